@@ -60,13 +60,13 @@ function ownCertificate(folder: string): UsedCertificate {
     // There is no certificate, or it cannot be used.
   }
   const now = Date.now();
-  const made = makeCertificate(new Date(now - DAY_MS), new Date(now + (VALID_DAYS - 1) * DAY_MS));
+  const certificate = makeCertificate(new Date(now - DAY_MS), new Date(now + (VALID_DAYS - 1) * DAY_MS));
   try {
     mkdirSync(join(folder, ".."), { recursive: true, mode: 0o700 });
     // The pair appears at once, so that of two starts at a time both have the same.
     const fresh = mkdtempSync(`${folder}-`);
-    writeFileSync(join(fresh, "localhost.pem"), made.cert);
-    writeFileSync(join(fresh, "localhost-key.pem"), made.key, { mode: 0o600 });
+    writeFileSync(join(fresh, "localhost.pem"), certificate.cert);
+    writeFileSync(join(fresh, "localhost-key.pem"), certificate.key, { mode: 0o600 });
     rmSync(folder, { recursive: true, force: true });
     renameSync(fresh, folder);
     return load();

@@ -60,7 +60,7 @@ export interface Result {
 // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints as it goes returns nothing
 type CommandOutcome = Result | void;
 
-interface Declaration<Line extends string, O extends Record<string, Options>, Given, On extends unknown[]> {
+interface Declaration<Line extends string, O extends Record<string, Options>, Parsed, On extends unknown[]> {
   /** In the notation of yargs: `export <name> <file>`. */
   command: Line;
   describe: string;
@@ -69,11 +69,11 @@ interface Declaration<Line extends string, O extends Record<string, Options>, Gi
   options?: O;
   examples?: readonly (readonly [line: string, says: string])[];
   /** Runs before the server is called. @throws UsageError */
-  check?(given: Given): void;
-  run(given: Given, ...on: On): CommandOutcome | Promise<CommandOutcome>;
+  check?(parsed: Parsed): void;
+  run(parsed: Parsed, ...on: On): CommandOutcome | Promise<CommandOutcome>;
 }
 
-type Given<Line extends string, O extends Record<string, Options>> = Arguments<Line> &
+type Parsed<Line extends string, O extends Record<string, Options>> = Arguments<Line> &
   InferredOptionTypes<O> & { json: boolean; "--"?: string[] };
 
 /** The running server and sandbox that a command acts on (interfaces 2). */
@@ -96,25 +96,25 @@ type NoOptions = Record<never, Options>;
 
 /** A command that needs no running server. */
 export function command<const Line extends string, const O extends Record<string, Options> = NoOptions>(
-  declaration: Declaration<Line, O, Given<Line, O>, []>,
+  declaration: Declaration<Line, O, Parsed<Line, O>, []>,
 ): CommandModule {
   return toModule(declaration, () => ({}), declaration.run);
 }
 
 /** A command of a running server. */
 export function serverCommand<const Line extends string, const O extends Record<string, Options> = NoOptions>(
-  declaration: Declaration<Line, O, Given<Line, O> & Target, [client: UnderstudyClient]>,
+  declaration: Declaration<Line, O, Parsed<Line, O> & Target, [client: UnderstudyClient]>,
 ): CommandModule {
-  return toModule(declaration, targetOptions, (given) => declaration.run(given, connectTo(given)));
+  return toModule(declaration, targetOptions, (parsed) => declaration.run(parsed, connectTo(parsed)));
 }
 
 /** A command of one sandbox. */
 export function sandboxCommand<
   const Line extends string,
   const O extends Record<string, Options> = NoOptions,
->(declaration: Declaration<Line, O, Given<Line, O> & Target, [sandbox: SandboxClient]>): CommandModule {
-  return toModule(declaration, targetOptions, async (given) =>
-    declaration.run(given, await openSandbox(given)),
+>(declaration: Declaration<Line, O, Parsed<Line, O> & Target, [sandbox: SandboxClient]>): CommandModule {
+  return toModule(declaration, targetOptions, async (parsed) =>
+    declaration.run(parsed, await openSandbox(parsed)),
   );
 }
 
@@ -123,7 +123,7 @@ function toModule(
   declared: Declaration<any, any, any, any>,
   common: () => object,
   // biome-ignore lint/suspicious/noExplicitAny: what its command line and options say
-  run: (given: any) => CommandOutcome | Promise<CommandOutcome>,
+  run: (parsed: any) => CommandOutcome | Promise<CommandOutcome>,
 ): CommandModule {
   const { command: line, describe, args = {}, options, examples = [], check } = declared;
   const module: CommandModule<object, { json: boolean }> = {
@@ -140,11 +140,11 @@ function toModule(
       for (const [example, says] of examples) argv.example(example, says);
       return argv as never;
     },
-    async handler(given) {
-      check?.(given);
-      const result = await run(given);
+    async handler(parsed) {
+      check?.(parsed);
+      const result = await run(parsed);
       if (!result) return;
-      print(given.json, result.value, result.text);
+      print(parsed.json, result.value, result.text);
       if (!result.failed) return;
       if (typeof result.failed === "string") printError(result.failed);
       process.exitCode = EXIT_FAILED;
@@ -201,8 +201,8 @@ export async function readFixture(fixture: string | undefined): Promise<FixtureI
 }
 
 /** Ids that were given one by one, or separated by commas. */
-export function splitIds(given: readonly string[] | undefined): string[] | undefined {
-  return given?.flatMap((ids) => ids.split(",")).map((id) => id.trim());
+export function splitIds(values: readonly string[] | undefined): string[] | undefined {
+  return values?.flatMap((ids) => ids.split(",")).map((id) => id.trim());
 }
 
 /** A value from the command line: parsed as JSON if possible, otherwise the text itself. */
@@ -217,12 +217,12 @@ export function typedValue(value: string): unknown {
 /** Options of the form `name=value`; undefined if none was given. @throws UsageError */
 export function keyedValues(
   option: string,
-  given: readonly string[] | undefined,
+  pairs: readonly string[] | undefined,
   form = "name=value",
 ): Record<string, string> | undefined {
-  if (given === undefined) return undefined;
+  if (pairs === undefined) return undefined;
   return Object.fromEntries(
-    given.map((pair) => {
+    pairs.map((pair) => {
       const equals = pair.indexOf("=");
       if (equals < 1)
         throw new UsageError(`${option} takes ${form}, not ${JSON.stringify(pair.slice(0, 80))}`);
@@ -232,10 +232,10 @@ export function keyedValues(
 }
 
 /** The address as it was given, or completed if its scheme or host is missing. @throws UsageError */
-export function readUrlOption(option: string, given: string): string {
-  const url = readHttpUrl(given);
+export function readUrlOption(option: string, address: string): string {
+  const url = readHttpUrl(address);
   if (typeof url === "string") throw new UsageError(`${option} ${url}`);
-  return /^https?:/i.test(given) ? given : url.href;
+  return /^https?:/i.test(address) ? address : url.href;
 }
 
 /** @throws UsageError */

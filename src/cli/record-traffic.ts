@@ -71,8 +71,8 @@ const LOCAL = ["127.0.0.1", "[::1]"];
 
 /** @throws UsageError */
 function refuseOwnAddress(target: string, port: number): void {
-  const { hostname, port: asked } = new URL(target);
-  if (port !== 0 && Number(asked) === port && (LOCAL.includes(hostname) || isLocalhost(hostname)))
+  const { hostname, port: targetPort } = new URL(target);
+  if (port !== 0 && Number(targetPort) === port && (LOCAL.includes(hostname) || isLocalhost(hostname)))
     throw new UsageError(
       `--target ${target} is the address on which the recorder would listen; choose another --port`,
     );

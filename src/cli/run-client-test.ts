@@ -68,8 +68,8 @@ function toRun(
   const runs = { run, notFound: undefined as CommandNotFound | undefined };
   async function run(signal: AbortSignal) {
     try {
-      const made = await runCommand(command, { env, timeoutMs: undefined, signal });
-      const { exit_code, signal: killed, output } = made;
+      const result = await runCommand(command, { env, timeoutMs: undefined, signal });
+      const { exit_code, signal: killed, output } = result;
       const last = output.trim().split("\n").at(-1);
       if (exit_code !== 0) throw new Error(`exit code ${exit_code ?? killed}${last ? `: ${last}` : ""}`);
     } catch (error) {

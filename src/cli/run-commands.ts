@@ -146,9 +146,9 @@ function refuseUnknownCommand([first]: readonly string[]): void {
 }
 
 /** yargs would read `-5m` as the options 5 and m. @throws UsageError */
-function refuseNegativeTime([command, action, ...given]: readonly string[]): void {
+function refuseNegativeTime([command, action, ...rest]: readonly string[]): void {
   if (command !== "clock" || (action !== "advance" && action !== "set")) return;
-  const back = given.find((word) => /^-[\dP]/.test(word));
+  const back = rest.find((word) => /^-[\dP]/.test(word));
   if (back === undefined) return;
   const shown = back.slice(0, 80);
   const forward = action === "set" ? "an instant such as 2026-03-15T12:00:00Z" : shown.slice(1);
@@ -164,9 +164,9 @@ function explained(
 ): string {
   const [, got] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? [];
   if (got !== undefined) return missingArgument(Number(got), help.split("\n")[0]!);
-  const [, name, given, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
+  const [, name, typed, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
   if (choices !== undefined)
-    return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${given}`;
+    return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${typed}`;
   const [, unknown] = /^Unknown arguments?: (\S+?)(?:,|$)/.exec(message) ?? [];
   if (unknown === undefined) return message;
   const action = unknownAction(words, help);
@@ -177,22 +177,22 @@ function explained(
 }
 
 /** A command that has actions lists them in its help: `understudy clock advance <by>`. */
-function unknownAction([command, given = "-"]: readonly string[], help: string): string | undefined {
+function unknownAction([command, action = "-"]: readonly string[], help: string): string | undefined {
   // Reads only the list of commands: the examples of the help name actions too.
   const [, listed = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];
   const actions = [...listed.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, of, name]) =>
     of === command ? [name!] : [],
   );
-  if (actions.length === 0 || given.startsWith("-") || actions.includes(given)) return undefined;
-  const meant = nearest(given, actions);
+  if (actions.length === 0 || action.startsWith("-") || actions.includes(action)) return undefined;
+  const meant = nearest(action, actions);
   const hint = meant === undefined ? `Its actions are ${actions.join(", ")}.` : `Did you mean "${meant}"?`;
-  return `${command} has no action "${given.slice(0, 80)}". ${hint}`;
+  return `${command} has no action "${action.slice(0, 80)}". ${hint}`;
 }
 
 /** The first line of a command's help says what it takes: `understudy snapshot export <name> <file>`. */
-function missingArgument(given: number, usage: string): string {
+function missingArgument(count: number, usage: string): string {
   const wanted = [...usage.matchAll(/<[^>]+>/g)].map(([name]) => name);
-  const missing = wanted.slice(given);
+  const missing = wanted.slice(count);
   if (missing.length === 0) return "an argument is missing";
   return `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing: ${usage.trim()}`;
 }
@@ -211,11 +211,11 @@ function checkValues(argv: Record<string, unknown>, options: unknown, words: rea
   });
   for (const [name, value] of Object.entries(argv)) {
     if (name === "_" || name === "--") continue;
-    const given = typed.filter((one) => one.name === name);
-    const shown = given.length > 0 ? `--${name}` : `<${name}>`;
-    if (!array.includes(name) && (Array.isArray(value) || given.length > 1))
+    const uses = typed.filter((one) => one.name === name);
+    const shown = uses.length > 0 ? `--${name}` : `<${name}>`;
+    if (!array.includes(name) && (Array.isArray(value) || uses.length > 1))
       throw new UsageError(`${shown} is given more than once`);
-    const isBlank = typeof value === "number" && given.some((one) => one.value?.trim() === "");
+    const isBlank = typeof value === "number" && uses.some((one) => one.value?.trim() === "");
     if (isBlank || [value].flat().includes(""))
       throw new UsageError(`${shown} is empty; give it a value, or leave it out`);
     if (typeof value === "number" && Number.isNaN(value)) throw new UsageError(`${shown} takes a number`);

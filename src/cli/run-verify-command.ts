@@ -70,8 +70,8 @@ function checkMode({ har, target, key, write, own, use, operations, openapi }: V
       throw new UsageError("verify needs --target and --key, or --har FILE for what was recorded");
     return;
   }
-  for (const [name, given] of Object.entries({ key, write: write || undefined, own: own || undefined, use }))
-    if (given !== undefined)
+  for (const [name, value] of Object.entries({ key, write: write || undefined, own: own || undefined, use }))
+    if (value !== undefined)
       throw new UsageError(`--har sends nothing, so --${name} cannot be combined with it`);
 }
 

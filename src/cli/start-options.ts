@@ -39,8 +39,8 @@ const EVERY_ADDRESS = /^[0:.]+$/;
  */
 export async function readStartOptions(flags: StartFlags): Promise<StartOptions> {
   const { settings, ...file } = await configuration(flags.config);
-  const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
-  const all: StartFlags = { ...file, ...given, json: flags.json };
+  const chosen = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+  const all: StartFlags = { ...file, ...chosen, json: flags.json };
   const host = (all.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
   const port = all.port ?? 4747;
   if (!Number.isInteger(port) || port < 0 || port > 65535)
@@ -133,11 +133,11 @@ function requireProxies(proxies: readonly string[]): void {
 }
 
 /** @throws UsageError */
-function readPublicUrl(given: string | undefined): string | undefined {
-  if (given === undefined) return undefined;
-  const url = readHttpUrl(given);
+function readPublicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = readHttpUrl(text);
   if (typeof url === "string" || url.search !== "" || url.hash !== "")
-    throw new UsageError(`--public-url takes an address as in https://sandbox.example.test, not "${given}"`);
+    throw new UsageError(`--public-url takes an address as in https://sandbox.example.test, not "${text}"`);
   return url.href.replace(/\/+$/, "");
 }
 
@@ -152,11 +152,11 @@ function ownNames(host: string): string[] {
 
 /** @throws UsageError */
 function controlToken(): string {
-  const given = process.env["UNDERSTUDY_TOKEN"];
-  if (!given) return toToken(randomBytes(24));
-  const problem = tokenProblem(given);
+  const token = process.env["UNDERSTUDY_TOKEN"];
+  if (!token) return toToken(randomBytes(24));
+  const problem = tokenProblem(token);
   if (problem !== undefined) throw new UsageError(`UNDERSTUDY_TOKEN ${problem}`);
-  return given;
+  return token;
 }
 
 /** Never starts with `-`, so that `--token TEXT` can take it. */

@@ -7,26 +7,31 @@ export async function answerPassed(
   { method, url, headers, body }: PassedRequest,
   port: Port,
 ): Promise<void> {
-  const gone = new AbortController();
+  const leaving = new AbortController();
   let wake = () => {};
-  let asked = 0;
+  let requests = 0;
   const send = (part: AnswerPart) => port.postMessage(part);
   port.onmessage = ({ data }: { data: ReaderMessage }) => {
-    if (data.type === "abort") gone.abort();
-    else asked += 1;
+    if (data.type === "abort") leaving.abort();
+    else requests += 1;
     wake();
   };
   const taken = async () => {
-    while (asked === 0 && !gone.signal.aborted)
+    while (requests === 0 && !leaving.signal.aborted)
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
-    asked -= 1;
+    requests -= 1;
   };
   let isBegun = false;
   try {
     const response = await fetch(
-      new Request(url, { method, headers, body: body.byteLength === 0 ? null : body, signal: gone.signal }),
+      new Request(url, {
+        method,
+        headers,
+        body: body.byteLength === 0 ? null : body,
+        signal: leaving.signal,
+      }),
     );
     const isEmpty = response.body === null;
     send({ type: "head", status: response.status, headers: [...response.headers], isEmpty });

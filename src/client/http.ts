@@ -59,17 +59,17 @@ export class ForeignServerError extends UnreachableError {
 export class AddressError extends Error {
   override readonly name = "AddressError";
 
-  constructor(given: string) {
+  constructor(address: string) {
     super(
-      `${JSON.stringify(given.slice(0, 200))} is not a server's address; write it as in http://127.0.0.1:4747`,
+      `${JSON.stringify(address.slice(0, 200))} is not a server's address; write it as in http://127.0.0.1:4747`,
     );
   }
 }
 
 /** @throws AddressError */
-function toAddress(given: string): string {
-  const url = readHttpUrl(given);
-  if (typeof url === "string" || url.search !== "" || url.hash !== "") throw new AddressError(given);
+function toAddress(text: string): string {
+  const url = readHttpUrl(text);
+  if (typeof url === "string" || url.search !== "" || url.hash !== "") throw new AddressError(text);
   // Few resolvers know the names below localhost, which are all this machine (RFC 6761).
   return url.href.replace(/\/+$/, "").replace(/^(https?:\/\/)[^/:]+\.localhost(?=[:/]|$)/i, "$1localhost");
 }

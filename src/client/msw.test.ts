@@ -59,10 +59,10 @@ describe("understudy-sandbox/msw", () => {
       await expect(fetch("https://gone.example.com/v1/models")).rejects.toThrow("Failed to fetch");
       await sandbox.faults.add({ match: { operation: "models.list" }, effect: { wire: "hang" } });
       const leaving = new AbortController();
-      const asked = ask({ signal: leaving.signal });
+      const answer = ask({ signal: leaving.signal });
       await vi.waitFor(async () => expect((await sandbox.journal.list()).entries).toHaveLength(4));
       leaving.abort();
-      await expect(asked).rejects.toThrow(/aborted/);
+      await expect(answer).rejects.toThrow(/aborted/);
       expect(complain).not.toHaveBeenCalled();
     } finally {
       network.close();

@@ -6,15 +6,15 @@ import type { OwnSource } from "../engine/own/join.ts";
  * @throws DocumentError
  */
 export async function readOpenApiOption(
-  given: readonly (string | object)[] = [],
+  documents: readonly (string | object)[] = [],
 ): Promise<readonly OwnSource[]> {
-  if (given.length === 0) return [];
+  if (documents.length === 0) return [];
   const [{ OpenApiFiles }, { readSentDocument }] = await Promise.all([
     import("../documents/openapi/openapi-files.ts"),
     import("../documents/openapi/read-sent-document.ts"),
   ]);
   const sources: OwnSource[] = [];
-  for (const one of given)
+  for (const one of documents)
     sources.push(
       ...(typeof one === "string"
         ? await new OpenApiFiles([one]).load()

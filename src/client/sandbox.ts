@@ -41,9 +41,9 @@ export class SandboxClient {
    * sandbox's. Without a server (interfaces 17) the engine answers in this process.
    */
   fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const given = new URL(input instanceof Request ? input.url : input, IN_SANDBOX);
-    const isOwn = given.origin === new URL(this.url).origin;
-    const url = isOwn ? given.href : this.url + given.pathname + given.search;
+    const original = new URL(input instanceof Request ? input.url : input, IN_SANDBOX);
+    const isOwn = original.origin === new URL(this.url).origin;
+    const url = isOwn ? original.href : this.url + original.pathname + original.search;
     const request = input instanceof Request ? new Request(url, input) : url;
     return this.http.fetch(new Request(request, init));
   };

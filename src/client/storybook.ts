@@ -45,9 +45,9 @@ export function understudy(options: StorybookOptions = {}): StorybookPreview {
       throw new Error(
         "Stories within a docs page share its window, where their sandboxes would meet; leave parameters.docs.story.inline false",
       );
-    const given: StoryParameters = parameters["understudy"] ?? {};
-    requireKnownOptions("parameters.understudy", given, PARAMETERS);
-    const { scenario = [], faults = [], user, ...world } = given;
+    const story: StoryParameters = parameters["understudy"] ?? {};
+    requireKnownOptions("parameters.understudy", story, PARAMETERS);
+    const { scenario = [], faults = [], user, ...world } = story;
     const scenarios = [scenario].flat() as ScenarioName[];
     const next = await openPageEngine({ ...world, scenarios });
     await engine?.close();

@@ -101,10 +101,10 @@ export class TestServers {
   }
 
   /** Modules and documents have no name of their own. */
-  private number(given: object | undefined): number {
-    if (given === undefined) return 0;
-    const number = this.numbers.get(given) ?? ++this.numbered;
-    this.numbers.set(given, number);
+  private number(options: object | undefined): number {
+    if (options === undefined) return 0;
+    const number = this.numbers.get(options) ?? ++this.numbered;
+    this.numbers.set(options, number);
     return number;
   }
 
@@ -140,7 +140,7 @@ export interface RunnerTest {
  */
 export async function runInSandbox(
   servers: TestServers,
-  given: TestOptions,
+  options: TestOptions,
   test: RunnerTest,
 ): Promise<void> {
   const {
@@ -151,7 +151,7 @@ export async function runInSandbox(
     allowUnstruck,
     scenarios = [],
     ...world
-  } = checkTestOptions(given);
+  } = checkTestOptions(options);
   const client = await servers.of({ scenariosFolder, engine, operations, openapi });
   // A suite cannot see sandboxes of this process.
   const suite = engine ? undefined : suiteShare();
@@ -195,14 +195,14 @@ type Armed = FaultRule & { named: string };
 /** Inline rules, and those of scenarios in force; the suite itself checks its own rules. */
 async function armedRules(sandbox: SandboxClient, except: ReadonlySet<string>): Promise<Armed[]> {
   const [inline, scenarios] = await Promise.all([sandbox.faults.list(), sandbox.scenarios.list()]);
-  const inForce = scenarios.items.filter(({ name, active }) => active && !except.has(name));
+  const current = scenarios.items.filter(({ name, active }) => active && !except.has(name));
   const named = (rule: FaultRule, name: string): Armed => ({
     ...rule,
     named: `${name} ${JSON.stringify(rule.match ?? {})}`,
   });
   return [
     ...inline.items.filter(({ id }) => !except.has(id)).map((rule) => named(rule, rule.id)),
-    ...inForce.flatMap(({ name, rules }) => rules.map((rule) => named(rule, `${name}/${rule.id}`))),
+    ...current.flatMap(({ name, rules }) => rules.map((rule) => named(rule, `${name}/${rule.id}`))),
   ];
 }
 
@@ -218,11 +218,11 @@ export function describeUntriggered(rules: readonly Armed[]): string | undefined
   const left = armed
     .filter(({ hits, times, spent }) => hits > 0 && !spent && times !== undefined && hits < times)
     .map(({ named, hits, times }) => `${named} triggered ${hits} of ${times} times`);
-  const said = [
+  const lines = [
     ...(never.length > 0 ? [`armed but never triggered: ${never.join("; ")}`] : []),
     ...(left.length > 0 ? [`armed but not used up: ${left.join("; ")}`] : []),
   ];
-  return said.length === 0 ? undefined : said.join(". ");
+  return lines.length === 0 ? undefined : lines.join(". ");
 }
 
 export interface TestSandboxes {
@@ -231,10 +231,10 @@ export interface TestSandboxes {
    * arguments of the runner, such as the `t` of node:test. A failure prints the journal to standard error; a rule that
    * was never triggered is a failure.
    */
-  with<Given extends unknown[]>(
-    body: (sandbox: SandboxClient, ...given: Given) => unknown,
+  with<Args extends unknown[]>(
+    body: (sandbox: SandboxClient, ...args: Args) => unknown,
     more?: TestOptions,
-  ): (...given: Given) => Promise<void>;
+  ): (...args: Args) => Promise<void>;
   /** For the runner's `after` or `afterAll`: ends the server if the tests started it. */
   close(): Promise<void>;
 }
@@ -251,17 +251,17 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
     with(body, more = {}) {
       checkTestOptions(more);
       // Runners count a function's parameters to find out whether it takes a callback.
-      return async (...given) => {
-        const name = testName(given[0]);
+      return async (...args) => {
+        const name = testName(args[0]);
         let outcome: TestOutcome = "failed";
-        const skipped = watchSkips(given[0]);
+        const skipped = watchSkips(args[0]);
         await runInSandbox(
           servers,
           { ...options, ...more },
           {
             name,
             run: async (sandbox) => {
-              await body(sandbox, ...given);
+              await body(sandbox, ...args);
               outcome = skipped() ? "skipped" : "passed";
             },
             outcome: () => outcome,
@@ -282,9 +282,9 @@ function watchSkips(context: unknown): () => boolean {
   for (const method of ["skip", "todo"] as const) {
     const original = test[method];
     if (typeof original !== "function") continue;
-    test[method] = (...given: unknown[]) => {
+    test[method] = (...args: unknown[]) => {
       skipped = true;
-      return original.apply(test, given);
+      return original.apply(test, args);
     };
   }
   return () => skipped;

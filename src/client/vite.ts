@@ -46,9 +46,9 @@ let shared: Shared | undefined;
  * Vitest starts none. If `UNDERSTUDY_URL` is set, it uses that server.
  * @throws TypeError for options that do not exist
  */
-export default function understudy(given: PluginOptions = {}): Plugin {
-  requireKnownOptions("understudy", given, OPTIONS);
-  const { paths = API_PATHS, ...options } = given;
+export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
+  requireKnownOptions("understudy", pluginOptions, OPTIONS);
+  const { paths = API_PATHS, ...options } = pluginOptions;
   let used: Shared | undefined;
   let project: string;
   const user = {};

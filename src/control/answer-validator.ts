@@ -56,11 +56,11 @@ export class AnswerValidator {
 function requireFit({ id }: AnyDeclaration, schema: TSchema, body: unknown): void {
   const validate = toValidator(schema);
   if (validate(body)) return;
-  const said = validate.errors!.map(
+  const problems = validate.errors!.map(
     ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
   );
   throw new UndeclaredAnswer(
-    `${id} answered a body that does not fit its schema: ${said.slice(0, 5).join("; ")}`,
+    `${id} answered a body that does not fit its schema: ${problems.slice(0, 5).join("; ")}`,
   );
 }
 

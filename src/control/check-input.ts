@@ -77,11 +77,11 @@ export const SettingsInput = Type.Unsafe<Partial<Settings>>({
  * Validates settings of the control API, the command line or the configuration file, and converts booleans to words.
  * @throws Problem 422 naming the setting, with the nearest known one
  */
-export function checkSettings(given: unknown, prefix = "settings"): Partial<Settings> {
+export function checkSettings(input: unknown, prefix = "settings"): Partial<Settings> {
   const settings =
-    typeof given === "object" && given !== null && !Array.isArray(given)
-      ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, inWords(name, value)]))
-      : given;
+    typeof input === "object" && input !== null && !Array.isArray(input)
+      ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, inWords(name, value)]))
+      : input;
   checkInput(SomeSettings, settings, prefix);
   const { retry_schedule, cors_origins } = settings as Partial<Settings>;
   for (const [position, delay] of (retry_schedule ?? []).entries()) {

@@ -36,8 +36,8 @@ export function requireRoomForUploads(
   const { blobs } = server.sandboxes;
   if (server.limits === undefined || value.blobs === undefined) return;
   const present = blobs.capture(sandbox);
-  const kept = [...sandbox.snapshots].filter(([other]) => other !== name).map(([, one]) => one.blobs);
-  const wanted = blobs.countBytes([present, value.blobs, ...kept]);
+  const others = [...sandbox.snapshots].filter(([other]) => other !== name).map(([, one]) => one.blobs);
+  const wanted = blobs.countBytes([present, value.blobs, ...others]);
   blobs.release(present);
   requireRoom(server, "upload_bytes", wanted);
 }

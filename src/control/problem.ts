@@ -91,9 +91,9 @@ const LISTED_BY = {
 /** 404 for an unknown name. */
 export function unknownName(what: keyof typeof LISTED_BY, name: string, known: Iterable<string>): Problem {
   const hint = nearest(name, known);
-  const asked = sentence(`There is no ${what} ${quoted(name)}`, hint);
+  const detail = sentence(`There is no ${what} ${quoted(name)}`, hint);
   return new Problem(what === "inline rule" ? "unknown-inline-rule" : `unknown-${what}`, {
-    detail: hint === undefined ? `${asked} GET ${LISTED_BY[what]} lists them.` : asked,
+    detail: hint === undefined ? `${detail} GET ${LISTED_BY[what]} lists them.` : detail,
     value: name,
     hint,
   });

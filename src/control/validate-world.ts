@@ -58,13 +58,13 @@ function* foreignRecords(
   tx: Transaction,
   base: Root | undefined,
 ): IterableIterator<Record<string, unknown>> {
-  const given = base?.tables.get(collection.name);
+  const original = base?.tables.get(collection.name);
   const table = tx.result().tables.get(collection.name);
-  if (given === undefined || table === undefined) {
+  if (original === undefined || table === undefined) {
     yield* tx.all(collection) as Iterable<Record<string, unknown>>;
     return;
   }
-  for (const { after } of given.changesTo(table))
+  for (const { after } of original.changesTo(table))
     if (after !== undefined) yield after as Record<string, unknown>;
 }
 

@@ -93,7 +93,7 @@ export interface LibraryOptions<T> {
   /** The folder that relative paths start from, also in messages. */
   cwd: string;
   /** The number of documents that stay in memory without being referenced. */
-  kept: number;
+  cacheSize: number;
   /** Reads and checks a file. @throws DocumentError */
   read: (file: string) => LoadedDocument<T>;
   /** The name in the document; undefined if documents are named after their files. */
@@ -124,10 +124,10 @@ export class DocumentLibrary<T> {
   private readonly listeners = new Set<() => void>();
 
   constructor(options: LibraryOptions<T>) {
-    const { cwd, folders, kept } = options;
+    const { cwd, folders, cacheSize } = options;
     this.options = options;
     this.folders = folders.map((folder) => resolve(cwd, folder));
-    this.documents = new WeakLruCache(kept);
+    this.documents = new WeakLruCache(cacheSize);
   }
 
   getName({ file, version }: Document<T>): string {
@@ -169,12 +169,12 @@ export class DocumentLibrary<T> {
 
   /** The document in a file, given by its real path. */
   at(file: string): Document<T> {
-    return this.kept(file, file, () => this.options.read(file));
+    return this.readCached(file, file, () => this.options.read(file));
   }
 
   /** The document of a value that came without a file; `key` stands for the value. */
   value(key: string, read: () => LoadedDocument<T>): Document<T> {
-    return this.kept(key, undefined, read);
+    return this.readCached(key, undefined, read);
   }
 
   /**
@@ -251,7 +251,7 @@ export class DocumentLibrary<T> {
     return [...this.single, ...this.folders.flatMap(filesIn)].map((file) => this.at(file));
   }
 
-  private kept(key: string, file: string | undefined, read: () => LoadedDocument<T>): Document<T> {
+  private readCached(key: string, file: string | undefined, read: () => LoadedDocument<T>): Document<T> {
     const { cwd, isInUse, differs } = this.options;
     const known = this.documents.get(key);
     if (known !== undefined) {

@@ -58,15 +58,15 @@ export class FixtureLibrary implements FixtureSource {
   private readonly loaded = new WeakMap<LoadedFixture, Document<Fixture>>();
   private readonly spellings = new WeakMap<Document<Fixture>, string>();
 
-  constructor({ resources, cwd = process.cwd(), trustBuild, warn, ...given }: FixtureLibraryOptions) {
-    const folders = given.folders ?? fixtureFolders(cwd);
+  constructor({ resources, cwd = process.cwd(), trustBuild, warn, ...options }: FixtureLibraryOptions) {
+    const folders = options.folders ?? fixtureFolders(cwd);
     this.resources = resources;
     this.places = { folders, cwd, trustBuild, warn };
     this.builders = rootBuilders(resources);
     this.files = new DocumentLibrary<Fixture>({
       folders,
       cwd,
-      kept: KEPT_FIXTURES,
+      cacheSize: KEPT_FIXTURES,
       read: (file) => this.checked(readFixtureFile(file, this.places)),
       getName: undefined,
       differs: (before, after) => JSON.stringify(before.data) !== JSON.stringify(after.data),
@@ -189,9 +189,9 @@ export class FixtureLibrary implements FixtureSource {
     shipped.set(this.resources, known);
     const fixture = known.get(value);
     if (fixture !== undefined) return fixture;
-    const made = new Fixture(value as FixtureData, true, this.builders);
-    known.set(value, made);
-    return made;
+    const read = new Fixture(value as FixtureData, true, this.builders);
+    known.set(value, read);
+    return read;
   }
 
   /** Created when a fixture is checked or counted; a start with the shipped fixture does not need it. */

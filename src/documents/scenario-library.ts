@@ -48,7 +48,7 @@ export class ScenarioLibrary implements ScenarioSource {
   /** Sandboxes with the names of their active scenarios. */
   private readonly users = new Map<ScenarioUser, readonly string[]>();
   /** The number of sandboxes by name of the scenario. */
-  private readonly inForce = new Map<string, number>();
+  private readonly current = new Map<string, number>();
 
   constructor({ api, folders = scenarioFolders(), cwd = process.cwd(), warn }: ScenarioLibraryOptions) {
     this.api = api;
@@ -57,7 +57,7 @@ export class ScenarioLibrary implements ScenarioSource {
     this.files = new DocumentLibrary<Scenario>({
       folders,
       cwd,
-      kept: Number.POSITIVE_INFINITY,
+      cacheSize: Number.POSITIVE_INFINITY,
       read: (file) => this.read(file),
       getName: ({ name }) => name,
       differs: (before, after) => this.differs(before, after),
@@ -152,7 +152,7 @@ export class ScenarioLibrary implements ScenarioSource {
 
   use(user: ScenarioUser): void {
     const { scenarios } = user;
-    for (const name of scenarios) this.inForce.set(name, (this.inForce.get(name) ?? 0) + 1);
+    for (const name of scenarios) this.current.set(name, (this.current.get(name) ?? 0) + 1);
     this.release(user);
     this.users.set(user, scenarios);
     this.files.announceUse();
@@ -160,9 +160,9 @@ export class ScenarioLibrary implements ScenarioSource {
 
   release(user: ScenarioUser): void {
     for (const name of this.users.get(user) ?? []) {
-      const left = this.inForce.get(name)! - 1;
-      if (left === 0) this.inForce.delete(name);
-      else this.inForce.set(name, left);
+      const left = this.current.get(name)! - 1;
+      if (left === 0) this.current.delete(name);
+      else this.current.set(name, left);
     }
     this.users.delete(user);
   }
@@ -171,9 +171,9 @@ export class ScenarioLibrary implements ScenarioSource {
   refresh(file: string): AffectedDocuments<Scenario> {
     const { changed, broken } = this.files.refresh(file);
     // A scenario that another file of the same name hides is active nowhere.
-    const inForce = changed.filter((document) => this.files.find(document.version!.name) === document);
-    for (const { version } of inForce) for (const user of this.users.keys()) user.renew(version!);
-    return { changed: inForce, broken };
+    const current = changed.filter((document) => this.files.find(document.version!.name) === document);
+    for (const { version } of current) for (const user of this.users.keys()) user.renew(version!);
+    return { changed: current, broken };
   }
 
   private listed(document: Document<Scenario>, isLost: boolean): ListedScenario {
@@ -197,7 +197,7 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   private isActive(name: string): boolean {
-    return this.inForce.has(name);
+    return this.current.has(name);
   }
 
   /** @throws UnreadableFile if the newer version has another name */

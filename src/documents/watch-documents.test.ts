@@ -41,7 +41,7 @@ beforeEach(() => {
   library = new DocumentLibrary<string>({
     folders: ["."],
     cwd,
-    kept: Number.POSITIVE_INFINITY,
+    cacheSize: Number.POSITIVE_INFINITY,
     read,
     getName: undefined,
     differs: (before, after) => before !== after,

@@ -31,12 +31,12 @@ const TEXTS = [
 const ALL = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
 describe("bytes", () => {
-  it.each(TEXTS)("%j takes as many bytes as its encoding", (text) => {
+  it.each(TEXTS)("the UTF-8 length of %j equals the length of its bytes", (text) => {
     expect(utf8Length(text)).toBe(Buffer.byteLength(text));
     expect(Buffer.from(toUtf8(text))).toEqual(Buffer.from(text));
   });
 
-  it("every byte survives hex, and base64 with noise in it is read as Node reads it", () => {
+  it("every byte survives hex, and base64 with other characters in it is read as Node reads it", () => {
     expect(fromHex(toHex(ALL))).toEqual(ALL);
     for (const text of ["aGVsbG8", "aGVs bG8=", "_-8", "whsec_aGVsbG8", "a"])
       expect(Buffer.from(fromLooseBase64(text))).toEqual(Buffer.from(text, "base64"));
@@ -51,14 +51,14 @@ describe("bytes", () => {
     expect(toHex(ALL)).toBe(Buffer.from(ALL).toString("hex"));
   });
 
-  it("malformed UTF-8 is replaced, or refused where it must not be", () => {
+  it("malformed UTF-8 is replaced, and the strict decoder throws", () => {
     const malformed = Uint8Array.of(0x61, 0xff);
     expect(fromUtf8(malformed)).toBe("a\ufffd");
     expect(() => fromStrictUtf8(malformed)).toThrow(TypeError);
     expect(fromUtf8(toUtf8("\ufeffkept"))).toBe("\ufeffkept");
   });
 
-  it("secrets are equal only where every byte and the length are", () => {
+  it("secrets are equal only if all bytes and the lengths are equal", () => {
     expect(equalSecrets(toUtf8("abc"), toUtf8("abc"))).toBe(true);
     expect(equalSecrets(toUtf8("abc"), toUtf8("abd"))).toBe(false);
     expect(equalSecrets(toUtf8("abc"), toUtf8("abcd"))).toBe(false);

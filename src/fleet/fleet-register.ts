@@ -52,8 +52,8 @@ export class FleetRegister {
     const sessions: (string | null)[] = await Promise.all(
       urls.map((url) => connection.ask(["GET", sessionKey(url)])),
     );
-    const gone = urls.filter((_, i) => sessions[i] === null);
-    if (gone.length > 0) await connection.ask(["HDEL", KEY, ...gone]);
+    const expired = urls.filter((_, i) => sessions[i] === null);
+    if (expired.length > 0) await connection.ask(["HDEL", KEY, ...expired]);
     return urls.flatMap((url, i) => {
       const session = sessions[i] ?? null;
       return session === null ? [] : [{ url, session, ...JSON.parse(words[2 * i + 1]!) }];

@@ -128,9 +128,9 @@ export class NodeSession {
 
   /** The session counts as valid from the time of the request to Redis. */
   private async withRedis(ask: () => Promise<boolean>): Promise<boolean> {
-    const asked = performance.now();
+    const requestedAt = performance.now();
     if (!(await ask())) return false;
-    this.until = asked + LEASE_MS - MARGIN_MS;
+    this.until = requestedAt + LEASE_MS - MARGIN_MS;
     return true;
   }
 }

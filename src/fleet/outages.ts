@@ -16,7 +16,7 @@ interface Outage {
 export class Outages {
   private readonly log: Log;
   private readonly bySession = new Map<string, Outage>();
-  private readonly said = new Set<string>();
+  private readonly logged = new Set<string>();
 
   constructor(log: Log) {
     this.log = log;
@@ -34,12 +34,12 @@ export class Outages {
   isLong({ session, url }: Target): boolean {
     const outage = this.bySession.get(session);
     if (outage === undefined || performance.now() - outage.since <= LONG_MS) return false;
-    if (!this.said.has(url)) {
+    if (!this.logged.has(url)) {
       this.log.warn(
         `The node ${url} cannot be reached from here: either it has ended, or its --node-url is not an address at which all nodes reach it.`,
       );
     }
-    this.said.add(url);
+    this.logged.add(url);
     return true;
   }
 
@@ -51,7 +51,7 @@ export class Outages {
   }
 
   end({ session, url }: Target): void {
-    if (this.bySession.delete(session)) this.said.delete(url);
+    if (this.bySession.delete(session)) this.logged.delete(url);
   }
 }
 

@@ -81,11 +81,11 @@ export class NodeProxy {
 
   /** Sends a GET of this node's own, and returns the JSON of the answer. */
   ask(url: string, headers: Readonly<Record<string, string | undefined>>): Promise<unknown> {
-    const given = Object.entries(headers).filter(([, value]) => value !== undefined);
+    const present = Object.entries(headers).filter(([, value]) => value !== undefined);
     return new Promise((resolve, reject) => {
       const outgoing = send(url, {
         agent: this.agent,
-        headers: Object.fromEntries([...given, [HOP_HEADER, this.from]]) as Record<string, string>,
+        headers: Object.fromEntries([...present, [HOP_HEADER, this.from]]) as Record<string, string>,
         timeout: ANSWER_MS,
       });
       outgoing.once("timeout", () => outgoing.destroy(new Error("no answer in time")));
@@ -253,14 +253,14 @@ function breakConnection(
 /** Whether a node answers at the address. A connection alone proves nothing: the port of a process that is being killed stays open for a moment. */
 export function isReachableAt(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = send(`${url}/_control/health`, { agent: false, timeout: CONNECT_MS });
-    asked.once("response", (answer) => {
+    const request = send(`${url}/_control/health`, { agent: false, timeout: CONNECT_MS });
+    request.once("response", (answer) => {
       answer.resume();
       resolve(true);
     });
-    asked.once("timeout", () => asked.destroy(new Error("no answer in time")));
-    asked.once("error", () => resolve(false));
-    asked.end();
+    request.once("timeout", () => request.destroy(new Error("no answer in time")));
+    request.once("error", () => resolve(false));
+    request.end();
   });
 }
 

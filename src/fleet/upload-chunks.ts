@@ -41,8 +41,8 @@ export class UploadChunks {
     const stored = this.stored.get(name);
     if (stored === undefined) return;
     const wanted = new Set([...filesIn(image).keys()].map(fileName));
-    const gone = [...stored].filter(([file]) => !wanted.has(file));
-    for (const [file, length] of gone) {
+    const unused = [...stored].filter(([file]) => !wanted.has(file));
+    for (const [file, length] of unused) {
       stored.delete(file);
       await this.drop(name, pieceNames(file, length));
     }

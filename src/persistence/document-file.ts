@@ -53,9 +53,9 @@ export class DocumentFile implements Adapter<SandboxSections> {
       const document = readJson(candidate);
       if (!(document instanceof Error)) {
         if (candidate === this.previous) this.say(`${candidate} is used instead.`);
-        const kept = toStoredRows(document.sandboxes);
-        this.reportChanges(candidate, findChanges(document, kept));
-        return kept;
+        const sections = toStoredRows(document.sandboxes);
+        this.reportChanges(candidate, findChanges(document, sections));
+        return sections;
       }
       const aside = freeName(`${candidate}.damaged`);
       renameSync(candidate, aside);
@@ -76,10 +76,10 @@ export class DocumentFile implements Adapter<SandboxSections> {
     );
   }
 
-  async write(kept: SandboxSections): Promise<void> {
+  async write(sections: SandboxSections): Promise<void> {
     const draft = `${this.file}.draft`;
     try {
-      await writePieces(draft, documentText(kept));
+      await writePieces(draft, documentText(sections));
       if (existsSync(this.file)) await this.keepPrevious();
       await rename(draft, this.file);
     } catch (error) {

@@ -67,12 +67,12 @@ export class IndexedDbStore implements Store {
 
   /** @throws PersistenceError if a newer version wrote it; the browser's error if it refuses to store anything */
   static async open(name: string): Promise<IndexedDbStore> {
-    const asked = indexedDB.open(PREFIX + name, FORMAT);
-    asked.onupgradeneeded = () => {
-      for (const log of ["changes", "aside"]) asked.result.createObjectStore(log, { autoIncrement: true });
-      asked.result.createObjectStore("pieces");
+    const opening = indexedDB.open(PREFIX + name, FORMAT);
+    opening.onupgradeneeded = () => {
+      for (const log of ["changes", "aside"]) opening.result.createObjectStore(log, { autoIncrement: true });
+      opening.result.createObjectStore("pieces");
     };
-    const db = await toPromise(asked).catch(async (error) => {
+    const db = await toPromise(opening).catch(async (error) => {
       if (error.name !== "VersionError") throw error;
       const version = (await indexedDB.databases()).find((one) => one.name === PREFIX + name)?.version;
       throw new PersistenceError(
@@ -92,11 +92,11 @@ export class IndexedDbStore implements Store {
     return listRows((await this.read()).sections.get(sandbox));
   }
 
-  commit(given: AsyncIterable<readonly Change[]>): Promise<void> {
+  commit(batches: AsyncIterable<readonly Change[]>): Promise<void> {
     return this.mutex.run(async () => {
       // Before the transaction, which ends when there is no request.
       const changes: Change[] = [];
-      for await (const some of given) changes.push(...some);
+      for await (const some of batches) changes.push(...some);
       const pieces = [...this.fresh];
       await this.write(["changes", "pieces"], (log, table) => {
         addBlocks(log!, changes);
@@ -179,9 +179,9 @@ function addBlocks(log: Table, changes: readonly Change[]): void {
   for (let from = 0; from < changes.length; from += BLOCK) log.add(changes.slice(from, from + BLOCK));
 }
 
-function toPromise<T>(asked: IdbRequest<T>): Promise<T> {
+function toPromise<T>(request: IdbRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    asked.onsuccess = () => resolve(asked.result);
-    asked.onerror = () => reject(asked.error);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
   });
 }

@@ -71,7 +71,7 @@ export class RedisConnection {
     if (client === undefined) throw this.unreachable("there is no connection");
     let bytes = 0;
     for (const word of words) bytes += word.length;
-    const asked = (
+    const pending = (
       options.as === "bytes" ? client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }) : client
     ).sendCommand(words as never);
     let late: NodeJS.Timeout | undefined;
@@ -86,7 +86,7 @@ export class RedisConnection {
       );
     });
     try {
-      return await Promise.race([asked, tooLate]);
+      return await Promise.race([pending, tooLate]);
     } catch (error) {
       throw this.toRefusal(error as Error);
     } finally {
@@ -165,11 +165,11 @@ export class RedisConnection {
     if (error instanceof StoreRefusal) return error;
     const { message } = error;
     // The error of a script ends with its position in the script.
-    const said = message.replace(/ (script: |&|@).*$/s, "");
-    if (!(error instanceof ErrorReply)) return this.unreachable(said);
-    const kind = KINDS.find(([pattern]) => pattern.test(said))?.[1] ?? "failed";
+    const text = message.replace(/ (script: |&|@).*$/s, "");
+    if (!(error instanceof ErrorReply)) return this.unreachable(text);
+    const kind = KINDS.find(([pattern]) => pattern.test(text))?.[1] ?? "failed";
     const words = kind === "full" ? `${this.place} has no memory left` : `${this.place} refuses`;
-    return new StoreRefusal(kind, `${words} (${said})`, RETRY_AFTER_SECONDS);
+    return new StoreRefusal(kind, `${words} (${text})`, RETRY_AFTER_SECONDS);
   }
 }
 
@@ -207,8 +207,8 @@ function whyNot(error: Error & { code?: string }): string {
   if (/^(NOAUTH|WRONGPASS|ERR AUTH|ERR invalid password|NOPERM)/.test(message))
     return `Redis refuses the user or password (${message}); write them as in redis://user:password@host:6379`;
   if (error instanceof ErrorReply) return `Redis refuses (${message})`;
-  const said = code ?? (message === "" ? error.name : message);
-  return `no Redis answers there (${said}); start it, or give the address of one that runs`;
+  const text = code ?? (message === "" ? error.name : message);
+  return `no Redis answers there (${text}); start it, or give the address of one that runs`;
 }
 
 /** The lines of INFO. */

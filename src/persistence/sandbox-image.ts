@@ -28,7 +28,7 @@ export class SandboxImage {
   private constructor(
     sandbox: Sandbox,
     uploads: StorableUploads,
-    kept: Pick<SandboxImage, "value" | "faults">,
+    saved: Pick<SandboxImage, "value" | "faults">,
   ) {
     const { source, created_at, fixture, seed, settings, resets, start } = sandbox;
     this.sandbox = sandbox;
@@ -37,8 +37,8 @@ export class SandboxImage {
     this.base = source.root(seed);
     this.document = source.document();
     this.about = { created_at, fixture, seed, settings, resets, start };
-    this.value = kept.value;
-    this.faults = kept.faults;
+    this.value = saved.value;
+    this.faults = saved.faults;
     this.snapshots = new Map(sandbox.snapshots);
     this.history = sandbox.history.snapshot();
     this.own = sandbox.own;

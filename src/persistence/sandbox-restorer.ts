@@ -101,9 +101,9 @@ export class SandboxRestorer {
     const present = new Set(this.parts.api().resources.flatMap(({ own }) => own?.source ?? []));
     const missing = readOperations(about?.text).filter((source) => !present.has(source));
     if (missing.length === 0) return undefined;
-    const said = error.message.replace(/\.$/, "");
+    const reason = error.message.replace(/\.$/, "");
     return new MissingOperations(
-      `Sandbox ${name} was saved with operations of ${missing.join(", ")}, which this server lacks: ${said}. Start it with these files again; nothing was changed.`,
+      `Sandbox ${name} was saved with operations of ${missing.join(", ")}, which this server lacks: ${reason}. Start it with these files again; nothing was changed.`,
     );
   }
 

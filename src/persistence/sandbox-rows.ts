@@ -108,8 +108,8 @@ function* recordRows(was: Root | undefined, is: Root, base: Root) {
     if (before === table) continue;
     const changes = before === undefined ? addedTo(table) : before.changesTo(table);
     for (const { id, after } of changes) {
-      const given = from?.get(id);
-      const text = after === given ? null : JSON.stringify(after ?? null);
+      const former = from?.get(id);
+      const text = after === former ? null : JSON.stringify(after ?? null);
       yield { collection: name, id, text };
     }
   }

@@ -126,7 +126,7 @@ export class SqliteFiles {
   /** Describes the lost acknowledged changes, and copies the files; undefined if nothing is lost. */
   reportLoss(acknowledged: Saved | undefined, found: Saved, aside: string | undefined): string | undefined {
     if (acknowledged === undefined || acknowledged.saves <= found.saves) return undefined;
-    const kept = aside ?? this.copyAside();
+    const copy = aside ?? this.copyAside();
     // Prevents another report at the next start.
     writeFileSync(
       this.acknowledged,
@@ -135,7 +135,7 @@ export class SqliteFiles {
     );
     const lost = acknowledged.saves - found.saves;
     const changes = Math.max(0, acknowledged.changes - found.changes);
-    return `${this.database} has lost the last ${lost} of ${acknowledged.saves} saves (${changes} changes, the newest of ${acknowledged.at}), which were acknowledged; the damaged files were kept as ${kept}.`;
+    return `${this.database} has lost the last ${lost} of ${acknowledged.saves} saves (${changes} changes, the newest of ${acknowledged.at}), which were acknowledged; the damaged files were kept as ${copy}.`;
   }
 
   private copyAside(): string {

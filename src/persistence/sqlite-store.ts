@@ -200,7 +200,7 @@ interface Asked {
 /** The database thread as promises, which resolve in the order of the requests. */
 export class EngineThread {
   private readonly worker: Worker;
-  private readonly asked = new Map<number, Asked>();
+  private readonly pending = new Map<number, Asked>();
   private number = 0;
 
   constructor({ database: file, acknowledged }: Pick<SqliteFiles, "database" | "acknowledged">) {
@@ -208,9 +208,9 @@ export class EngineThread {
       workerData: { file, acknowledged, formatId: FORMAT_ID, formatVersion: FORMAT_VERSION },
     });
     this.worker.on("message", (reply: { number: number; value?: unknown; error?: object }) => {
-      const { resolve, reject } = this.asked.get(reply.number)!;
-      this.asked.delete(reply.number);
-      if (this.asked.size === 0) this.worker.unref();
+      const { resolve, reject } = this.pending.get(reply.number)!;
+      this.pending.delete(reply.number);
+      if (this.pending.size === 0) this.worker.unref();
       if (reply.error === undefined) resolve(reply.value as never);
       else reject(Object.assign(new Error(), reply.error));
     });
@@ -223,7 +223,7 @@ export class EngineThread {
   ask<T>(work: string, input: object = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const number = ++this.number;
-      this.asked.set(number, { resolve, reject });
+      this.pending.set(number, { resolve, reject });
       // Keeps the process alive until the thread has answered.
       this.worker.ref();
       this.worker.postMessage({ number, work, input });
@@ -235,7 +235,7 @@ export class EngineThread {
   }
 
   private failAll(error: Error): void {
-    for (const { reject } of this.asked.values()) reject(error);
-    this.asked.clear();
+    for (const { reject } of this.pending.values()) reject(error);
+    this.pending.clear();
   }
 }

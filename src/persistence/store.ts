@@ -71,9 +71,9 @@ export class StoreRefusal extends Error {
 /** Translates a failed system call, or an error of SQLite or a browser. */
 export function toStoreRefusal(error: unknown, place: string): StoreRefusal {
   if (error instanceof StoreRefusal) return error;
-  const { name, code: given, message } = error as NodeJS.ErrnoException;
+  const { name, code: systemCode, message } = error as NodeJS.ErrnoException;
   // In a browser's error, `code` is a number.
-  const code = typeof given === "number" ? name : (given ?? "");
+  const code = typeof systemCode === "number" ? name : (systemCode ?? "");
   const kind = KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? "failed";
   return new StoreRefusal(kind, `${WORDS[kind](place)} (${code === "" ? message : code})`);
 }

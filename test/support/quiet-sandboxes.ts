@@ -8,7 +8,7 @@ import type { BlobStore } from "../../src/engine/sandbox/snapshots.ts";
 export const NO_BLOBS: BlobStore = {
   capture: () => undefined,
   peek: () => undefined,
-  tryRecover: () => ({ captured: undefined, gone: [] }),
+  tryRecover: () => ({ captured: undefined, lostUploads: [] }),
   hold() {},
   restore() {},
   release() {},

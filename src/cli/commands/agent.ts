@@ -9,13 +9,13 @@ const setup = command({
   async run({ dir = "." }) {
     const { writeAgentFiles } = await import("../agent-files.ts");
     const files = writeAgentFiles(dir);
-    const kept = files.some(({ did }) => did === "left alone");
+    const leftAlone = files.some(({ did }) => did === "left alone");
     const text = [
       table(
         ["", "file"],
         files.map(({ file, did }) => [did, file]),
       ),
-      ...(kept ? ["", "What is left alone has text of yours. Move it away to get the page."] : []),
+      ...(leftAlone ? ["", "What is left alone has text of yours. Move it away to get the page."] : []),
     ].join("\n");
     return { value: { files }, text };
   },

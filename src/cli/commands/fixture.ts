@@ -25,10 +25,10 @@ const generate = command({
     ...FORCE,
   },
   examples: [["$0 fixture generate --count users=20 --count departments=100 --out team.yaml", ""]],
-  async run({ out, force, ...wanted }) {
+  async run({ out, force, ...options }) {
     const { generatedFixture } = await import("../make-documents.ts");
     if (out !== undefined) requireFile(out);
-    const { text, fixture } = await generatedFixture({ ...wanted, out });
+    const { text, fixture } = await generatedFixture({ ...options, out });
     if (out === undefined) return { value: fixture, text: text.trimEnd() };
     writeNewFile(out, text, { force });
     return { value: { file: out }, text: `Wrote ${out}; start it with --fixture ${out}.` };

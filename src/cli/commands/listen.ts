@@ -72,9 +72,9 @@ async function listen(options: Options): Promise<void> {
   await listener.close();
 }
 
-async function forward(options: Options, given: string, server: UnderstudyClient): Promise<void> {
+async function forward(options: Options, target: string, server: UnderstudyClient): Promise<void> {
   const { json, events, organization, secret } = options;
-  const to = readUrlOption("--forward-to", given);
+  const to = readUrlOption("--forward-to", target);
   const sandbox = await openSandbox(options);
   const { forwardDeliveries } = await import("../forward-deliveries.ts");
   const onDelivery = await createPrinter(json);
@@ -117,8 +117,8 @@ async function createPrinter(json: boolean): Promise<(delivery: ListenedDelivery
   };
 }
 
-function splitWords(given: readonly string[]): string[] {
-  return given.flatMap((words) => words.split(/[,\s]+/)).filter((word) => word !== "");
+function splitWords(args: readonly string[]): string[] {
+  return args.flatMap((words) => words.split(/[,\s]+/)).filter((word) => word !== "");
 }
 
 /** @throws UsageError */

@@ -8,11 +8,11 @@ export const resetCommand = serverCommand({
     seed: number("Start from another seed"),
   },
   examples: [["$0 reset --sandbox ci-42", "Data, clock, retries and journal as at the start"]],
-  async run(given) {
-    const { fixture: named, seed } = given;
+  async run(options) {
+    const { fixture: named, seed } = options;
     // Read first: a broken file is reported even if no server runs.
     const fixture = await readFixture(named);
-    const state = await (await openSandbox(given)).reset({ fixture, seed });
+    const state = await (await openSandbox(options)).reset({ fixture, seed });
     return {
       value: state,
       text: `${state.name} is back to ${named ?? state.fixture}, seed ${state.seed}, at ${state.clock.now}`,

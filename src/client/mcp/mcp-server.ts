@@ -217,7 +217,7 @@ The report: ${report}
 function addPrompts(server: McpServer): void {
   for (const { name, title, description, arguments: named, text } of PROMPTS) {
     const properties = Object.fromEntries(
-      Object.entries(named).map(([word, said]) => [word, { type: "string", description: said }]),
+      Object.entries(named).map(([word, description]) => [word, { type: "string", description }]),
     );
     const argsSchema = fromJsonSchema<Words>({ type: "object", properties, additionalProperties: false });
     server.registerPrompt(name, { title, description, argsSchema }, (args: Words) => ({

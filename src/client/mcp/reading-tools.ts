@@ -147,8 +147,8 @@ function referredTo(part: unknown, { components }: OpenApi): Record<string, Json
 }
 
 async function coverage(reach: ToolServer, { operation, all, ...args }: Arguments): Promise<unknown> {
-  const asked = all === true ? "coverage.show_all" : "coverage.show";
-  const { operations, ...sum } = (await send(reach, asked, args)) as CoverageMatrix;
+  const tool = all === true ? "coverage.show_all" : "coverage.show";
+  const { operations, ...sum } = (await send(reach, tool, args)) as CoverageMatrix;
   const wanted = operations.filter((one) => operation === undefined || one.operation === operation);
   if (wanted.length === 0)
     throw new Error(`there is no operation ${JSON.stringify(operation)}; describe_operation lists them`);

@@ -51,8 +51,8 @@ export function send(
   const { method, path, fields, hasBody } = api.call(id);
   const at = (place: Field["place"]) => {
     const names = Object.keys(fields).filter((name) => fields[name]!.place === place);
-    const given = names.filter((name) => args[name] !== undefined);
-    return Object.fromEntries(given.map((name) => [name, args[name]]));
+    const present = names.filter((name) => args[name] !== undefined);
+    return Object.fromEntries(present.map((name) => [name, args[name]]));
   };
   const filled = path
     .replace("{name}", encodeURIComponent(sandboxName(args)))
@@ -158,10 +158,10 @@ export class ControlApi {
       if (within.includes(name)) return { description: name } as T;
       return this.inline(this.document.components["schemas"]![name] as T, [...within, name]);
     }
-    const kept = Object.entries(part).filter(
+    const present = Object.entries(part).filter(
       ([key, value]) => !(key === "$id" || (key === "examples" && Array.isArray(value))),
     );
-    return Object.fromEntries(kept.map(([key, value]) => [key, this.inline(value, within)])) as T;
+    return Object.fromEntries(present.map(([key, value]) => [key, this.inline(value, within)])) as T;
   }
 
   private read(path: string, method: string, { parameters = [], requestBody }: Described): ControlCall {

@@ -46,13 +46,13 @@ export async function replayBundle(bundle: Bundle, options: ReplayOptions = {}):
 }
 
 /** @throws OwnFault */
-function requireOperations({ operations = [] }: Bundle, given: readonly OwnSource[]): void {
+function requireOperations({ operations = [] }: Bundle, sources: readonly OwnSource[]): void {
   for (const { source, sha256 } of operations) {
-    if (given.length === 0)
+    if (sources.length === 0)
       throw new OwnFault(
         `The bundle needs the operations of ${source}; give the same files with --operations or --openapi.`,
       );
-    if (sha256 !== undefined && !given.some((one) => one.sha256 === sha256))
+    if (sha256 !== undefined && !sources.some((one) => one.sha256 === sha256))
       throw new OwnFault(
         `The bundle needs the operations of ${source} with the SHA-256 ${sha256}; the given files differ, so the answers might differ too.`,
       );

@@ -174,12 +174,12 @@ async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
 
 function listFailures(
   { tests, rules, expectations, stages }: ScenarioResult,
-  made: CommandRun,
+  result: CommandRun,
   { signal, timeoutMs, scenario }: BegunRun,
 ): string[] {
   // An interrupted run may lack expected events, so only the interruption is reported.
   if (signal.aborted) return ["the suite was interrupted"];
-  const command = commandFailure(made, timeoutMs);
+  const command = commandFailure(result, timeoutMs);
   // If the command passed, the runner retried this failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
   const ofStages = scenario.stages.flatMap((stage) => [...stage.rules]);
@@ -205,10 +205,10 @@ function toRunEnd({ exit_code, timed_out }: CommandRun): RunEnd {
   return { how, detail: `exit code ${exit_code}` };
 }
 
-function commandFailure(made: CommandRun, timeoutMs = 0): string | undefined {
-  if (made.timed_out) return `the command did not end within ${timeoutMs / 1000} s`;
-  if (made.signal !== null) return `the command was ended by ${made.signal}`;
-  return made.exit_code === 0 ? undefined : `the command exited with ${made.exit_code}`;
+function commandFailure(result: CommandRun, timeoutMs = 0): string | undefined {
+  if (result.timed_out) return `the command did not end within ${timeoutMs / 1000} s`;
+  if (result.signal !== null) return `the command was ended by ${result.signal}`;
+  return result.exit_code === 0 ? undefined : `the command exited with ${result.exit_code}`;
 }
 
 /** interfaces 2 and 13. */

@@ -70,8 +70,8 @@ export class SuiteSandboxes {
     const what =
       description === undefined ? `${many} of ${JSON.stringify(match)}` : `${description} (${many})`;
     return refusedAsUnmet(what, async () => {
-      const asked = { match: { ...match, ...toStage(scope) }, count: wanted } as CountExpectation;
-      const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(asked)));
+      const expectation = { match: { ...match, ...toStage(scope) }, count: wanted } as CountExpectation;
+      const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
       const found = each.reduce((sum, one) => sum + one.found, 0);
       if (fits(found, wanted)) return { what, ok: true, found };
       const why = `expected ${what}, found ${found}${nearestText(findNearest(each))}`;
@@ -86,8 +86,10 @@ export class SuiteSandboxes {
   ): Promise<ExpectationOutcome> {
     const what = description ?? `in this order: ${sequence.map((match) => JSON.stringify(match)).join(", ")}`;
     return refusedAsUnmet(what, async () => {
-      const asked = { sequence: sequence.map((match) => ({ ...match, ...toStage(scope) })) } as Expectation;
-      const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(asked)));
+      const expectation = {
+        sequence: sequence.map((match) => ({ ...match, ...toStage(scope) })),
+      } as Expectation;
+      const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
       const [best] = each.toSorted((a, b) => b.found - a.found);
       const { ok, found, why = "" } = best!;
       return ok ? { what, ok, found } : { what, ok, found, why: `expected ${what}; ${why}` };

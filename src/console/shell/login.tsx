@@ -8,7 +8,7 @@ import { Field, Form } from "../components/form.tsx";
 
 /** Asks for the control token of a shared server, above the current page. */
 export function Login() {
-  const asked = tokenRequest.use();
+  const reason = tokenRequest.use();
   const [typed, setTyped] = useState("");
   const login = useMutation({
     mutationFn: async () => {
@@ -20,9 +20,9 @@ export function Login() {
     onSuccess: (_data, _input, _result, { client }) => void client.invalidateQueries(),
   });
   return (
-    <Dialog title="Log in to this server" isOpen={asked !== null} onClose={() => {}} dismissable={false}>
+    <Dialog title="Log in to this server" isOpen={reason !== null} onClose={() => {}} dismissable={false}>
       <Form submit="Log in" change={login}>
-        {login.error === null && <p className="quiet">{asked}</p>}
+        {login.error === null && <p className="quiet">{reason}</p>}
         <Field
           label="Control token"
           name="token"

@@ -144,11 +144,11 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     }),
     success: { status: 200, schema: AdvancedBody },
     async handle({ body, sandbox: { world } }) {
-      const given = Object.keys(body) as (keyof typeof body)[];
-      if (given.length !== 1) {
+      const keys = Object.keys(body) as (keyof typeof body)[];
+      if (keys.length !== 1) {
         throw unprocessable("body", body, 'must have exactly one of by, to and next, as in {"by": "5m"}');
       }
-      const field = given[0]!;
+      const field = keys[0]!;
       const target = readTarget(body);
       const ran = await forwardOnly(world, { field, value: body[field] }, () => world.advance(target));
       return { now: renderClock(world).now, ran };
@@ -234,7 +234,7 @@ function readTarget({ by, to }: Static<typeof AdvanceInput>): AdvanceTarget {
 /** Converts a refusal of an instant in the past, or beyond the calendar, to a 422 for the field. */
 async function forwardOnly(
   world: World,
-  asked: { field: string; value: unknown },
+  setting: { field: string; value: unknown },
   move: () => Promise<RanTimer[]>,
 ): Promise<RanTimer[]> {
   try {
@@ -243,8 +243,8 @@ async function forwardOnly(
     if (!(error instanceof RangeError)) throw error;
     const { now } = renderClock(world);
     throw unprocessable(
-      asked.field,
-      asked.value,
+      setting.field,
+      setting.value,
       `cannot be reached from ${now}: ${error.message}; to go back, reset the sandbox or restore a snapshot`,
     );
   }

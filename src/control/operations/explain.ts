@@ -119,24 +119,24 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 /** @throws Problem 422 */
-function readRequest(asked: Asked, sandbox: Sandbox): DryRunRequest {
-  const { method, target, incomplete } = readLine(asked, sandbox.api.operations);
+function readRequest(input: Asked, sandbox: Sandbox): DryRunRequest {
+  const { method, target, incomplete } = readLine(input, sandbox.api.operations);
   const [path, ...search] = target.split("?");
   const query = new URLSearchParams(search.join("?"));
-  for (const [name, value] of Object.entries(asked.query ?? {})) query.append(name, String(value));
-  const body = asked.body === undefined ? "" : JSON.stringify(asked.body);
+  for (const [name, value] of Object.entries(input.query ?? {})) query.append(name, String(value));
+  const body = input.body === undefined ? "" : JSON.stringify(input.body);
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(asked.headers ?? {})) headers[name.toLowerCase()] = value;
-  if (asked.body !== undefined) headers["content-type"] ??= "application/json";
-  if (asked.principal !== undefined) {
-    const given = CREDENTIALS.find((name) => headers[name] !== undefined);
-    if (given !== undefined)
+  for (const [name, value] of Object.entries(input.headers ?? {})) headers[name.toLowerCase()] = value;
+  if (input.body !== undefined) headers["content-type"] ??= "application/json";
+  if (input.principal !== undefined) {
+    const credential = CREDENTIALS.find((name) => headers[name] !== undefined);
+    if (credential !== undefined)
       throw unprocessable(
         "principal",
-        asked.principal,
-        `cannot be combined with the header ${given}; leave one of them out`,
+        input.principal,
+        `cannot be combined with the header ${credential}; leave one of them out`,
       );
-    headers["api-key"] = findKey(sandbox, asked.principal);
+    headers["api-key"] = findKey(sandbox, input.principal);
   }
   return { method, path: path!, query: query.toString(), headers, body, incomplete };
 }
@@ -144,12 +144,12 @@ function readRequest(asked: Asked, sandbox: Sandbox): DryRunRequest {
 const CREDENTIALS = ["api-key", "x-api-key", "authorization"];
 
 /** @throws Problem 422 */
-function readLine(asked: Asked, operations: readonly AnyOperation[]) {
-  const { operation: id, method, path, params = {} } = asked;
+function readLine(input: Asked, operations: readonly AnyOperation[]) {
+  const { operation: id, method, path, params = {} } = input;
   if (id === undefined) {
     if (method === undefined || path === undefined)
       throw unprocessable("operation", null, "is needed, or else both method and path");
-    if (asked.params !== undefined)
+    if (input.params !== undefined)
       throw unprocessable("params", params, "go with `operation`; a path contains its own");
     if (!path.startsWith("/") || /^\/_/.test(path))
       throw unprocessable("path", path, "must begin with a slash, without host and sandbox prefix");

@@ -59,7 +59,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     route: "POST S/held/{id}/release",
     summary: "Release a held request or delivery: it continues, or is answered otherwise",
     description:
-      "Without a body it continues. `answer`, `error` and `wire` mean what they mean in a rule's effect, and replace what the operation or receiver would answer; before the change, the change is then not made.",
+      "Without a body it continues. `answer`, `error` and `wire` are those of a rule's effect, and replace the answer of the operation or receiver. A request that is held before its change then changes nothing.",
     params: sandboxParams({ id: Type.String({ description: "The id in the list", examples: ["held_1"] }) }),
     body: { kind: "json", schema: ReleaseInput, optional: true },
     errors: ["unknown-held", "already-released", "invalid-document"],

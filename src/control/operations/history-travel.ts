@@ -114,12 +114,12 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
       const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       let restarted_uploads: string[] = [];
-      const made = await createOrDiscard({ server, site }, () => {
-        const { fork, gone } = server.sandboxes.fork(sandbox, name, states[body.to ?? "before"]);
-        restarted_uploads = listRestartedUploads(fork, gone);
+      const created = await createOrDiscard({ server, site }, () => {
+        const { fork, lostUploads } = server.sandboxes.fork(sandbox, name, states[body.to ?? "before"]);
+        restarted_uploads = listRestartedUploads(fork, lostUploads);
         return fork;
       });
-      return new Reply(201, { ...made, restarted_uploads });
+      return new Reply(201, { ...created, restarted_uploads });
     },
   }),
   operation({
@@ -144,6 +144,6 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 /** Lists uploads that need bytes which were released. */
-function listRestartedUploads({ world }: Sandbox, gone: readonly string[]): string[] {
-  return gone.length === 0 ? [] : world.transact((tx) => restartUploads(tx, gone));
+function listRestartedUploads({ world }: Sandbox, lostUploads: readonly string[]): string[] {
+  return lostUploads.length === 0 ? [] : world.transact((tx) => restartUploads(tx, lostUploads));
 }

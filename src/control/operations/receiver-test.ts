@@ -120,12 +120,12 @@ export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 function toGradingOptions({
-  body: { url: _url, fail_on, timeout_seconds, patience_seconds, memory_seconds, ...given },
+  body: { url: _url, fail_on, timeout_seconds, patience_seconds, memory_seconds, ...options },
   sandbox: { settings },
 }: ControlCall<unknown, unknown, Static<typeof ReceiverTestInput>>): GradeReceiverOptions {
   const ms = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
   return {
-    ...given,
+    ...options,
     failOn: fail_on,
     timeoutMs: ms(timeout_seconds),
     patienceMs: ms(patience_seconds),

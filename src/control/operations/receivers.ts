@@ -89,7 +89,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
       const { world } = call.sandbox;
       const receiver = world.transact((tx) => {
         const id = tx.newestFirstId("rcv_");
-        const made = tx.insert(receivers, {
+        const created = tx.insert(receivers, {
           id,
           answers,
           secret,
@@ -98,7 +98,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
           ...(leased && { leased }),
         });
         requireRoomAfter(call.server, world, tx);
-        return made;
+        return created;
       });
       return renderReceiver(call, receiver);
     },

@@ -22,17 +22,17 @@ export interface Target {
  * POST: given fields are stored; the others are derived from them, or generated from the sandbox's seed.
  * @throws Problem 409 for an id in use, 422 for an invalid record
  */
-export function insertRecord({ state, sandbox, actor, admit }: Target, given: Fields): Fields {
-  state.check(given);
+export function insertRecord({ state, sandbox, actor, admit }: Target, written: Fields): Fields {
+  state.check(written);
   const { collection, rules } = state;
   const { idField } = collection;
   return sandbox.world.transact((tx) => {
     const random = tx.random(`state/${collection.name}`);
-    const fields = state.toStored(given, tx);
+    const fields = state.toStored(written, tx);
     requireFree(tx, collection, fields[idField]);
     requireReferences(tx, collection, fields);
     const record: Fields = state.factory(fields, new StateContext(tx, { random, settings: actor.settings }));
-    if (given[idField] === undefined) requireFree(tx, collection, record[idField]);
+    if (written[idField] === undefined) requireFree(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
     const whole = wholeRecord(state, tx, inserted);
     admit(tx);
@@ -41,16 +41,16 @@ export function insertRecord({ state, sandbox, actor, admit }: Target, given: Fi
 }
 
 /** PATCH: the rules keep the API's invariants. @throws Problem 404, 422 */
-export function updateRecord({ state, sandbox, actor, admit }: Target, id: string, given: Fields): Fields {
+export function updateRecord({ state, sandbox, actor, admit }: Target, id: string, written: Fields): Fields {
   const { collection, rules } = state;
-  state.check(given);
+  state.check(written);
   const { idField } = collection;
-  if (given[idField] !== undefined && given[idField] !== id) {
-    throw unprocessable(idField, given[idField], `cannot change: this record is ${id}`);
+  if (written[idField] !== undefined && written[idField] !== id) {
+    throw unprocessable(idField, written[idField], `cannot change: this record is ${id}`);
   }
   return sandbox.world.transact((tx) => {
     const before = requireRecord(tx, collection, id);
-    const fields = state.toStored(given, tx);
+    const fields = state.toStored(written, tx);
     requireReferences(tx, collection, fields);
     const after = { ...before, ...fields };
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);

@@ -19,9 +19,13 @@ import { type StoredExchange, unpackWorld, unreadable } from "./world-file.ts";
  * @param name by default that in the file, with a number if it is in use
  * @throws Problem 422 for a file that cannot be opened; then nothing has changed
  */
-export async function openWorld(server: ControlServer, bytes: Uint8Array, given?: string): Promise<Sandbox> {
+export async function openWorld(
+  server: ControlServer,
+  bytes: Uint8Array,
+  newName?: string,
+): Promise<Sandbox> {
   const file = await unpackWorld(bytes);
-  const name = given ?? freeName(String(file.name), (one) => server.sandboxes.get(one) !== undefined);
+  const name = newName ?? freeName(String(file.name), (one) => server.sandboxes.get(one) !== undefined);
   const known = new Set(server.api.resources.flatMap(({ own }) => own?.source ?? []));
   const missing = (file.content?.operations ?? []).filter((source) => !known.has(source));
   if (missing.length > 0)

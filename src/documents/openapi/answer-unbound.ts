@@ -18,7 +18,7 @@ export function answerUnbound(described: DescribedOperation, reading: ReadOpenAp
   const handle = ({ world, params }: Call) => {
     if (chosen === undefined) return reply(undefined, "generated");
     if (example !== undefined) return reply(toBody(example.value, json, chosen.type), "example");
-    // The same request has the same answer, and another one another.
+    // The same request has the same answer; another request has another.
     const seed = hash32(`${world.seed} ${described.id} ${JSON.stringify(params)}`);
     const value = chosen.schema === undefined ? {} : generateValue(schemas, chosen.schema.node, seed);
     return reply(toBody(value, json, chosen.type), "generated");
@@ -44,8 +44,8 @@ function toBody(value: unknown, json: object | undefined, type: string): unknown
 /** The headers of the answer that have an example. */
 function toHeaders({ headers }: Json, { references, schemas }: ReadOpenApi): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const [name, given] of Object.entries((headers ?? {}) as Json)) {
-    const { node } = references.follow({ node: given as Json, path: [] });
+  for (const [name, header] of Object.entries((headers ?? {}) as Json)) {
+    const { node } = references.follow({ node: header as Json, path: [] });
     const plain = schemas.plain(node["schema"]);
     const value = node["example"] ?? plain["example"] ?? plain["default"];
     if (["string", "number", "boolean"].includes(typeof value) && !/^content-(type|length)$/i.test(name))

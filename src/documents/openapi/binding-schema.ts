@@ -163,7 +163,7 @@ export function isBinding(value: unknown): boolean {
 }
 
 /** The action of a binding and its collection; undefined for a fixed answer. */
-export function getAction(given: OperationBinding): { action: Action; name: string } | undefined {
-  const action = ACTIONS.find((key) => given[key] !== undefined);
-  return action && { action, name: given[action]! };
+export function getAction(binding: OperationBinding): { action: Action; name: string } | undefined {
+  const action = ACTIONS.find((key) => binding[key] !== undefined);
+  return action && { action, name: binding[action]! };
 }

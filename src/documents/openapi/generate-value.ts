@@ -63,9 +63,9 @@ export function inventField(node: unknown, invention: Invention): unknown {
 const MAX_DEPTH = 4;
 
 /** Adds the required properties that an object lacks, and those with a preset. */
-export function completeObject(given: Json, node: unknown, invention: Invention, depth = 0): Json {
+export function completeObject(fields: Json, node: unknown, invention: Invention, depth = 0): Json {
   const { schemas } = invention;
-  const whole = { ...given };
+  const whole = { ...fields };
   const required = schemas.required(node);
   for (const [name, schema] of schemas.properties(node)) {
     const present = whole[name];
@@ -89,8 +89,8 @@ export function findExample(
   if (media["example"] !== undefined) return { value: media["example"] };
   const { examples, schema } = media;
   if (isJson(examples))
-    for (const given of Object.values(examples)) {
-      const example = isJson(given) ? follow(given) : {};
+    for (const one of Object.values(examples)) {
+      const example = isJson(one) ? follow(one) : {};
       if (example["value"] !== undefined) return { value: example["value"] };
     }
   const plain = schemas.plain(schema);

@@ -46,7 +46,7 @@ export function inferPairs({
     const takes = (operation: DescribedOperation | undefined) =>
       operation?.body === undefined ||
       schemas.properties(chooseMedia(operation.body.media)?.schema?.node).size > 0;
-    const given: [DescribedOperation | undefined, OperationBinding][] = [
+    const candidates: [DescribedOperation | undefined, OperationBinding][] = [
       [list, { list: collection }],
       [many!.get("POST"), { create: collection }],
       [retrieve, { retrieve: collection }],
@@ -54,7 +54,7 @@ export function inferPairs({
       [single.get("PUT"), { replace: collection }],
       [single.get("DELETE"), { delete: collection }],
     ];
-    const bindings = given.flatMap(([operation, binding]) => {
+    const bindings = candidates.flatMap(([operation, binding]) => {
       if (operation === undefined || !takes(operation)) return [];
       const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
       return [[operation.id, { ...binding, ...id }] as const];

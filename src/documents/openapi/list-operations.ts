@@ -176,9 +176,9 @@ class Reading {
     const body = isJson(requestBody)
       ? this.references.follow({ node: requestBody, path: [...place, "requestBody"] })
       : undefined;
-    const answers = Object.entries(isJson(responses) ? responses : {}).flatMap(([status, given]) => {
-      if (!isJson(given) || status.startsWith("x-")) return [];
-      const found = this.references.follow({ node: given, path: [...place, "responses", status] });
+    const answers = Object.entries(isJson(responses) ? responses : {}).flatMap(([status, response]) => {
+      if (!isJson(response) || status.startsWith("x-")) return [];
+      const found = this.references.follow({ node: response, path: [...place, "responses", status] });
       return [
         [
           status.toUpperCase().replace("DEFAULT", "default"),
@@ -203,9 +203,9 @@ class Reading {
   private listParameters(operation: Found, item: Found): DescribedParameter[] {
     const found = new Map<string, DescribedParameter>();
     for (const { node, path } of [item, operation])
-      for (const [at, given] of (Array.isArray(node["parameters"]) ? node["parameters"] : []).entries()) {
-        if (!isJson(given)) continue;
-        const parameter = this.references.follow({ node: given, path: [...path, "parameters", at] });
+      for (const [at, written] of (Array.isArray(node["parameters"]) ? node["parameters"] : []).entries()) {
+        if (!isJson(written)) continue;
+        const parameter = this.references.follow({ node: written, path: [...path, "parameters", at] });
         const { name, in: place } = parameter.node;
         if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
           this.report({

@@ -30,11 +30,11 @@ export function readSentDocument({ openapi, bindings }: SentOperations): OwnSour
 }
 
 /** They name no file, since the document was sent beside them. */
-function readBindings(given: unknown): UserDocument {
+function readBindings(sent: unknown): UserDocument {
   const document =
-    typeof given === "string"
-      ? readDocument(given, { file: "bindings" })
-      : inlineDocument(given, { file: "bindings" });
+    typeof sent === "string"
+      ? readDocument(sent, { file: "bindings" })
+      : inlineDocument(sent, { file: "bindings" });
   if (isJson(document.value)) return { ...document, value: { openapi: "openapi", ...document.value } };
   throw new DocumentError([
     { file: "bindings", ...NO_POSITION, field: "", message: "bindings must be a map" },

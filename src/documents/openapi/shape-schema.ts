@@ -2,11 +2,11 @@ import { isEmptyEnum } from "./check-schema.ts";
 import { isJson, type Json } from "./open-document.ts";
 import { isPattern, type Schemas } from "./schemas.ts";
 
-/** Optional properties at most this deep; below, only what is required. */
+/** Optional properties are shown down to this depth; below it, only required ones. */
 const MAX_DEPTH = 4;
-/** Objects and lists that are optional are left out from here on. */
+/** Optional objects and lists are left out from this depth on. */
 const MAX_NESTED_DEPTH = 2;
-/** Fields of one value: wide schemas that name each other would otherwise make answers of megabytes. */
+/** Most fields of one value; wide schemas that refer to each other would otherwise make answers of megabytes. */
 const MAX_FIELDS = 400;
 /** A circle of required properties has no end. */
 const MAX_REQUIRED_DEPTH = 12;
@@ -27,7 +27,7 @@ const SCALAR = [
 
 /**
  * The schema of one plausible value: alternatives are chosen, references are replaced, circles end, and the number of
- * fields is bounded. A generator has only values to invent then.
+ * fields is bounded. A generator then only invents values.
  */
 export function shapeSchema(node: unknown, schemas: Schemas, { examples }: { examples: boolean }): Json {
   return new Shaping(schemas, examples).shape(node, { depth: 0, above: [] });
@@ -35,7 +35,7 @@ export function shapeSchema(node: unknown, schemas: Schemas, { examples }: { exa
 
 interface Inside {
   depth: number;
-  /** The schemas that this one is within. */
+  /** The schemas that contain this one. */
   above: readonly unknown[];
 }
 
@@ -52,8 +52,8 @@ class Shaping {
   shape(node: unknown, { depth, above }: Inside): Json {
     const { schemas } = this;
     const plain = schemas.plain(node);
-    const given = this.findGiven(plain);
-    if (given !== undefined) return given;
+    const declared = this.findDeclared(plain);
+    if (declared !== undefined) return declared;
     const types = schemas.types(node);
     if (depth > MAX_REQUIRED_DEPTH) return types.has("null") ? { const: null } : {};
     const inside = { depth, above: [...above, plain] };
@@ -78,13 +78,13 @@ class Shaping {
     return scalar;
   }
 
-  /** The value that the document itself gives. */
-  private findGiven(plain: Json): Json | undefined {
+  /** The value that the document itself declares. */
+  private findDeclared(plain: Json): Json | undefined {
     const { const: only, default: preset, example, examples, enum: values } = plain;
     const [first] = Array.isArray(examples) ? examples : [];
-    const shown = this.examples ? [only, example, first, preset] : [only];
-    const given = shown.find((one) => one !== undefined && one !== null);
-    if (given !== undefined) return { const: given };
+    const candidates = this.examples ? [only, example, first, preset] : [only];
+    const value = candidates.find((one) => one !== undefined && one !== null);
+    if (value !== undefined) return { const: value };
     if (!Array.isArray(values) || isEmptyEnum(plain)) return undefined;
     return { enum: values.filter((one) => one !== null || values.length === 1) };
   }
@@ -160,7 +160,7 @@ class Shaping {
     };
   }
 
-  /** A map with any keys has some where it needs some. */
+  /** A map has as many keys as it needs at least. */
   private shapeMap({ additionalProperties, minProperties }: Json, { depth, above }: Inside): Json {
     const names = Array.from(
       { length: typeof minProperties === "number" ? minProperties : 0 },

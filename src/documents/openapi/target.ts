@@ -95,11 +95,11 @@ export class Target {
 
   /** @throws ApiError for a text that cannot be read as an instant */
   private toStored(fields: Json, world: WorldReader): Json {
-    const given = (this.rules.fromPublic?.(fields, world) ?? fields) as Json;
+    const stored = (this.rules.fromPublic?.(fields, world) ?? fields) as Json;
     const known =
       this.spec === undefined
-        ? Object.fromEntries(Object.entries(given).filter(([name]) => this.fields.has(name)))
-        : given;
+        ? Object.fromEntries(Object.entries(stored).filter(([name]) => this.fields.has(name)))
+        : stored;
     return this.convert(known, (value) => {
       if (typeof value !== "string") return value;
       const instant = parseInstant(value);
@@ -114,15 +114,15 @@ export class Target {
   }
 
   /** @throws ApiError INVALID_INPUT for an id in use */
-  create(call: Call, given: Json): object {
+  create(call: Call, fields: Json): object {
     const { world, settings } = call;
     const { collection, spec, factory, rules } = this;
-    const stored = this.toStored(given, world);
+    const stored = this.toStored(fields, world);
     const id = stored[collection.idField];
     if (id !== undefined && world.get(collection, String(id)) !== undefined)
       throw invalidInput(
         collection.idField,
-        given[collection.idField],
+        fields[collection.idField],
         `${collection.idField} is in use already`,
       );
     if (spec === undefined && factory !== undefined) {
@@ -147,11 +147,11 @@ export class Target {
     return world.insert(collection, this.toWhole(whole, world));
   }
 
-  update(call: Call, before: object, given: Json, { whole }: { whole: boolean }): object {
+  update(call: Call, before: object, changes: Json, { whole }: { whole: boolean }): object {
     const { world } = call;
-    const fields = this.toStored(given, world);
-    const kept = whole && this.spec !== undefined ? this.pickServers(before as Json) : before;
-    const after: Json = { ...kept, ...fields };
+    const fields = this.toStored(changes, world);
+    const base = whole && this.spec !== undefined ? this.pickServers(before as Json) : before;
+    const after: Json = { ...base, ...fields };
     for (const field of this.instants) if (UPDATED.test(field)) after[field] = world.now;
     if (this.spec === undefined && this.rules.update)
       return this.rules.update(world, before, after, this.actor(call));

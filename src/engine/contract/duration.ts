@@ -41,15 +41,15 @@ export function parseDuration(value: unknown): number | undefined {
 
 function sum(parts: readonly (string | undefined)[], units: readonly string[]): number | undefined {
   let total = 0;
-  let given = 0;
+  let partCount = 0;
   for (const [index, part] of parts.entries()) {
     if (part === undefined) continue;
-    given++;
+    partCount++;
     const milliseconds = exactMilliseconds(part, UNIT_MS[units[index]!]!);
     if (milliseconds === undefined) return undefined;
     total += milliseconds;
   }
-  return given === 0 ? undefined : withinRange(total);
+  return partCount === 0 ? undefined : withinRange(total);
 }
 
 // 1.001 * 1000 is 1000.9999999999999 in floating point, so the fraction is counted in whole numbers.

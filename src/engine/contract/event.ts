@@ -22,7 +22,7 @@ export interface EventSubject<S extends object, F extends string> {
    * Invents a subject of this organization, for an event without an object of the sandbox: given fields stay, the
    * others match them and the world. Absent if its events cannot be triggered.
    */
-  invent?: (given: Partial<S>, context: FactoryContext, organization_id: string) => S;
+  invent?: (fields: Partial<S>, context: FactoryContext, organization_id: string) => S;
 }
 
 export interface EventDeclaration<
@@ -137,9 +137,9 @@ export function sampleData(
   { world, at, random, known, settings = DEFAULT_SETTINGS }: SampleContext,
 ): Record<string, unknown> {
   const { own, fields, invent } = event.about;
-  const given: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(known))
-    if (Object.hasOwn(fields, field)) given[field === own?.field ? own.key : field] = value;
+    if (Object.hasOwn(fields, field)) values[field === own?.field ? own.key : field] = value;
   const now = event.fresh ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
   const newId = (prefix: string) => random.id(prefix);
   const context: FactoryContext = {
@@ -152,7 +152,7 @@ export function sampleData(
     newestFirstId: newId,
     secret: () => random.letters(32),
   };
-  return eventData(event, { ...invent?.(given, context, known.organization_id), ...given }, world);
+  return eventData(event, { ...invent?.(values, context, known.organization_id), ...values }, world);
 }
 
 /** JSON Schema of an event's data. */

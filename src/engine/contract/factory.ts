@@ -34,4 +34,4 @@ export interface FactoryContext {
  * world of a seed, so a new draw comes last.
  * @throws ApiError INVALID_INPUT if the world lacks the owner of the record
  */
-export type Factory<R extends StoredRecord> = (given: Partial<R>, context: FactoryContext) => R;
+export type Factory<R extends StoredRecord> = (fields: Partial<R>, context: FactoryContext) => R;

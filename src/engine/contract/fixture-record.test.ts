@@ -44,7 +44,10 @@ describe("a fixture's record", () => {
   it("is what the record stores of it, and nothing where it says nothing [interfaces 5]", () => {
     expect(record.id).toBe("id");
     const entry = { id: "crate_a", owner: "usr_a", opened_at: "1970-01-01T00:00:02Z", items: 3 };
-    expect(record.given(entry, base)).toEqual({ crate_id: "crate_a", owner_id: "usr_a", opened_at: 2000 });
-    expect(record.given({ id: "crate_a", label: null }, base)).toEqual({ crate_id: "crate_a", label: null });
+    expect(record.toFields(entry, base)).toEqual({ crate_id: "crate_a", owner_id: "usr_a", opened_at: 2000 });
+    expect(record.toFields({ id: "crate_a", label: null }, base)).toEqual({
+      crate_id: "crate_a",
+      label: null,
+    });
   });
 });

@@ -46,7 +46,7 @@ export interface FixtureRecord<E, R> {
   /** The field that identifies an entry; its random values depend on it. */
   id: keyof E & string;
   /** The given fields of the record in their stored form; the factory fills the others. */
-  given(entry: E, base: Pick<BaseBuilder, "instant">): Partial<R>;
+  toFields(entry: E, base: Pick<BaseBuilder, "instant">): Partial<R>;
 }
 
 /**
@@ -84,14 +84,14 @@ export function fixtureRecord<
   return {
     schema: Type.Unsafe(schema),
     id: (needs[0] && (names[needs[0]] ?? needs[0])) as never,
-    given(entry, base) {
-      const given: Record<string, unknown> = {};
+    toFields(entry, base) {
+      const fields: Record<string, unknown> = {};
       for (const [name, value] of Object.entries(entry)) {
         const field = storedNames.get(name);
-        if (field !== undefined) given[field] = value;
+        if (field !== undefined) fields[field] = value;
       }
       convert ??= instantConverter(stored);
-      return convert(given, (value) => (typeof value === "string" ? base.instant(value) : value)) as never;
+      return convert(fields, (value) => (typeof value === "string" ? base.instant(value) : value)) as never;
     },
   };
 }
@@ -121,7 +121,7 @@ export function listReader<R extends StoredRecord, E extends object>(
     seed(fixture, base) {
       base.fill(collection, () =>
         readEntries(fixture, name, record).map((entry) =>
-          factory(record.given(entry, base), base.context(name, String(entry[record.id]))),
+          factory(record.toFields(entry, base), base.context(name, String(entry[record.id]))),
         ),
       );
     },
@@ -144,13 +144,13 @@ export function readOrGenerate<E extends { id: string }, R>(
   _record: FixtureRecord<E, R>,
   prefix: string,
 ): E[] {
-  const given = (fixture[key] ?? []) as readonly E[];
-  const missing = Math.max(0, Number(fixture.generate?.[key] ?? 0) - given.length);
+  const entries = (fixture[key] ?? []) as readonly E[];
+  const missing = Math.max(0, Number(fixture.generate?.[key] ?? 0) - entries.length);
   const generated = Array.from(
     { length: missing },
     (_, i) => ({ id: `${prefix}gen${String(i).padStart(7, "0")}` }) as E,
   );
-  return [...given, ...generated];
+  return [...entries, ...generated];
 }
 
 /** Reads a key whose values, by organization, are lists or numbers; `generate:` may ask for more. */
@@ -159,29 +159,29 @@ export function readByOrganization<E, R>(
   key: string,
   _record: FixtureRecord<E, R>,
 ): { organization_id: string; entries: readonly E[]; count: number }[] {
-  const given = (fixture[key] ?? {}) as Record<string, number | E[]>;
+  const byOwner = (fixture[key] ?? {}) as Record<string, number | E[]>;
   const totals = (fixture.generate?.[key] ?? {}) as Record<string, number>;
-  return [...new Set([...Object.keys(given), ...Object.keys(totals)])].map((organization_id) => {
-    const { listed, count } = readListed(given[organization_id], 0);
+  return [...new Set([...Object.keys(byOwner), ...Object.keys(totals)])].map((organization_id) => {
+    const { listed, count } = readListed(byOwner[organization_id], 0);
     return { organization_id, entries: listed, count: Math.max(count, totals[organization_id] ?? 0) };
   });
 }
 
 /** Computes a value when it is first needed: dependent collections are computed together. */
 export function once<T>(make: () => T): () => T {
-  let made: T | undefined;
+  let value: T | undefined;
   return () => {
-    made ??= make();
-    return made;
+    value ??= make();
+    return value;
   };
 }
 
 /** Reads entries that a fixture gives as a list, or as a number. */
 export function readListed<E>(
-  given: number | readonly E[] | undefined,
+  entries: number | readonly E[] | undefined,
   byDefault: number,
 ): { listed: readonly E[]; count: number } {
-  const wanted = given ?? byDefault;
+  const wanted = entries ?? byDefault;
   return typeof wanted === "number"
     ? { listed: [], count: wanted }
     : { listed: wanted, count: wanted.length };

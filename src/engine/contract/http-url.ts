@@ -2,10 +2,10 @@
  * Reads an address as users write it: `localhost:3000/x` means HTTP, `:3000` and `3000` a port of this machine. Returns
  * a string for an invalid address: the reason, as in `--url must be …`.
  */
-export function readHttpUrl(given: string): URL | string {
-  const text = given.trim();
+export function readHttpUrl(address: string): URL | string {
+  const text = address.trim();
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1];
-  const wrong = `must be an http or https URL, such as http://127.0.0.1:3000/path, not ${JSON.stringify(given.slice(0, 200))}`;
+  const wrong = `must be an http or https URL, such as http://127.0.0.1:3000/path, not ${JSON.stringify(address.slice(0, 200))}`;
   if (scheme !== undefined && !/^https?$/i.test(scheme)) return wrong;
   const place = text.replace(/^https?:\/\//i, "").replace(/^:?(?=\d{1,5}(?:[/?#]|$))/, "localhost:");
   const full = `${scheme ?? "http"}://${place}`;

@@ -121,14 +121,14 @@ function ofFields({ properties = {}, patternProperties = {}, ...schema }: Shape)
  * Requires that the records exist which a state call names.
  * @throws ApiError INVALID_INPUT for the first field that names a missing record
  */
-export function requireReferences(tx: Transaction, { schema }: AnyCollection, given: object): void {
+export function requireReferences(tx: Transaction, { schema }: AnyCollection, record: object): void {
   const collections = tx.collections();
-  visitReferences(schema, given, ({ reference, id, path, atKey }) => {
+  visitReferences(schema, record, ({ reference, id, path, atKey }) => {
     const collection = collections.find(({ name }) => name === reference.collection);
     if (collection === undefined || tx.get(collection, id) !== undefined) return;
     const pointer = path.reduce<string>((above, step) => pointerTo(above, String(step)), "");
     const field = fieldName(pointer);
-    const value = atKey ? valueAt(given, pointer) : id;
+    const value = atKey ? valueAt(record, pointer) : id;
     throw invalidInput(field, value, `${field} must name one of the ${collection.name}; there is no ${id}`);
   });
 }

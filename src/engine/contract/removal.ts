@@ -26,10 +26,10 @@ export function removeWithDependents(tx: Transaction, collection: AnyCollection,
 }
 
 /** Removes map entries; returns the ids of the records that must be removed as a whole. */
-function dropDependents(tx: Transaction, dependent: AnyCollection, gone: RemovedRecords): Set<string> {
+function dropDependents(tx: Transaction, dependent: AnyCollection, removed: RemovedRecords): Set<string> {
   const ids = new Set<string>();
-  for (const record of listHolders(tx, dependent, gone)) {
-    const referrals = referralsTo(dependent, record, gone);
+  for (const record of listHolders(tx, dependent, removed)) {
+    const referrals = referralsTo(dependent, record, removed);
     if (referrals.some(({ atKey }) => !atKey)) ids.add(dependent.idOf(record));
     else if (referrals.length > 0)
       tx.put(
@@ -57,16 +57,16 @@ function referralsTo(
 function listHolders(
   tx: Transaction,
   dependent: AnyCollection,
-  gone: RemovedRecords,
+  removed: RemovedRecords,
 ): Iterable<StoredRecord> {
-  const fields = fieldsNaming(dependent, gone.collection.name);
+  const fields = fieldsNaming(dependent, removed.collection.name);
   const [field] = fields;
   if (fields.length !== 1 || field === undefined) return tx.all(dependent);
   if (field === dependent.idField)
-    return [...gone.ids].flatMap((id) => (tx.get(dependent, id) as StoredRecord | undefined) ?? []);
+    return [...removed.ids].flatMap((id) => (tx.get(dependent, id) as StoredRecord | undefined) ?? []);
   const list = Object.entries(dependent.indexes).find(([, index]) => index.field === field)?.[0];
   if (list === undefined) return tx.all(dependent);
-  return [...gone.ids].flatMap((id) => [...(tx.index(dependent, list, id) as Iterable<StoredRecord>)]);
+  return [...removed.ids].flatMap((id) => [...(tx.index(dependent, list, id) as Iterable<StoredRecord>)]);
 }
 
 const owners = new WeakMap<object, ReadonlySet<string>>();

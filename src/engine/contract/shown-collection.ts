@@ -55,8 +55,8 @@ export class ShownCollection {
 
   /** For fields that `check` accepted. */
   toStored(fields: Fields, world: WorldReader): Fields {
-    const given = this.rules.fromPublic ? (this.rules.fromPublic(fields, world) as Fields) : fields;
-    return this.convert(given, (value) => {
+    const stored = this.rules.fromPublic ? (this.rules.fromPublic(fields, world) as Fields) : fields;
+    return this.convert(stored, (value) => {
       if (typeof value !== "string") return value;
       const instant = parseInstant(value);
       if (instant === undefined)

@@ -1,18 +1,18 @@
 import { distance } from "fastest-levenshtein";
 
-/** A longer word is not a typing error, and the distance costs length times length. */
+/** A longer word is not a typing error, and computing its distance takes too long. */
 const MAX_WORD_LENGTH = 80;
 
 /**
  * The candidate nearest to a mistyped word, or undefined if none is near. Case is ignored; longer words may have more
- * mistakes. Of equally near candidates the first given wins.
+ * mistakes. Of equally near candidates, the first is returned.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length === 0 || word.length > MAX_WORD_LENGTH) return undefined;
   const wanted = word.toLowerCase();
-  const forgiven = slips(wanted.length);
+  const maxDistance = countMistakes(wanted.length);
   let best: string | undefined;
-  let bestDistance = forgiven + 1;
+  let bestDistance = maxDistance + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
     const found = distance(wanted, candidate.toLowerCase());
@@ -24,7 +24,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-function slips(length: number): number {
+/** The most mistakes of a word of this length. */
+function countMistakes(length: number): number {
   if (length <= 2) return 1;
   if (length <= 5) return 2;
   return Math.min(6, Math.floor(length / 3) + 1);
@@ -35,7 +36,7 @@ export function pluralize(count: number, one: string, many = `${one}s`): string 
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** "1 entry was", "no entries were" lost to a bound; `which` is a word before the noun, such as "older". */
+/** "1 entry was" or "2 entries were", for messages about evicted entries; `which` is an adjective, such as "older". */
 export function lostEntries(count: number, which?: string): string {
   const words = which === undefined ? "" : `${which} `;
   return count === 1 ? `1 ${words}entry was` : `${count === 0 ? "no" : count} ${words}entries were`;

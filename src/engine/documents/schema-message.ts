@@ -186,7 +186,8 @@ export interface Branch {
  */
 export function explainAlternatives(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
   const passing = branches.filter((branch) => branch.errors.length === 0);
-  if (passing.length > 1) return [made("severalForms", { keys: keysOfForms(passing, place.data) }, place)];
+  if (passing.length > 1)
+    return [toDetails("severalForms", { keys: keysOfForms(passing, place.data) }, place)];
   return wrongKind(branches, place) ?? choices(branches, place) ?? closest(branches, place);
 }
 
@@ -222,7 +223,7 @@ function choices(branches: readonly Branch[], place: ErrorObject): ErrorObject[]
     const nested = branch.errors.find((error) => error.keyword === "choices");
     return nested !== undefined ? (nested.params.errors as ErrorObject[]) : [valued ?? branch.errors[0]!];
   });
-  return [made("choices", { errors: firsts }, place)];
+  return [toDetails("choices", { errors: firsts }, place)];
 }
 
 function closest(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
@@ -231,7 +232,7 @@ function closest(branches: readonly Branch[], place: ErrorObject): ErrorObject[]
   const ties = scored.filter((entry) => entry.score === best).map((entry) => entry.branch);
   const missing = ties.map((branch) => onlyMissing(branch, place));
   if (ties.length > 1 && missing.every((key) => key !== undefined))
-    return [made("requiredOneOf", { keys: [...new Set(missing)] }, place)];
+    return [toDetails("requiredOneOf", { keys: [...new Set(missing)] }, place)];
   return [...ties[0]!.errors];
 }
 
@@ -283,7 +284,7 @@ function keysOfForms(passing: readonly Branch[], data: unknown): string[] {
   return [...new Set(keys)].filter((key) => Object.hasOwn(data, key));
 }
 
-function made(
+function toDetails(
   keyword: string,
   params: Record<string, unknown>,
   { data, instancePath, schemaPath }: ErrorObject,

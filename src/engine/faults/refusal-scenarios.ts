@@ -42,7 +42,7 @@ interface Refusal {
  */
 export class RefusalScenarios {
   private readonly operations: readonly AnyOperation[];
-  private readonly made = new Map<string, Scenario>();
+  private readonly scenarios = new Map<string, Scenario>();
   private found: ReadonlyMap<string, Refusal> | undefined;
 
   constructor(operations: readonly AnyOperation[]) {
@@ -59,10 +59,10 @@ export class RefusalScenarios {
 
   find(name: string): Scenario | undefined {
     const refusal = this.refusals.get(name);
-    if (refusal === undefined || this.made.has(name)) return this.made.get(name);
+    if (refusal === undefined || this.scenarios.has(name)) return this.scenarios.get(name);
     const document = toDocument(name, refusal);
     const scenario = toScenario(document, { name, file: undefined }, [refusal.operation]);
-    this.made.set(name, scenario);
+    this.scenarios.set(name, scenario);
     return scenario;
   }
 

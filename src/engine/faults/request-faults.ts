@@ -246,10 +246,10 @@ class Evaluation {
     const answer = decision.entry ?? effect.answer;
     if (answer === undefined && effect.wire === undefined) return undefined;
     if (effect.wire !== undefined) this.reasons.push(`wire fault ${effect.wire.effect.name}`);
-    const made = toEffect(effect, this.facts, { answer, spending });
-    return made instanceof Promise
-      ? made.then((one) => this.toVerdict(armed, one))
-      : this.toVerdict(armed, made);
+    const injected = toEffect(effect, this.facts, { answer, spending });
+    return injected instanceof Promise
+      ? injected.then((one) => this.toVerdict(armed, one))
+      : this.toVerdict(armed, injected);
   }
 
   private toHold({ key }: ArmedRule, timeout_ms: number): Hold<InjectedEffect> {

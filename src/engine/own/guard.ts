@@ -88,12 +88,12 @@ function stringify(id: string, value: unknown): string {
 
 function toRefusal(error: unknown, { id, own }: AnyOperation, declared: ReadonlySet<string>): Error {
   if (error instanceof OwnFault) return error;
-  const given = error as { name?: string; code?: string; message?: string; stack?: string } | undefined;
-  if (given?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
+  const thrown = error as { name?: string; code?: string; message?: string; stack?: string } | undefined;
+  if (thrown?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
     return new OwnFault(`${id} did not end within ${MAX_RUN_MS / 1000} s and was stopped`);
   // `refuse()` may be that of another copy of the package.
-  if (error instanceof ApiError || given?.name === "Refusal") {
-    const { code = "" } = given as { code?: string };
+  if (error instanceof ApiError || thrown?.name === "Refusal") {
+    const { code = "" } = thrown as { code?: string };
     if (!declared.has(code)) return new OwnFault(`${id} refused with ${code}, which its errors do not list`);
     if (error instanceof ApiError) return error;
     const { message, details, headers } = error as { message: string; details?: object; headers?: object };
@@ -103,10 +103,10 @@ function toRefusal(error: unknown, { id, own }: AnyOperation, declared: Readonly
       headers: { ...(headers as Record<string, string>) },
     });
   }
-  const place = findPlace(given?.stack, own);
-  const said =
-    given?.message === undefined ? `threw ${String(error)}` : `threw ${given.name}: ${given.message}`;
-  return new OwnFault(`${id} ${said}${place === undefined ? "" : ` (${place})`}`, { cause: error });
+  const place = findPlace(thrown?.stack, own);
+  const problem =
+    thrown?.message === undefined ? `threw ${String(error)}` : `threw ${thrown.name}: ${thrown.message}`;
+  return new OwnFault(`${id} ${problem}${place === undefined ? "" : ` (${place})`}`, { cause: error });
 }
 
 /** The line of the declaration file in a stack. */

@@ -34,14 +34,14 @@ export function makeFactory(
     Shape;
   const { idField, prefix } = collection;
   return (written, context) => {
-    const given = written as Fields;
+    const fields = written as Fields;
     const organization_id =
       properties["organization_id"] === undefined
         ? undefined
-        : chooseOrganization(context.world, given["organization_id"] as string | undefined);
+        : chooseOrganization(context.world, fields["organization_id"] as string | undefined);
     const record: Fields = {};
     for (const [name, schema] of Object.entries(properties)) {
-      if (given[name] !== undefined) record[name] = given[name];
+      if (fields[name] !== undefined) record[name] = fields[name];
       else if (name === idField) record[name] = context.newId(prefix);
       else if (name === "organization_id") record[name] = organization_id;
       else if (required.includes(name))

@@ -170,10 +170,10 @@ export class OwnRecords implements Iterable<Fields> {
   }
 
   /** @throws ApiError INVALID_INPUT for a field that does not fit */
-  insert(given: Fields): Fields {
+  insert(values: Fields): Fields {
     const { shown, collection } = this;
     const [tx, actor] = [this.#tx, this.#actor];
-    const fields = copy(given) as Fields;
+    const fields = copy(values) as Fields;
     shown.check(fields);
     const stored = shown.toStored(fields, tx);
     requireReferences(tx, collection, stored);
@@ -188,11 +188,11 @@ export class OwnRecords implements Iterable<Fields> {
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND, INVALID_INPUT */
-  update(id: string, given: Fields): Fields {
+  update(id: string, values: Fields): Fields {
     const { shown, collection } = this;
     const [tx, actor] = [this.#tx, this.#actor];
     this.require(id);
-    const fields = copy(given) as Fields;
+    const fields = copy(values) as Fields;
     shown.check(fields);
     if ((fields[collection.idField] ?? id) !== id)
       throw invalidInput(collection.idField, fields[collection.idField], `the id of ${id} cannot change`);

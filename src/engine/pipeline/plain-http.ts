@@ -139,8 +139,8 @@ export function toBaseHeaders(base: string | undefined): [string, string][] {
   return base === undefined ? [] : [[BASE_HEADER, `${signBase(base)} ${base}`]];
 }
 
-export function findRepeatedBase({ [BASE_HEADER]: given }: RequestHeaders): string | undefined {
-  const [signature, base] = String(given).split(" ");
+export function findRepeatedBase({ [BASE_HEADER]: sent }: RequestHeaders): string | undefined {
+  const [signature, base] = String(sent).split(" ");
   return base !== undefined && signature === signBase(base) ? base : undefined;
 }
 

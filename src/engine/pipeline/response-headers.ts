@@ -82,9 +82,9 @@ function toPassedAnswer({ decision, request, sandbox }: Exchange, answer: Answer
   const headers = ["X-Sandbox-Decision", decision];
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
-  const [given, cors] = [answer.passed_headers!, headers.length > 2];
-  for (let i = 0; i < given.length; i += 2)
-    if (!cors || !/^access-control-/i.test(given[i]!)) headers.push(given[i]!, given[i + 1]!);
+  const [passed, cors] = [answer.passed_headers!, headers.length > 2];
+  for (let i = 0; i < passed.length; i += 2)
+    if (!cors || !/^access-control-/i.test(passed[i]!)) headers.push(passed[i]!, passed[i + 1]!);
   return { ...addBody([], answer), headers };
 }
 

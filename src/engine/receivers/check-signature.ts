@@ -78,7 +78,7 @@ export interface SignatureExplanation extends SignatureVerdict {
 }
 
 /** Explains how a receiver probably made its own signature of a body, and what to change (6.3). Never throws. */
-export function explainSignature(given: {
+export function explainSignature(signed: {
   secret: string;
   /** The received bytes. */
   body: Uint8Array;
@@ -86,7 +86,7 @@ export function explainSignature(given: {
   /** Signed with the body in the schemes of other services. */
   timestamp?: string | undefined;
 }): SignatureExplanation {
-  const { secret, body, mine, timestamp } = given;
+  const { secret, body, mine, timestamp } = signed;
   const signature = checkSignature({ secret, header: mine, body, timestamp });
   return { ...signature, expected: sign(secret, body), mine, body_bytes: body.length };
 }

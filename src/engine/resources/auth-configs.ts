@@ -50,16 +50,16 @@ const DAY_MS = 86_400_000;
 export const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"];
 const TYPES = ["oauth2", "api_key", "basic"];
 
-export const makeAuthConfig: Factory<AuthConfig> = (given, context) => {
+export const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
   const { random, world, past, now } = context;
-  const toolkit = given.toolkit ?? random.pick(TOOLKITS);
+  const toolkit = fields.toolkit ?? random.pick(TOOLKITS);
   const type = random.pick(TYPES);
   return {
-    id: given.id ?? context.newId("authcfg_"),
+    id: fields.id ?? context.newId("authcfg_"),
     toolkit,
-    type: given.type ?? type,
-    organization_id: chooseOrganization(world, given.organization_id),
-    created_at: given.created_at ?? (past ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
+    type: fields.type ?? type,
+    organization_id: chooseOrganization(world, fields.organization_id),
+    created_at: fields.created_at ?? (past ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
   };
 };
 
@@ -74,9 +74,9 @@ export const authConfigsFixture: FixtureReader = {
     ),
   },
   seed(fixture, base) {
-    const given = (fixture["auth_configs"] ?? {}) as Record<string, number | Entry[]>;
+    const byOwner = (fixture["auth_configs"] ?? {}) as Record<string, number | Entry[]>;
     base.fill(authConfigs, () =>
-      Object.entries(given).flatMap(([organization_id, wanted]) => {
+      Object.entries(byOwner).flatMap(([organization_id, wanted]) => {
         const entries =
           typeof wanted === "number" ? Array.from({ length: wanted }, (): Entry => ({})) : wanted;
         return entries.map((entry, position) =>
@@ -85,7 +85,7 @@ export const authConfigsFixture: FixtureReader = {
               id: `authcfg_${organization_id.slice("org_".length)}_${position + 1}`,
               // Consecutive records differ in their toolkit.
               toolkit: TOOLKITS[position % TOOLKITS.length]!,
-              ...record.given(entry, base),
+              ...record.toFields(entry, base),
               organization_id,
             },
             base.context("auth_configs", organization_id, position),

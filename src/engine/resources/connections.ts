@@ -33,18 +33,18 @@ export const connections = collection({
 const DAY_MS = 86_400_000;
 const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "calendar"] as const;
 
-export const makeConnection: Factory<Connection> = (given, context) => {
+export const makeConnection: Factory<Connection> = (fields, context) => {
   const { random, world, past, now } = context;
   // For example, `conn_drive` connects to Drive.
-  const named = TOOLKITS.find((toolkit) => given.id?.includes(toolkit));
-  const toolkit = given.toolkit ?? named ?? random.pick(TOOLKITS);
+  const named = TOOLKITS.find((toolkit) => fields.id?.includes(toolkit));
+  const toolkit = fields.toolkit ?? named ?? random.pick(TOOLKITS);
   return {
-    id: given.id ?? context.newId("conn_"),
-    organization_id: chooseOrganization(world, given.organization_id),
-    name: given.name ?? `${inventTeam(context)} ${toolkit}`,
+    id: fields.id ?? context.newId("conn_"),
+    organization_id: chooseOrganization(world, fields.organization_id),
+    name: fields.name ?? `${inventTeam(context)} ${toolkit}`,
     toolkit,
-    created_at: given.created_at ?? (past ? -random.int(10, 200) * DAY_MS : now),
-    failure_rate: given.failure_rate ?? null,
+    created_at: fields.created_at ?? (past ? -random.int(10, 200) * DAY_MS : now),
+    failure_rate: fields.failure_rate ?? null,
   };
 };
 

@@ -45,15 +45,15 @@ export const invoices = collection({
 
 const DAY_MS = 86_400_000;
 
-export const makeInvoice: Factory<Invoice> = (given, context) => {
+export const makeInvoice: Factory<Invoice> = (fields, context) => {
   const { random, world, past, now } = context;
   return {
-    invoice_id: given.invoice_id ?? context.newId("inv_"),
-    organization_id: chooseOrganization(world, given.organization_id),
-    amount: given.amount ?? random.int(2_000, 90_000) / 100,
-    currency: given.currency ?? "CHF",
-    status: given.status ?? "draft",
-    created_at: given.created_at ?? (past ? -random.int(1, 60) * DAY_MS : now),
+    invoice_id: fields.invoice_id ?? context.newId("inv_"),
+    organization_id: chooseOrganization(world, fields.organization_id),
+    amount: fields.amount ?? random.int(2_000, 90_000) / 100,
+    currency: fields.currency ?? "CHF",
+    status: fields.status ?? "draft",
+    created_at: fields.created_at ?? (past ? -random.int(1, 60) * DAY_MS : now),
     settles: null,
   };
 };

@@ -71,7 +71,7 @@ export interface Wire {
   readonly body: Uint8Array;
   readonly over_ms: number;
   /** Aborts when the client has left or the server ends. */
-  readonly gone: AbortSignal;
+  readonly clientLeft: AbortSignal;
   /** Resolves when `gone` aborts. */
   left(): Promise<void>;
   /** Reads what the client still sends; a connection closed over unread bytes would be reset by the system. */

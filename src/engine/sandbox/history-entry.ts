@@ -177,10 +177,10 @@ export class HistoryEntry {
   static fromStored(entry: EntryHead, stored: StoredEntry): HistoryEntry {
     const { kind, title, subject, request, delivered, changes, undone, leaves } = stored;
     const change = { kind, title, subject: subject ?? undefined };
-    const made = new HistoryEntry(entry, { ...stored, journal: stored.journal ?? 0 }, change, undefined);
-    Object.assign(made, { request, delivered, counts: changes, leaves });
+    const restored = new HistoryEntry(entry, { ...stored, journal: stored.journal ?? 0 }, change, undefined);
+    Object.assign(restored, { request, delivered, counts: changes, leaves });
     entry.isUndone = undone;
-    return made;
+    return restored;
   }
 
   toJSON(): StoredEntry {

@@ -71,14 +71,14 @@ export class SandboxRegistry {
    * the source's history (interfaces 10); settings, scenarios and rules are the present ones. `gone` are the ids of the
    * uploads that have lost bytes since that moment.
    */
-  fork(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; gone: string[] } {
+  fork(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; lostUploads: string[] } {
     const { seed, settings, own } = source;
     const { scenarios } = source.faults;
-    let gone: string[] = [];
-    const fork = this.add({ name, seed, settings, own, scenarios }, source.source, (made) => {
-      gone = made.adopt(source, moment);
+    let lostUploads: string[] = [];
+    const fork = this.add({ name, seed, settings, own, scenarios }, source.source, (sandbox) => {
+      lostUploads = sandbox.adopt(source, moment);
     });
-    return { fork, gone };
+    return { fork, lostUploads };
   }
 
   /** A saved sandbox; replaces an existing one of that name. */

@@ -214,10 +214,10 @@ export class Sandbox {
    * have lost bytes since then.
    */
   rewind(moment: StateRef): string[] {
-    const { value, gone } = this.valueAt(moment);
+    const { value, lostUploads } = this.valueAt(moment);
     this.restore(value);
     this.parts.blobs.release(value.blobs);
-    return gone;
+    return lostUploads;
   }
 
   peekUploads(): unknown {
@@ -225,16 +225,16 @@ export class Sandbox {
   }
 
   /** A moment of the history as a snapshot; the caller releases its blobs. */
-  private valueAt(moment: StateRef): { value: SandboxValue; gone: string[] } {
+  private valueAt(moment: StateRef): { value: SandboxValue; lostUploads: string[] } {
     const { version, now, requests, counted } = moment;
     const { uploads, clock, ...environment } = moment.environment;
     const root = this.history.versions.at(version);
     if (root === undefined) throw new Error(`the history has released version ${version}`);
     const windows = RateWindows.from(moment.windows);
     if (counted !== undefined) windows.uncount(counted.key_id, counted.minute);
-    const { captured, gone } = this.parts.blobs.tryRecover(uploads);
+    const { captured, lostUploads } = this.parts.blobs.tryRecover(uploads);
     const world = { ...environment, requests, root, clock: moveClock(clock, now, now) };
-    return { value: { world, windows, taken_at: now, blobs: captured }, gone };
+    return { value: { world, windows, taken_at: now, blobs: captured }, lostUploads };
   }
 
   saveSnapshot(name: string, value: SandboxValue = this.value()): SandboxValue {
@@ -247,12 +247,12 @@ export class Sandbox {
     this.start = original.start;
     this.resets = original.resets;
     this.history.begin(this.resets);
-    const { value, gone } =
-      moment === undefined ? { value: original.value(), gone: [] } : original.valueAt(moment);
+    const { value, lostUploads } =
+      moment === undefined ? { value: original.value(), lostUploads: [] } : original.valueAt(moment);
     this.restore(value);
     this.parts.blobs.release(value.blobs);
     this.faults.restoreState(original.faults.state());
-    return gone;
+    return lostUploads;
   }
 
   restoreSaved({ created_at, resets, start, value, snapshots, history }: SavedState): void {

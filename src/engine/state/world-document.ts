@@ -107,23 +107,27 @@ export function decodeTables(
   }
   const tables: AnyTable[] = [];
   for (const [name, collection] of known) {
-    const given = Object.hasOwn(documents, name) ? documents[name] : undefined;
+    const document = Object.hasOwn(documents, name) ? documents[name] : undefined;
     // The base, which is a fixture's, has no table of a collection that one sandbox alone has.
     const from = base && (base.tables.get(name) ?? Table.empty(collection));
     tables.push(
-      given === undefined ? (from ?? Table.empty(collection)) : decodeTable(collection, given, from),
+      document === undefined ? (from ?? Table.empty(collection)) : decodeTable(collection, document, from),
     );
   }
   return Tables.of(tables);
 }
 
-function decodeTable(collection: AnyCollection, given: TableDocument, base: AnyTable | undefined): AnyTable {
+function decodeTable(
+  collection: AnyCollection,
+  document: TableDocument,
+  base: AnyTable | undefined,
+): AnyTable {
   const place = `tables.${collection.name}`;
-  const [kind, records] = "records" in given ? ["records", given.records] : ["put", given.put];
+  const [kind, records] = "records" in document ? ["records", document.records] : ["put", document.put];
   for (const [position, record] of records.entries())
     requireRecord(collection, record, `${place}.${kind}[${position}]`);
   // Indexes read fields that a record may lack, and ids may clash: this detects both at once.
-  if ("records" in given) {
+  if ("records" in document) {
     const table = Table.of(collection, () => records);
     requireBuilt(place, "cannot be built", () => table.size);
     return table;
@@ -131,7 +135,7 @@ function decodeTable(collection: AnyCollection, given: TableDocument, base: AnyT
   if (base === undefined)
     throw new WorldDocumentError(place, "is the difference from a base that is not here");
   let table = base;
-  for (const id of given.removed) table = table.remove(id);
+  for (const id of document.removed) table = table.remove(id);
   for (const record of records) {
     const problem = `holds ${collection.idOf(record)}, which cannot be stored`;
     table = requireBuilt(place, problem, () => table.put(record));

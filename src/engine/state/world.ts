@@ -267,7 +267,7 @@ export class World implements ObservedWorld {
         const { kind, subject } = step.timer;
         const entry = { at: new Date(this.epochNow()).toISOString(), kind, subject };
         ran.add(entry);
-        void step.effect?.then((made) => made === false && ran.delete(entry)).catch(() => {});
+        void step.effect?.then((hadEffect) => hadEffect === false && ran.delete(entry)).catch(() => {});
         // All effects of one instant start together, so a slow one does not delay the others.
         if (this.nextDue > this.epochNow()) await this.settled();
         if (++steps % STEPS_PER_TURN === 0) await platform().nextTurn();

@@ -167,7 +167,7 @@ export class Dispatcher {
   private async make(job: Job): Promise<void> {
     const { row, controller } = job;
     const { rules } = this.parts;
-    let made = false;
+    let wasSent = false;
     try {
       // Runs after the commit that queued it, since the outcome has its own transaction. Meanwhile an undo may have
       // removed the attempt.
@@ -187,14 +187,15 @@ export class Dispatcher {
       );
       const outcome = { at, url: plan.url, ...answer };
       const record = (tx: Transaction) => rules.record(tx, row, { outcome, schedule: this.schedule() });
-      made = this.write(job, record, { change: toChange(row, plan, outcome) }) && !controller.signal.aborted;
-      if (made) this.parts.onAttempt({ row, plan, outcome, exchange });
+      wasSent =
+        this.write(job, record, { change: toChange(row, plan, outcome) }) && !controller.signal.aborted;
+      if (wasSent) this.parts.onAttempt({ row, plan, outcome, exchange });
     } catch (error) {
       // If the row stayed in the queue, callers would wait for it forever.
       this.write(job, (tx) => rules.discard(tx, row));
       throw error;
     } finally {
-      job.end(made);
+      job.end(wasSent);
     }
   }
 

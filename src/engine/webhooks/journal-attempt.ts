@@ -13,10 +13,10 @@ const MAX_ANSWER_BYTES = 4096;
  * (`nextStep`). `present` is the world with its outcome.
  */
 export function journaledAttempt(
-  made: CompletedAttempt,
+  attempt: CompletedAttempt,
   { present, nextStep }: { present: WorldReader; nextStep: string },
 ): AnsweredRequest {
-  const { row, plan, outcome, exchange } = made;
+  const { row, plan, outcome, exchange } = attempt;
   const { delivery_id, webhook_id, kind } = row;
   const { origin, pathname, search } = new URL(outcome.url);
   const body = toUtf8(plan.body);
@@ -37,7 +37,7 @@ export function journaledAttempt(
     api_key: null,
     decision: outcome.fault ?? (isDelivered ? "delivered" : "failed"),
     fault: exchange.fault,
-    reasons: [exchange.held ?? [], isDelivered ? [] : [failureReason(made), nextStep]].flat(),
+    reasons: [exchange.held ?? [], isDelivered ? [] : [failureReason(attempt), nextStep]].flat(),
     warnings: [],
     request_headers: Object.entries(exchange.request_headers).flat(),
     request_body: body,

@@ -14,7 +14,7 @@ function makeWorld(): World {
   });
 }
 
-it("the outbox shows what was sent and when, newest first, also of one instant [G15]", async () => {
+it("the outbox lists e-mails with their times, newest first, also those of one instant [G15]", async () => {
   const world = makeWorld();
   const send = (subject: string) =>
     world.transact((tx) => sendEmail(tx, { to: "ada@acme.test", subject, body: `${subject}!` }));

@@ -9,7 +9,7 @@ export class FetchRequest implements PlainRequest {
   readonly site: Site;
   private readonly bytes: Uint8Array;
   private readonly callers: AbortSignal;
-  private gone: AbortSignal | undefined;
+  private clientLeft: AbortSignal | undefined;
 
   /**
    * @param bytes the whole body, since nothing between the caller and the engine splits it
@@ -31,8 +31,8 @@ export class FetchRequest implements PlainRequest {
 
   /** Created when needed: few requests wait, and a signal costs as much as a small answer. */
   get signal(): AbortSignal {
-    this.gone ??= goneWith(this.callers);
-    return this.gone;
+    this.clientLeft ??= goneWith(this.callers);
+    return this.clientLeft;
   }
 
   get body(): AsyncIterable<Uint8Array> {
@@ -46,9 +46,9 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /** Aborts with a ClientGone, which the engine knows, whatever the caller's reason. */
 function goneWith(signal: AbortSignal): AbortSignal {
-  const gone = new AbortController();
-  const abort = () => gone.abort(new ClientGone());
+  const clientLeft = new AbortController();
+  const abort = () => clientLeft.abort(new ClientGone());
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
-  return gone.signal;
+  return clientLeft.signal;
 }

@@ -10,16 +10,16 @@ const HEAD = toUtf8("HTTP");
  * Breaks an answer as `fetch` shows a broken connection: it rejects with a TypeError, or the body fails in the middle;
  * `hang` ends when the caller aborts.
  */
-export async function breakAnswer(answer: PlainAnswer, gone: AbortSignal): Promise<Response> {
+export async function breakAnswer(answer: PlainAnswer, clientLeft: AbortSignal): Promise<Response> {
   const { fault, over_ms } = answer.wire!;
-  const body = await readBody(answer, gone);
+  const body = await readBody(answer, clientLeft);
   return new Promise((resolve, reject) => {
-    const wire = new FetchWire({ answer, body, over_ms, gone, resolve, reject });
+    const wire = new FetchWire({ answer, body, over_ms, clientLeft, resolve, reject });
     void fault.perform(wire);
   });
 }
 
-interface WireParts extends Pick<Wire, "body" | "over_ms" | "gone"> {
+interface WireParts extends Pick<Wire, "body" | "over_ms" | "clientLeft"> {
   answer: PlainAnswer;
   resolve: (response: Response) => void;
   reject: (error: unknown) => void;
@@ -29,7 +29,7 @@ class FetchWire implements Wire {
   readonly head = HEAD;
   readonly body: Uint8Array;
   readonly over_ms: number;
-  readonly gone: AbortSignal;
+  readonly clientLeft: AbortSignal;
   private readonly parts: WireParts;
   /** The bytes that came before the head was complete. */
   private early: Uint8Array = EMPTY_BYTES;
@@ -40,12 +40,14 @@ class FetchWire implements Wire {
     this.parts = parts;
     this.body = parts.body;
     this.over_ms = parts.over_ms;
-    this.gone = parts.gone;
+    this.clientLeft = parts.clientLeft;
   }
 
   left(): Promise<void> {
-    if (this.gone.aborted) return Promise.resolve();
-    return new Promise((resolve) => this.gone.addEventListener("abort", () => resolve(), { once: true }));
+    if (this.clientLeft.aborted) return Promise.resolve();
+    return new Promise((resolve) =>
+      this.clientLeft.addEventListener("abort", () => resolve(), { once: true }),
+    );
   }
 
   async drain(): Promise<void> {}
@@ -74,7 +76,7 @@ class FetchWire implements Wire {
 
   destroy(): void {
     if (this.out !== undefined) this.out.end(new TypeError("terminated"));
-    else this.parts.reject(this.gone.aborted ? this.gone.reason : new TypeError("fetch failed"));
+    else this.parts.reject(this.clientLeft.aborted ? this.clientLeft.reason : new TypeError("fetch failed"));
   }
 
   private begin(): void {
@@ -123,11 +125,11 @@ class PieceStream {
 /** A stream may never end by itself: a wire fault carries the part that came within a second. */
 const STREAM_MS = 1_000;
 
-async function readBody({ body, stream }: PlainAnswer, gone: AbortSignal): Promise<Uint8Array> {
+async function readBody({ body, stream }: PlainAnswer, clientLeft: AbortSignal): Promise<Uint8Array> {
   if (stream === undefined) return typeof body === "string" ? toUtf8(body) : (body ?? EMPTY_BYTES);
   const pieces: Uint8Array[] = [];
   try {
-    for await (const piece of stream(AbortSignal.any([gone, AbortSignal.timeout(STREAM_MS)])))
+    for await (const piece of stream(AbortSignal.any([clientLeft, AbortSignal.timeout(STREAM_MS)])))
       pieces.push(typeof piece === "string" ? toUtf8(piece) : piece);
   } catch {
     // The pieces so far are the body.

@@ -55,8 +55,8 @@ export class MemoryUploads implements StorableUploads {
   }
 
   /** The bytes exist as long as something refers to them. */
-  tryRecover(seen: unknown): { captured: unknown; gone: string[] } {
-    return { captured: seen, gone: [] };
+  tryRecover(seen: unknown): { captured: unknown; lostUploads: string[] } {
+    return { captured: seen, lostUploads: [] };
   }
 
   hold(): void {}

@@ -15,7 +15,7 @@ export class NodeRequest implements PlainRequest {
   readonly site: Site;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
-  private gone: AbortController | undefined;
+  private clientLeft: AbortController | undefined;
 
   /** @param sites how it is reached; the URLs of an answer need it */
   constructor(request: IncomingMessage, response: ServerResponse, sites?: Sites) {
@@ -39,13 +39,13 @@ export class NodeRequest implements PlainRequest {
 
   /** Created when needed: few requests wait, and a controller costs as much as a small answer. */
   get signal(): AbortSignal {
-    if (this.gone === undefined) {
-      const gone = new AbortController();
-      this.gone = gone;
-      if (this.response.destroyed) gone.abort(new ClientGone());
-      else this.response.once("close", () => gone.abort(new ClientGone()));
+    if (this.clientLeft === undefined) {
+      const clientLeft = new AbortController();
+      this.clientLeft = clientLeft;
+      if (this.response.destroyed) clientLeft.abort(new ClientGone());
+      else this.response.once("close", () => clientLeft.abort(new ClientGone()));
     }
-    return this.gone.signal;
+    return this.clientLeft.signal;
   }
 }
 

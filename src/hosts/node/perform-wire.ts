@@ -17,46 +17,49 @@ export class WireBreaker {
   async send(request: IncomingMessage, response: ServerResponse, answer: PlainAnswer): Promise<void> {
     const { fault, over_ms } = answer.wire!;
     const { socket } = request;
-    const gone = new AbortController();
-    this.underWay.add(gone);
-    const left = () => gone.abort();
+    const clientLeft = new AbortController();
+    this.underWay.add(clientLeft);
+    const left = () => clientLeft.abort();
     socket.once("close", left);
     try {
       // Pipelined requests before this one are answered first.
-      if (response.socket === null) await once(response, "socket", { signal: gone.signal });
-      const body = await readBody(answer, gone.signal);
+      if (response.socket === null) await once(response, "socket", { signal: clientLeft.signal });
+      const body = await readBody(answer, clientLeft.signal);
       const head = renderHead(answer, body.length);
-      await fault.perform({ ...openWire(request, gone.signal), head, body, over_ms });
+      await fault.perform({ ...openWire(request, clientLeft.signal), head, body, over_ms });
     } catch {
       // A connection that is to be broken may break in any way.
       socket.destroy();
     } finally {
       socket.off("close", left);
-      this.underWay.delete(gone);
-      gone.abort();
+      this.underWay.delete(clientLeft);
+      clientLeft.abort();
     }
   }
 
   /** Ends the connections that hang. */
   close(): void {
-    for (const gone of this.underWay) gone.abort();
+    for (const controller of this.underWay) controller.abort();
   }
 }
 
 /** Maximum wait for the rest of a request's body, in wall milliseconds. */
 const DRAIN_MS = 5_000;
 
-function openWire(request: IncomingMessage, gone: AbortSignal): Omit<Wire, "head" | "body" | "over_ms"> {
+function openWire(
+  request: IncomingMessage,
+  clientLeft: AbortSignal,
+): Omit<Wire, "head" | "body" | "over_ms"> {
   const { socket } = request;
   const left = () =>
     new Promise<void>((resolve) => {
       // Node detects that a client has left only while it reads the connection.
       request.resume();
-      if (gone.aborted) return resolve();
-      gone.addEventListener("abort", () => resolve(), { once: true });
+      if (clientLeft.aborted) return resolve();
+      clientLeft.addEventListener("abort", () => resolve(), { once: true });
     });
   return {
-    gone,
+    clientLeft,
     left,
     async drain() {
       if (request.readableEnded || request.destroyed) return;
@@ -92,14 +95,14 @@ function renderHead({ status, headers }: PlainAnswer, length: number): Buffer {
   return Buffer.from(`${first}\r\n${lines}\r\n`, "latin1");
 }
 
-async function readBody({ body, stream }: PlainAnswer, gone: AbortSignal): Promise<Buffer> {
+async function readBody({ body, stream }: PlainAnswer, clientLeft: AbortSignal): Promise<Buffer> {
   if (stream === undefined) return Buffer.from(body ?? "");
   const enough = new AbortController();
   const timer = setTimeout(() => enough.abort(), STREAM_MS);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of stream(AbortSignal.any([gone, enough.signal]))) {
+    for await (const chunk of stream(AbortSignal.any([clientLeft, enough.signal]))) {
       const bytes = Buffer.from(chunk);
       chunks.push(bytes);
       size += bytes.length;

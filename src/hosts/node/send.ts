@@ -34,23 +34,23 @@ async function sendStream(
   stream: NonNullable<PlainAnswer["stream"]>,
   has_events: boolean,
 ): Promise<void> {
-  const gone = new AbortController();
-  if (response.destroyed) gone.abort();
-  response.once("close", () => gone.abort());
+  const clientLeft = new AbortController();
+  if (response.destroyed) clientLeft.abort();
+  response.once("close", () => clientLeft.abort());
   // The beginning may come long after the head.
   response.flushHeaders();
   const ping = has_events ? setInterval(() => response.write(":\n\n"), PING_MS).unref() : undefined;
   try {
-    for await (const chunk of stream(gone.signal)) {
-      if (gone.signal.aborted) break;
-      if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
+    for await (const chunk of stream(clientLeft.signal)) {
+      if (clientLeft.signal.aborted) break;
+      if (!response.write(chunk)) await once(response, "drain", { signal: clientLeft.signal });
     }
     response.end();
   } catch (error) {
-    if (!gone.signal.aborted) response.destroy(error as Error);
+    if (!clientLeft.signal.aborted) response.destroy(error as Error);
   } finally {
     clearInterval(ping);
-    gone.abort();
+    clientLeft.abort();
   }
 }
 

@@ -25,9 +25,9 @@ export async function sendRecorded(
   request: RequestOwn,
   { isIts = () => true, ...sent }: RecordedRequest,
 ): Promise<JournalEntry | undefined> {
-  const gone = new AbortController();
-  const entry = nextEntry(sandbox, isIts, gone.signal);
-  const answered = request(sent, gone.signal).then(nothing, nothing);
+  const leaving = new AbortController();
+  const entry = nextEntry(sandbox, isIts, leaving.signal);
+  const answered = request(sent, leaving.signal).then(nothing, nothing);
   const found = await Promise.race([
     entry,
     // A request that was refused before it reached the sandbox has an answer and no entry.
@@ -35,7 +35,7 @@ export async function sendRecorded(
   ]);
   const ends = found?.streamed === undefined ? LINGER_MS : PATIENCE_MS;
   if (found !== undefined && !isEndless(found)) await Promise.race([answered, after(ends)]);
-  gone.abort();
+  leaving.abort();
   while (found?.streamed === "under way") await platform().nextTurn();
   return found;
 }
@@ -78,12 +78,12 @@ export function recordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,
   { otherwise, onEnd }: { otherwise: () => number; onEnd: (at: string) => void },
 ): Outbound {
-  const made = new Map<string, number>();
+  const attempts = new Map<string, number>();
   return {
     async send({ headers }: OutboundRequest): Promise<OutboundResult> {
       const id = findDelivery(headers);
-      const attempt = made.get(id ?? "") ?? 0;
-      if (id !== undefined) made.set(id, attempt + 1);
+      const attempt = attempts.get(id ?? "") ?? 0;
+      if (id !== undefined) attempts.set(id, attempt + 1);
       const recorded = id === undefined ? undefined : deliveries[id]?.[attempt];
       const response_code = recorded?.response_code ?? (id === undefined ? otherwise() : 200);
       if (recorded?.ended_at !== undefined) onEnd(recorded.ended_at);

@@ -39,7 +39,7 @@ export class SecretPlaceholders {
   private readonly names = new Map<string, string>();
   private readonly secrets = new Map<string, string>();
   private readonly issued = new Map<number, number>();
-  private readonly given = new Set<string>();
+  private readonly used = new Set<string>();
 
   /** Registers a secret under the name that a replay resolves. */
   register(secret: string, name: string): void {
@@ -67,8 +67,8 @@ export class SecretPlaceholders {
   registerGiven(text: string): void {
     for (const [letter, pattern] of GIVEN) {
       for (const [secret] of text.matchAll(pattern)) {
-        this.register(secret, `given:${letter}${this.given.size}:${secret.length}`);
-        this.given.add(secret);
+        this.register(secret, `given:${letter}${this.used.size}:${secret.length}`);
+        this.used.add(secret);
       }
     }
   }

@@ -100,7 +100,7 @@ export function receiverHtml(report: ReceiverReport): string {
   return htmlPage({
     title: `${report.verdict === "pass" ? "Pass" : "Fail"}: webhook receiver ${report.url}`,
     style: STYLE,
-    made: new Date(report.started_at),
+    createdAt: new Date(report.started_at),
     body: html`<h1>Webhook receiver <code>${report.url}</code></h1>
 ${verdictHtml(report)}
 ${consoleHtml(report)}

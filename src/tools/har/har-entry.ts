@@ -187,6 +187,8 @@ function toContent(message: ShownMessage, { bytes, size }: ArchivedBody) {
   if (decodeText(bytes) === undefined) return { mimeType, comment: `${size} bytes that are not text` };
   const { body } = message;
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const kept = Buffer.byteLength(bytes);
-  return kept < size ? { mimeType, text, comment: `the first ${kept} of ${size} bytes` } : { mimeType, text };
+  const captured = Buffer.byteLength(bytes);
+  return captured < size
+    ? { mimeType, text, comment: `the first ${captured} of ${size} bytes` }
+    : { mimeType, text };
 }

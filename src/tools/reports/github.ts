@@ -16,8 +16,8 @@ export function toAnnotations(report: JunitReport, workspace = process.cwd()): s
     .slice(0, MAX_ANNOTATIONS)
     .map(({ name, file, problem }) => {
       const properties = { file: file && pathWithin(workspace, file), title: `${report.name}: ${name}` };
-      const given = Object.entries(properties).filter(([, value]) => value !== undefined);
-      const written = given.map(([key, value]) => `${key}=${escapeProperty(value!)}`);
+      const present = Object.entries(properties).filter(([, value]) => value !== undefined);
+      const written = present.map(([key, value]) => `${key}=${escapeProperty(value!)}`);
       return `::error ${written.join(",")}::${escapeData(problem.message)}`;
     });
 }

@@ -46,11 +46,11 @@ interface HtmlPage {
   style: string;
   body: Html;
   /** The time of the measurement; now by default. */
-  made?: Date;
+  createdAt?: Date;
 }
 
 /** A report as one HTML page, which cannot use the network or scripts. */
-export function htmlPage({ title, style, body, made = new Date() }: HtmlPage): string {
+export function htmlPage({ title, style, body, createdAt = new Date() }: HtmlPage): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -64,7 +64,7 @@ export function htmlPage({ title, style, body, made = new Date() }: HtmlPage): s
 <main>
 ${body}
 </main>
-<footer>Understudy ${packageJson.version}, ${instantHtml(made.toISOString())} UTC</footer>
+<footer>Understudy ${packageJson.version}, ${instantHtml(createdAt.toISOString())} UTC</footer>
 </body>
 </html>
 `.toString();

@@ -150,9 +150,9 @@ function listParameters({ params, query, headers }: AnyDeclaration, components: 
     place: string,
   ) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-      const { description, ...placed } = components.place(property);
+      const { description, ...reference } = components.place(property);
       const required = place === "path" || (schema?.required ?? []).includes(name);
-      return { name, in: place, ...(description ? { description } : {}), required, schema: placed };
+      return { name, in: place, ...(description ? { description } : {}), required, schema: reference };
     });
   return [
     ...list(params, "path"),
@@ -237,8 +237,8 @@ function successResponse(success: Success, headers: Json, components: SchemaComp
 
 /** The schema for each value of a path parameter. */
 function schemasBy({ parameter, schemas }: NonNullable<Success["by"]>, components: SchemaComponents): Json {
-  const placed = Object.entries(schemas).map(([value, schema]) => [value, components.place(schema)]);
-  return { "x-schema-by": { parameter, schemas: Object.fromEntries(placed) } };
+  const references = Object.entries(schemas).map(([value, schema]) => [value, components.place(schema)]);
+  return { "x-schema-by": { parameter, schemas: Object.fromEntries(references) } };
 }
 
 /** Our own keywords of schemas, which do not belong in the document. */

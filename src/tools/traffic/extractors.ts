@@ -66,8 +66,8 @@ const file: Extractor = (world, { body }) => {
   world.record("files", "id", pick(body, ...names));
 };
 
-const storeFile: Extractor = (world, { body, exchange: { params, asked }, organization_id }) => {
-  const file_id = params["file_id"] ?? (asked.body as Fields | undefined)?.["file_id"];
+const storeFile: Extractor = (world, { body, exchange: { params, sent }, organization_id }) => {
+  const file_id = params["file_id"] ?? (sent.body as Fields | undefined)?.["file_id"];
   const store = world.record("vector_stores", "id", { id: params["store_id"], organization_id });
   world.record("files", "id", { id: file_id, organization_id });
   const files = world.part<Fields>(store, "files");
@@ -98,8 +98,8 @@ const model = (world: InferredFixture, body: Fields): void => {
 };
 
 /** Spending by requested month; which months a fixture can contain is known only at the end. */
-const usage: Extractor = (world, { body, exchange: { params, asked } }) => {
-  const { month, year } = asked.query;
+const usage: Extractor = (world, { body, exchange: { params, sent } }) => {
+  const { month, year } = sent.query;
   const when = month === undefined || year === undefined ? "current" : `${year}-${month.padStart(2, "0")}`;
   const organization_id = params["org_id"]!;
   const own = world.byOrganization<Fields>("usage", organization_id, () => ({ spent: {}, keys: {} }));
@@ -145,22 +145,22 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     const { id, ...rest } = body["organization"] as Fields;
     world.organization(String(id), rest);
   },
-  "music_collections.list_tracks": (world, { body, exchange: { params, asked } }) => {
+  "music_collections.list_tracks": (world, { body, exchange: { params, sent } }) => {
     const { organization_id } = params;
     world.organization(organization_id!);
     const id = body["collection_id"];
     const collection = world.record("music_collections", "id", { id, organization_id, owner: RECORDED_USER });
     const items = (body["items"] as Items).map(({ track_id, added_at }) => ({ track_id, added_at }));
-    const offset = toNumber(body["offset"] ?? asked.query["offset"], 0);
+    const offset = toNumber(body["offset"] ?? sent.query["offset"], 0);
     fillPage(world.part(collection, "tracks"), items, { offset, filler: {} });
   },
-  "assistants.list_history": (world, { body, exchange: { params, asked }, organization_id }) => {
+  "assistants.list_history": (world, { body, exchange: { params, sent }, organization_id }) => {
     const list = body["audit_logs"] as Items;
     const assistant = world.record("assistants", "id", { id: params["assistant_id"], organization_id });
     if (list[0] !== undefined) assistant["name"] = list[0]["resource_name"];
     entries(world, list, organization_id);
     // A fixture only has the number of entries; the newest one shows the outcome.
-    const { query } = asked;
+    const { query } = sent;
     const filtered = ["action", "user_id", "start_date", "end_date"].some(
       (name) => query[name] !== undefined,
     );
@@ -177,21 +177,18 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     for (const { user_name: _, user_email: __, ...rest } of list) if (!known.has(rest["id"])) own.push(rest);
     own.sort((a, b) => Date.parse(String(b["timestamp"])) - Date.parse(String(a["timestamp"])));
   },
-  "audit_logs.export": (world, { exchange: { answer, asked }, organization_id }) => {
+  "audit_logs.export": (world, { exchange: { answer, sent }, organization_id }) => {
     const rows = parseCsv(answer.text, { columns: CSV, from_line: 2, relax_column_count: true }) as Fields[];
     const own = world.byOrganization<Fields[]>("audit_log", organization_id, () => []);
     // A filtered export is a part of the log; the longest one is used.
-    if (rows.length <= own.length && Object.keys(asked.query).length > 0) return;
+    if (rows.length <= own.length && Object.keys(sent.query).length > 0) return;
     own.splice(0, own.length, ...rows.map(auditEntry));
   },
   "connectors.list_auth_configs": (world, { body, organization_id }) => {
     const own = world.byOrganization<Fields[]>("auth_configs", organization_id, () => []);
     own.splice(0, own.length, ...(body["auth_configs"] as Fields[]));
   },
-  "transcriptions.list_sentences": (
-    world,
-    { body, exchange: { params, asked, answer }, organization_id },
-  ) => {
+  "transcriptions.list_sentences": (world, { body, exchange: { params, sent, answer }, organization_id }) => {
     const { sentences, audio_duration_seconds } = body["data"] as {
       sentences: Items;
       audio_duration_seconds: number;
@@ -205,7 +202,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
       owner: RECORDED_USER,
       ...about,
     });
-    const offset = toNumber(asked.query["offset"], 0);
+    const offset = toNumber(sent.query["offset"], 0);
     const filler = { text: "This sentence was not recorded." };
     const list = world.part<Fields>(transcription, "sentences");
     fillPage(
@@ -217,10 +214,10 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     while (list.length < total) list.push({ ...filler });
   },
   "meeting_sessions.stop": session,
-  "meeting_sessions.export_transcript": (world, { body, exchange: { params, asked }, organization_id }) => {
+  "meeting_sessions.export_transcript": (world, { body, exchange: { params, sent }, organization_id }) => {
     const id = params["session_id"];
     const known = world.record("meeting_sessions", "id", { id, organization_id, owner: RECORDED_USER });
-    if (asked.query["format"] !== "json") return;
+    if (sent.query["format"] !== "json") return;
     known["transcript_entries"] = body as unknown as Items;
   },
   "store_files.retrieve_status": storeFile,

@@ -47,18 +47,18 @@ export async function fixtureFromHar({
     skip() {},
     exchange(exchange) {
       if (exchange.missing?.startsWith("with the body")) without_body += 1;
-      learn(world, exchange, dropped);
+      collectRecords(world, exchange, dropped);
     },
   }));
   const counts = world.counts();
   const document = structuredClone(world.document());
   keepFixtureMonths(document["usage"], world.epoch);
   const shape = fixtureShape(resources);
-  const unfit = dropInvalidValues(document, shape);
+  const invalid = dropInvalidValues(document, shape);
   addMissingRecords(document, shape);
   const fixture = inOrder(document, shape);
   new FixtureLibrary({ resources, trustBuild: false }).load(fixture);
-  return { fixture, base, counts, without_body, dropped: [...dropped, ...unfit], key: toKey(0) };
+  return { fixture, base, counts, without_body, dropped: [...dropped, ...invalid], key: toKey(0) };
 }
 
 /** Section 7.1 and 4.11: the instant that an answer states for itself; NaN if it states none. */
@@ -66,7 +66,7 @@ function readStatedInstants(body: { error?: Fields; metadata?: Fields } | undefi
   return Date.parse(String(body?.error?.["timestamp"] ?? body?.metadata?.["timestamp"]));
 }
 
-function learn(world: InferredFixture, exchange: OperationExchange, dropped: string[]): void {
+function collectRecords(world: InferredFixture, exchange: OperationExchange, dropped: string[]): void {
   const { operation, answer, whole, params, at } = exchange;
   world.at("recorded", at);
   world.at("stated", readStatedInstants(answer.json));
@@ -90,7 +90,7 @@ function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
   const now = new Date(epoch);
   const findMonth = (ago: number) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago)).toISOString().slice(0, 7);
-  const settle = ({ spent = {} }: { spent?: Fields }) => {
+  const keepMonths = ({ spent = {} }: { spent?: Fields }) => {
     for (const [name, ago] of [
       ["current", 0],
       ["previous", 1],
@@ -100,8 +100,8 @@ function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
       if (/^\d/.test(name) || spent[name] === undefined) delete spent[name];
   };
   for (const own of Object.values(usage as Record<string, { spent: Fields; keys: Record<string, Fields> }>)) {
-    settle(own);
-    for (const key of Object.values(own.keys)) settle(key);
+    keepMonths(own);
+    for (const key of Object.values(own.keys)) keepMonths(key);
   }
 }
 
@@ -157,8 +157,8 @@ function addMissingRecords(document: Fields, shape: FixtureShape): void {
     if (list === undefined) continue;
     const records = (document[collection] ?? []) as Fields[];
     document[collection] = records;
-    const held = new Set(records.map((record) => record[list.idKey]));
-    for (const id of ids) if (!held.has(id)) records.push({ [list.idKey]: id });
+    const present = new Set(records.map((record) => record[list.idKey]));
+    for (const id of ids) if (!present.has(id)) records.push({ [list.idKey]: id });
   }
 }
 

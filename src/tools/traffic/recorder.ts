@@ -76,7 +76,7 @@ class Relay {
   private readonly send: Send;
   private readonly at = Date.now();
   private readonly started = performance.now();
-  private readonly asked = new BodyCapture();
+  private readonly requestBody = new BodyCapture();
   private readonly answered = new BodyCapture();
   private sentAt: number | undefined;
   private headAt: number | undefined;
@@ -91,7 +91,7 @@ class Relay {
   /** Ends when both sides have; never rejects. */
   async pass(incoming: http.IncomingMessage, outgoing: http.ServerResponse): Promise<RecordedEntry> {
     outgoing.sendDate = false;
-    incoming.on("data", (piece: Buffer) => this.asked.add(piece));
+    incoming.on("data", (piece: Buffer) => this.requestBody.add(piece));
     await new Promise<void>((resolve) => this.forward(incoming, outgoing, resolve));
     return this.entry(incoming);
   }
@@ -106,13 +106,13 @@ class Relay {
       method: incoming.method,
       headers: this.requestHeaders(incoming) as never,
     });
-    const gone = () => {
+    const leave = () => {
       if (outgoing.writableFinished) return done();
       this.error ??= "the client left";
       upstream.destroy();
       done();
     };
-    outgoing.once("close", gone);
+    outgoing.once("close", leave);
     upstream.once("finish", () => {
       this.sentAt = performance.now();
     });
@@ -121,7 +121,7 @@ class Relay {
       if (this.answer !== undefined || outgoing.destroyed) return;
       // A kept connection may have been closed as it was reused; then the target has not seen the request.
       if (upstream.reusedSocket && error.code === "ECONNRESET" && !hasBody(incoming) && !again) {
-        outgoing.off("close", gone);
+        outgoing.off("close", leave);
         return this.forward(incoming, outgoing, done, true);
       }
       this.refuse(outgoing, error);
@@ -173,7 +173,7 @@ class Relay {
       ...{ send: tenths(sent - this.started), wait: tenths(head - sent), receive: tenths(ended - head) },
       ...{ method: method!, url: this.target + path, query: query.join("?") },
       requestHeaders: withHost(rawHeaders, new URL(this.target).host),
-      requestBody: this.asked.archived(headers["content-encoding"]),
+      requestBody: this.requestBody.archived(headers["content-encoding"]),
       status: answer?.statusCode ?? 0,
       responseHeaders: answer?.rawHeaders ?? [],
       responseBody: this.answered.archived(answer?.headers["content-encoding"]),
@@ -206,15 +206,15 @@ const MAX_KEPT_BYTES = 10 * 1024 * 1024;
 /** Captures a body for the archive while it passes. */
 export class BodyCapture {
   private readonly pieces: Buffer[] = [];
-  private kept = 0;
+  private captured = 0;
   private size = 0;
 
   add(piece: Buffer): void {
     this.size += piece.length;
-    const room = MAX_KEPT_BYTES - this.kept;
+    const room = MAX_KEPT_BYTES - this.captured;
     if (room <= 0) return;
     this.pieces.push(piece.length > room ? piece.subarray(0, room) : piece);
-    this.kept += Math.min(room, piece.length);
+    this.captured += Math.min(room, piece.length);
   }
 
   /** Decoded, as archives have it; without bytes if it cannot be decoded. */
@@ -223,7 +223,7 @@ export class BodyCapture {
     if (bytes.length === 0) return { bytes: undefined, size: 0 };
     const decoded = decompress(bytes, coding?.trim().toLowerCase() ?? "identity", MAX_KEPT_BYTES);
     if (decoded === undefined) return { bytes: undefined, size: this.size };
-    if (this.kept === this.size) return { bytes: decoded, size: decoded.length };
+    if (this.captured === this.size) return { bytes: decoded, size: decoded.length };
     return { bytes: withoutHalfCharacter(decoded), size: Math.max(this.size, decoded.length + 1) };
   }
 }

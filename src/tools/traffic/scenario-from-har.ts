@@ -27,26 +27,26 @@ const MAX_DELAY_MS = 3_600_000;
 
 /** A sample of all waits, evenly over the recording, whatever its length. */
 class Waits {
-  private readonly kept: number[] = [];
+  private readonly waits: number[] = [];
   private every = 1;
   private seen = 0;
 
   add(milliseconds: number): void {
     if (this.seen++ % this.every !== 0) return;
-    this.kept.push(milliseconds);
-    if (this.kept.length < MAX_WAITS) return;
+    this.waits.push(milliseconds);
+    if (this.waits.length < MAX_WAITS) return;
     this.every *= 2;
-    for (let i = 0; i < MAX_WAITS / 2; i++) this.kept[i] = this.kept[2 * i]!;
-    this.kept.length = MAX_WAITS / 2;
+    for (let i = 0; i < MAX_WAITS / 2; i++) this.waits[i] = this.waits[2 * i]!;
+    this.waits.length = MAX_WAITS / 2;
   }
 
   get any(): boolean {
-    return this.kept.length > 0;
+    return this.waits.length > 0;
   }
 
   /** Nearest rank; whole milliseconds. */
   percentile(percent: number): number {
-    const sorted = this.kept.toSorted((a, b) => a - b);
+    const sorted = this.waits.toSorted((a, b) => a - b);
     const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]!;
     return Math.min(MAX_DELAY_MS, Math.round(value));
   }

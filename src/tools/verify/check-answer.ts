@@ -51,13 +51,13 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
 }
 
 /** An own operation whose path ends with the id of a record answers that record. */
-function checkRecord(verdict: Verdict, { operation, method, path, json, asked }: Exchange): boolean {
+function checkRecord(verdict: Verdict, { operation, method, path, json, sent }: Exchange): boolean {
   const [, name] = /\/\{([^{}]+)\}$/.exec(operation!.path) ?? [];
   const found = name === undefined || method !== "GET" ? undefined : findRecord(json, name);
   if (found === undefined) return true;
   const id = found.record[found.field];
   const problem = `GET ${path} answers ${found.field} ${excerpt(id)}`;
-  return verdict.expect(isMasked(id) || String(id) === asked.params[name!], problem);
+  return verdict.expect(isMasked(id) || String(id) === sent.params[name!], problem);
 }
 
 /** Checks the content of an answer by its declaration, or by the document. */
@@ -95,8 +95,8 @@ const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 
 /** Parameters, query and body of a request, by name. */
-export function getSent({ asked }: Exchange): Record<string, unknown> {
-  return { ...asked.params, ...(asked.body as object | undefined), ...asked.query };
+export function getSent({ sent }: Exchange): Record<string, unknown> {
+  return { ...sent.params, ...(sent.body as object | undefined), ...sent.query };
 }
 
 /** An answer must repeat values of its request unchanged. */

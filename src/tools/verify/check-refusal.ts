@@ -150,14 +150,14 @@ function findProblems(details: Record<string, unknown>, { details: sources }: Re
   });
 }
 
-function findSent(name: string, source: DetailSource, { asked }: Exchange): unknown {
+function findSent(name: string, source: DetailSource, { sent }: Exchange): unknown {
   const names =
     source === "sent" ? [name] : typeof source === "object" && "sent" in source ? source.sent : [];
-  const sent = { ...(asked.body as object | undefined), ...asked.query, ...asked.params } as Record<
+  const values = { ...(sent.body as object | undefined), ...sent.query, ...sent.params } as Record<
     string,
     unknown
   >;
-  return names.map((one) => sent[one]).find((value) => value !== undefined);
+  return names.map((one) => values[one]).find((value) => value !== undefined);
 }
 
 /** Among the refusals that a live run provokes, the one with this code that the reference shows in most detail. */

@@ -48,7 +48,7 @@ type Rows = (collection: string, query?: string) => Promise<Row[]>;
 async function look({ key, organization_id, known }: Place, rows: Rows): Promise<void> {
   const own = `&organization_id=${encodeURIComponent(organization_id)}`;
   const add = (name: string, found: readonly Row[], field = name) => {
-    for (const row of found) known.found({ [name]: String(row[field]) });
+    for (const row of found) known.addTuple({ [name]: String(row[field]) });
   };
   const finished = (found: readonly Row[]) => found.filter(({ status }) => status === "completed");
 
@@ -57,7 +57,7 @@ async function look({ key, organization_id, known }: Place, rows: Rows): Promise
   const memberships = Object.keys((user?.["memberships"] ?? {}) as object);
   const foreign = (await rows("organizations")).filter(({ id }) => !memberships.includes(String(id)));
   add("foreign_organization_id", foreign, "id");
-  for (const id of memberships) if (id !== organization_id) known.found({ other_organization_id: id });
+  for (const id of memberships) if (id !== organization_id) known.addTuple({ other_organization_id: id });
 
   const sessions = await rows("meeting_sessions");
   const strange = new Set(foreign.map(({ id }) => id));
@@ -81,7 +81,7 @@ async function look({ key, organization_id, known }: Place, rows: Rows): Promise
   const stores = new Set((await rows("vector_stores", own)).map(({ id }) => id));
   const inStores = (await rows("store_files")).filter(({ store_id }) => stores.has(store_id));
   for (const { store_id, file_id } of [...finished(inStores), ...inStores])
-    known.found({ store_id: String(store_id), file_id: String(file_id) });
+    known.addTuple({ store_id: String(store_id), file_id: String(file_id) });
 
   const dashboards = new Set((await rows("dashboards", own)).map(({ id }) => id));
   const links = await rows("share_links", "&status=active");
@@ -91,7 +91,7 @@ async function look({ key, organization_id, known }: Place, rows: Rows): Promise
   );
   for (const { id, parent_id } of await rows("departments", own)) {
     if (parent_id !== null)
-      known.found({ department_id: String(id), parent_department_id: String(parent_id) });
+      known.addTuple({ department_id: String(id), parent_department_id: String(parent_id) });
   }
 }
 

@@ -15,17 +15,17 @@ export type PathParams = Readonly<Record<string, string>>;
 /** The objects that checks may use: named by the user, else found in an Understudy, else seen in an answer. */
 export class KnownObjects {
   private readonly names: ObjectNames;
-  private readonly given: ReadonlyMap<string, readonly string[]>;
+  private readonly named: ReadonlyMap<string, readonly string[]>;
   private readonly tuples: PathParams[] = [];
   private readonly seen = new Map<string, Set<string>>();
 
-  constructor(names: ObjectNames, given: ReadonlyMap<string, readonly string[]> = new Map()) {
+  constructor(names: ObjectNames, named: ReadonlyMap<string, readonly string[]> = new Map()) {
     this.names = names;
-    this.given = given;
+    this.named = named;
   }
 
   /** Ids that belong together, such as a file and its store. */
-  found(binding: PathParams): void {
+  addTuple(binding: PathParams): void {
     this.tuples.push(binding);
   }
 
@@ -58,14 +58,14 @@ export class KnownObjects {
     return this.names.findOwn(name) === undefined ? undefined : "no answer lists one";
   }
 
-  isGiven(name: string): boolean {
-    return this.given.has(name);
+  isNamed(name: string): boolean {
+    return this.named.has(name);
   }
 
   candidates(name: string): readonly string[] {
     const known = this.names.parameter(name);
-    const given = this.given.get(known);
-    if (given !== undefined) return given;
+    const named = this.named.get(known);
+    if (named !== undefined) return named;
     const found = this.tuples.flatMap((tuple) => (tuple[known] === undefined ? [] : [tuple[known]]));
     return [...new Set([...found, ...(this.seen.get(known) ?? [])])];
   }
@@ -79,7 +79,7 @@ export class KnownObjects {
     );
     for (const item of findItems(json)?.slice(0, MAX_SEEN) ?? []) {
       const field = findIdField(item, list.parameter);
-      if (field !== undefined) this.found({ ...above, [list.key]: String(item[field]) });
+      if (field !== undefined) this.addTuple({ ...above, [list.key]: String(item[field]) });
     }
   }
 
@@ -118,8 +118,8 @@ export class KnownObjects {
 
   private fits(tuple: PathParams, name: string): boolean {
     const value = this.valueIn(tuple, name);
-    const given = this.given.get(this.names.parameter(name));
-    return value !== undefined && (given === undefined || given.includes(value));
+    const named = this.named.get(this.names.parameter(name));
+    return value !== undefined && (named === undefined || named.includes(value));
   }
 }
 
@@ -128,10 +128,10 @@ export function parameterNames(operation: AnyOperation): string[] {
 }
 
 /** Invented ids for all path parameters except those given. */
-export function inventParams({ params }: AnyOperation, given: PathParams = {}): PathParams {
+export function inventParams({ params }: AnyOperation, fixed: PathParams = {}): PathParams {
   const schemas = (params?.properties ?? {}) as Record<string, object>;
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, given[name] ?? inventId(getPrefix(schema) ?? "")]),
+    Object.entries(schemas).map(([name, schema]) => [name, fixed[name] ?? inventId(getPrefix(schema) ?? "")]),
   );
 }
 
@@ -162,11 +162,11 @@ function inventOwn(schema: Record<string, unknown>, prefix: string): string | un
 /** Why an operation cannot be called, and what the user can do about it. */
 export function describeMissing(known: KnownObjects, names: readonly string[]): string {
   const missing = names.filter((name) => known.candidates(name).length === 0);
-  const wanted = missing.map((name) => {
+  const options = missing.map((name) => {
     const meaning = USABLE_NAMES[name] ?? known.describeOwn(name);
     return meaning === undefined ? name : `--use ${name}=… (${meaning})`;
   });
-  return `not known: ${wanted.join(", ")}`;
+  return `not known: ${options.join(", ")}`;
 }
 
 /** The names that `--use` takes, and their meaning. */

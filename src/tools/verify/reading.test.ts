@@ -35,7 +35,7 @@ describe("objects", () => {
   it("ids that belong together come first, given ones alone [interfaces 2]", () => {
     const known = new KnownObjects(NAMES, new Map([["organization_id", ["org_a"]]]));
     known.read({ data: [{ id: "vs_1" }, { id: "vs_2" }], files: ["file_1"], text: "see file_2" });
-    known.found({ store_id: "vs_2", file_id: "file_9" });
+    known.addTuple({ store_id: "vs_2", file_id: "file_9" });
     const names = ["organization_id", "store_id", "file_id"];
     expect(known.bindings(names, 3)[0]).toEqual({
       organization_id: "org_a",

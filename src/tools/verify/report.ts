@@ -208,7 +208,7 @@ ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${families}
 ${assumptionsHtml(report)}
 ${changesHtml(report)}`,
-    made: new Date(started_at),
+    createdAt: new Date(started_at),
   });
 }
 

@@ -105,7 +105,7 @@ class Run {
       throw new TargetUnusable(`${url} redirects to ${first.headers.get("location")}; use that as --target`);
     this.organization_id = first.headers.get("service-organization");
     const organization_id = known.one("organization_id") ?? this.organization_id;
-    if (organization_id !== null) known.found({ organization_id });
+    if (organization_id !== null) known.addTuple({ organization_id });
     if (!first.headers.has("x-sandbox-decision")) return;
     this.console = findConsole(url);
     if (organization_id !== null)

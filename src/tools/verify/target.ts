@@ -16,7 +16,7 @@ export interface Exchange extends Answer {
   operation: AnyOperation | undefined;
   method: string;
   path: string;
-  asked: SentRequestParts;
+  sent: SentRequestParts;
   /** Whether it was sent with the key. */
   authenticated: boolean;
   /**
@@ -116,7 +116,7 @@ export class Target {
       method,
       path: call.url === undefined ? path : path.split("?")[0]!,
       authenticated,
-      asked: askedBy(call, this.makeHeaders(call)),
+      sent: toSent(call, this.makeHeaders(call)),
     };
     try {
       const response = await fetch(call.url ?? this.options.url + path, {
@@ -147,7 +147,7 @@ export class Target {
   }
 }
 
-function askedBy({ params = {}, query = {}, body }: Call, headers: Record<string, string>): SentRequestParts {
+function toSent({ params = {}, query = {}, body }: Call, headers: Record<string, string>): SentRequestParts {
   return {
     params,
     query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),

@@ -50,7 +50,7 @@ const MAX_KINDS = 20;
  */
 export class RecordedVerdict extends Verdict {
   private readonly kinds = new Map<string, { detail: string; times: number }>();
-  private readonly said = new Set<string>();
+  private readonly noted = new Set<string>();
   /** Problems so far, of all kinds, and those of kinds that are not listed. */
   found = 0;
   uncounted = 0;
@@ -71,8 +71,8 @@ export class RecordedVerdict extends Verdict {
   }
 
   override note(text: string): void {
-    if (this.said.has(text) || this.said.size === MAX_KINDS) return;
-    this.said.add(text);
+    if (this.noted.has(text) || this.noted.size === MAX_KINDS) return;
+    this.noted.add(text);
     super.note(text);
   }
 

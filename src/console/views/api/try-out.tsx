@@ -191,8 +191,8 @@ function sampleFile(part: string): File {
 type Read = (name: string) => string;
 
 function readParameters({ parameters = [] }: Operation, place: "query" | "header", read: Read): Texts {
-  const given = parameters.filter((one) => one.in === place && read(one.name) !== "");
-  return Object.fromEntries(given.map(({ name }) => [name, read(name)]));
+  const filled = parameters.filter((one) => one.in === place && read(one.name) !== "");
+  return Object.fromEntries(filled.map(({ name }) => [name, read(name)]));
 }
 
 function fillPath(operation: Operation, read: Read): string {

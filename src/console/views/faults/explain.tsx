@@ -26,17 +26,17 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
     params: givenInputs(Object.fromEntries(places.map((name) => [name, inputs[name] ?? ""]))),
     ...(principal !== NO_CREDENTIALS && { principal }),
   } as ExplainInput;
-  const [asked, setAsked] = useState<{ call: ExplainInput; body: string }>();
+  const [request, setRequest] = useState<{ call: ExplainInput; body: string }>();
   // Live: rules and calls change the result.
   const { data, error, isFetching } = useSandboxQuery(
-    ["explain", asked],
+    ["explain", request],
     async (calls) => {
-      const { call, body } = asked!;
+      const { call, body } = request!;
       return calls.explain({ ...call, ...(body.trim() && { body: requireJson(body, "body") }) });
     },
-    { enabled: asked !== undefined },
+    { enabled: request !== undefined },
   );
-  const change = { isPending: isFetching && !data, error, mutate: () => setAsked({ call, body }) };
+  const change = { isPending: isFetching && !data, error, mutate: () => setRequest({ call, body }) };
   return (
     <DetailPane title="Explain a call" label="Explain a call" onClose={onClose}>
       <Form submit="Explain" change={change}>

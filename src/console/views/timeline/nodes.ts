@@ -50,12 +50,12 @@ export function buildNodes(lists: Lists): readonly Node[] {
 export function updateNodes(cache: TimelineCache, lists: Lists): TimelineCache {
   const { requests, history, attempts } = lists;
   const first = firstChange(cache, lists);
-  const kept = cache.nodes.findLastIndex(({ seq }) => seq < first) + 1;
-  const nodes = cache.nodes.slice(0, kept);
-  const places = kept === 0 ? new Map<string, number>() : cache.places;
+  const reused = cache.nodes.findLastIndex(({ seq }) => seq < first) + 1;
+  const nodes = cache.nodes.slice(0, reused);
+  const places = reused === 0 ? new Map<string, number>() : cache.places;
   // A request has the number of its change, but is listed when it finishes.
-  const lines = (kept === 0 ? requests : requests.slice(cache.requests.length))
-    .concat(cache.nodes.slice(kept).flatMap(({ request }) => (request && kept > 0 ? [request] : [])))
+  const lines = (reused === 0 ? requests : requests.slice(cache.requests.length))
+    .concat(cache.nodes.slice(reused).flatMap(({ request }) => (request && reused > 0 ? [request] : [])))
     .toSorted((a, b) => a.seq - b.seq);
   let r = 0;
   let h = history.findLastIndex(({ seq }) => seq < first) + 1;

@@ -125,11 +125,11 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may start at the same time
             <li key={index}>
-              {mark.made ? (
+              {mark.attempt ? (
                 <details>
                   <summary className="line">{line}</summary>
                   <AttemptExchange
-                    entry={exchanges.get(unlogged + delivery.attempt_log.indexOf(mark.made) + 1)}
+                    entry={exchanges.get(unlogged + delivery.attempt_log.indexOf(mark.attempt) + 1)}
                     isLoading={data === undefined}
                     secret={secret}
                     body={delivery.body}
@@ -147,11 +147,11 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
 }
 
 /** The result of an attempt that was made, or why it is not made yet. */
-function describeAttempt({ state, made }: AttemptMark): string {
-  if (made) {
-    const answer = made.error ?? `returned ${made.response_code}`;
-    const fault = made.fault === undefined ? "" : `, fault ${made.fault}`;
-    return `${made.kind}: ${answer} in ${made.duration_ms} ms${fault}`;
+function describeAttempt({ state, attempt }: AttemptMark): string {
+  if (attempt) {
+    const answer = attempt.error ?? `returned ${attempt.response_code}`;
+    const fault = attempt.fault === undefined ? "" : `, fault ${attempt.fault}`;
+    return `${attempt.kind}: ${answer} in ${attempt.duration_ms} ms${fault}`;
   }
   if (state === "due") return "next retry";
   if (state === "expected") return "if the previous attempt fails";

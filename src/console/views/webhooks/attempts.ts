@@ -11,7 +11,7 @@ export interface AttemptMark {
   at: number;
   state: AttemptState;
   /** The logged attempt; attempts from a fixture are not logged. */
-  made: Delivery["attempt_log"][number] | undefined;
+  attempt: Delivery["attempt_log"][number] | undefined;
 }
 
 /**
@@ -19,27 +19,27 @@ export interface AttemptMark {
  * end of each attempt to the next.
  */
 export function attemptMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
-  const made = madeMarks(delivery, delays);
-  if (delivery.status === "success") return made;
+  const marks = pastMarks(delivery, delays);
+  if (delivery.status === "success") return marks;
   const left = delays.slice(delivery.scheduled_attempts);
   if (delivery.next_retry !== null) {
     const due = Date.parse(delivery.next_retry);
-    return [...made, { at: due, state: "due", made: undefined }, ...following(due, left, "expected")];
+    return [...marks, { at: due, state: "due", attempt: undefined }, ...following(due, left, "expected")];
   }
   const end = Date.parse(delivery.last_attempt ?? delivery.created_at);
   return [
-    ...made,
+    ...marks,
     ...following(end, delays.slice(Math.max(0, delivery.scheduled_attempts - 1)), "cancelled"),
   ];
 }
 
-function madeMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
+function pastMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
   const { attempt_log: log, scheduled_attempts, created_at, status } = delivery;
   if (log.length > 0) {
     return log.map((attempt) => ({
       at: Date.parse(attempt.at),
       state: isSuccess(attempt.response_code) ? "delivered" : "failed",
-      made: attempt,
+      attempt,
     }));
   }
   // Not logged: it happened before the fixture's start, on the schedule.
@@ -49,7 +49,7 @@ function madeMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[]
   return instants.map((at, place) => ({
     at,
     state: status === "success" && place === instants.length - 1 ? "delivered" : "failed",
-    made: undefined,
+    attempt: undefined,
   }));
 }
 
@@ -58,7 +58,7 @@ function following(from: number, delays: readonly number[], state: AttemptState)
   let at = from;
   for (const delay of delays) {
     at += delay;
-    if (Number.isFinite(at)) marks.push({ at, state, made: undefined });
+    if (Number.isFinite(at)) marks.push({ at, state, attempt: undefined });
   }
   return marks;
 }

@@ -81,12 +81,12 @@ export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: 
   const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
   const add = useSandboxChange(
     async (calls) => {
-      const given = Object.entries(draft.changes(fields)).filter(
+      const changed = Object.entries(draft.changes(fields)).filter(
         ([, value]) => value !== "" && value !== null,
       );
-      return calls.addRecord(collection, Object.fromEntries(given), { silent: draft.silent });
+      return calls.addRecord(collection, Object.fromEntries(changed), { silent: draft.silent });
     },
-    { done: (made) => `Created ${String((made as unknown as Fields)[idField])}.` },
+    { done: (record) => `Created ${String((record as unknown as Fields)[idField])}.` },
   );
   return (
     <DetailPane title={`New ${singularName(collection)}`} label="New record" onClose={onClose}>
@@ -96,9 +96,9 @@ export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: 
         draft={draft}
         submit="Create"
         change={add}
-        onSuccess={(made) => {
+        onSuccess={(record) => {
           draft.discard();
-          onCreated(String((made as unknown as Fields)[idField]));
+          onCreated(String((record as unknown as Fields)[idField]));
         }}
       />
     </DetailPane>

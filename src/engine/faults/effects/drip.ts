@@ -24,12 +24,12 @@ export const dripWire = {
   },
   async perform(wire) {
     await wire.drain();
-    const { over_ms, gone } = wire;
+    const { over_ms, clientLeft } = wire;
     const left = wire.left();
     const pieces = cutResponse(wire, over_ms);
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) await Promise.race([left, sleep(over_ms / (pieces.length - 1))]);
-      if (gone.aborted) return wire.destroy();
+      if (clientLeft.aborted) return wire.destroy();
       wire.write(piece);
     }
     await wire.finish();

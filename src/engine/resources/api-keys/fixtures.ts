@@ -9,20 +9,20 @@ import { ApiKey, apiKeys } from "./schema.ts";
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /** A key acts in an organization that its user belongs to. */
-export const makeApiKey: Factory<ApiKey> = (given, context) => {
+export const makeApiKey: Factory<ApiKey> = (fields, context) => {
   const { random, world } = context;
-  const user_id = given.user_id ?? firstRecord(world, users, "user_id").id;
+  const user_id = fields.user_id ?? firstRecord(world, users, "user_id").id;
   return {
-    id: given.id ?? context.newId("apikey_"),
+    id: fields.id ?? context.newId("apikey_"),
     user_id,
     current:
-      given.current ??
+      fields.current ??
       Object.keys(world.get(users, user_id)?.memberships ?? {})[0] ??
       firstRecord(world, organizations, "current").id,
-    key: given.key ?? `ak_${random.letters(39, ALPHANUMERIC)}`,
-    name: given.name ?? `Key of ${user_id}`,
-    revoked: given.revoked ?? false,
-    expires_at: given.expires_at ?? null,
+    key: fields.key ?? `ak_${random.letters(39, ALPHANUMERIC)}`,
+    name: fields.name ?? `Key of ${user_id}`,
+    revoked: fields.revoked ?? false,
+    expires_at: fields.expires_at ?? null,
   };
 };
 

@@ -47,45 +47,45 @@ export function pickSettings(random: Random): Pick<Assistant, keyof typeof VARIE
   };
 }
 
-export const makeAssistant: Factory<Assistant> = (given, context) => {
+export const makeAssistant: Factory<Assistant> = (fields, context) => {
   const { random, world, now } = context;
-  const organization_id = chooseOrganization(world, given.organization_id);
-  const name = given.name ?? random.pick(ASSISTANT_NAMES);
+  const organization_id = chooseOrganization(world, fields.organization_id);
+  const name = fields.name ?? random.pick(ASSISTANT_NAMES);
   const drawn = pickSettings(random);
   return {
-    id: given.id ?? context.newId("asst_"),
+    id: fields.id ?? context.newId("asst_"),
     organization_id,
     name,
-    description: given.description ?? drawn.description,
-    instructions: given.instructions ?? drawn.instructions,
-    model: given.model ?? drawn.model,
-    temperature: given.temperature ?? drawn.temperature,
-    created_by: given.created_by ?? findAuthor(world, organization_id),
-    created_at: given.created_at ?? now,
-    deleted_at: given.deleted_at ?? null,
+    description: fields.description ?? drawn.description,
+    instructions: fields.instructions ?? drawn.instructions,
+    model: fields.model ?? drawn.model,
+    temperature: fields.temperature ?? drawn.temperature,
+    created_by: fields.created_by ?? findAuthor(world, organization_id),
+    created_at: fields.created_at ?? now,
+    deleted_at: fields.deleted_at ?? null,
   };
 };
 
 /** Makes an entry without a change, for example for a very long history. */
-export const makeHistoryEntry: Factory<HistoryEntry> = (given, context) => {
+export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const { world, past, now } = context;
-  const resource_id = given.resource_id ?? firstRecord(world, assistants, "resource_id").id;
+  const resource_id = fields.resource_id ?? firstRecord(world, assistants, "resource_id").id;
   const assistant = past ? undefined : world.get(assistants, resource_id);
-  const organization_id = given.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
-  const actor = findActor(world, given.user_id, organization_id);
+  const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
+  const actor = findActor(world, fields.user_id, organization_id);
   return {
-    id: given.id ?? context.newId("log_"),
+    id: fields.id ?? context.newId("log_"),
     organization_id,
-    timestamp: given.timestamp ?? now,
+    timestamp: fields.timestamp ?? now,
     resource_type: "assistant",
     resource_id,
-    resource_name: given.resource_name ?? assistant?.name ?? context.random.pick(ASSISTANT_NAMES),
-    action: given.action ?? "updated",
+    resource_name: fields.resource_name ?? assistant?.name ?? context.random.pick(ASSISTANT_NAMES),
+    action: fields.action ?? "updated",
     user_id: actor.user_id,
-    user_name: given.user_name ?? actor.user_name,
-    user_email: given.user_email ?? actor.user_email,
-    changes: given.changes ?? [],
-    metadata: given.metadata ?? (past ? pickOrigin(context.random) : STATE_CALL),
+    user_name: fields.user_name ?? actor.user_name,
+    user_email: fields.user_email ?? actor.user_email,
+    changes: fields.changes ?? [],
+    metadata: fields.metadata ?? (past ? pickOrigin(context.random) : STATE_CALL),
   };
 };
 
@@ -155,13 +155,13 @@ function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
   const { random, world } = context;
   const { created = 1, updated = 0, deleted = 0 } = entry.history ?? {};
   const count = created + updated + deleted;
-  const given = record.given(entry, base);
-  const drawn = makeAssistant({ ...given, deleted_at: null }, context);
+  const fields = record.toFields(entry, base);
+  const drawn = makeAssistant({ ...fields, deleted_at: null }, context);
   const { id, organization_id, name, created_by } = drawn;
   const creator = world.get(users, created_by);
-  const age = -(given.created_at ?? creator?.created_at ?? Number.NEGATIVE_INFINITY);
+  const age = -(fields.created_at ?? creator?.created_at ?? Number.NEGATIVE_INFINITY);
   const gap = Math.max(0, Math.min(HOUR_MS, Math.floor(age / Math.max(1, count))));
-  const born = given.created_at ?? -count * gap;
+  const born = fields.created_at ?? -count * gap;
   const timeAt = (position: number) => (position < created ? born : -(count - position) * gap);
   const assistant = { ...drawn, created_at: born, deleted_at: deleted > 0 ? timeAt(count - 1) : null };
   const values: SettingValues = { ...assistant };

@@ -24,12 +24,12 @@ export const auditLogFixture: FixtureReader = {
   generate: { audit_log: ByOrganization(COUNT) },
   follows: ["locale"],
   seed(fixture, base) {
-    const asked = () => readByOrganization(fixture, "audit_log", record);
+    const readCounts = () => readByOrganization(fixture, "audit_log", record);
     base.fill(
       auditLogs,
-      () => asked().flatMap((one) => makeEntries({ base, ...one })),
+      () => readCounts().flatMap((one) => makeEntries({ base, ...one })),
       // Each new world is counted, and most never show their longest list.
-      () => asked().reduce((sum, { count }) => sum + count, 0),
+      () => readCounts().reduce((sum, { count }) => sum + count, 0),
     );
   },
 };
@@ -45,11 +45,11 @@ interface Asked {
 function makeEntries({ base, organization_id, entries, count }: Asked): AuditLog[] {
   const context = base.context("audit_log", organization_id);
   const log = generateLog(readPresent(base, organization_id), context, { count, given: entries.length });
-  const given = log.given.map((timestamp, n) => {
+  const listed = log.given.map((timestamp, n) => {
     const own = { id: logId(organization_id, n), organization_id, timestamp };
-    return makeAuditLog({ ...own, ...record.given(entries[n]!, base) }, context);
+    return makeAuditLog({ ...own, ...record.toFields(entries[n]!, base) }, context);
   });
-  return [...given, ...log.generated];
+  return [...listed, ...log.generated];
 }
 
 function readPresent({ world }: BaseBuilder, organization_id: string): FinalState {
@@ -62,27 +62,27 @@ function readPresent({ world }: BaseBuilder, organization_id: string): FinalStat
 }
 
 /** An entry that a fixture or a state call writes; the log does not log itself. */
-export const makeAuditLog: Factory<AuditLog> = (given, context) => {
+export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
-  const organization_id = chooseOrganization(world, given.organization_id);
-  const actor_id = given.actor_id ?? auditActor(world, { user_id: undefined }, organization_id);
+  const organization_id = chooseOrganization(world, fields.organization_id);
+  const actor_id = fields.actor_id ?? auditActor(world, { user_id: undefined }, organization_id);
   const actor = world.get(users, actor_id);
   return {
-    id: given.id ?? context.newId("log_"),
+    id: fields.id ?? context.newId("log_"),
     organization_id,
-    timestamp: given.timestamp ?? now,
-    entity_type: given.entity_type ?? "user",
-    entity_id: given.entity_id ?? actor_id,
-    entity_name: given.entity_name ?? actor?.name ?? actor_id,
-    action: given.action ?? "updated",
+    timestamp: fields.timestamp ?? now,
+    entity_type: fields.entity_type ?? "user",
+    entity_id: fields.entity_id ?? actor_id,
+    entity_name: fields.entity_name ?? actor?.name ?? actor_id,
+    action: fields.action ?? "updated",
     actor_id,
     // A user who is gone is still named by their id.
-    actor_name: given.actor_name ?? actor?.name ?? actor_id,
-    actor_email: given.actor_email ?? actor?.email ?? "",
-    target_id: given.target_id ?? null,
-    target_name: given.target_name ?? null,
-    department_id: given.department_id ?? null,
-    previous_value: given.previous_value ?? null,
-    new_value: given.new_value ?? null,
+    actor_name: fields.actor_name ?? actor?.name ?? actor_id,
+    actor_email: fields.actor_email ?? actor?.email ?? "",
+    target_id: fields.target_id ?? null,
+    target_name: fields.target_name ?? null,
+    department_id: fields.department_id ?? null,
+    previous_value: fields.previous_value ?? null,
+    new_value: fields.new_value ?? null,
   };
 };

@@ -121,8 +121,8 @@ function claimedKey(token: string): string {
  * secret, so that tokens of the earlier key stay invalid.
  */
 function signingSecret(tx: Transaction, key_id: string): string {
-  const kept = tx.get(signingKeys, key_id);
-  if (kept !== undefined) return kept.secret;
+  const key = tx.get(signingKeys, key_id);
+  if (key !== undefined) return key.secret;
   return tx.insert(signingKeys, { id: key_id, secret: tx.secret("auth/access-tokens") }).secret;
 }
 

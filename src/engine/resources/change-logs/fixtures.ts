@@ -26,9 +26,9 @@ export const changeLogsFixture: FixtureReader = {
   follows: ["locale"],
   generate: { dashboard_change_logs: ByOrganization(Count) },
   seed(fixture, base) {
-    const asked = () => readByOrganization(fixture, "dashboard_change_logs", record);
+    const readCounts = () => readByOrganization(fixture, "dashboard_change_logs", record);
     base.fill(changeLogs, () =>
-      asked().flatMap(({ organization_id, entries, count }) => [
+      readCounts().flatMap(({ organization_id, entries, count }) => [
         ...entries.map((entry, i) => givenEntry(entry, i, { organization_id, base })),
         ...generateChanges({ organization_id, base }, count - entries.length),
       ]),
@@ -45,7 +45,7 @@ interface Place {
 function givenEntry(entry: Entry, i: number, { organization_id, base }: Place): ChangeLog {
   const context = base.context("change_logs", organization_id, i);
   const timestamp = -(i + 1) * HOUR_MS;
-  return makeChangeLog({ timestamp, ...record.given(entry, base), organization_id }, context);
+  return makeChangeLog({ timestamp, ...record.toFields(entry, base), organization_id }, context);
 }
 
 /**
@@ -159,29 +159,29 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
 }
 
 /** An entry that no change has written; it has no other effect. */
-export const makeChangeLog: Factory<ChangeLog> = (given, context) => {
+export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const { random, world, past, now } = context;
-  const organization_id = chooseOrganization(world, given.organization_id);
-  const id = given.id ?? context.newId("log_");
-  const resource_type = given.resource_type ?? "assistant";
-  const action = given.action ?? "updated";
+  const organization_id = chooseOrganization(world, partial.organization_id);
+  const id = partial.id ?? context.newId("log_");
+  const resource_type = partial.resource_type ?? "assistant";
+  const action = partial.action ?? "updated";
   const { prefix, inventName, fields } = SUBJECTS[resource_type];
-  const resource_name = given.resource_name ?? inventName(context);
+  const resource_name = partial.resource_name ?? inventName(context);
   const actor =
-    past && given.user_id === undefined
-      ? pickActor(world, { organization_id, at: given.timestamp ?? now }, random)
-      : findActor(world, given.user_id, organization_id);
+    past && partial.user_id === undefined
+      ? pickActor(world, { organization_id, at: partial.timestamp ?? now }, random)
+      : findActor(world, partial.user_id, organization_id);
   return {
     id,
     organization_id,
-    timestamp: given.timestamp ?? now,
+    timestamp: partial.timestamp ?? now,
     resource_type,
-    resource_id: given.resource_id ?? random.id(prefix),
+    resource_id: partial.resource_id ?? random.id(prefix),
     resource_name,
     action,
     user_id: actor.user_id,
-    user_name: given.user_name ?? actor.user_name,
-    user_email: given.user_email ?? actor.user_email,
-    changes: given.changes ?? (action === "updated" ? [drawChange(fields, random)] : []),
+    user_name: partial.user_name ?? actor.user_name,
+    user_email: partial.user_email ?? actor.user_email,
+    changes: partial.changes ?? (action === "updated" ? [drawChange(fields, random)] : []),
   };
 };

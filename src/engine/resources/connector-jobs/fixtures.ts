@@ -15,14 +15,14 @@ const HOUR_MS = 3_600_000;
 const DEFAULT_LENGTH = jobLength(DEFAULT_SETTINGS);
 const MAX_TRIED = 1000;
 
-export const makeConnectorJob: Factory<ConnectorJob> = (given, context) => {
+export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const { random, world, past, settings } = context;
-  const slot = past ? readSlot(given, world) : findSlot(given, world);
+  const slot = past ? readSlot(fields, world) : findSlot(fields, world);
   const drawn = plannedTotals(random);
-  const status = given.status ?? (slot.free ? "running" : "succeeded");
+  const status = fields.status ?? (slot.free ? "running" : "succeeded");
   const running = status === "running";
-  const seconds = given.duration ?? random.int(5, 120);
-  const start_time = given.start_time ?? drawStart(running, seconds, context);
+  const seconds = fields.duration ?? random.int(5, 120);
+  const start_time = fields.start_time ?? drawStart(running, seconds, context);
   const { organization_id, connection_id, job_type } = slot;
   const totals = past ? drawn : planTotals(world, slot, { now: context.now, totals: drawn });
   const length = jobLength(settings);
@@ -30,15 +30,15 @@ export const makeConnectorJob: Factory<ConnectorJob> = (given, context) => {
   const fails_after = past && running ? drawnFailure(random, { length, rate }) : null;
   const whole = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
   return {
-    job_id: given.job_id ?? context.newId("job_"),
+    job_id: fields.job_id ?? context.newId("job_"),
     status,
     job_type,
     start_time,
     connection_id,
-    bytes_synced: running ? 0 : (given.bytes_synced ?? whole.bytes_total),
-    rows_synced: running ? 0 : (given.rows_synced ?? whole.rows_total),
-    duration: given.duration === undefined ? (running ? null : seconds) : given.duration,
-    organization_id: given.organization_id ?? organization_id,
+    bytes_synced: running ? 0 : (fields.bytes_synced ?? whole.bytes_total),
+    rows_synced: running ? 0 : (fields.rows_synced ?? whole.rows_total),
+    duration: fields.duration === undefined ? (running ? null : seconds) : fields.duration,
+    organization_id: fields.organization_id ?? organization_id,
     due: running ? start_time + length : null,
     fails_at: fails_after === null ? null : start_time + fails_after,
     ...totals,
@@ -64,18 +64,18 @@ interface Slot {
 }
 
 /** A fixture names the connection of each job, and marks running jobs. */
-function readSlot(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
-  const connection_id = given.connection_id ?? firstRecord(world, connections, "connection_id").id;
+function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
+  const connection_id = fields.connection_id ?? firstRecord(world, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {
     organization_id: chooseOrganization(world),
   };
-  return { connection_id, organization_id, job_type: given.job_type ?? "sync", free: false };
+  return { connection_id, organization_id, job_type: fields.job_type ?? "sync", free: false };
 }
 
 /** A connection and a type without a running job, for a job that does not name them. */
-function findSlot(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
-  const { job_type } = given;
-  const slots = connectionsFor(given, world).flatMap(({ id, organization_id }) =>
+function findSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
+  const { job_type } = fields;
+  const slots = connectionsFor(fields, world).flatMap(({ id, organization_id }) =>
     (job_type ? [job_type] : JOB_TYPES).map((type) => ({
       connection_id: id,
       organization_id,
@@ -125,7 +125,7 @@ export const connectorJobsFixture: FixtureReader = {
   seed(fixture, base) {
     const entries = readEntries(fixture, "connector_jobs", record);
     const makeJob = (entry: FixtureEntry<typeof record>) =>
-      makeConnectorJob(record.given(entry, base), base.context("connector_jobs", entry.job_id));
+      makeConnectorJob(record.toFields(entry, base), base.context("connector_jobs", entry.job_id));
     base.fill(connectorJobs, () => entries.map(makeJob));
     for (const entry of entries) {
       if (entry.status !== "running") continue;

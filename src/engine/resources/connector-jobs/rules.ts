@@ -202,28 +202,28 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
     const course = toCourse(record);
     return startJob(tx, record, { ...course, fails_after: failsAfter(tx, record, { ...course, settings }) });
   },
-  update(tx, before, given, { settings, silent }) {
-    requireSound(tx, { ...given, duration: requestedDuration(before, given) });
-    if (given.status === "running") {
-      requireFree(tx, given);
+  update(tx, before, after, { settings, silent }) {
+    requireSound(tx, { ...after, duration: requestedDuration(before, after) });
+    if (after.status === "running") {
+      requireFree(tx, after);
       // Still running, perhaps with another start: its end moves by the same time. Its figures follow from the clock.
-      if (before.status === "running") return startJob(tx, given, toCourse(before));
-      const start_time = given.start_time === before.start_time ? tx.now : given.start_time;
+      if (before.status === "running") return startJob(tx, after, toCourse(before));
+      const start_time = after.start_time === before.start_time ? tx.now : after.start_time;
       const length = jobLength(settings);
-      const fails_after = failsAfter(tx, given, { length, settings });
-      return startJob(tx, { ...given, start_time }, { ...toCourse(before), length, fails_after });
+      const fails_after = failsAfter(tx, after, { length, settings });
+      return startJob(tx, { ...after, start_time }, { ...toCourse(before), length, fails_after });
     }
-    const job = before.status === "running" ? endAsGiven(tx, before, given) : tx.put(connectorJobs, given);
+    const job = before.status === "running" ? endAs(tx, before, after) : tx.put(connectorJobs, after);
     if (!silent && job.status !== before.status) emitOutcome(tx, job);
     return job;
   },
 };
 
 /** A change of status sets the duration, unless the call gives one. */
-function requestedDuration(before: ConnectorJob, given: ConnectorJob): number | null {
-  if ((before.status === "running") === (given.status === "running")) return given.duration;
-  if (given.duration !== before.duration) return given.duration;
-  return given.status === "running" ? null : 0;
+function requestedDuration(before: ConnectorJob, after: ConnectorJob): number | null {
+  if ((before.status === "running") === (after.status === "running")) return after.duration;
+  if (after.duration !== before.duration) return after.duration;
+  return after.status === "running" ? null : 0;
 }
 
 function requireSound(
@@ -255,12 +255,12 @@ function toCourse({ due, fails_at, start_time, bytes_total, rows_total }: Connec
 }
 
 /** Ends a running job now, with the figures that the call changes. */
-function endAsGiven(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
-  const { status, bytes_synced, rows_synced, duration } = given as ConnectorJob & { status: JobOutcome };
+function endAs(tx: Transaction, before: ConnectorJob, after: ConnectorJob): ConnectorJob {
+  const { status, bytes_synced, rows_synced, duration } = after as ConnectorJob & { status: JobOutcome };
   const own = {
     ...(bytes_synced !== before.bytes_synced && { bytes_synced }),
     ...(rows_synced !== before.rows_synced && { rows_synced }),
     ...(duration !== null && { duration }),
   };
-  return endJob(tx, { ...given, status: "running" }, { status, at: tx.now, given: own });
+  return endJob(tx, { ...after, status: "running" }, { status, at: tx.now, given: own });
 }

@@ -7,10 +7,10 @@ import { toStoredRules } from "./rules.ts";
 import { connectorNotifications, MAX_RULES, type NotificationConfig, NotificationRule } from "./schema.ts";
 
 /** The rules of a fixture have no `updated_at`, since no user has set them. */
-export const makeNotificationConfig: Factory<NotificationConfig> = (given, { world, past, now }) => ({
-  organization_id: given.organization_id ?? withoutRules(world),
-  notifications: toStoredRules(given.notifications ?? []),
-  updated_at: given.updated_at ?? (past ? null : now),
+export const makeNotificationConfig: Factory<NotificationConfig> = (fields, { world, past, now }) => ({
+  organization_id: fields.organization_id ?? withoutRules(world),
+  notifications: toStoredRules(fields.notifications ?? []),
+  updated_at: fields.updated_at ?? (past ? null : now),
 });
 
 /** @throws ApiError INVALID_INPUT if every organization has its rules already */

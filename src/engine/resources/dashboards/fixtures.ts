@@ -10,32 +10,32 @@ const DAY_MS = 86_400_000;
 const TITLES = ["Revenue", "Assistant adoption", "Cost per team", "Answer quality", "Usage"];
 const READERS = ["board", "partner", "team", "press"];
 
-export const makeDashboard: Factory<Dashboard> = (given, context) => {
+export const makeDashboard: Factory<Dashboard> = (fields, context) => {
   const { random, world, past, now } = context;
-  const organization_id = chooseOrganization(world, given.organization_id);
+  const organization_id = chooseOrganization(world, fields.organization_id);
   return {
-    id: given.id ?? context.newId("dsh_"),
+    id: fields.id ?? context.newId("dsh_"),
     organization_id,
-    title: given.title ?? random.pick(TITLES),
-    created_by: given.created_by ?? findAuthor(world, organization_id),
-    created_at: given.created_at ?? (past ? -random.int(20 * DAY_MS, 200 * DAY_MS) : now),
+    title: fields.title ?? random.pick(TITLES),
+    created_by: fields.created_by ?? findAuthor(world, organization_id),
+    created_at: fields.created_at ?? (past ? -random.int(20 * DAY_MS, 200 * DAY_MS) : now),
   };
 };
 
 /** The link is created by the creator of the dashboard. */
-export const makeShareLink: Factory<ShareLink> = (given, context) => {
+export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const { random, world, past, now } = context;
-  const dashboard_id = given.dashboard_id ?? firstRecord(world, dashboards, "dashboard_id").id;
-  const status = given.status ?? "active";
+  const dashboard_id = fields.dashboard_id ?? firstRecord(world, dashboards, "dashboard_id").id;
+  const status = fields.status ?? "active";
   const revoked_at = past ? now - DAY_MS : now;
   return {
-    link_id: given.link_id ?? context.newId("slink_"),
+    link_id: fields.link_id ?? context.newId("slink_"),
     dashboard_id,
-    slug: given.slug ?? `${random.pick(READERS)}-${random.letters(8)}`,
+    slug: fields.slug ?? `${random.pick(READERS)}-${random.letters(8)}`,
     status,
-    created_by: given.created_by ?? world.get(dashboards, dashboard_id)?.created_by ?? SYSTEM_USER_ID,
-    created_at: given.created_at ?? now,
-    revoked_at: given.revoked_at ?? (status === "revoked" ? revoked_at : null),
+    created_by: fields.created_by ?? world.get(dashboards, dashboard_id)?.created_by ?? SYSTEM_USER_ID,
+    created_at: fields.created_at ?? now,
+    revoked_at: fields.revoked_at ?? (status === "revoked" ? revoked_at : null),
   };
 };
 
@@ -66,7 +66,9 @@ export const dashboardsFixture: FixtureReader = {
   seed(fixture, base) {
     const entries = readEntries(fixture, "dashboards", record);
     base.fill(dashboards, () =>
-      entries.map((entry) => makeDashboard(record.given(entry, base), base.context("dashboards", entry.id))),
+      entries.map((entry) =>
+        makeDashboard(record.toFields(entry, base), base.context("dashboards", entry.id)),
+      ),
     );
     base.fill(shareLinks, () => entries.flatMap((entry) => generateLinks(entry, base)));
   },
@@ -81,7 +83,7 @@ function generateLinks(
   return share_links.map((entry, position) =>
     makeShareLink(
       {
-        ...linkRecord.given(entry, base),
+        ...linkRecord.toFields(entry, base),
         dashboard_id: id,
         created_at: created_at + (position + 1) * DAY_MS,
       },

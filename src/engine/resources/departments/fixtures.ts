@@ -11,32 +11,32 @@ import { Department, departments } from "./schema.ts";
 const DAY_MS = 86_400_000;
 
 /** Path and depth follow from the parent; a fixture gives them, since its tree is incomplete. */
-export const makeDepartment: Factory<Department> = (given, context) => {
+export const makeDepartment: Factory<Department> = (fields, context) => {
   const { random, world, past, now } = context;
-  const id = given.id ?? context.newId("dept_");
-  const above = given.path === undefined ? given.parent_id : undefined;
+  const id = fields.id ?? context.newId("dept_");
+  const above = fields.path === undefined ? fields.parent_id : undefined;
   const parent = above == null ? undefined : world.get(departments, above);
   const place = placeUnder(id, parent);
-  const organization_id = given.organization_id ?? parent?.organization_id ?? chooseOrganization(world);
-  const name = given.name ?? inventTeam(context);
-  const member_count = given.member_count ?? (past ? random.int(1, 30) : 0);
-  const created_by = given.created_by ?? findAuthor(world, organization_id);
+  const organization_id = fields.organization_id ?? parent?.organization_id ?? chooseOrganization(world);
+  const name = fields.name ?? inventTeam(context);
+  const member_count = fields.member_count ?? (past ? random.int(1, 30) : 0);
+  const created_by = fields.created_by ?? findAuthor(world, organization_id);
   return {
     id,
     name,
-    description: given.description ?? `${name} at a glance: people, plans and knowledge of the department.`,
-    parent_id: given.parent_id ?? null,
-    path: given.path ?? place.path,
-    depth: given.depth ?? place.depth,
+    description: fields.description ?? `${name} at a glance: people, plans and knowledge of the department.`,
+    parent_id: fields.parent_id ?? null,
+    path: fields.path ?? place.path,
+    depth: fields.depth ?? place.depth,
     organization_id,
     member_count,
-    is_active: given.is_active ?? true,
-    is_default: given.is_default ?? false,
-    color: given.color ?? null,
+    is_active: fields.is_active ?? true,
+    is_default: fields.is_default ?? false,
+    color: fields.color ?? null,
     created_by,
     // A department is no older than the user who created it.
     created_at:
-      given.created_at ??
+      fields.created_at ??
       (past
         ? Math.max(-random.int(30, 300) * DAY_MS, world.get(users, created_by)?.created_at ?? -Infinity)
         : now),
@@ -86,7 +86,7 @@ export const departmentsFixture: FixtureReader = {
           missing.push(known.get(id)!);
         }
         for (const next of missing.reverse()) {
-          if (!records.has(next.id)) records.set(next.id, placed(next, records, base));
+          if (!records.has(next.id)) records.set(next.id, toDepartment(next, records, base));
         }
       }
       return [...records.values(), ...generated(fixture, base, records.size)];
@@ -120,30 +120,30 @@ function isOwnAncestor(entry: Entry, known: ReadonlyMap<string, Entry>, sound: S
   return false;
 }
 
-function placed(entry: Entry, above: ReadonlyMap<string, Department>, base: BaseBuilder): Department {
+function toDepartment(entry: Entry, above: ReadonlyMap<string, Department>, base: BaseBuilder): Department {
   const parent = entry.parent_id == null ? undefined : above.get(entry.parent_id);
-  const given = { ...record.given(entry, base), ...placeUnder(entry.id, parent) };
-  const made = makeDepartment(given, base.context("departments", entry.id));
-  return given.created_at === undefined ? noOlderThan(parent, made) : made;
+  const fields = { ...record.toFields(entry, base), ...placeUnder(entry.id, parent) };
+  const department = makeDepartment(fields, base.context("departments", entry.id));
+  return fields.created_at === undefined ? noOlderThan(parent, department) : department;
 }
 
 /** A department is never older than its parent. */
-function noOlderThan(parent: Department | undefined, made: Department): Department {
-  if (parent === undefined || made.created_at >= parent.created_at) return made;
-  return { ...made, created_at: parent.created_at };
+function noOlderThan(parent: Department | undefined, department: Department): Department {
+  if (parent === undefined || department.created_at >= parent.created_at) return department;
+  return { ...department, created_at: parent.created_at };
 }
 
 /** Departments that `generate:` asks for beyond those given: a tree eight wide, in the first organization. */
 function generated(fixture: FixtureData, base: BaseBuilder, present: number): Department[] {
   const wanted = Number(fixture.generate?.["departments"] ?? 0) - present;
-  const made: Department[] = [];
-  if (wanted <= 0) return made;
+  const added: Department[] = [];
+  if (wanted <= 0) return added;
   const organization_id = chooseOrganization(base.world);
   for (let i = 0; i < wanted; i++) {
-    const parent = i === 0 ? undefined : made[Math.floor((i - 1) / 8)];
+    const parent = i === 0 ? undefined : added[Math.floor((i - 1) / 8)];
     const id = `dept_gen${String(i).padStart(7, "0")}`;
-    const given = { id, parent_id: parent?.id ?? null, organization_id, ...placeUnder(id, parent) };
-    made.push(noOlderThan(parent, makeDepartment(given, base.context("departments", id))));
+    const fields = { id, parent_id: parent?.id ?? null, organization_id, ...placeUnder(id, parent) };
+    added.push(noOlderThan(parent, makeDepartment(fields, base.context("departments", id))));
   }
-  return made;
+  return added;
 }

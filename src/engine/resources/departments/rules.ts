@@ -80,17 +80,17 @@ export const departmentState: StateRules<Department> = {
     const place = placeUnder(after.id, parent);
     refuseOwnPlace(after, place, before);
     const { parent_id, path, depth } = before;
-    const kept = tx.put(departments, { ...after, parent_id, path, depth });
-    const values = changedFields(before, kept, ["is_active"]);
-    if (values !== undefined) audit(tx, actor, kept, { action: "updated", ...values });
-    if (kept.is_active !== before.is_active)
-      audit(tx, actor, kept, {
-        action: kept.is_active ? "reactivated" : "deactivated",
-        ...changedFields({ is_active: before.is_active }, { is_active: kept.is_active }),
+    const stored = tx.put(departments, { ...after, parent_id, path, depth });
+    const values = changedFields(before, stored, ["is_active"]);
+    if (values !== undefined) audit(tx, actor, stored, { action: "updated", ...values });
+    if (stored.is_active !== before.is_active)
+      audit(tx, actor, stored, {
+        action: stored.is_active ? "reactivated" : "deactivated",
+        ...changedFields({ is_active: before.is_active }, { is_active: stored.is_active }),
       });
-    if (after.parent_id === before.parent_id) return kept;
-    recordStateAudit(tx, actor, reparentedEntry(kept, parent));
-    return moveDepartment(tx, kept, parent);
+    if (after.parent_id === before.parent_id) return stored;
+    recordStateAudit(tx, actor, reparentedEntry(stored, parent));
+    return moveDepartment(tx, stored, parent);
   },
   /**
    * Deletes everything below it too, from the leaves up. A refusal would be inconvenient for tests, and departments
@@ -113,12 +113,12 @@ function findParent(tx: Transaction, { parent_id, organization_id }: Department)
 type Place = Pick<Department, "path" | "depth">;
 
 /** A path or depth in the request that contradicts the parent. */
-function refuseOwnPlace(given: Department, derived: Place, before: Place): void {
+function refuseOwnPlace(after: Department, derived: Place, before: Place): void {
   for (const field of ["path", "depth"] as const) {
-    if (given[field] !== derived[field] && given[field] !== before[field])
+    if (after[field] !== derived[field] && after[field] !== before[field])
       throw invalidInput(
         field,
-        given[field],
+        after[field],
         `${field} follows from the parent; here it is ${derived[field]}`,
       );
   }

@@ -17,22 +17,22 @@ export function effectiveType({ mime_type, filename }: { mime_type: string; file
 const DAY_MS = 86_400_000;
 
 /** Makes a file without bytes; its text follows from its name. */
-export const makeFile: Factory<FileObject> = (given, context) => {
+export const makeFile: Factory<FileObject> = (fields, context) => {
   const { random, world, past, now } = context;
-  const extension = given.mime_type ? toExtension(given.mime_type) : random.pick(EXTENSIONS);
-  const organization_id = chooseOrganization(world, given.organization_id);
-  const filename = given.filename ?? inventFilename(extension, context);
+  const extension = fields.mime_type ? toExtension(fields.mime_type) : random.pick(EXTENSIONS);
+  const organization_id = chooseOrganization(world, fields.organization_id);
+  const filename = fields.filename ?? inventFilename(extension, context);
   return {
-    id: given.id ?? context.newId("file_"),
+    id: fields.id ?? context.newId("file_"),
     object: "file",
     filename,
-    mime_type: given.mime_type ?? typeOfName(filename),
-    file_size: given.file_size ?? random.int(2_000, 900_000),
+    mime_type: fields.mime_type ?? typeOfName(filename),
+    file_size: fields.file_size ?? random.int(2_000, 900_000),
     organization_id,
     status: "uploaded",
-    gcs_path: given.gcs_path ?? storagePath(organization_id, random.letters(20), filename),
-    created_at: given.created_at ?? (past ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
-    created_by: given.created_by ?? findAuthor(world, organization_id),
+    gcs_path: fields.gcs_path ?? storagePath(organization_id, random.letters(20), filename),
+    created_at: fields.created_at ?? (past ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
+    created_by: fields.created_by ?? findAuthor(world, organization_id),
   };
 };
 

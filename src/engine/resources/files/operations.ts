@@ -157,7 +157,7 @@ export const uploadFile = operation({
   },
   handle({ params: { organization_id }, files: { file }, world, principal }, _organization, findings) {
     const { filename, mime_type, size } = file!;
-    const made = insertFile(world, {
+    const record = insertFile(world, {
       filename,
       mime_type,
       file_size: size,
@@ -166,7 +166,7 @@ export const uploadFile = operation({
       created_by: principal.user_id,
       findings,
     });
-    return renderFile(made, world);
+    return renderFile(record, world);
   },
 });
 

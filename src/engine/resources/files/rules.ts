@@ -61,12 +61,12 @@ export interface NewFile {
 /** Creates a file object with its text and its event (G13). */
 export function insertFile(
   tx: Transaction,
-  { findings, gcs_path, created_by, ...made }: NewFile,
+  { findings, gcs_path, created_by, ...fields }: NewFile,
 ): FileObject {
   const file = tx.insert(files, {
     id: tx.newId("file_"),
     object: "file",
-    ...made,
+    ...fields,
     status: "uploaded",
     gcs_path,
     created_at: tx.now,

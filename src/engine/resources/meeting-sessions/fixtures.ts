@@ -30,41 +30,41 @@ const HALF_AN_HOUR_MS = 1_800_000;
 const HOUR_MS = 3_600_000;
 
 /** Makes a session, which runs unless the record has an end. */
-export const makeSession: Factory<MeetingSession> = (given, context) => {
+export const makeSession: Factory<MeetingSession> = (fields, context) => {
   const { random, world, now } = context;
-  const organization_id = chooseOrganization(world, given.organization_id);
-  const ended = given.status === "completed" || (given.ended_at ?? null) !== null;
-  const started_at = given.started_at ?? (ended ? (given.ended_at ?? now) - HALF_AN_HOUR_MS : now);
+  const organization_id = chooseOrganization(world, fields.organization_id);
+  const ended = fields.status === "completed" || (fields.ended_at ?? null) !== null;
+  const started_at = fields.started_at ?? (ended ? (fields.ended_at ?? now) - HALF_AN_HOUR_MS : now);
   return {
-    session_id: given.session_id ?? context.newId("mbsess_"),
-    title: given.title ?? random.pick(random.pick(THEMES).titles),
-    status: given.status ?? (ended ? "completed" : "running"),
-    language_code: given.language_code ?? "en",
-    owner_id: given.owner_id ?? findAuthor(world, organization_id),
+    session_id: fields.session_id ?? context.newId("mbsess_"),
+    title: fields.title ?? random.pick(random.pick(THEMES).titles),
+    status: fields.status ?? (ended ? "completed" : "running"),
+    language_code: fields.language_code ?? "en",
+    owner_id: fields.owner_id ?? findAuthor(world, organization_id),
     organization_id,
     started_at,
-    ended_at: given.ended_at === undefined ? (ended ? Math.max(now, started_at) : null) : given.ended_at,
-    has_recording: given.has_recording ?? false,
+    ended_at: fields.ended_at === undefined ? (ended ? Math.max(now, started_at) : null) : fields.ended_at,
+    has_recording: fields.has_recording ?? false,
   };
 };
 
 /** Makes an entry that follows the last one of its session, unless time and speaker are given. */
-export const makeTranscript: Factory<TranscriptEntry> = (given, context) => {
+export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   const { random, world } = context;
-  const session_id = given.session_id ?? firstRecord(world, meetingSessions, "session_id").session_id;
-  const text = given.text ?? nextLine(world, session_id, random);
-  const start_time = given.start_time ?? nextStart({ ...given, text, session_id }, world, random);
+  const session_id = fields.session_id ?? firstRecord(world, meetingSessions, "session_id").session_id;
+  const text = fields.text ?? nextLine(world, session_id, random);
+  const start_time = fields.start_time ?? nextStart({ ...fields, text, session_id }, world, random);
   const end_time =
-    given.end_time ?? Math.max(start_time, milliseconds(start_time + speakingSeconds(text, random)));
+    fields.end_time ?? Math.max(start_time, milliseconds(start_time + speakingSeconds(text, random)));
   return {
-    transcript_id: given.transcript_id ?? context.newId("mbtrans_"),
+    transcript_id: fields.transcript_id ?? context.newId("mbtrans_"),
     session_id,
     text,
-    confidence: given.confidence ?? random.int(86, 99) / 100,
+    confidence: fields.confidence ?? random.int(86, 99) / 100,
     start_time,
     end_time,
-    speaker: given.speaker ?? random.pick(listSpeakers(world, session_id)),
-    language_code: given.language_code ?? world.get(meetingSessions, session_id)?.language_code ?? "en",
+    speaker: fields.speaker ?? random.pick(listSpeakers(world, session_id)),
+    language_code: fields.language_code ?? world.get(meetingSessions, session_id)?.language_code ?? "en",
   };
 };
 
@@ -85,32 +85,32 @@ function nextStart(
   return milliseconds(lastEnd(world, session_id) + random.int(300, 1800) / 1000);
 }
 
-export const makeLog: Factory<MeetingLog> = (given, context) => ({
-  id: given.id ?? context.newId("mblog_"),
-  session_id: given.session_id ?? firstRecord(context.world, meetingSessions, "session_id").session_id,
-  at: given.at ?? context.now,
-  level: given.level ?? "info",
-  message: given.message ?? "The assistant is listening.",
+export const makeLog: Factory<MeetingLog> = (fields, context) => ({
+  id: fields.id ?? context.newId("mblog_"),
+  session_id: fields.session_id ?? firstRecord(context.world, meetingSessions, "session_id").session_id,
+  at: fields.at ?? context.now,
+  level: fields.level ?? "info",
+  message: fields.message ?? "The assistant is listening.",
 });
 
 /** Makes a recording; one of a session that has ended covers all of it. */
-export const makeRecording: Factory<MeetingRecording> = (given, context) => {
+export const makeRecording: Factory<MeetingRecording> = (fields, context) => {
   const { world, now } = context;
-  const session_id = given.session_id ?? firstRecord(world, meetingSessions, "session_id").session_id;
-  const session = given.started_at === undefined ? world.get(meetingSessions, session_id) : undefined;
+  const session_id = fields.session_id ?? firstRecord(world, meetingSessions, "session_id").session_id;
+  const session = fields.started_at === undefined ? world.get(meetingSessions, session_id) : undefined;
   const recording: MeetingRecording = {
-    recording_id: given.recording_id ?? context.newId("mbrec_"),
+    recording_id: fields.recording_id ?? context.newId("mbrec_"),
     session_id,
-    mime_type: given.mime_type ?? "audio/mp4",
-    started_at: given.started_at ?? session?.started_at ?? now,
+    mime_type: fields.mime_type ?? "audio/mp4",
+    started_at: fields.started_at ?? session?.started_at ?? now,
     duration_seconds: null,
     size_bytes: null,
   };
   const { duration_seconds, size_bytes } = finishRecording(recording, session?.ended_at ?? null);
   return {
     ...recording,
-    duration_seconds: given.duration_seconds ?? duration_seconds,
-    size_bytes: given.size_bytes ?? size_bytes,
+    duration_seconds: fields.duration_seconds ?? duration_seconds,
+    size_bytes: fields.size_bytes ?? size_bytes,
   };
 };
 
@@ -167,12 +167,12 @@ function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   const context = base.context("meeting_sessions", entry.id);
   const { random } = context;
   const theme = random.pick(THEMES);
-  const given = record.given(entry, base);
+  const fields = record.toFields(entry, base);
   const transcripts = generateTranscripts(entry, theme, { base, context });
   const spokenFor = Math.ceil((transcripts.at(-1)?.end_time ?? 0) + random.int(3, 30)) * 1000;
-  const title = given.title ?? random.pick(theme.titles);
-  const status = given.status ?? "completed";
-  const session = makeSession({ ...given, title, status, ...times(given, spokenFor, random) }, context);
+  const title = fields.title ?? random.pick(theme.titles);
+  const status = fields.status ?? "completed";
+  const session = makeSession({ ...fields, title, status, ...times(fields, spokenFor, random) }, context);
   const logs = generateLogs(session, transcripts.length, context);
   const { session_id, started_at, ended_at } = session;
   const recordings = session.has_recording
@@ -201,13 +201,13 @@ function generateTranscripts(
   const lines = meetingLines(theme, count, { random, ended: entry.status !== "running" });
   let clock = 0;
   return lines.map((text, position) => {
-    const given = spokenRecord.given(listed[position] ?? {}, base);
-    const start_time = given.start_time ?? milliseconds(clock + random.int(400, 9000) / 1000);
-    const end_time = given.end_time === undefined ? undefined : Math.max(start_time, given.end_time);
+    const fields = spokenRecord.toFields(listed[position] ?? {}, base);
+    const start_time = fields.start_time ?? milliseconds(clock + random.int(400, 9000) / 1000);
+    const end_time = fields.end_time === undefined ? undefined : Math.max(start_time, fields.end_time);
     const speaker = speakers[position % speakers.length]!;
     const defaults = { text, speaker, language_code: entry.language_code ?? "en" };
     const times = { start_time, end_time };
-    const spoken = makeTranscript({ ...defaults, ...given, ...times, session_id: entry.id }, context);
+    const spoken = makeTranscript({ ...defaults, ...fields, ...times, session_id: entry.id }, context);
     clock = spoken.end_time;
     return spoken;
   });

@@ -179,8 +179,8 @@ export const sessionState: StateRules<MeetingSession> = {
     if (record.ended_at !== null) writeLog(tx, record.session_id, "Session ended.");
     return record;
   },
-  update(tx, before, given, { settings }) {
-    const after = withEnd(before, given, tx.now);
+  update(tx, before, changed, { settings }) {
+    const after = withEnd(before, changed, tx.now);
     requireValid(tx, after);
     tx.put(meetingSessions, after);
     const { session_id } = after;

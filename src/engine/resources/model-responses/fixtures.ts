@@ -15,8 +15,8 @@ export const REPLY_KINDS = ["reply", "sequence", "error"] as const;
 
 /** Checks what the schema cannot: gives the wrong field and the reason, or undefined for a valid rule. */
 export function findProblem(rule: Partial<ReplyRule>): { field: keyof ReplyRule; why: string } | undefined {
-  const given = REPLY_KINDS.filter((name) => rule[name] !== undefined);
-  if (given.length > 1) return { field: given[1]!, why: "a rule has one of reply, sequence and error" };
+  const kinds = REPLY_KINDS.filter((name) => rule[name] !== undefined);
+  if (kinds.length > 1) return { field: kinds[1]!, why: "a rule has one of reply, sequence and error" };
   const { error, delay } = rule;
   const codes: readonly string[] = listErrorCodes(createModelResponse);
   if (error !== undefined && !codes.includes(error))
@@ -49,13 +49,13 @@ function requireValid(rule: ReplyRule): ReplyRule {
 const REPLIES = ["Noted.", "Understood, thank you.", "Here is the answer you asked for."];
 
 /** Makes a rule: without a position it is the last one, without an answer it is given a text. */
-export const makeReplyRule: Factory<ReplyRule> = (given, context) => {
+export const makeReplyRule: Factory<ReplyRule> = (fields, context) => {
   const {
     id = context.newId("reply_"),
     match = {},
     position = nextPosition(context.world),
     ...answer
-  } = given;
+  } = fields;
   const hasAnswer = REPLY_KINDS.some((name) => answer[name] !== undefined);
   return { id, match, ...(hasAnswer ? {} : { reply: context.random.pick(REPLIES) }), ...answer, position };
 };
@@ -80,7 +80,7 @@ export const replyRulesFixture: FixtureReader = {
   seed(fixture, base) {
     base.fill(replyRules, () =>
       readEntries(fixture, "reply_rules", record).map((entry, position) =>
-        makeReplyRule({ ...record.given(entry, base), position }, base.context("reply_rules", position)),
+        makeReplyRule({ ...record.toFields(entry, base), position }, base.context("reply_rules", position)),
       ),
     );
   },

@@ -72,9 +72,9 @@ export function composeReply(
   { question, earlier }: Conversation,
   { quotes, pictures }: ReplySources,
 ): string {
-  const said = earlier.map(({ text }) => text).join("\n");
+  const earlierText = earlier.map(({ text }) => text).join("\n");
   const filenames = quotes.map(({ filename }) => filename);
-  const random = new Random(seed, "model_responses", model, question, said, ...filenames);
+  const random = new Random(seed, "model_responses", model, question, earlierText, ...filenames);
   const sentences = pictures.map(describePicture);
   for (const { filename, passage } of quotes)
     sentences.push(`${random.pick(CITATIONS)} ${filename}: "${passage}"`);

@@ -3,9 +3,9 @@ import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-r
 import { Model, models, PROVIDERS } from "./schema.ts";
 
 /** Makes a model; everything may follow from its key. */
-export const makeModel: Factory<Model> = (given, { random }) => {
-  const key = given.key ?? `custom-${random.letters(8)}`;
-  const provider = given.provider ?? random.pick(PROVIDERS);
+export const makeModel: Factory<Model> = (fields, { random }) => {
+  const key = fields.key ?? `custom-${random.letters(8)}`;
+  const provider = fields.provider ?? random.pick(PROVIDERS);
   const words = key.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   const drawn = {
     description: random.pick([
@@ -18,18 +18,18 @@ export const makeModel: Factory<Model> = (given, { random }) => {
     cost_per_1k_tokens: random.pick([0.001, 0.004, 0.01]),
   };
   // Null is a value here: the model has no such figure.
-  const { description, max_tokens, cost_per_1k_tokens } = { ...drawn, ...given };
+  const { description, max_tokens, cost_per_1k_tokens } = { ...drawn, ...fields };
   return {
-    id: given.id ?? modelId(key),
-    title: given.title ?? words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join(" "),
+    id: fields.id ?? modelId(key),
+    title: fields.title ?? words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join(" "),
     description,
     key,
-    external: given.external ?? `${provider}/${key}-2026-01`,
+    external: fields.external ?? `${provider}/${key}-2026-01`,
     provider,
-    is_active: given.is_active ?? true,
-    is_visible_in_ui: given.is_visible_in_ui ?? true,
-    order: given.order ?? 100,
-    vision: given.vision ?? true,
+    is_active: fields.is_active ?? true,
+    is_visible_in_ui: fields.is_visible_in_ui ?? true,
+    order: fields.order ?? 100,
+    vision: fields.vision ?? true,
     max_tokens,
     cost_per_1k_tokens,
   };

@@ -10,31 +10,31 @@ const DAY_MS = 86_400_000;
 const MOODS = ["Quiet", "Early", "Late", "Bright", "Slow", "Deep", "Rainy", "Open"];
 const OCCASIONS = ["focus", "commute", "workshop", "evening", "studio", "retro", "Friday"];
 
-export const makeMusicCollection: Factory<MusicCollection> = (given, context) => {
+export const makeMusicCollection: Factory<MusicCollection> = (fields, context) => {
   const { random, world, past, now } = context;
-  const organization_id = chooseOrganization(world, given.organization_id);
+  const organization_id = chooseOrganization(world, fields.organization_id);
   return {
-    id: given.id ?? context.newId("mcoll_"),
-    name: given.name ?? `${random.pick(MOODS)} ${random.pick(OCCASIONS)}`,
+    id: fields.id ?? context.newId("mcoll_"),
+    name: fields.name ?? `${random.pick(MOODS)} ${random.pick(OCCASIONS)}`,
     organization_id,
-    owner_id: given.owner_id ?? findAuthor(world, organization_id),
-    created_at: given.created_at ?? (past ? -random.int(30, 300) * DAY_MS : now),
+    owner_id: fields.owner_id ?? findAuthor(world, organization_id),
+    created_at: fields.created_at ?? (past ? -random.int(30, 300) * DAY_MS : now),
   };
 };
 
 /** Makes a track; without a position it is the last one. */
-export const makeTrack: Factory<Track> = (given, context) => {
+export const makeTrack: Factory<Track> = (fields, context) => {
   const { world, now } = context;
-  const [collectionInId, trackInId] = given.id?.split(":") ?? [];
+  const [collectionInId, trackInId] = fields.id?.split(":") ?? [];
   const { collection_id = collectionInId ?? firstRecord(world, musicCollections, "collection_id").id } =
-    given;
-  const { track_id = trackInId ?? context.newId("mtrack_") } = given;
+    fields;
+  const { track_id = trackInId ?? context.newId("mtrack_") } = fields;
   return {
     id: trackEntryId(collection_id, track_id),
     track_id,
     collection_id,
-    position: given.position ?? world.index(tracks, "by_collection", collection_id).size,
-    added_at: given.added_at ?? now,
+    position: fields.position ?? world.index(tracks, "by_collection", collection_id).size,
+    added_at: fields.added_at ?? now,
   };
 };
 
@@ -60,7 +60,7 @@ export const musicCollectionsFixture: FixtureReader = {
     const entries = readEntries(fixture, "music_collections", record);
     base.fill(musicCollections, () =>
       entries.map((entry) =>
-        makeMusicCollection(record.given(entry, base), base.context("music_collections", entry.id)),
+        makeMusicCollection(record.toFields(entry, base), base.context("music_collections", entry.id)),
       ),
     );
     base.fill(tracks, () => entries.flatMap((entry) => generateTracks(entry, base)));
@@ -68,16 +68,16 @@ export const musicCollectionsFixture: FixtureReader = {
 };
 
 /** Generates tracks that were added one after the other since the creation of the collection. */
-function generateTracks({ id, tracks: given }: Entry, base: BaseBuilder): Track[] {
+function generateTracks({ id, tracks: written }: Entry, base: BaseBuilder): Track[] {
   const { created_at } = base.world.get(musicCollections, id)!;
-  const { listed, count } = readListed(given, DEFAULT_TRACKS);
+  const { listed, count } = readListed(written, DEFAULT_TRACKS);
   const context = base.context("tracks", id);
   const span = -created_at / (count + 1);
   const prefix = `mtrack_${id.slice("mcoll_".length)}_`;
   return Array.from({ length: count }, (_, position) => {
     const drawn = Math.min(-1, Math.round(created_at + (position + context.random.float()) * span));
     const defaults = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: drawn };
-    const entry = trackRecord.given(listed[position] ?? {}, base);
+    const entry = trackRecord.toFields(listed[position] ?? {}, base);
     return makeTrack({ ...defaults, ...entry, collection_id: id, position }, context);
   });
 }

@@ -6,13 +6,13 @@ import { apiKeys } from "../api-keys/schema.ts";
 import { users } from "../users/schema.ts";
 import { Organization, organizations } from "./schema.ts";
 
-export const makeOrganization: Factory<Organization> = (given, context) => {
+export const makeOrganization: Factory<Organization> = (fields, context) => {
   return {
-    id: given.id ?? context.newId("org_"),
-    name: given.name ?? inventCompany(context),
-    type: given.type ?? "company",
-    plan: given.plan ?? "standard",
-    rate_limit: given.rate_limit ?? null,
+    id: fields.id ?? context.newId("org_"),
+    name: fields.name ?? inventCompany(context),
+    type: fields.type ?? "company",
+    plan: fields.plan ?? "standard",
+    rate_limit: fields.rate_limit ?? null,
   };
 };
 

@@ -42,27 +42,27 @@ export const EXCHANGES: readonly (readonly [question: string, answer: string])[]
 
 const DAY_MS = 86_400_000;
 
-export const makeThread: Factory<Thread> = (given, context) => {
+export const makeThread: Factory<Thread> = (fields, context) => {
   const { random, world, past, now } = context;
-  const organization_id = chooseOrganization(world, given.organization_id);
+  const organization_id = chooseOrganization(world, fields.organization_id);
   return {
-    id: given.id ?? context.newId("thread_"),
+    id: fields.id ?? context.newId("thread_"),
     organization_id,
-    owner_id: given.owner_id ?? findAuthor(world, organization_id),
-    title: given.title ?? random.pick(THREAD_TITLES),
-    created_at: given.created_at ?? (past ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
+    owner_id: fields.owner_id ?? findAuthor(world, organization_id),
+    title: fields.title ?? random.pick(THREAD_TITLES),
+    created_at: fields.created_at ?? (past ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
   };
 };
 
-export const makeMessage: Factory<Message> = (given, context) => {
+export const makeMessage: Factory<Message> = (fields, context) => {
   const { random, world, now } = context;
-  const role = given.role ?? "user";
+  const role = fields.role ?? "user";
   return {
-    id: given.id ?? context.newId("msg_"),
-    thread_id: given.thread_id ?? firstRecord(world, threads, "thread_id").id,
+    id: fields.id ?? context.newId("msg_"),
+    thread_id: fields.thread_id ?? firstRecord(world, threads, "thread_id").id,
     role,
-    content: given.content ?? random.pick(EXCHANGES)[role === "assistant" ? 1 : 0],
-    created_at: given.created_at ?? now,
+    content: fields.content ?? random.pick(EXCHANGES)[role === "assistant" ? 1 : 0],
+    created_at: fields.created_at ?? now,
   };
 };
 
@@ -96,7 +96,7 @@ export const threadsFixture: FixtureReader = {
 };
 
 function generateThread(entry: Entry, base: BaseBuilder): Thread {
-  return makeThread(record.given(entry, base), base.context("threads", entry.id));
+  return makeThread(record.toFields(entry, base), base.context("threads", entry.id));
 }
 
 /** Generates questions and answers, a minute apart, from the beginning of the thread on. */
@@ -111,7 +111,7 @@ function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Mess
       content: EXCHANGES[(first + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
       created_at: thread.created_at + (position + 1) * MINUTE_MS,
     };
-    const given = messageRecord.given(listed[position] ?? {}, base);
-    return makeMessage({ ...defaults, ...given, thread_id: thread.id }, context);
+    const fields = messageRecord.toFields(listed[position] ?? {}, base);
+    return makeMessage({ ...defaults, ...fields, thread_id: thread.id }, context);
   });
 }

@@ -15,11 +15,11 @@ const message = {
       const thread = world.get(threads, thread_id);
       return thread ? [thread.organization_id] : [];
     },
-    invent(given, context, organization_id) {
+    invent(fields, context, organization_id) {
       const thread = anyIn(context.world, threads, organization_id);
       const created_at = Math.max(context.now, thread?.created_at ?? context.now);
       return makeMessage(
-        { thread_id: thread?.id ?? context.newId("thread_"), created_at, ...given },
+        { thread_id: thread?.id ?? context.newId("thread_"), created_at, ...fields },
         context,
       );
     },

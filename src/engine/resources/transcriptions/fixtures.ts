@@ -16,32 +16,32 @@ import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts"
 
 const HOUR_MS = 3_600_000;
 
-export const makeTranscription: Factory<Transcription> = (given, context) => {
+export const makeTranscription: Factory<Transcription> = (fields, context) => {
   const { random, world, past, now } = context;
-  const organization_id = chooseOrganization(world, given.organization_id);
-  const status = given.status ?? "completed";
-  const begun = given.created_at ?? (past ? pickPastStart(status, context) : undefined);
-  const processing_time_ms = given.processing_time_ms ?? random.int(1200, 9000);
+  const organization_id = chooseOrganization(world, fields.organization_id);
+  const status = fields.status ?? "completed";
+  const begun = fields.created_at ?? (past ? pickPastStart(status, context) : undefined);
+  const processing_time_ms = fields.processing_time_ms ?? random.int(1200, 9000);
   const created_at = begun ?? (status === "processing" ? now : now - processing_time_ms);
   const ended = past ? created_at + processing_time_ms : now;
   const completed_at =
-    given.completed_at === undefined ? (status === "completed" ? ended : null) : given.completed_at;
+    fields.completed_at === undefined ? (status === "completed" ? ended : null) : fields.completed_at;
   return {
-    transcription_id: given.transcription_id ?? context.newId("trans_"),
+    transcription_id: fields.transcription_id ?? context.newId("trans_"),
     organization_id,
-    owner_id: given.owner_id ?? findAuthor(world, organization_id),
+    owner_id: fields.owner_id ?? findAuthor(world, organization_id),
     status,
-    filename: given.filename ?? random.pick(FILENAMES),
-    language_code: given.language_code ?? "en",
-    audio_duration_seconds: given.audio_duration_seconds ?? random.int(60_000, 900_000) / 1000,
-    pii_redaction: given.pii_redaction ?? null,
+    filename: fields.filename ?? random.pick(FILENAMES),
+    language_code: fields.language_code ?? "en",
+    audio_duration_seconds: fields.audio_duration_seconds ?? random.int(60_000, 900_000) / 1000,
+    pii_redaction: fields.pii_redaction ?? null,
     processing_time_ms,
-    upstream_latency_ms: given.upstream_latency_ms ?? random.int(400, 1100),
-    retry_attempts: given.retry_attempts ?? (past && random.chance(0.1) ? 1 : 0),
-    cache_hit: given.cache_hit ?? false,
+    upstream_latency_ms: fields.upstream_latency_ms ?? random.int(400, 1100),
+    retry_attempts: fields.retry_attempts ?? (past && random.chance(0.1) ? 1 : 0),
+    cache_hit: fields.cache_hit ?? false,
     created_at,
     completed_at,
-    updated_at: given.updated_at ?? (past ? (completed_at ?? created_at) : now),
+    updated_at: fields.updated_at ?? (past ? (completed_at ?? created_at) : now),
   };
 };
 
@@ -50,18 +50,18 @@ function pickPastStart(status: Transcription["status"], { random }: FactoryConte
 }
 
 /** Makes a sentence that follows the last one, unless its times are given. */
-export const makeSentence: Factory<Sentence> = (given, context) => {
+export const makeSentence: Factory<Sentence> = (fields, context) => {
   const { random, world } = context;
   const transcription_id =
-    given.transcription_id ?? firstRecord(world, transcriptions, "transcription_id").transcription_id;
-  const text = given.text ?? nextSentence(transcription_id, context);
-  const start = given.start ?? nextStart({ ...given, transcription_id, text }, context);
+    fields.transcription_id ?? firstRecord(world, transcriptions, "transcription_id").transcription_id;
+  const text = fields.text ?? nextSentence(transcription_id, context);
+  const start = fields.start ?? nextStart({ ...fields, transcription_id, text }, context);
   return {
-    id: given.id ?? context.newId("sent_"),
+    id: fields.id ?? context.newId("sent_"),
     transcription_id,
     text,
     start,
-    end: given.end ?? milliseconds(start + spokenSeconds(text, random)),
+    end: fields.end ?? milliseconds(start + spokenSeconds(text, random)),
   };
 };
 
@@ -129,13 +129,13 @@ function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTransc
   const spoken = generateSentences(entry, { base, context });
   const length = spoken.reduce((longest, { end }) => Math.max(longest, end), 0);
   const pause = context.random.int(500, 4000) / 1000;
-  const given = record.given(entry, base);
+  const fields = record.toFields(entry, base);
   // Without sentences the length of the audio is unknown.
   const spokenLength =
-    spoken.length === 0 && given.status === "processing" ? undefined : milliseconds(length + pause);
-  const duration = given.audio_duration_seconds ?? spokenLength;
+    spoken.length === 0 && fields.status === "processing" ? undefined : milliseconds(length + pause);
+  const duration = fields.audio_duration_seconds ?? spokenLength;
   const audio_duration_seconds = duration === undefined ? undefined : Math.max(length, duration);
-  return { transcription: makeTranscription({ ...given, audio_duration_seconds }, context), spoken };
+  return { transcription: makeTranscription({ ...fields, audio_duration_seconds }, context), spoken };
 }
 
 function generateSentences(
@@ -149,11 +149,11 @@ function generateSentences(
   let clock = 0;
   return Array.from({ length: count }, (_, position) => {
     const spoken = listed[position];
-    const given = spoken ? sentenceRecord.given(spoken, base) : {};
-    const text = given.text ?? interviewSentence(position, options);
+    const fields = spoken ? sentenceRecord.toFields(spoken, base) : {};
+    const text = fields.text ?? interviewSentence(position, options);
     const pause = pauseSeconds(random);
-    const start = given.start ?? milliseconds(clock + pause);
-    const end = Math.max(start, given.end ?? milliseconds(start + spokenSeconds(text, random)));
+    const start = fields.start ?? milliseconds(clock + pause);
+    const end = Math.max(start, fields.end ?? milliseconds(start + spokenSeconds(text, random)));
     clock = end;
     return makeSentence({ transcription_id: entry.id, text, start, end }, context);
   });

@@ -17,8 +17,8 @@ export function toVtt(cues: Iterable<TimedText>): string {
 function toCueText(cues: Iterable<TimedText>, point: "," | ".", toLine: (text: string) => string): string {
   let text = "";
   let number = 0;
-  for (const { start, end, text: said } of cues)
-    text += `${++number}\n${cueTime(start, point)} --> ${cueTime(end, point)}\n${toLine(said)}\n\n`;
+  for (const { start, end, text: spoken } of cues)
+    text += `${++number}\n${cueTime(start, point)} --> ${cueTime(end, point)}\n${toLine(spoken)}\n\n`;
   return text;
 }
 

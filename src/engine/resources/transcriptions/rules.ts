@@ -66,10 +66,10 @@ export const transcriptionState: StateRules<Transcription> = {
     if (record.status === "processing") beginTranscribing(tx, record.transcription_id, settings);
     return record;
   },
-  update(tx, before, given, { settings }) {
+  update(tx, before, changed, { settings }) {
     const after = {
-      ...given,
-      updated_at: given.updated_at === before.updated_at ? tx.now : given.updated_at,
+      ...changed,
+      updated_at: changed.updated_at === before.updated_at ? tx.now : changed.updated_at,
     };
     if (before.status !== after.status && before.completed_at === after.completed_at)
       after.completed_at = after.status === "completed" ? tx.now : null;

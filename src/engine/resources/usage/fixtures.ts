@@ -10,18 +10,18 @@ import { toMicro } from "./rules.ts";
 import { emptyUsage, type Usage, UsageRecord, usage, usageId } from "./schema.ts";
 
 /** A row without limits or spending, for the organization or key in its id or fields. */
-export const makeUsage: Factory<Usage> = (given, { world }) => {
-  const [organization, key = null] = given.id?.split(":") ?? [];
-  const named = given.organization_id ?? organization;
+export const makeUsage: Factory<Usage> = (fields, { world }) => {
+  const [organization, key = null] = fields.id?.split(":") ?? [];
+  const named = fields.organization_id ?? organization;
   const { organization_id, api_key_id } =
     named === undefined
-      ? freePlace(world, given.api_key_id)
-      : { organization_id: named, api_key_id: given.api_key_id === undefined ? key : given.api_key_id };
+      ? freePlace(world, fields.api_key_id)
+      : { organization_id: named, api_key_id: fields.api_key_id === undefined ? key : fields.api_key_id };
   const name = api_key_id === null ? undefined : world.get(apiKeys, api_key_id)?.name;
   return {
     ...emptyUsage(organization_id, api_key_id),
     ...(name !== undefined && { api_key_name: name }),
-    ...given,
+    ...fields,
   };
 };
 
@@ -94,5 +94,5 @@ function makeRow(
     ...(previous === undefined ? {} : { "-1": toMicro(previous) }),
   };
   const id = usageId(place.organization_id, place.api_key_id);
-  return makeUsage({ ...record.given(entry, base), ...place, spent }, base.context("usage", id));
+  return makeUsage({ ...record.toFields(entry, base), ...place, spent }, base.context("usage", id));
 }

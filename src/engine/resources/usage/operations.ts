@@ -48,15 +48,15 @@ export const retrieveUsageLimits = operation({
   access: (call) => requireMember(call, call.params.org_id),
   handle({ params: { org_id }, query, world }) {
     const current = currentMonth(world);
-    const asked = askedMonth(world, current, query);
-    return usageLimits(world, org_id, asked > current ? undefined : asked);
+    const month = askedMonth(world, current, query);
+    return usageLimits(world, org_id, month > current ? undefined : month);
   },
 });
 
 /** G33: year and month are the current ones by default. */
-function askedMonth(world: WorldReader, current: number, asked: { year?: number; month?: number }): number {
-  if (asked.year === undefined && asked.month === undefined) return current;
-  const { year, month } = { ...toCalendar(world, current), ...asked };
+function askedMonth(world: WorldReader, current: number, query: { year?: number; month?: number }): number {
+  if (query.year === undefined && query.month === undefined) return current;
+  const { year, month } = { ...toCalendar(world, current), ...query };
   return toMonth(world, year, month);
 }
 

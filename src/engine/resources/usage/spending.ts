@@ -58,7 +58,7 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
 /** An organization's budget with this spending. */
 const spent =
   (utilization_percentage: number): EventSubject<BudgetFigures, string>["invent"] =>
-  (given, { world }, organization_id) => {
+  (fields, { world }, organization_id) => {
     const limit = world.get(usage, usageId(organization_id, null))?.monthly_limit ?? SAMPLE_LIMIT;
     const current_usage = Math.round(limit * utilization_percentage) / 100;
     return {
@@ -67,7 +67,7 @@ const spent =
       monthly_limit: limit,
       current_usage,
       utilization_percentage,
-      ...given,
+      ...fields,
     };
   };
 

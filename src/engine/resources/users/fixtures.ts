@@ -9,10 +9,10 @@ import { User, users } from "./schema.ts";
 const DAY_MS = 86_400_000;
 
 /** A fixture's users have its memberships; a state call's user joins the first organization and is not verified yet. */
-export const makeUser: Factory<User> = (given, context) => {
+export const makeUser: Factory<User> = (fields, context) => {
   const { random, world, past, now } = context;
-  const id = given.id ?? context.newId("usr_");
-  const name = given.name ?? inventName(context);
+  const id = fields.id ?? context.newId("usr_");
+  const name = fields.name ?? inventName(context);
   const home = past ? undefined : world.all(organizations).first();
   const email = () => {
     const invented = inventEmail(name, id, context);
@@ -21,12 +21,12 @@ export const makeUser: Factory<User> = (given, context) => {
   return {
     id,
     name,
-    email: given.email ?? email(),
-    memberships: given.memberships ?? (home === undefined ? {} : { [home.id]: "member" }),
-    capabilities: given.capabilities ?? {},
-    account: given.account ?? "active",
-    verified: given.verified ?? past,
-    created_at: given.created_at ?? (past ? -random.int(60, 400) * DAY_MS : now),
+    email: fields.email ?? email(),
+    memberships: fields.memberships ?? (home === undefined ? {} : { [home.id]: "member" }),
+    capabilities: fields.capabilities ?? {},
+    account: fields.account ?? "active",
+    verified: fields.verified ?? past,
+    created_at: fields.created_at ?? (past ? -random.int(60, 400) * DAY_MS : now),
   };
 };
 
@@ -49,7 +49,7 @@ export const usersFixture: FixtureReader = {
       const entries = readEntries(fixture, "users", record);
       const taken = new Set(entries.map(({ email }) => email));
       return entries.map((entry) => {
-        const user = makeUser(record.given(entry, base), base.context("users", entry.id));
+        const user = makeUser(record.toFields(entry, base), base.context("users", entry.id));
         if (entry.email !== undefined) return user;
         const email = distinctEmail(user.email, (other) => taken.has(other));
         taken.add(email);

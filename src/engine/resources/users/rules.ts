@@ -12,7 +12,7 @@ const user = {
   about: aboutRecords(users, {
     id: "user_id",
     heardBy: ({ memberships }) => Object.keys(memberships),
-    invent: (given, context) => makeUser({ verified: true, ...given }, context),
+    invent: (fields, context) => makeUser({ verified: true, ...fields }, context),
   }),
   data: ["user_id", "name", "email", "account", "verified", "created_at"],
 } as const;

@@ -14,29 +14,29 @@ const DAY_MS = 86_400_000;
 /** Past processing has the default duration; the sandbox's setting is for processing that still runs. */
 const PAST_PROCESSING_MS = processingMs(DEFAULT_SETTINGS);
 
-export const makeVectorStore: Factory<VectorStore> = (given, context) => {
+export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
   const { random, world, past, now } = context;
   return {
-    id: given.id ?? context.newId("vs_"),
-    name: given.name ?? random.pick(STORE_NAMES),
-    organization_id: chooseOrganization(world, given.organization_id),
-    created_at: given.created_at ?? (past ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
+    id: fields.id ?? context.newId("vs_"),
+    name: fields.name ?? random.pick(STORE_NAMES),
+    organization_id: chooseOrganization(world, fields.organization_id),
+    created_at: fields.created_at ?? (past ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
   };
 };
 
 /** Makes a file of a store; progress, step and times follow from its status (3.1, G11). */
-export const makeStoreFile: Factory<StoreFile> = (given, context) => {
+export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   const { past, now } = context;
-  const place = pickPlace(given, context.world);
-  const status = pickStatus(given, past);
+  const place = pickPlace(fields, context.world);
+  const status = pickStatus(fields, past);
   const processing_ms = past && status !== "processing" ? PAST_PROCESSING_MS : processingMs(context.settings);
-  const started_at = given.started_at ?? pickStart(status, processing_ms, context);
+  const started_at = fields.started_at ?? pickStart(status, processing_ms, context);
   const processing = { started_at, processing_ms };
   const ended = status === "failed" ? stepEnd(processing, "parsing") : started_at + processing_ms;
-  const completed_at = status === "processing" ? null : (given.completed_at ?? (past ? ended : now));
+  const completed_at = status === "processing" ? null : (fields.completed_at ?? (past ? ended : now));
   const reached = progressAt(processing, completed_at ?? now);
   const progress_percent =
-    status === "failed" ? (given.progress_percent ?? reached.progress_percent) : reached.progress_percent;
+    status === "failed" ? (fields.progress_percent ?? reached.progress_percent) : reached.progress_percent;
   return {
     id: storeFileId(place.store_id, place.file_id),
     store_id: place.store_id,
@@ -44,7 +44,7 @@ export const makeStoreFile: Factory<StoreFile> = (given, context) => {
     status,
     progress_percent: status === "completed" ? 100 : progress_percent,
     current_step: status === "processing" ? reached.current_step : null,
-    error_message: status === "failed" ? (given.error_message ?? UNSUPPORTED) : null,
+    error_message: status === "failed" ? (fields.error_message ?? UNSUPPORTED) : null,
     started_at,
     completed_at,
     processing_ms,
@@ -69,9 +69,9 @@ function pickStart(
 const MAX_TRIED = 1000;
 
 /** Picks a store and a file of the same organization that the store does not have yet, unless both are given. */
-function pickPlace({ id, ...given }: Partial<StoreFile>, world: RecordLookup) {
+function pickPlace({ id, ...fields }: Partial<StoreFile>, world: RecordLookup) {
   const [storeInId, fileInId] = id?.split(":") ?? [];
-  const { store_id = storeInId, file_id = fileInId } = given;
+  const { store_id = storeInId, file_id = fileInId } = fields;
   if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };
   const stores = store_id
     ? [referred(world, vectorStores, { field: "store_id", id: store_id })]
@@ -117,12 +117,12 @@ export const vectorStoresFixture: FixtureReader = {
     const entries = readEntries(fixture, "vector_stores", record);
     const generateFile = (store_id: string, entry: FixtureEntry<typeof fileRecord>) =>
       makeStoreFile(
-        { ...fileRecord.given(entry, base), store_id },
+        { ...fileRecord.toFields(entry, base), store_id },
         base.context("store_files", store_id, entry.file_id),
       );
     base.fill(vectorStores, () =>
       entries.map((entry) =>
-        makeVectorStore(record.given(entry, base), base.context("vector_stores", entry.id)),
+        makeVectorStore(record.toFields(entry, base), base.context("vector_stores", entry.id)),
       ),
     );
     base.fill(storeFiles, () =>

@@ -88,9 +88,9 @@ export const fileProcessed = event({
       return file && { ...file, store_id: entry?.store_id ?? null };
     },
     fields: { ...fileEvent.about.fields, store_id: Nullable(Id("vs_")) },
-    invent(given, context, organization_id) {
+    invent(fields, context, organization_id) {
       const store = anyIn(context.world, vectorStores, organization_id);
-      const file = makeFile(given, context);
+      const file = makeFile(fields, context);
       return { ...file, store_id: store?.id ?? context.newId("vs_") };
     },
   },
@@ -192,32 +192,32 @@ export const storeFileState: StateRules<StoreFile> = {
       throw invalidInput("file_id", file.id, `file_id must be a file of ${organization_id}, as the store is`);
     return writeFile(tx, record, actor);
   },
-  update(tx, before, given, actor) {
+  update(tx, before, after, actor) {
     for (const field of ["store_id", "file_id"] as const) {
-      if (given[field] !== before[field]) throw invalidInput(field, given[field], `${field} cannot change`);
+      if (after[field] !== before[field]) throw invalidInput(field, after[field], `${field} cannot change`);
     }
-    return writeFile(tx, applyUpdate(tx, before, given, actor), actor, before.status);
+    return writeFile(tx, applyUpdate(tx, before, after, actor), actor, before.status);
   },
 };
 
 /** Applies a PATCH: a new status sets the fields that follow from it. */
-function applyUpdate(tx: Transaction, before: StoreFile, given: StoreFile, actor: StateActor): StoreFile {
-  if (given.status === "processing") {
+function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor: StateActor): StoreFile {
+  if (after.status === "processing") {
     const begins = before.status !== "processing";
-    const started_at = begins && given.started_at === before.started_at ? tx.now : given.started_at;
+    const started_at = begins && after.started_at === before.started_at ? tx.now : after.started_at;
     // New processing has the duration of the current setting, running processing keeps its own (G11).
     const processing_ms = begins ? processingMs(actor.settings) : before.processing_ms;
-    const file = { ...given, started_at, processing_ms, completed_at: null, error_message: null };
-    if (given.progress_percent === before.progress_percent) return file;
+    const file = { ...after, started_at, processing_ms, completed_at: null, error_message: null };
+    if (after.progress_percent === before.progress_percent) return file;
     // The start that gives this progress now.
-    const elapsed = Math.ceil((Math.min(given.progress_percent, 99) * processing_ms) / 100);
+    const elapsed = Math.ceil((Math.min(after.progress_percent, 99) * processing_ms) / 100);
     return { ...file, started_at: tx.now - elapsed };
   }
-  if (before.status !== "processing") return { ...given, current_step: null };
-  const completed_at = given.completed_at ?? tx.now;
-  if (given.status !== "failed") return { ...given, completed_at };
-  const failed = toFailed(given, completed_at, given.error_message ?? UNSUPPORTED);
-  const { progress_percent } = given;
+  if (before.status !== "processing") return { ...after, current_step: null };
+  const completed_at = after.completed_at ?? tx.now;
+  if (after.status !== "failed") return { ...after, completed_at };
+  const failed = toFailed(after, completed_at, after.error_message ?? UNSUPPORTED);
+  const { progress_percent } = after;
   return progress_percent === before.progress_percent ? failed : { ...failed, progress_percent };
 }
 

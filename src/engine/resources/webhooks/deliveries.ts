@@ -44,7 +44,7 @@ export function toBody(delivery: Delivery, world: WorldReader): string {
   return renderBody({ event, data, timestamp: world.iso(created_at), webhook_id, delivery_id });
 }
 
-const made = new WeakMap<Transaction, string[]>();
+const created = new WeakMap<Transaction, string[]>();
 
 /** For each emitted event and each active webhook of its organization that subscribed to it, one delivery. */
 export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]): void {
@@ -62,7 +62,7 @@ export function enqueueTest(tx: Transaction, webhook: Webhook): string {
 
 /** Ids of the deliveries that this transaction has queued. */
 export function enqueuedIn(tx: Transaction): readonly string[] {
-  return made.get(tx) ?? [];
+  return created.get(tx) ?? [];
 }
 
 /** The body is built here, so that every attempt sends the same bytes (G24). */
@@ -77,9 +77,9 @@ function enqueue(
   const body = renderBody({ event, data, timestamp: tx.iso(tx.now), webhook_id, delivery_id });
   const first = { organization_id, event, created_at: tx.now, body };
   queueAttempt(tx, { id: delivery_id, kind: "first", webhook_id, delivery_id, first });
-  const ids = made.get(tx);
+  const ids = created.get(tx);
   if (ids) ids.push(delivery_id);
-  else made.set(tx, [delivery_id]);
+  else created.set(tx, [delivery_id]);
   return delivery_id;
 }
 

@@ -36,47 +36,47 @@ const DAY_MS = 86_400_000;
 /** No server listens on port 9, so a generated webhook calls none. */
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 
-export const makeWebhook: Factory<Webhook> = (given, context) => {
+export const makeWebhook: Factory<Webhook> = (fields, context) => {
   const { random, world, past, now } = context;
   return {
-    webhook_id: given.webhook_id ?? context.newestFirstId("wh_"),
-    organization_id: chooseOrganization(world, given.organization_id),
-    url: given.url ?? QUIET_URL,
-    secret: given.secret ?? `whsec_${context.secret("webhook")}`,
-    events: given.events ? [...given.events] : random.sample(EVENT_NAMES, 3),
-    description: given.description ?? (past ? inventTeam(context) : ""),
-    active: given.active ?? true,
-    created_at: given.created_at ?? (past ? -random.int(DAY_MS, 30 * DAY_MS) : now),
-    last_delivery: given.last_delivery ?? null,
-    ...(given.inactive_because === undefined ? {} : { inactive_because: given.inactive_because }),
-    ...(given.receiver_id === undefined ? {} : { receiver_id: given.receiver_id }),
+    webhook_id: fields.webhook_id ?? context.newestFirstId("wh_"),
+    organization_id: chooseOrganization(world, fields.organization_id),
+    url: fields.url ?? QUIET_URL,
+    secret: fields.secret ?? `whsec_${context.secret("webhook")}`,
+    events: fields.events ? [...fields.events] : random.sample(EVENT_NAMES, 3),
+    description: fields.description ?? (past ? inventTeam(context) : ""),
+    active: fields.active ?? true,
+    created_at: fields.created_at ?? (past ? -random.int(DAY_MS, 30 * DAY_MS) : now),
+    last_delivery: fields.last_delivery ?? null,
+    ...(fields.inactive_because === undefined ? {} : { inactive_because: fields.inactive_because }),
+    ...(fields.receiver_id === undefined ? {} : { receiver_id: fields.receiver_id }),
   };
 };
 
 /** G23: `delivered_at` only on success, `last_attempt` and `next_retry` only on failure. */
-export const makeDelivery: Factory<Delivery> = (given, context) => {
+export const makeDelivery: Factory<Delivery> = (fields, context) => {
   const { world, past, now } = context;
-  const webhook_id = given.webhook_id ?? firstRecord(world, webhooks, "webhook_id").webhook_id;
+  const webhook_id = fields.webhook_id ?? firstRecord(world, webhooks, "webhook_id").webhook_id;
   const webhook = () => referred(world, webhooks, { field: "webhook_id", id: webhook_id });
-  const status = given.status ?? (given.next_retry == null ? "success" : "failed");
+  const status = fields.status ?? (fields.next_retry == null ? "success" : "failed");
   const failed = status === "failed";
-  const attempts = given.attempts ?? 1;
-  const ended = given.delivered_at ?? given.last_attempt ?? (past ? -DAY_MS : now);
+  const attempts = fields.attempts ?? 1;
+  const ended = fields.delivered_at ?? fields.last_attempt ?? (past ? -DAY_MS : now);
   return {
-    delivery_id: given.delivery_id ?? context.newestFirstId("del_"),
+    delivery_id: fields.delivery_id ?? context.newestFirstId("del_"),
     webhook_id,
-    organization_id: given.organization_id ?? webhook().organization_id,
-    event: given.event ?? webhook().events[0]!,
+    organization_id: fields.organization_id ?? webhook().organization_id,
+    event: fields.event ?? webhook().events[0]!,
     status,
-    response_code: given.response_code ?? (failed ? 500 : 200),
+    response_code: fields.response_code ?? (failed ? 500 : 200),
     attempts,
-    scheduled_attempts: given.scheduled_attempts ?? Math.min(attempts, 6),
-    created_at: given.created_at ?? (past ? ended - scheduleTime(attempts) : now),
+    scheduled_attempts: fields.scheduled_attempts ?? Math.min(attempts, 6),
+    created_at: fields.created_at ?? (past ? ended - scheduleTime(attempts) : now),
     delivered_at: failed ? null : ended,
     last_attempt: failed ? ended : null,
-    next_retry: failed ? (given.next_retry ?? null) : null,
-    body: given.body ?? null,
-    attempt_log: given.attempt_log ?? [],
+    next_retry: failed ? (fields.next_retry ?? null) : null,
+    body: fields.body ?? null,
+    attempt_log: fields.attempt_log ?? [],
   };
 };
 
@@ -112,8 +112,12 @@ export const webhooksFixture: FixtureReader = {
   numbered: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
   check(fixture, report) {
     const seen = new Set<string>();
-    for (const [position, { deliveries: given = [] }] of readEntries(fixture, "webhooks", record).entries()) {
-      for (const [place, { delivery_id }] of given.entries()) {
+    for (const [position, { deliveries: listed = [] }] of readEntries(
+      fixture,
+      "webhooks",
+      record,
+    ).entries()) {
+      for (const [place, { delivery_id }] of listed.entries()) {
         if (seen.has(delivery_id)) {
           report(["webhooks", position, "deliveries", place, "delivery_id"], `${delivery_id} is taken`);
         }
@@ -131,8 +135,8 @@ export const webhooksFixture: FixtureReader = {
     const stories = () => entries.map((entry) => story(entry, base));
     base.fill(webhooks, () => stories().map(({ webhook }) => webhook));
     base.fill(deliveries, () => stories().flatMap(({ sent }) => sent));
-    for (const { deliveries: given = [] } of entries) {
-      for (const { delivery_id, next_retry } of given) {
+    for (const { deliveries: listed = [] } of entries) {
+      for (const { delivery_id, next_retry } of listed) {
         if (next_retry == null) continue;
         base.timer({ kind: "webhook.retry", subject: delivery_id, due: base.instant(next_retry) });
       }
@@ -141,12 +145,12 @@ export const webhooksFixture: FixtureReader = {
 };
 
 function story(entry: Entry, base: BaseBuilder): { webhook: Webhook; sent: Delivery[] } {
-  const webhook = makeWebhook(record.given(entry, base), base.context("webhooks", entry.id));
+  const webhook = makeWebhook(record.toFields(entry, base), base.context("webhooks", entry.id));
   const { webhook_id, organization_id, events } = webhook;
   const sent = (entry.deliveries ?? []).map((one) => {
-    const given = deliveryRecord.given(one, base);
+    const fields = deliveryRecord.toFields(one, base);
     return makeDelivery(
-      { ...given, webhook_id, organization_id, event: one.event ?? events[0] },
+      { ...fields, webhook_id, organization_id, event: one.event ?? events[0] },
       base.context("deliveries", one.delivery_id),
     );
   });

@@ -244,11 +244,11 @@ function redeliveryId(delivery_id: string, request_id: string): string {
  * makes no attempt and is refused.
  */
 async function readOutcome(services: Services, attempt: { delivery_id: string; attempt_id: string }) {
-  const made = await services.attemptDelivery(attempt.attempt_id);
+  const result = await services.attemptDelivery(attempt.attempt_id);
   const present = services.read();
   const delivery = present.get(deliveries, attempt.delivery_id);
   if (delivery === undefined) throw resourceNotFound("delivery_id", attempt.delivery_id);
-  if (!made && delivery.status === "success") throw alreadyDelivered(delivery);
+  if (!result && delivery.status === "success") throw alreadyDelivered(delivery);
   return enveloped(renderDelivery(delivery, present));
 }
 

@@ -93,8 +93,8 @@ export function withActivity(
   { active, because }: { active: boolean; because: string },
 ): Webhook {
   if (active) return { ...webhook, active };
-  const kept = webhook.active ? because : before;
-  return { ...webhook, active, ...(kept === undefined ? {} : { inactive_because: kept }) };
+  const reason = webhook.active ? because : before;
+  return { ...webhook, active, ...(reason === undefined ? {} : { inactive_because: reason }) };
 }
 
 /** Null for an active webhook. */

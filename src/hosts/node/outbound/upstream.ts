@@ -52,8 +52,8 @@ export function createUpstream(
   return {
     url,
     async send({ method, target, rawHeaders, body, signal }): Promise<UpstreamAnswer> {
-      const kept = listHeaders(rawHeaders, (name) => !OWN.test(name) && !replaced.has(name.toLowerCase()));
-      if (kept.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
+      const passed = listHeaders(rawHeaders, (name) => !OWN.test(name) && !replaced.has(name.toLowerCase()));
+      if (passed.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
         throw new UpstreamFailure(508, `${url} sends the requests that it gets back to this server`);
       const path = base.pathname.replace(/\/$/, "") + target;
       const fail = (status: number, why: string) => new UpstreamFailure(status, `${method} ${path}: ${why}`);
@@ -64,7 +64,7 @@ export function createUpstream(
         ...host,
         "Connection",
         "close",
-        ...kept.flat(),
+        ...passed.flat(),
         ...headers.flat(),
         "Via",
         via,

@@ -96,17 +96,17 @@ function removeOnExit(): void {
  * process that was killed.
  */
 export class TemporaryFolder {
-  private made: string | undefined;
+  private created: string | undefined;
   private files = 0;
 
   get path(): string {
     // Machines clear their temporary folders, even during the run of a server.
-    if (this.made === undefined || !existsSync(this.made)) {
-      this.made = makeOwnedFolder();
+    if (this.created === undefined || !existsSync(this.created)) {
+      this.created = makeOwnedFolder();
       if (folders.size === 0) process.on("exit", removeOnExit);
       folders.add(this);
     }
-    return this.made;
+    return this.created;
   }
 
   /** An unused path in it; the name is independent of the client's. */
@@ -117,9 +117,9 @@ export class TemporaryFolder {
 
   remove(): void {
     if (folders.delete(this) && folders.size === 0) process.off("exit", removeOnExit);
-    if (this.made === undefined) return;
-    rmSync(this.made, { recursive: true, force: true });
-    this.made = undefined;
+    if (this.created === undefined) return;
+    rmSync(this.created, { recursive: true, force: true });
+    this.created = undefined;
   }
 }
 

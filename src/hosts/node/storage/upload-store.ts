@@ -25,7 +25,7 @@ export class UploadStore implements StorableUploads {
     forms: this.disk,
     uploads: this.disk,
   };
-  private kept: PersistentFolder | undefined;
+  private persistent: PersistentFolder | undefined;
   /** Files named since the start, by path: two sandboxes may share one. */
   private readonly segments = new Map<string, Segment>();
   private readonly sandboxes = new WeakMap<Sandbox, SandboxBytes>();
@@ -52,8 +52,8 @@ export class UploadStore implements StorableUploads {
 
   /** Stores the bytes of uploads in this folder from now on; they outlive the process. */
   keepIn(folder: string): void {
-    this.kept = new PersistentFolder(folder);
-    this.folders.uploads = this.kept;
+    this.persistent = new PersistentFolder(folder);
+    this.folders.uploads = this.persistent;
   }
 
   /** Grows with each change of the sandbox's bytes. */
@@ -78,18 +78,18 @@ export class UploadStore implements StorableUploads {
     return this.sandboxes.get(sandbox)?.peek();
   }
 
-  tryRecover(seen: unknown): { captured: Captured | undefined; gone: string[] } {
+  tryRecover(seen: unknown): { captured: Captured | undefined; lostUploads: string[] } {
     const captured = new Map<string, Blob>();
-    const gone: string[] = [];
+    const lostUploads: string[] = [];
     for (const [id, blob] of (seen as Captured | undefined) ?? []) {
       // A segment without holders has lost its file, and its length is 0.
-      if (blob.parts.some(({ segment, length }) => segment.written < length)) gone.push(id);
+      if (blob.parts.some(({ segment, length }) => segment.written < length)) lostUploads.push(id);
       else {
         retainBlob(blob);
         captured.set(id, blob);
       }
     }
-    return { captured: captured.size === 0 ? undefined : captured, gone };
+    return { captured: captured.size === 0 ? undefined : captured, lostUploads };
   }
 
   hold(captured: unknown): void {
@@ -101,7 +101,7 @@ export class UploadStore implements StorableUploads {
     let any = false;
     for (const blob of (captured as Captured | undefined)?.values() ?? [])
       any = (await syncBlob(blob)) || any;
-    if (any) await this.kept?.sync();
+    if (any) await this.persistent?.sync();
   }
 
   *listPaths(captured: unknown): IterableIterator<{ path: string; length: number }> {
@@ -160,10 +160,10 @@ export class UploadStore implements StorableUploads {
 
   /** Removes stored files that nothing has named since the start. */
   sweep(): void {
-    this.kept?.removeAllBut(new Set([...this.segments.keys()].map((path) => basename(path))));
+    this.persistent?.removeAllBut(new Set([...this.segments.keys()].map((path) => basename(path))));
   }
 
-  private async readSegment(file: string, folder = this.kept?.path): Promise<Segment | undefined> {
+  private async readSegment(file: string, folder = this.persistent?.path): Promise<Segment | undefined> {
     if (folder === undefined) return undefined;
     const path = join(folder, file);
     const known = this.segments.get(path);

@@ -46,9 +46,9 @@ const noBlindRepeat: ClientCheck = {
     // The service itself made it once, for example by an id that the request contains.
     if (repeat.status < 300 && repeat.history === null)
       return passed("it sent the request again, which changed nothing", [hit, repeat]);
-    const asked = later.slice(0, at).filter(({ method }) => method === "GET" || method === "HEAD");
-    return asked.length > 0
-      ? passed("it looked before it sent the request again", [hit, ...asked, repeat])
+    const reads = later.slice(0, at).filter(({ method }) => method === "GET" || method === "HEAD");
+    return reads.length > 0
+      ? passed("it looked before it sent the request again", [hit, ...reads, repeat])
       : failed(`it sent ${describeRequest(hit)} again, so the change was made twice`, [hit, repeat]);
   },
 };

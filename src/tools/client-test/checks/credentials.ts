@@ -55,8 +55,10 @@ const oneRefresh: ClientCheck = {
             (before) => before.principal === entry.principal && arrivedAt(entry) - arrivedAt(before) < life,
           ),
     );
-    const said = `${pluralize(refreshes.length, "refresh", "refreshes")} for ${pluralize(refused.length, "request")} with the expired token`;
-    return surplus.length > 0 ? failed(said, [first, ...refreshes]) : passed(said, [first, ...refreshes]);
+    const finding = `${pluralize(refreshes.length, "refresh", "refreshes")} for ${pluralize(refused.length, "request")} with the expired token`;
+    return surplus.length > 0
+      ? failed(finding, [first, ...refreshes])
+      : passed(finding, [first, ...refreshes]);
   },
 };
 

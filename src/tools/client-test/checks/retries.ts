@@ -63,8 +63,8 @@ const honoursRetryAfter: ClientCheck = {
     if (shown === undefined)
       return notObservable(`${describeRequest(first)} was not retried after ${first.status}`);
     const { hit, next, told_ms, pause } = shown;
-    const said = `Retry-After was ${told_ms / 1000} s, and it waited ${inSeconds(pause)}`;
-    return early === undefined ? passed(said, [hit, next]) : failed(said, [hit, next]);
+    const finding = `Retry-After was ${told_ms / 1000} s, and it waited ${inSeconds(pause)}`;
+    return early === undefined ? passed(finding, [hit, next]) : failed(finding, [hit, next]);
   },
 };
 
@@ -96,11 +96,11 @@ const boundedRetries: ClientCheck = {
     const [first] = attempts;
     if (first === undefined) return notObservable("the client did not call the endpoint that was down");
     if (attempts.length === 1) return passed("it does not retry a 503", attempts);
-    const said = `it sent ${describeRequest(first)} ${attempts.length} times in ${inSeconds(measureSpan(attempts))}`;
-    if (attempts.length > MAX_ATTEMPTS) return failed(said, attempts);
+    const finding = `it sent ${describeRequest(first)} ${attempts.length} times in ${inSeconds(measureSpan(attempts))}`;
+    if (attempts.length > MAX_ATTEMPTS) return failed(finding, attempts);
     return run.end.how === "timed out"
-      ? failed(`${said}, and was still trying when the time ran out`, attempts)
-      : passed(said, attempts);
+      ? failed(`${finding}, and was still trying when the time ran out`, attempts)
+      : passed(finding, attempts);
   },
 };
 
@@ -113,10 +113,10 @@ const growingPauses: ClientCheck = {
   stage: OUTAGE,
   read: ({ run }) =>
     readPauses(run, (pauses, attempts) => {
-      const said = `its pauses were ${listPauses(pauses)}`;
+      const finding = `its pauses were ${listPauses(pauses)}`;
       // Pauses that are drawn at random may also shrink.
       const isSteady = Math.max(...pauses) < 1.3 * Math.min(...pauses) + TOLERANCE_MS;
-      return isSteady ? failed(said, attempts) : passed(said, attempts);
+      return isSteady ? failed(finding, attempts) : passed(finding, attempts);
     }),
 };
 
@@ -130,7 +130,7 @@ const jitteredPauses: ClientCheck = {
   stage: OUTAGE,
   read: ({ run }) =>
     readPauses(run, (pauses, attempts) => {
-      const said = `its pauses were ${listPauses(pauses)}`;
+      const finding = `its pauses were ${listPauses(pauses)}`;
       const ratio = pauses.at(-1)! / pauses.at(-2)!;
       // Others are drawn, and regular by chance.
       const isUsual = [1, 1.5, 2, 3, 4].some((usual) => Math.abs(ratio - usual) < 0.05 * usual);
@@ -140,7 +140,7 @@ const jitteredPauses: ClientCheck = {
           const expected = pauses[at]! * ratio;
           return Math.abs(pause - expected) < 0.04 * expected + TIMER_MS;
         });
-      return isRegular ? failed(said, attempts) : passed(said, attempts);
+      return isRegular ? failed(finding, attempts) : passed(finding, attempts);
     }),
 };
 

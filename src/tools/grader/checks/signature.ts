@@ -11,7 +11,7 @@ type Given = Parameters<NonNullable<Case["change"]>>[0];
 
 /** A delivery of the service with another signature; null leaves the header out. */
 export function signedAs(label: string, write: (right: string, given: Given) => string | null): Case {
-  return { label, change: (given) => ({ signature: write(given.right, given) }) };
+  return { label, change: (test) => ({ signature: write(test.right, test) }) };
 }
 
 const covered = (one: Case): Case => ({ ...one, isCovered: true });

@@ -37,7 +37,7 @@ const resumable: Check = {
     if (registered === undefined) return;
     const file_id = registered.json.id as string;
     context.changed(`registered the file ${file_id} of ${FILE.file_size} bytes`, STAYS);
-    known.found({ scratch_file_id: file_id });
+    known.addTuple({ scratch_file_id: file_id });
     const again = await context.send("files.register", { params, body });
     verdict.expect(again.status === 200, `registering it again answers ${again.status}, not 200`, "G13");
     verdict.expect(again.json?.id === file_id, "registering it again creates another file", "G13");
@@ -119,7 +119,7 @@ const response: Check = {
   async run(context) {
     const { known, verdict } = context;
     // The request costs money, so the user must name the model.
-    if (!known.isGiven("model")) return verdict.notObservable(describeMissing(known, ["model"]));
+    if (!known.isNamed("model")) return verdict.notObservable(describeMissing(known, ["model"]));
     const model = known.one("model")!;
     const forms = [{ content: "Say yes." }, { texts: [{ text: "Say yes." }] }];
     for (const [i, form] of forms.entries()) {

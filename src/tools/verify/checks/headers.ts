@@ -139,7 +139,7 @@ function createCountRule(): Rule {
   };
 }
 
-function getCredential({ asked: { headers } }: Exchange): string {
+function getCredential({ sent: { headers } }: Exchange): string {
   return headers.get("api-key") ?? headers.get("x-api-key") ?? headers.get("authorization") ?? MASK;
 }
 

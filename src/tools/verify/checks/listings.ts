@@ -53,8 +53,8 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   const sent = getSent(exchange);
   const { maximum = Number.POSITIVE_INFINITY } = listDeclared(exchange.operation!)[listing.size]!;
   // A service may change an invalid size to an allowed one (G08).
-  const asked = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? defaultSize ?? Number.NaN)));
-  const size = Number.isNaN(asked) ? null : asked;
+  const requested = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? defaultSize ?? Number.NaN)));
+  const size = Number.isNaN(requested) ? null : requested;
   const offset = Math.max(0, Number(sent[listing.offset] ?? 0));
   const is = applied?.(json);
   if (is !== undefined) {
@@ -88,7 +88,7 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
   return (verdict, exchange) => {
     checkPage(verdict, listing, exchange);
     const { [listing.size]: _, [listing.offset]: offset = 0, ...filters } = getSent(exchange);
-    const key = JSON.stringify([exchange.asked.params, filters]);
+    const key = JSON.stringify([exchange.sent.params, filters]);
     const total = listing.total?.(exchange.json);
     let list = lists.get(key);
     // In a list that has grown, the items have other positions.

@@ -22,7 +22,7 @@ const CSV = { relax_column_count: true, record_delimiter: ["\r\n", "\n"] };
 
 /** Checks columns, rows, order and file name, and the filters whose effect the columns show. */
 function checkAudit(verdict: Verdict, exchange: Exchange): void {
-  const { text, headers, asked } = exchange;
+  const { text, headers, sent } = exchange;
   const [head = [], ...rows] = parseCsv(text, CSV) as string[][];
   verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
   verdict.expect(rows.length <= MAX_ROWS, `${rows.length} rows are more than ${MAX_ROWS}`);
@@ -35,7 +35,7 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
     "a row is newer than the one before",
     "G28",
   );
-  checkFileName(verdict, headers.get("content-disposition") ?? "", asked.params["organization_id"]!);
+  checkFileName(verdict, headers.get("content-disposition") ?? "", sent.params["organization_id"]!);
   checkFilters(verdict, exchange, rows, {
     same: { entity_type: ([, type]) => type, action_type: ([, , , action]) => action },
     ...{ time: ([time]) => time, from: "from_date", to: "to_date" },

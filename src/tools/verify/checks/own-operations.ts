@@ -51,7 +51,7 @@ async function checkPages(context: Context, operation: AnyOperation): Promise<vo
   if (all === undefined) return verdict.notObservable("its answer has no list of objects");
   const names = findPage(operation);
   const ask = async (more: Record<string, string>) => {
-    const query = { ...first.exchange.asked.query, [names["limit"]!]: "1", ...more };
+    const query = { ...first.exchange.sent.query, [names["limit"]!]: "1", ...more };
     const exchange = await context.send(operation.id, { params: first.params, query });
     return checkSuccess(verdict, exchange) && succeeded(exchange) ? exchange : undefined;
   };

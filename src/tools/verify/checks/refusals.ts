@@ -12,8 +12,8 @@ async function refuse({ contract, target, known, verdict }: Context, one: Case):
   const wanted = Object.entries(one.known ?? {});
   const missing = wanted.map(([, use]) => use).filter((use) => known.one(use) === undefined);
   if (missing.length > 0) return verdict.notObservable(describeMissing(known, missing));
-  const given = Object.fromEntries(wanted.map(([name, use]) => [name, known.one(use)!]));
-  const params = inventParams(operation, given);
+  const values = Object.fromEntries(wanted.map(([name, use]) => [name, known.one(use)!]));
+  const params = inventParams(operation, values);
   const { query, body, code, gap, codeGap, detailsGap } = one;
   const credential = operation.credentials === false ? "none" : "key";
   const exchange = await target.send({ operation, params, query, body, credential, firstEvents: true });

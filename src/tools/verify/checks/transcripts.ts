@@ -35,13 +35,16 @@ const EXPORT = "meeting_sessions.export_transcript";
 const SENTENCES = "transcriptions.list_sentences";
 
 /** 4.1: checks content type, file name and lines of the requested format. */
-function checkExport(verdict: Verdict, { asked, headers, text }: Exchange): void {
-  const format = asked.query["format"] ?? "txt";
+function checkExport(verdict: Verdict, { sent, headers, text }: Exchange): void {
+  const format = sent.query["format"] ?? "txt";
   const { type, check } = FORMATS[format] ?? {};
   if (type === undefined || check === undefined) return;
-  const sent = headers.get("content-type") ?? "";
-  verdict.expect(toMediaType(sent) === type, `format=${format} has the content type ${excerpt(sent)}`);
-  const name = `transcript_${asked.params["session_id"]}.${format}`;
+  const contentType = headers.get("content-type") ?? "";
+  verdict.expect(
+    toMediaType(contentType) === type,
+    `format=${format} has the content type ${excerpt(contentType)}`,
+  );
+  const name = `transcript_${sent.params["session_id"]}.${format}`;
   const disposition = headers.get("content-disposition") ?? "";
   verdict.expect(
     disposition.includes(name),
@@ -71,7 +74,7 @@ const formats: Check[] = Object.keys(FORMATS).map((format) => ({
   section: "4.1",
   title: `${EXPORT} writes ${format}`,
   observe: observeOperation(EXPORT, (verdict, exchange) => {
-    if ((exchange.asked.query["format"] ?? "txt") === format) checkExport(verdict, exchange);
+    if ((exchange.sent.query["format"] ?? "txt") === format) checkExport(verdict, exchange);
   }),
   run: (context) => exportIn(format, context),
 }));
@@ -112,7 +115,7 @@ const conditional: Check = {
 };
 
 /** 4.11: checks counts, links to the previous and next page, and the redaction headers. */
-function checkCounts(verdict: Verdict, { json, asked, headers }: Exchange): void {
+function checkCounts(verdict: Verdict, { json, sent, headers }: Exchange): void {
   const { data, metadata, actions = {} } = json;
   const shown = data.sentences.length as number;
   verdict.expect(
@@ -120,11 +123,11 @@ function checkCounts(verdict: Verdict, { json, asked, headers }: Exchange): void
     `returned_count is ${metadata.returned_count}, not ${shown}`,
   );
   const total = Number(metadata.total_count);
-  const offset = Number(asked.query["offset"] ?? 0);
-  const limited = asked.query["limit"] !== undefined;
+  const offset = Number(sent.query["offset"] ?? 0);
+  const limited = sent.query["limit"] !== undefined;
   if (!limited && offset === 0)
     verdict.expect(total === shown, `without a limit, ${shown} of ${metadata.total_count} are listed`);
-  const limit = Number(asked.query["limit"]);
+  const limit = Number(sent.query["limit"]);
   const links: [string, boolean, number][] = [
     ["previous", offset > 0 && total > 0, Math.max(0, offset - limit)],
     ["next", offset + shown < total, offset + shown],

@@ -86,7 +86,7 @@ const webhookLifecycle: Check = {
   async run(context) {
     // A service on this machine can call a receiver that the run opens.
     const isNear = /^(127\.[\d.]+|localhost|\[::1\])$/.test(new URL(context.target.options.url).hostname);
-    const own = isNear && !context.known.isGiven("webhook_url") ? await openReceiver() : undefined;
+    const own = isNear && !context.known.isNamed("webhook_url") ? await openReceiver() : undefined;
     try {
       await tryWebhook(context, own);
     } finally {

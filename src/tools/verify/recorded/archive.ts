@@ -117,15 +117,15 @@ const MAX_BASES = 1_000;
  * Finds the base URL with the most operations, among equals the one with the most requests.
  * @throws InputError
  */
-async function findBase(file: string, router: Router, given: string | undefined): Promise<Base> {
+async function findBase(file: string, router: Router, target: string | undefined): Promise<Base> {
   const bases = new Map<string, { operations: Set<string>; requests: number }>();
   const hosts = new Map<string, number>();
   let authorized = false;
   const facts = await readHar(file, (entry) => {
     const read = readEntry(entry, { exact: false, folder: undefined });
     if (typeof read === "string") return;
-    const { url, asked } = read;
-    authorized ||= asked.headers.has("authorization");
+    const { url, sent } = read;
+    authorized ||= sent.headers.has("authorization");
     if (hosts.size < MAX_BASES || hosts.has(url.host)) hosts.set(url.host, (hosts.get(url.host) ?? 0) + 1);
     const found = findOperation(router, read);
     if (found === undefined) return;
@@ -140,7 +140,7 @@ async function findBase(file: string, router: Router, given: string | undefined)
   );
   const ranked = [...hosts].toSorted(([, a], [, b]) => b - a).map(([host]) => host);
   return {
-    base: given ?? best?.[0],
+    base: target ?? best?.[0],
     facts: { ...facts, hosts: ranked },
     complete: authorized || facts.creator === "Understudy",
   };

@@ -37,10 +37,10 @@ export function everyOperation({ operations }: Contract): Recorded[] {
 }
 
 function checkAnswer(verdict: Verdict, exchange: Exchange): void {
-  const { status, method, path, asked, text } = exchange;
+  const { status, method, path, sent, text } = exchange;
   const operation = exchange.operation!;
   if (status === 304) {
-    const conditional = asked.headers.has("if-none-match") || asked.headers.has("if-modified-since");
+    const conditional = sent.headers.has("if-none-match") || sent.headers.has("if-modified-since");
     // A browser that records the cached body may leave out the condition of the request.
     if (exchange.recorded!.whole)
       verdict.expect(conditional, `${method} ${path} answers 304 to a request without a condition`);
@@ -66,8 +66,8 @@ function checkRefusals(verdict: Verdict, exchange: Exchange): void {
 }
 
 function checkMalformed(verdict: Verdict, exchange: Exchange): void {
-  const { operation, asked, status, method, path, json, recorded } = exchange;
-  const fields = malformedFields(operation!, asked);
+  const { operation, sent, status, method, path, json, recorded } = exchange;
+  const fields = malformedFields(operation!, sent);
   const described = operation!.described !== undefined;
   const refused = status === 422 || (described && status === 400);
   if (fields.length === 0 || (!refused && !succeeded(exchange))) return;
@@ -82,8 +82,8 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
 
 const CREDENTIALS = ["api-key", "x-api-key", "authorization"];
 
-export function hasCredentials({ asked }: Pick<Exchange, "asked">): boolean {
-  return CREDENTIALS.some((name) => asked.headers.has(name));
+export function hasCredentials({ sent }: Pick<Exchange, "sent">): boolean {
+  return CREDENTIALS.some((name) => sent.headers.has(name));
 }
 
 function checkCredentials(verdict: Verdict, exchange: Exchange): void {
@@ -94,13 +94,13 @@ function checkCredentials(verdict: Verdict, exchange: Exchange): void {
 }
 
 /** Names of the fields of a request that its declaration does not allow (G08). */
-function malformedFields({ params, query, body }: AnyOperation, asked: SentRequestParts): string[] {
-  const search = new URLSearchParams(asked.query).toString();
-  const sent = body?.kind === "json" && body.validated === undefined ? asked.body : undefined;
+function malformedFields({ params, query, body }: AnyOperation, sent: SentRequestParts): string[] {
+  const search = new URLSearchParams(sent.query).toString();
+  const checked = body?.kind === "json" && body.validated === undefined ? sent.body : undefined;
   return [
-    ...invalidFields(params, asked.params),
+    ...invalidFields(params, sent.params),
     ...invalidFields(query, readQuery(query, search, { unknown: "drop", outOfRange: "reject" })),
-    ...(sent === undefined ? [] : invalidFields((body as { schema: TSchema }).schema, sent)),
+    ...(checked === undefined ? [] : invalidFields((body as { schema: TSchema }).schema, checked)),
   ];
 }
 

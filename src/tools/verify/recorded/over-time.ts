@@ -32,8 +32,8 @@ const CHANGES: readonly {
   {
     write: "webhooks.update",
     read: "webhooks.list",
-    find: ({ data }, { asked }) =>
-      data.find((one: { webhook_id: string }) => one.webhook_id === asked.params["webhook_id"]),
+    find: ({ data }, { sent }) =>
+      data.find((one: { webhook_id: string }) => one.webhook_id === sent.params["webhook_id"]),
   },
   { write: "connector_notifications.update", read: "connector_notifications.retrieve", find: (body) => body },
 ];
@@ -44,7 +44,7 @@ export function overTime({ operations }: Contract): Recorded[] {
   const deletions = operations.filter(
     ({ method, id, own }) => method === "DELETE" && id !== "share_links.revoke" && own === undefined,
   );
-  const gone = deletions.map(
+  const deleted = deletions.map(
     ({ id, section }): Recorded => ({
       ...{ id: `${id}/gone`, family: "answers", section },
       title: `${id}: deleted objects stay deleted`,
@@ -70,30 +70,30 @@ export function overTime({ operations }: Contract): Recorded[] {
       },
     }),
   );
-  return [...gone, ...stick];
+  return [...deleted, ...stick];
 }
 
 function observeDeletions(operation: string): (verdict: Verdict, exchange: Exchange) => void {
   const deletions = new Map<string, Exchange>();
   return (verdict, exchange) => {
     if (!succeeded(exchange)) return;
-    const { method, path, text, asked } = exchange;
+    const { method, path, text, sent } = exchange;
     // The service generates ids, so a deleted one never returns; answers about other resources may still contain it.
     const isOwn = exchange.operation!.id.split(".")[0] === operation.split(".")[0];
     for (const [id, deletion] of deletions) {
       if (!follows(exchange, deletion, isOwn ? Number.POSITIVE_INFINITY : RECENT_MS)) continue;
       // A listing contains it; any other answer is about it.
-      const isAbout = Object.values(asked.params).includes(id) || text.includes(`_id":"${id}"`);
+      const isAbout = Object.values(sent.params).includes(id) || text.includes(`_id":"${id}"`);
       verdict.expect(!isAbout, `${method} ${path} answers ${excerpt(id)} after its deletion`);
     }
-    const id = Object.values(asked.params).at(-1);
+    const id = Object.values(sent.params).at(-1);
     if (exchange.operation!.id === operation && id !== undefined) remember(deletions, id, exchange);
   };
 }
 
 function checkChange(verdict: Verdict, change: Exchange, shown: unknown): void {
   if (typeof shown !== "object" || shown === null) return;
-  for (const [name, wanted] of Object.entries((change.asked.body ?? {}) as object)) {
+  for (const [name, wanted] of Object.entries((change.sent.body ?? {}) as object)) {
     const is = (shown as Record<string, unknown>)[name];
     if (is === undefined || isMasked(JSON.stringify([is, wanted]))) continue;
     const problem = `${name} is ${excerpt(is)} after ${change.method} ${change.path} set it to ${excerpt(wanted)}`;

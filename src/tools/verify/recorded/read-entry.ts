@@ -10,7 +10,7 @@ import type { SentRequestParts } from "../target.ts";
 export interface RecordedExchange {
   method: string;
   url: URL;
-  asked: Omit<SentRequestParts, "params">;
+  sent: Omit<SentRequestParts, "params">;
   answer: Answer;
   /** Whether the recording has the whole body of the answer. */
   whole: boolean;
@@ -79,7 +79,7 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
   return {
     method: method.toUpperCase(),
     url: parsed,
-    asked: {
+    sent: {
       query: Object.fromEntries(parsed.searchParams),
       body: parseJson(posted).json,
       headers: sent,

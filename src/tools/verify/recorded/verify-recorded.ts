@@ -126,14 +126,14 @@ export class RecordingVerifier implements ExchangeVisitor {
   }
 
   private toExchange(seen: OperationExchange): Exchange {
-    const { method, url, asked, answer, whole, operation, params, prefix, at, duration } = seen;
-    const sent = { ...asked, params };
+    const { method, url, answer, whole, operation, params, prefix, at, duration } = seen;
+    const sent = { ...seen.sent, params };
     // Browsers leave credentials out of exports; the status of the answer then shows whether there were any.
     const unknown = !this.complete && operation.credentials !== false;
     return {
       ...answer,
-      ...{ operation, method, path: url.pathname.slice(prefix.length) + url.search, asked: sent },
-      authenticated: hasCredentials({ asked: sent }) || (unknown && answer.status !== 401),
+      ...{ operation, method, path: url.pathname.slice(prefix.length) + url.search, sent },
+      authenticated: hasCredentials({ sent }) || (unknown && answer.status !== 401),
       recorded: { whole, at, duration },
     };
   }
