@@ -58,6 +58,7 @@ const CALLS: Record<string, () => unknown> = {
   leased: () => faults.add({ match, lease: { ttl: "1m", hits: 3 }, effect }),
   twice: () => faults.add({ id: "same", match, effect }),
   wrong: () => faults.add({ match: { operation: "model.list" }, effect }),
+  change: () => faults.change(faults.inlineRules[0]?.rule.id ?? "none", { match, effect, times: ++changes }),
   remove: () => faults.remove(faults.inlineRules[0]?.rule.id ?? "none"),
   clear: () => faults.clear(),
   renew: () => {
@@ -65,6 +66,7 @@ const CALLS: Record<string, () => unknown> = {
     if (name !== undefined) faults.renew({ ...scenario(name), rules: scenario(name).rules.slice(1) });
   },
 };
+let changes = 1;
 const scenario = (name: string) => understudy.scenarios.get(name);
 
 it("every change of the saved state of faults increases their revision [interfaces 2]", async () => {
