@@ -14,6 +14,15 @@ export interface OwnFixtures {}
 /** Ids of users of your own fixtures, as above. */
 // biome-ignore lint/suspicious/noEmptyInterface: there to be added to
 export interface OwnUsers {}
+/** Records of collections of your own, by collection; \`understudy types\` writes this and what follows. */
+// biome-ignore lint/suspicious/noEmptyInterface: there to be added to
+export interface OwnRecords {}
+/** Operations of your own. */
+// biome-ignore lint/suspicious/noEmptyInterface: there to be added to
+export interface OwnOperationTypes {}
+/** Names of events of your own. */
+// biome-ignore lint/suspicious/noEmptyInterface: there to be added to
+export interface OwnEvents {}
 
 export type ScenarioName = ShippedScenario | keyof OwnScenarios;
 export type FixtureName = ShippedFixture | keyof OwnFixtures;
@@ -55,6 +64,9 @@ export type CollectionName = keyof ShownRecords;
 export type StateRecord<C extends CollectionName = CollectionName> = ShownRecords[C];
 `;
 
+/** Names that a user adds. */
+const OWN = { OperationId: ["keyof OwnOperationTypes"], EventName: ["keyof OwnEvents"] };
+
 /**
  * @param {{names: Record<string, () => readonly string[]>, schemas: Record<string, object>,
  *   records: Record<string, object>}} api
@@ -84,6 +96,7 @@ export async function clientTypes({ names, schemas, records }) {
     ([name, values]) =>
       `export type ${name} =\n  | ${values()
         .map((value) => JSON.stringify(value))
+        .concat(OWN[name] ?? [])
         .join("\n  | ")};\n`,
   );
   return `${HEADING}\n${unions.join("\n")}\n${withoutFrame(text)}`;

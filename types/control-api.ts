@@ -9,6 +9,15 @@ export interface OwnFixtures {}
 /** Ids of users of your own fixtures, as above. */
 // biome-ignore lint/suspicious/noEmptyInterface: there to be added to
 export interface OwnUsers {}
+/** Records of collections of your own, by collection; `understudy types` writes this and what follows. */
+// biome-ignore lint/suspicious/noEmptyInterface: there to be added to
+export interface OwnRecords {}
+/** Operations of your own. */
+// biome-ignore lint/suspicious/noEmptyInterface: there to be added to
+export interface OwnOperationTypes {}
+/** Names of events of your own. */
+// biome-ignore lint/suspicious/noEmptyInterface: there to be added to
+export interface OwnEvents {}
 
 export type ScenarioName = ShippedScenario | keyof OwnScenarios;
 export type FixtureName = ShippedFixture | keyof OwnFixtures;
@@ -98,7 +107,8 @@ export type OperationId =
   | "uploads.cancel"
   | "store_files.retrieve_status"
   | "store_files.attach"
-  | "images.uncrop";
+  | "images.uncrop"
+  | keyof OwnOperationTypes;
 
 export type EventName =
   | "user.created"
@@ -119,7 +129,8 @@ export type EventName =
   | "invoice.created"
   | "invoice.paid"
   | "invoice.failed"
-  | "webhook.test";
+  | "webhook.test"
+  | keyof OwnEvents;
 
 export type ErrorCode =
   | "AUTHENTICATION_REQUIRED"

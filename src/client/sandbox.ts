@@ -182,6 +182,7 @@ export class SandboxClient {
 
   /** Records of a collection, such as `state("threads")`, or one of your own; changes emit the events of a real change. */
   state<C extends Api.CollectionName>(collection: C): StateCalls<Api.StateRecord<C>>;
+  state<C extends keyof Api.OwnRecords>(collection: C): StateCalls<Api.OwnRecords[C]>;
   state<R extends object>(collection: OwnCollectionOf<R>): StateCalls<R>;
   state<Shown extends object>(collection: OwnCollectionOf<Shown> | string): StateCalls<Shown> {
     const path = `/state/${typeof collection === "string" ? collection : collection.name}`;

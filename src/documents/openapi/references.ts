@@ -88,7 +88,7 @@ export class References {
 }
 
 /** The steps of `#/a/b~1c`. */
-function toSteps(ref: string): string[] {
+export function toSteps(ref: string): string[] {
   return ref
     .split("/")
     .slice(1)

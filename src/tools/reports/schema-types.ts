@@ -1,0 +1,112 @@
+/** JSON Schema as far as types follow from it. */
+export interface Shape {
+  $ref?: string;
+  type?: string | string[];
+  nullable?: boolean;
+  format?: string;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Shape[];
+  oneOf?: Shape[];
+  allOf?: Shape[];
+  items?: Shape;
+  prefixItems?: Shape[];
+  properties?: Record<string, Shape>;
+  required?: string[];
+  additionalProperties?: boolean | Shape;
+  readOnly?: boolean;
+  writeOnly?: boolean;
+}
+
+/** Requests lack what is `readOnly`, answers what is `writeOnly`. */
+export type Purpose = "request" | "answer";
+
+/** Where a schema is. */
+export interface TypeScope {
+  purpose: Purpose;
+  /** Whether `nullable` of OpenAPI 3.0 has its meaning. */
+  nullable: boolean;
+  has(schema: Shape, keyword: "readOnly" | "writeOnly"): boolean;
+  /** The type of what a `$ref` names. */
+  refer(ref: string): string;
+}
+
+/** The TypeScript type of the values that fit a schema, where TypeScript can say it. */
+export function toType(schema: Shape | boolean, scope: TypeScope): string {
+  if (typeof schema !== "object" || schema === null) return schema === false ? "never" : "unknown";
+  const parts = listParts(schema, scope);
+  const type = parts.length === 1 ? parts[0]! : parts.map(group).join(" & ") || "unknown";
+  return scope.nullable && schema.nullable === true ? unite([type, "null"]) : type;
+}
+
+/** The types that a value has at the same time. */
+function listParts(schema: Shape, scope: TypeScope): string[] {
+  const { $ref, anyOf, oneOf, allOf, enum: values } = schema;
+  if (schema.const !== undefined) return [toLiteral(schema.const)];
+  if (Array.isArray(values) && values.length > 0) return [unite(values.map(toLiteral))];
+  const parts: string[] = [];
+  if ($ref !== undefined) parts.push(scope.refer($ref));
+  for (const one of allOf ?? []) parts.push(toType(one, scope));
+  const choices = anyOf ?? oneOf;
+  if (Array.isArray(choices)) parts.push(unite(choices.map((one) => toType(one, scope))));
+  // Beside others, a bare `type: object` says nothing.
+  const own = schema.properties === undefined && parts.length > 0 ? "unknown" : toOwnType(schema, scope);
+  if (own !== "unknown") parts.push(own);
+  return parts.filter((part) => part !== "unknown");
+}
+
+function toOwnType(schema: Shape, scope: TypeScope): string {
+  const { type, items, prefixItems } = schema;
+  if (Array.isArray(type)) return unite(type.map((one) => toOwnType({ ...schema, type: one }, scope)));
+  switch (type) {
+    case "integer":
+    case "number":
+      return "number";
+    case "string":
+      return schema.format === "binary" ? "Blob" : "string";
+    case "boolean":
+    case "null":
+      return type;
+    case "array": {
+      const rest = items === undefined ? "unknown" : toType(items, scope);
+      if (prefixItems === undefined) return `${group(rest)}[]`;
+      return `[${[...prefixItems.map((one) => toType(one, scope)), `...${group(rest)}[]`].join(", ")}]`;
+    }
+    default:
+      return type === "object" || schema.properties !== undefined ? toObject(schema, scope) : "unknown";
+  }
+}
+
+function toObject({ properties = {}, required = [], additionalProperties }: Shape, scope: TypeScope): string {
+  const hidden = scope.purpose === "request" ? "readOnly" : "writeOnly";
+  const fields = Object.entries(properties)
+    .filter(([, one]) => !scope.has(one, hidden))
+    .map(([name, one]) => toField(name, toType(one, scope), !required.includes(name)));
+  if (fields.length > 0) return block(fields);
+  const values = typeof additionalProperties === "object" ? toType(additionalProperties, scope) : "unknown";
+  return `Record<string, ${additionalProperties === false ? "never" : values}>`;
+}
+
+export function block(fields: readonly string[]): string {
+  return fields.length === 0 ? "{}" : `{\n${fields.join("\n").replaceAll(/^/gm, "  ")}\n}`;
+}
+
+export function toField(name: string, type: string, optional = false): string {
+  const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name);
+  return `${key}${optional ? "?" : ""}: ${type};`;
+}
+
+/** Some line ends are allowed within JSON. */
+const quote = (value: unknown) => JSON.stringify(value).replace(/[\u2028\u2029]/g, " ");
+
+const unite = (types: readonly string[]) => [...new Set(types)].join(" | ");
+
+const group = (type: string) => (/ [|&] /.test(type) ? `(${type})` : type);
+
+function toLiteral(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toLiteral).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return quote(value);
+  return `{ ${Object.entries(value)
+    .map(([name, one]) => toField(name, toLiteral(one)))
+    .join(" ")} }`;
+}

@@ -1,0 +1,274 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { openDocument } from "../../src/documents/openapi/open-document.ts";
+import { toOwnSource } from "../../src/documents/openapi/openapi-source.ts";
+import { createOwnApi, declaredOperations, type OwnSource } from "../../src/engine/own/join.ts";
+import { ownTypes } from "../../src/tools/reports/own-types.ts";
+import { writeLargeDocument } from "../support/own/large-document.ts";
+import { readExample } from "../support/own/serve-document.ts";
+import { removeScratch, scratch } from "../support/run-understudy.ts";
+import * as operations from "./notes.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+afterAll(removeScratch);
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+const ofDocument = (text: string, name = "openapi.yaml"): OwnSource =>
+  toOwnSource({ document: openDocument(text, name) });
+const typesOf = (...sources: OwnSource[]) => ownTypes(createOwnApi(sources).api);
+
+/** The compiler's complaints about a user's strict project with these files. */
+function compile(files: Record<string, string>, { installed = true, compiler = "typescript" } = {}): string {
+  const folder = scratch();
+  if (installed) {
+    const target = join(folder, "node_modules/understudy-sandbox");
+    cpSync(join(ROOT, "package.json"), join(target, "package.json"));
+    cpSync(join(ROOT, "dist/types"), join(target, "dist/types"), { recursive: true });
+  }
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  const compilerOptions = {
+    ...{ module: "nodenext", target: "es2023", strict: true, noEmit: true, types: [] },
+    ...{ noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, noUnusedLocals: true },
+    lib: ["es2023", "dom"],
+  };
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions, files: Object.keys(files) }),
+  );
+  const args = [join(ROOT, "node_modules", compiler, "bin/tsc"), "-p", ".", "--pretty", "false"];
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  return `${stdout}${stderr}` || (status === 0 ? "" : `the compiler ended with ${status}`);
+}
+
+const CLIENT = `
+import { connect } from "understudy-sandbox";
+import type { OwnInputs, OwnOperations, OwnSchemas } from "./types.js";
+
+type Id = keyof OwnOperations;
+declare function call<I extends Id>(id: I, input: {
+  params: OwnOperations[I]["params"]; query?: OwnOperations[I]["query"]; body?: OwnOperations[I]["body"];
+}): Promise<OwnOperations[I]["response"]>;
+
+const params = { project_id: "prj_1" };
+export async function right() {
+  const issue = await call("createIssue", { params, body: { title: "First", priority: 1 } });
+  const state: "open" | "closed" = issue.state;
+  const closed: string | null = issue.closed_at;
+  const { data, page } = await call("listIssues", { params, query: { limit: 5, sort: "-title" } });
+  const next: string | null = page.next;
+  const gone: undefined = await call("deleteIssue", { params: { ...params, issue_id: "iss_1" } });
+  await call("uploadAttachment", { params: { issue_id: "iss_1" }, body: { file: new Blob() } });
+  const bytes: Blob = await call("downloadAttachment", { params: { attachment_id: "att_1" } });
+  const goal: OwnSchemas["Milestone"]["goal"] = { kind: "count", issues: 3 };
+  // Only the server sets the id.
+  const project: OwnInputs["Project"] = { key: "APP", name: "App" };
+  const sandbox = await connect("http://127.0.0.1:4747").open("default");
+  const made = await sandbox.state("projects").create(project);
+  const key: string = made.key;
+  const listed = (await sandbox.state("issues").list({ title: "First", limit: 1 })).items.map((one) => one.priority + 1);
+  await sandbox.faults.add({ match: { operation: "createIssue" }, effect: { error: "RATE_LIMIT_EXCEEDED" } });
+  await sandbox.events.trigger("project.created", { for: made.id });
+  await sandbox.scenarios.activate("getProject-not-found");
+  return [state, closed, data[0]?.title.length, next, gone, bytes, goal, key, listed];
+}
+export async function wrong() {
+  // @ts-expect-error: an issue needs a title
+  await call("createIssue", { params, body: { priority: 1 } });
+  // @ts-expect-error: there is no such order
+  await call("listIssues", { params, query: { sort: "size" } });
+  // @ts-expect-error: a parameter is missing
+  await call("getIssue", { params });
+  // @ts-expect-error: there is no such operation
+  await call("getIssues", { params });
+  // @ts-expect-error: the server sets the id
+  const project: OwnInputs["Project"] = { id: "prj_1", key: "APP", name: "App" };
+  // @ts-expect-error: neither kind of goal
+  const goal: OwnSchemas["Milestone"]["goal"] = { kind: "count", by: "2026-01-01" };
+  const sandbox = await connect("http://127.0.0.1:4747").open("default");
+  // @ts-expect-error: a project has no title
+  await sandbox.state("projects").create({ title: "App" });
+  // @ts-expect-error: there is no such collection
+  await sandbox.state("projekts").list();
+  // @ts-expect-error: there is no such operation
+  await sandbox.faults.add({ match: { operation: "createIssues" }, effect: { error: "RATE_LIMIT_EXCEEDED" } });
+  // @ts-expect-error: there is no such event
+  await sandbox.events.trigger("project.lost");
+  return [project, goal];
+}
+`;
+
+describe.each(["typescript-5", "typescript"])("types of a document's operations, by %s", (compiler) => {
+  it("say what a typed client and a test may send, and what they get [interfaces 18]", () => {
+    const types = typesOf(ofDocument(readExample("issue-tracker/openapi.yaml")));
+    expect(compile({ "types.ts": types, "client.ts": CLIENT }, { compiler })).toBe("");
+  });
+
+  it("compile where the package is not installed [interfaces 18]", () => {
+    const types = typesOf(ofDocument(readExample("issue-tracker/openapi.yaml")));
+    expect(compile({ "types.ts": types }, { compiler, installed: false })).toBe("");
+  });
+});
+
+/** Names and values that need quotes, and schemas that types can only say in part. */
+const ODD = {
+  openapi: "3.1.0",
+  info: { title: "Odd", version: "1" },
+  paths: {
+    "/v1/odd/{the-id}/*/x": {
+      post: {
+        operationId: 'it\'s "odd" */',
+        parameters: [
+          { name: "the-id", in: "path", required: true, schema: { type: ["integer", "null"] } },
+          {
+            name: "filter[of]",
+            in: "query",
+            schema: { type: "object", additionalProperties: { type: "number" } },
+          },
+          {
+            name: "as json",
+            in: "query",
+            required: true,
+            content: { "application/json": { schema: { type: "boolean" } } },
+          },
+        ],
+        requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/Node" } } } },
+        responses: {
+          "200": {
+            description: "",
+            content: { "application/json": { schema: { $ref: "#/components/schemas/a.b~1c" } } },
+          },
+          "202": { description: "", content: { "text/plain": {} } },
+          "204": { description: "" },
+        },
+      },
+      get: {
+        operationId: "plain",
+        parameters: [{ name: "the-id", in: "path", required: true, schema: true }],
+        responses: {
+          default: {
+            description: "",
+            content: {
+              "application/json": {
+                schema: { $ref: "#/paths/~1v1~1odd~1{the-id}~1*~1x/post/parameters/0/schema" },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Node: {
+        type: "object",
+        required: ["child", "secret", "id", "absent"],
+        properties: {
+          id: { type: "string", readOnly: true },
+          secret: { type: "string", writeOnly: true },
+          child: { anyOf: [{ $ref: "#/components/schemas/Node" }, { type: "null" }] },
+          children: { type: "array", items: { $ref: "#/components/schemas/Node" } },
+        },
+      },
+      "a.b/c": {
+        allOf: [{ $ref: "#/components/schemas/Node" }, { required: ["x"] }],
+        properties: {
+          "new-line": { enum: ["a\nb", "\u2028", 'q"', null, 1, true, { deep: [1, "x"] }] },
+          tuple: { type: "array", prefixItems: [{ type: "string" }, { type: "number" }], items: false },
+          list: { type: "array", items: { oneOf: [{ type: "string" }, { type: "integer" }] } },
+          never: false,
+          any: true,
+          empty: { type: "object", additionalProperties: false },
+          none: { enum: [] },
+          constructor: { const: { a: { "b c": [] } } },
+          "": { type: ["string", "null"] },
+        },
+      },
+    },
+  },
+};
+
+describe("types of documents that are", () => {
+  it("odd in their names and schemas are legal TypeScript, and still precise [interfaces 18]", () => {
+    const types = typesOf(ofDocument(JSON.stringify(ODD), "odd.json"));
+    const use = `
+import type { OwnInputs, OwnOperations, OwnSchemas } from "./types.js";
+type Post = OwnOperations["it's \\"odd\\" */"];
+export const params: Post["params"] = { "the-id": null };
+export const query: Post["query"] = { "as json": true, "filter[of]": { price: 1 } };
+// @ts-expect-error: a needed parameter
+export const none: Post["query"] = {};
+export const bodies: Post["body"][] = [undefined, { secret: "x", child: null, children: [{ secret: "y", child: null }] }];
+// @ts-expect-error: only the server sets the id
+export const ids: OwnInputs["Node"] = { id: "x", secret: "x", child: null };
+export const answers: (answer: Post["response"]) => unknown = (answer) =>
+  answer === undefined || typeof answer === "string" ? answer : [answer.child?.child?.id, answer.tuple?.[1].toFixed()];
+export const value: OwnSchemas["a.b/c"]["new-line"][] = ["a\\nb", 'q"', null, 1, true, { deep: [1, "x"] }];
+export const found: OwnOperations["plain"]["response"] = 3;
+`;
+    expect(compile({ "types.ts": types, "use.ts": use })).toBe("");
+  });
+
+  it("large, circular and of 3.0 compile, as do those of two documents together [interfaces 18]", () => {
+    const large = writeLargeDocument(500);
+    const sources = [ofDocument(large, "large.json"), ofDocument(readExample("issue-tracker/openapi.yaml"))];
+    const started = performance.now();
+    const types = typesOf(...sources);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    const use = `
+import type { OwnOperations } from "./types.js";
+export const page: OwnOperations["list_thing0"]["response"]["data"] = [];
+export const read = (one: OwnOperations["get_thing0"]["response"]) => one;
+// @ts-expect-error: an answer is a thing
+read(1);
+`;
+    expect(compile({ "types.ts": types, "use.ts": use })).toBe("");
+    const chain = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, at) => [
+        `S${at}`,
+        { type: "object", properties: { next: { $ref: `#/components/schemas/S${(at + 1) % 5_000}` } } },
+      ]),
+    );
+    const document = {
+      ...ODD,
+      paths: {
+        "/v1/chain": {
+          get: {
+            operationId: "chain",
+            responses: {
+              200: {
+                description: "",
+                content: { "application/json": { schema: { $ref: "#/components/schemas/S0" } } },
+              },
+            },
+          },
+        },
+      },
+      components: { schemas: chain },
+    };
+    expect(typesOf(ofDocument(JSON.stringify(document), "chain.json"))).toContain('next?: OwnSchemas["S0"];');
+  });
+});
+
+it("types of declarations compile and know every answer of an operation [interfaces 18]", () => {
+  const types = typesOf(...declaredOperations(operations).operations!);
+  const use = `
+import { connect } from "understudy-sandbox";
+import type { OwnOperations } from "./types.js";
+export const body: OwnOperations["notes.create"]["body"] = { text: "Hello" };
+export const gone: OwnOperations["notes.delete"]["response"] = undefined;
+export const read = async () => {
+  const sandbox = await connect("http://127.0.0.1:4747").open("default");
+  await sandbox.scenarios.activate("notes-delete-not-found");
+  const { items } = await sandbox.state("notes").list();
+  return items.map(({ text, created_at }) => text.length + Date.parse(created_at));
+};
+`;
+  expect(compile({ "types.ts": types, "use.ts": use })).toBe("");
+});
