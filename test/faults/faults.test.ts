@@ -366,6 +366,24 @@ describe("inline rules over the control API", () => {
     expect(answer.body).toMatchObject({ field: "match.operation", hint: "threads.delete" });
   });
 
+  it("the same rule again starts from zero, or does not renew its lease [interfaces 4]", async () => {
+    const add = (rule: object) => api.call(undefined, "POST", `${CONTROL}/faults`, rule);
+    const rule = { id: "mine", times: 2, effect: { status: 503 }, lease: { ttl: "10m" } };
+    const first = await add(rule);
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(503);
+    await api.call(undefined, "POST", `${CONTROL}/clock/advance`, { by: "9m" });
+    const again = await add(rule);
+    expect(again).toMatchObject({ status: 201, body: { id: "mine", hits: 1 } });
+    const ends = [first, again].map(({ body }) => Date.parse(body.lease.ends_at));
+    expect(ends[1]! - ends[0]!).toBe(9 * 60_000);
+    expect((await add({ ...rule, times: 3 })).status).toBe(409);
+    await api.call(undefined, "POST", `${CONTROL}/clock/advance`, { by: "9m" });
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(503);
+    // Used up.
+    expect((await add(rule)).status).toBe(409);
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+  });
+
   it("an id in use is 409; DELETE without an id disarms all [interfaces 4]", async () => {
     const rule = { id: "mine", effect: { status: 503 } };
     expect((await api.call(undefined, "POST", `${CONTROL}/faults`, rule)).status).toBe(201);

@@ -25,7 +25,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.add",
     route: "POST S/faults",
-    summary: "Arm a rule",
+    summary: "Arm a rule, or renew the lease of the same rule",
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",
     describeChange: (_call, answer) => {

@@ -141,10 +141,18 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     return followStages(scenario, this.staged.get(scenario.name), this.sandbox.world.epochNow());
   }
 
-  /** @throws DocumentError for a rule that is wrong, RuleExists */
+  /** The same rule again renews its lease. @throws DocumentError for a rule that is wrong, RuleExists */
   add(document: unknown): ArmedRule {
     const rule = readInlineRule(document, this.sandbox.api, () => this.freeId());
-    if (this.inlineRules.some((one) => one.rule.id === rule.id)) throw new RuleExists(rule.id);
+    const present = this.inlineRules.find((one) => one.rule.id === rule.id);
+    if (present !== undefined) {
+      if (present.progress.due === undefined || !isSameRule(present.rule, rule))
+        throw new RuleExists(rule.id);
+      this.leases.end([present]);
+      this.leases.begin([present]);
+      this.revision += 1;
+      return present;
+    }
     const armed = new ArmedRule(rule, INLINE);
     this.replace({ inlineRules: [armed, ...this.inlineRules] });
     return armed;

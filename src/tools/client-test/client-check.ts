@@ -10,7 +10,7 @@ export interface GradedSandbox {
   /** The sandbox as a file that `understudy open` shows. */
   export?(): Promise<Uint8Array>;
   readonly clock: { set(change: Api.ClockChange): Promise<unknown> };
-  readonly faults: { add(rule: RuleDefinition): Promise<unknown>; clear(): Promise<unknown> };
+  readonly faults: { add(rule: RuleDefinition): Promise<unknown>; remove(id: string): Promise<unknown> };
   readonly journal: { list(filter: Api.JournalFilter): Promise<Api.JournalPage>; clear(): Promise<unknown> };
   readonly snapshots: Record<"save" | "restore" | "remove", (name: string) => Promise<unknown>>;
   readonly receivers: {

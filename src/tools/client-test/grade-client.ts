@@ -32,6 +32,11 @@ const GRACE_MS = 1000;
 const MAX_ENTRIES = 1000;
 /** The snapshot from which each run begins. */
 export const BEFORE = "before-client-test";
+/** Begins the ids of its rules; others stay in force. */
+export const RULE_PREFIX = "client-test-";
+/** Rules end by themselves if the test is gone, such as a closed page. Browsers call a hidden page once a minute. */
+const LEASE_MS = 180_000;
+const RENEW_MS = 60_000;
 const PLACEHOLDER = '"$STAGED"';
 
 /**
@@ -176,15 +181,25 @@ class ClientRunner {
     if (before.clock.mode !== "real") await sandbox.clock.set({ mode: "scaled", rate: 1 });
     const text = JSON.stringify(rules);
     const staged = await stage.prepare?.(sandbox);
-    const armed = staged === undefined ? text : text.replaceAll(PLACEHOLDER, JSON.stringify(staged));
+    const filled = staged === undefined ? text : text.replaceAll(PLACEHOLDER, JSON.stringify(staged));
     // The newest rule comes first (interfaces 6).
-    for (const rule of (JSON.parse(armed) as typeof rules).toReversed()) await sandbox.faults.add(rule);
+    const armed = (JSON.parse(filled) as typeof rules).toReversed().map((rule, index) => ({
+      ...rule,
+      ...{ id: `${RULE_PREFIX}${index + 1}`, lease: { ttl: LEASE_MS } },
+    }));
+    for (const rule of armed) await sandbox.faults.add(rule);
+    const renewing = setInterval(() => {
+      // A rule that is used up is refused.
+      for (const rule of armed) sandbox.faults.add(rule).catch(() => {});
+    }, RENEW_MS);
     if (stage.settings) await sandbox.configure(stage.settings);
     try {
       await sandbox.journal.clear();
       return await this.read(stage, await this.runOnce());
     } finally {
-      await sandbox.faults.clear();
+      clearInterval(renewing);
+      // The user, or a reset, may have disarmed it.
+      for (const { id } of armed) await sandbox.faults.remove(id).catch(() => {});
       if (stage.settings) await sandbox.configure(pickSettings(before.settings, stage.settings));
     }
   }
@@ -227,7 +242,7 @@ class ClientRunner {
   }
 }
 
-const isHit = ({ decision }: JournalEntry) => decision.startsWith("fault:inline/");
+const isHit = ({ decision }: JournalEntry) => decision.startsWith(`fault:inline/${RULE_PREFIX}`);
 
 function pickSettings(before: object, changed: SettingsChange): SettingsChange {
   const names = Object.keys(changed);

@@ -37,10 +37,31 @@ describe("the console's client test", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("restores a sandbox whose test was interrupted [interfaces 21]", async () => {
     await control("POST", "/snapshots", { name: "before-client-test" });
-    await control("POST", "/faults", { effect: { status: 503 } });
+    await control("POST", "/faults", { id: "client-test-1", effect: { status: 503 } });
+    await control("POST", "/faults", { id: "mine", match: { path: "/webhooks" }, effect: { status: 503 } });
     const { page } = await open();
     await page.getByRole("button", { name: "Restore", exact: true }).click();
     await see(page.getByText("The sandbox is as it was before the test.")).toBeVisible();
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+    expect((await control("GET", "/faults")).body.items).toMatchObject([{ id: "mine" }]);
+    await control("DELETE", "/faults");
+  });
+
+  it("leaves its rules in the sandbox after its page was closed [interfaces 21]", async () => {
+    const { page } = await open();
+    await choose(page, "Checks", /^no-retry-of-403/);
+    await page.getByRole("button", { name: "Start test" }).click();
+    await see(page.getByText("Run 1 of 2")).toBeVisible();
+    await api.call("dan", "GET", "/v1/models");
+    await page.getByRole("button", { name: "It worked" }).click();
+    await see(page.getByText("Run 2 of 2")).toBeVisible();
+    await page.close();
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(403);
+    await control("POST", "/clock/advance", { by: "3m" });
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+    const next = await open();
+    await next.page.getByRole("button", { name: "Restore", exact: true }).click();
+    await see(next.page.getByText("The sandbox is as it was before the test.")).toBeVisible();
+    expect((await control("GET", "/faults")).body.items).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ export function toGradedSandbox(name: string): GradedSandbox {
     info: calls.show,
     configure: calls.configure,
     clock: { set: calls.setClock },
-    faults: { add: calls.addRule, clear: calls.clearRules },
+    faults: { add: calls.addRule, remove: calls.removeRule },
     journal: { list: calls.journal, clear: calls.clearJournal },
     snapshots: { save: calls.takeSnapshot, restore: calls.restoreSnapshot, remove: calls.removeSnapshot },
     receivers: { add: calls.openReceiver, list: calls.receivers, requests: calls.received },

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { CLIENT_CHECKS } from "../../../tools/client-test/checks/index.ts";
 import type { ClientCheckReport, ClientReport } from "../../../tools/client-test/client-report-types.ts";
-import { BEFORE, describeReport } from "../../../tools/client-test/grade-client.ts";
+import { BEFORE, describeReport, RULE_PREFIX } from "../../../tools/client-test/grade-client.ts";
 import { ManualClientTest, type ManualStatus } from "../../../tools/client-test/manual-test.ts";
 import { useSandboxName } from "../../address.ts";
 import { sandboxKey, useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
@@ -49,7 +49,7 @@ export default function ClientTest() {
       <p className="quiet">
         Use your application against this sandbox, once without failures and once for each kind of failure.
         Its requests show whether it retries, waits and gives up as it should. Each run begins with the
-        sandbox as it is now; rules and the journal are cleared.
+        sandbox as it is now; the journal is cleared.
       </p>
       <Problem error={step.error} />
       {!isRunning && <StartForm onStart={start} isPending={step.isPending} />}
@@ -82,7 +82,8 @@ function StartForm({ onStart, isPending }: { onStart: (check: string) => void; i
   const { data } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
   const restore = useSandboxChange(
     async (calls) => {
-      await calls.clearRules();
+      const { items } = await calls.rules();
+      for (const { id } of items) if (id.startsWith(RULE_PREFIX)) await calls.removeRule(id);
       await calls.restoreSnapshot(BEFORE);
       await calls.removeSnapshot(BEFORE);
     },

@@ -1,0 +1,41 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createUnderstudy } from "../../src/client/index.ts";
+import { ManualClientTest } from "../../src/tools/client-test/manual-test.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the rules of a test by hand", () => {
+  it("end while its user is still busy, or never [interfaces 21]", async () => {
+    const server = await createUnderstudy();
+    const sandbox = await server.sandbox({});
+    const key = sandbox.credentials.usr_dan;
+    const read = async () =>
+      (await fetch(`${sandbox.url}/v1/models`, { headers: { "api-key": key } })).status;
+    const readEnd = async () =>
+      Date.parse((await sandbox.faults.list()).items[0]!.lease!.ends_at!) -
+      Date.parse((await sandbox.clock.show()).now);
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    const test = new ManualClientTest(sandbox, { only: ["no-retry-of-403"] });
+    await test.ready();
+    await read();
+    test.end("worked");
+    await test.ready();
+    expect(await read()).toBe(403);
+    await sandbox.clock.advance({ by: "2m" });
+    expect(await readEnd()).toBeLessThan(61_000);
+    vi.advanceTimersByTime(60_000);
+    await vi.waitUntil(async () => (await readEnd()) > 170_000);
+    const [rule] = (await sandbox.faults.list()).items;
+    expect(rule!.hits).toBe(1);
+    // Its process is gone.
+    vi.clearAllTimers();
+    await sandbox.clock.advance({ by: "3m" });
+    expect(await read()).toBe(200);
+    test.stop();
+    await test.report;
+    expect((await sandbox.faults.list()).items).toEqual([]);
+    await server.close();
+  });
+});
