@@ -12,6 +12,7 @@ import { createOwnApi, declaredIn } from "./engine/own/join.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailable } from "./engine/platform.ts";
 import { API } from "./engine/resources/index.ts";
+import { answerDeliveries, type OnDelivery } from "./hosts/fetch/answer-deliveries.ts";
 import { createFetch, IN_PROCESS_ORIGIN, type SandboxFetch } from "./hosts/fetch/create-fetch.ts";
 import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
 import { MemoryUploads } from "./hosts/fetch/memory-uploads.ts";
@@ -31,6 +32,7 @@ export interface BrowserEngineOptions {
   persist?: string;
   /** A module that exports declarations of own operations, or a list of them. */
   operations?: object;
+  onDelivery?: OnDelivery;
 }
 
 interface UsableKey {
@@ -63,7 +65,10 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const log = console;
   const ownFetch: SandboxFetch = (request, base) => fetch(request, base);
   const within = createFetchOutbound(ownFetch);
-  const network = createFetchOutbound((request) => globalThis.fetch(request));
+  const { onDelivery } = options;
+  const network = createFetchOutbound(
+    onDelivery === undefined ? (request) => globalThis.fetch(request) : answerDeliveries(onDelivery),
+  );
   const api = options.operations === undefined ? API : readOperations(options.operations, log);
   const scenarios = new ScenarioLibrary({ api, cwd: "/" });
   const recordings = new Recordings();

@@ -19,6 +19,7 @@ import { createOwnApi, type OwnSource } from "./engine/own/join.ts";
 import { storedTextBytes } from "./engine/resources/files/examine-file.ts";
 import { API } from "./engine/resources/index.ts";
 import { Fleet } from "./fleet/fleet.ts";
+import { answerDeliveries } from "./hosts/fetch/answer-deliveries.ts";
 import { createFetch, IN_PROCESS_ORIGIN } from "./hosts/fetch/create-fetch.ts";
 import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
 import { requestInProcess } from "./hosts/fetch/request-in-process.ts";
@@ -70,7 +71,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     own: own.findReceiver(origins, guard.isOwn),
   };
   const within = createFetchOutbound((request) => fetch(request));
-  const outbound = replay?.outbound ?? deliverInProcess(IN_PROCESS_ORIGIN, within, createOutbound(network));
+  const caller = options.onDelivery && createFetchOutbound(answerDeliveries(options.onDelivery));
+  const findReceiver = (url: string) => (url.startsWith(`${IN_PROCESS_ORIGIN}/`) ? within : caller);
+  const outbound = replay?.outbound ?? deliverInProcess(findReceiver, createOutbound(network));
   const uploads = new UploadStore(limits?.upload_bytes ?? LOCAL_UPLOAD_BYTES, (sandbox) =>
     storedTextBytes(sandbox, sandbox.world.root),
   );

@@ -1,5 +1,6 @@
 import { readSandboxStart } from "../control/sandbox-start.ts";
 import { declaredOperations, type OwnSource } from "../engine/own/join.ts";
+import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { UnderstudyClient } from "./connect.ts";
@@ -9,8 +10,11 @@ import type { SandboxStart } from "./sandbox-start.ts";
 import { transportOver } from "./transport.ts";
 
 /** The features of a server, without a server. @throws as `createSandbox` */
-export function createEngine(options: SandboxStart, own: readonly OwnSource[] = []): LocalUnderstudy {
-  const understudy = assembleEngine(options, own);
+export function createEngine(
+  { onDelivery, ...start }: SandboxStart & { onDelivery?: OnDelivery | undefined },
+  own: readonly OwnSource[] = [],
+): LocalUnderstudy {
+  const understudy = assembleEngine(start, own, onDelivery);
   const fetch = (request: Request) => awaited(understudy.fetch(request));
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: transportOver(fetch), fetch });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
@@ -20,9 +24,11 @@ export function createEngine(options: SandboxStart, own: readonly OwnSource[] = 
 export function assembleEngine(
   { seed, clock, settings, operations, ...rest }: SandboxStart,
   own: readonly OwnSource[] = [],
+  onDelivery?: OnDelivery,
 ): Understudy {
   return assemble({
     ...rest,
+    onDelivery,
     operations: [...(declaredOperations(operations).operations ?? []), ...own],
     ...readSandboxStart({ seed, clock, settings }),
   });

@@ -1,3 +1,4 @@
+import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { createEngine } from "./create-engine.ts";
 import { requireKnownOptions } from "./options.ts";
 import { readOpenApiOption } from "./own-documents.ts";
@@ -13,6 +14,11 @@ export interface LocalSandbox extends SandboxClient {
 export interface EngineOptions extends SandboxStart {
   /** In pages: the name under which the browser stores the world, as for `start` of `understudy-sandbox/browser`. */
   persist?: string;
+  /**
+   * Takes each webhook that leaves the sandbox, instead of the network. Answer with a `Response`; anything else counts as
+   * 204, a rejection as a connection that broke.
+   */
+  onDelivery?: OnDelivery;
   /** OpenAPI documents to serve too: paths of files, or documents as objects. */
   openapi?: readonly (string | object)[];
 }
@@ -20,10 +26,10 @@ export interface EngineOptions extends SandboxStart {
 /**
  * A sandbox in this process: no server, no port, no thread (interfaces 17). Its `fetch` rejects as the global one does:
  * with a TypeError if a fault breaks the connection, with the signal's reason if you abort.
- * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options
+ * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options or a wrong `onDelivery`
  */
 export async function createSandbox(options: EngineOptions = {}): Promise<LocalSandbox> {
-  requireKnownOptions("createSandbox", options, [...START_OPTIONS, "openapi"]);
+  requireKnownOptions("createSandbox", options, [...START_OPTIONS, "openapi", "onDelivery"]);
   const { openapi, ...start } = options;
   const engine = createEngine(start, await readOpenApiOption(openapi));
   return Object.assign(await engine.open("default"), { close: engine.close });

@@ -1,3 +1,4 @@
+export type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 export type {
   ClientCheckReport,
   ClientReport,

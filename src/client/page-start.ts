@@ -1,3 +1,4 @@
+import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { SandboxOptions, ScenarioName } from "./types.ts";
 
@@ -9,9 +10,14 @@ export interface PageStart extends Pick<SandboxOptions, "fixture" | "seed" | "cl
    * The other options apply only when it begins.
    */
   persist?: string;
+  /**
+   * Takes each webhook that leaves the sandbox, instead of the network. Answer with a `Response`; anything else counts as
+   * 204, a rejection as a connection that broke. Of tabs that share a world, the function of the one that runs it is called.
+   */
+  onDelivery?: OnDelivery;
 }
 
-export const PAGE_START = ["fixture", "seed", "clock", "settings", "scenarios", "persist"];
+export const PAGE_START = ["fixture", "seed", "clock", "settings", "scenarios", "persist", "onDelivery"];
 
 export interface PageSandbox extends SandboxClient {
   /** The user whose API key the page's requests are sent with; undefined if they have their own. */

@@ -5,6 +5,7 @@ import type { Settings } from "../engine/contract/settings.ts";
 import type { OwnSource } from "../engine/own/join.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
+import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import type { SandboxFetch } from "../hosts/fetch/create-fetch.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { Outbound } from "../hosts/node/outbound/outbound.ts";
@@ -59,6 +60,8 @@ export interface UnderstudyOptions {
   /** Validates every answer of the control API against its declaration; for this project's own tests. */
   validateAnswers?: boolean;
   replay?: ReplaySeams;
+  /** Takes the webhooks that leave the process (interfaces 17). */
+  onDelivery?: OnDelivery | undefined;
   /** Loads the handler of `/_control/mcp`, whose tools are a client of the server's own control API. */
   mcp?: (own: ServerAccess) => Promise<Mount["handle"]>;
 }

@@ -80,6 +80,27 @@ describe("a sandbox in a page", () => {
     expect(found).toEqual({ uploaded: 201, attempts: 2, status: "success" });
   });
 
+  it("sends a webhook into the network although the page takes it [interfaces 17]", async () => {
+    const found = await page.evaluate(async () => {
+      const taken: string[] = [];
+      const onDelivery = (request: Request) => {
+        taken.push(request.url);
+        return new Response(null, { status: 202 });
+      };
+      const local = await begin({ clock: { mode: "frozen" }, onDelivery });
+      const headers = { "api-key": local.credentials["usr_ada"]!, "content-type": "application/json" };
+      const webhook = {
+        url: "https://hooks.example.test/a",
+        events: ["user.created"],
+        organization_id: "org_acme",
+      };
+      await fetch("/webhooks", { method: "POST", headers, body: JSON.stringify(webhook) });
+      await local.events.trigger("user.created");
+      return { taken, code: (await local.deliveries.list()).items[0]!.response_code };
+    });
+    expect(found).toEqual({ taken: ["https://hooks.example.test/a"], code: 202 });
+  });
+
   it("shows broken connections as network errors, and streams as they come [interfaces 17]", async () => {
     await start();
     const found = await page.evaluate(async () => {

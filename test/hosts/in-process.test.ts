@@ -128,6 +128,81 @@ describe("a sandbox in this process", () => {
     expect((await sandbox.receivers.requests(receiver.id)).items).toHaveLength(2);
   });
 
+  it("sends a webhook past the caller's onDelivery, or ignores its answer [6, interfaces 17]", async () => {
+    const taken: { url: string; headers: object; body: unknown }[] = [];
+    const answers = [
+      () => new Response("later", { status: 503 }),
+      () => Promise.reject(new Error("down")),
+      () => Response.error(),
+      () => undefined,
+    ];
+    const local = await createSandbox({
+      clock: { mode: "frozen", now: EPOCH },
+      async onDelivery(request) {
+        const { url, headers } = request;
+        taken.push({ url, headers: Object.fromEntries(headers), body: await request.json() });
+        return answers.shift()!();
+      },
+    });
+    try {
+      const webhook = { url: "https://hooks.example.test/a", events: ["user.created"] };
+      const made = await local.fetch("/webhooks", {
+        method: "POST",
+        headers: { ...asAda.headers, "content-type": "application/json" },
+        body: JSON.stringify({ ...webhook, organization_id: "org_acme" }),
+      });
+      expect(made.status).toBe(201);
+      await local.events.trigger("user.created");
+      const newest = async () => (await local.deliveries.list()).items[0];
+      expect(await newest()).toMatchObject({ status: "failed", response_code: 503, attempts: 1 });
+      await local.clock.advance("1m");
+      expect(await newest()).toMatchObject({ status: "failed", response_code: 0, attempts: 2 });
+      await local.clock.advance("1d");
+      expect(await newest()).toMatchObject({ status: "success", response_code: 204, attempts: 4 });
+      expect(taken).toHaveLength(4);
+      expect(taken[0]).toMatchObject({
+        url: webhook.url,
+        headers: { "x-service-signature": expect.stringMatching(/^sha256=/) },
+        body: { event: "user.created" },
+      });
+      const receiver = await local.receivers.add({ answers: [200] });
+      await local.fetch("/webhooks", {
+        method: "POST",
+        headers: { ...asAda.headers, "content-type": "application/json" },
+        body: JSON.stringify({ ...webhook, url: receiver.url, organization_id: "org_acme" }),
+      });
+      answers.push(() => undefined);
+      await local.events.trigger("user.created");
+      expect((await local.receivers.requests(receiver.id)).items).toHaveLength(1);
+      expect(taken).toHaveLength(5);
+    } finally {
+      await local.close();
+    }
+  });
+
+  it("waits for ever for an onDelivery that never answers [6, interfaces 17]", async () => {
+    const local = await createSandbox({
+      clock: { mode: "frozen", now: EPOCH },
+      settings: { webhook_timeout_seconds: 0.05 } as never,
+      onDelivery: () => new Promise(() => {}),
+    });
+    try {
+      await local.fetch("/webhooks", {
+        method: "POST",
+        headers: { ...asAda.headers, "content-type": "application/json" },
+        body: JSON.stringify({
+          url: "https://hooks.example.test/a",
+          events: ["user.created"],
+          organization_id: "org_acme",
+        }),
+      });
+      await local.events.trigger("user.created");
+      expect((await local.deliveries.list()).items[0]).toMatchObject({ status: "failed", response_code: 0 });
+    } finally {
+      await local.close();
+    }
+  });
+
   it("streams entries until the reader leaves [interfaces 17]", async () => {
     await sandbox.fetch("/v1/models", asDan);
     const entries = sandbox.journal.follow({}, 0);
@@ -195,6 +270,9 @@ describe("a sandbox in this process", () => {
       for (const create of [createSandbox, createUnderstudy])
         await expect(create(options as never), `${JSON.stringify(options)}`).rejects.toThrow(message);
     await expect(createSandbox({ fixture: "refrence" as never })).rejects.toThrow(/reference/);
+    await expect(createSandbox({ onDelivery: "https://a.test" as never })).rejects.toThrow(
+      'onDelivery must be a function that takes a Request, not "https://a.test"',
+    );
   });
 
   it("leaves no socket, file, thread or timer behind [interfaces 17]", async () => {

@@ -5,11 +5,15 @@ import type { OutboundResult } from "./outbound-request.ts";
 /** The beginning of an answer, as over the network. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Sends requests to `origin` within this process, and all others as `next` does. */
-export function deliverInProcess(origin: string, within: OutboundClient, next: Outbound): Outbound {
+/** Sends requests within this process if `find` knows who takes them, and all others as `next` does. */
+export function deliverInProcess(
+  find: (url: string) => OutboundClient | undefined,
+  next: Outbound,
+): Outbound {
   return {
     async send(request) {
-      if (!request.url.startsWith(`${origin}/`)) return next.send(request);
+      const within = find(request.url);
+      if (within === undefined) return next.send(request);
       const headers = request.headers as Record<string, string>;
       const { signal, maxAnswerBytes = MAX_ANSWER_BYTES, ...others } = request;
       const answer = await within.send({ ...others, headers, ...(signal && { signal }) });

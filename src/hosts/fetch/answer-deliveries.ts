@@ -1,0 +1,25 @@
+/**
+ * Takes each webhook that leaves the sandbox, instead of the network. Answers with a `Response`; anything else counts as
+ * 204, a rejection as a connection that broke.
+ */
+export type OnDelivery = (request: Request) => unknown;
+
+/** The caller's function as a receiver of webhooks. @throws TypeError if it is not a function */
+export function answerDeliveries(onDelivery: OnDelivery): (request: Request) => Promise<Response> {
+  if (typeof onDelivery !== "function")
+    throw new TypeError(
+      `onDelivery must be a function that takes a Request, not ${JSON.stringify(onDelivery)}`,
+    );
+  return async (request) => {
+    const { signal } = request;
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+    const answer = await Promise.race([onDelivery(request), aborted]);
+    // Test environments such as jsdom bring a class of their own.
+    if (Object.prototype.toString.call(answer) !== "[object Response]")
+      return new Response(null, { status: 204 });
+    if ((answer as Response).type === "error") throw new TypeError("the receiver broke the connection");
+    return answer as Response;
+  };
+}
