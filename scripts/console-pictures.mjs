@@ -33,12 +33,13 @@ const VIEWS = {
     "?show=trigger&event=file.processed",
     "?show=receivers&open=new",
     "?show=receivers&receiver={receiver}",
+    "?show=outbox",
     "?show=test",
   ],
   api: ["", "?operation=departments.reparent"],
   coverage: ["", "?operation=models.list"],
   keys: ["", "?make=key", "?key=apikey_dan"],
-  sandboxes: ["", "?make=sandbox", "?sandbox=default"],
+  sandboxes: ["", "?make=sandbox", "?sandbox=default", "?sandbox=default&settings=edit"],
 };
 
 const SETTLED_MS = 700;

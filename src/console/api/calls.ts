@@ -121,6 +121,7 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     ) => patch<Api.StateRecord<C>>(withQuery(path`/state/${collection}/${id}`, options), body),
     removeRecord: (collection: Collection, id: string) => remove(path`/state/${collection}/${id}`),
 
+    outbox: () => get<Api.List<Api.Email>>("/outbox"),
     redeliver: (body: { ids: string[] } | { all_failed: true; webhook?: string }) =>
       post<Api.List<unknown>>("/deliveries/redeliver", body),
     delivery: (id: string) => get<Api.DeliveryDetail>(path`/deliveries/${id}`),

@@ -59,16 +59,24 @@ interface Confirmed<T, Input> {
   done?: string | ((result: T, input: Input) => string | undefined);
 }
 
+interface Reversible<T, Input> extends Confirmed<T, Input> {
+  undo?: (result: T, input: Input) => Promise<unknown>;
+}
+
 /** Changes something and refetches the queries below a key, by default all. */
 export function useChange<T, Input = void>(
   change: (input: Input) => Promise<T>,
-  { done }: Confirmed<T, Input> = {},
+  { done, undo }: Reversible<T, Input> = {},
 ) {
   return useMutation<T, ControlError, Input>({
     mutationFn: change,
-    onSuccess: (result, input) => {
+    onSuccess: (result, input, _result, { client }) => {
       const text = typeof done === "function" ? done(result, input) : done;
-      if (text) confirmAction({ text });
+      const revert = async () => {
+        await undo?.(result, input);
+        await client.invalidateQueries();
+      };
+      if (text) confirmAction({ text, undo: undo && revert });
     },
     onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries(),
   });

@@ -1,4 +1,5 @@
 import type { SandboxCalls } from "./calls.ts";
+import type { ServiceAnswer } from "./fetch-service.ts";
 
 /** Entries that are checked for changes since. */
 const MAX_LATER = 500;
@@ -23,4 +24,20 @@ export async function undoEntry(calls: SandboxCalls, id: string): Promise<void> 
       `Not undone, since this would also undo what happened after it: ${later.at(-1)!.title} To undo both, rewind in the timeline.`,
     );
   await calls.rewind(id, { to: "before" });
+}
+
+/**
+ * Undoes the changes of a request to the emulated API.
+ * @throws Error, ControlError
+ */
+export async function undoRequest(calls: SandboxCalls, request: string | undefined): Promise<void> {
+  const { entries } = await calls.history({ kind: "request", limit: MAX_LATER });
+  const entry = entries.find((one) => one.request === request && !one.undone);
+  if (entry === undefined) throw new Error("Nothing to undo: the request changed nothing.");
+  await undoEntry(calls, entry.id);
+}
+
+/** The id of a request by its answer. */
+export function readRequestId({ headers }: ServiceAnswer): string | undefined {
+  return headers.find(({ name }) => name === "x-request-id")?.value;
 }

@@ -18,6 +18,7 @@ import type { Actor } from "../api/actors.ts";
 import { ControlError } from "../api/fetch-control.ts";
 import { ActionButton, type Change } from "./button.tsx";
 import { Problem } from "./notice.tsx";
+import { WithCode } from "./text.tsx";
 
 interface FormProps<T> {
   children: ReactNode;
@@ -151,7 +152,7 @@ function FieldTexts({ hint, refusal }: { hint: ReactNode; refusal: string | unde
     <>
       {hint && (
         <Text slot="description" className="quiet small">
-          {hint}
+          {typeof hint === "string" ? <WithCode>{hint}</WithCode> : hint}
         </Text>
       )}
       {refusal && (

@@ -41,6 +41,12 @@ export function PathText({ children }: { children: string }) {
   ));
 }
 
+/** A text with `code` between backticks. */
+export function WithCode({ children }: { children: string }) {
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
+  return children.split("`").map((part, place) => (place % 2 ? <code key={place}>{part}</code> : part));
+}
+
 const FEEDBACK_MS = 1600;
 
 /** Copies a text and confirms it. A function as `text` is called when the button is pressed. */

@@ -31,6 +31,7 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
       <ChoiceField
         label={name}
         name={within + name}
+        hint={hint}
         value={nullable && value === "" && !optional ? NULL.id : value}
         onChange={(id) => onChange(id === NULL.id ? "" : id)}
         choices={[

@@ -1,4 +1,5 @@
-import { type ReactNode, useMemo, useState } from "react";
+import { type PointerEvent, type ReactNode, useMemo, useState } from "react";
+import { createStore } from "../api/store.ts";
 import { Loading } from "./notice.tsx";
 import { nextSort, type Sort, type SortKey, sortRows } from "./sorting.ts";
 import { VirtualRows } from "./virtual-rows.tsx";
@@ -29,19 +30,44 @@ export interface VirtualTableProps<Row> {
   empty?: ReactNode;
 }
 
+const WIDTHS_KEY = "understudy-column-widths";
+const STEP = 16;
+const MIN_WIDTH = 40;
+
+/** Widths that the user has set, in pixels, by table and column. */
+const columnWidths = createStore<Readonly<Record<string, number>>>(readWidths());
+
+function readWidths(): Record<string, number> {
+  try {
+    return JSON.parse(localStorage.getItem(WIDTHS_KEY) ?? "{}");
+  } catch {
+    return {};
+  }
+}
+
+/** Undefined restores the column's own width. */
+function setWidth(column: string, width: number | undefined): void {
+  const { [column]: _before, ...others } = columnWidths.get();
+  const next = width === undefined ? others : { ...others, [column]: Math.max(MIN_WIDTH, Math.round(width)) };
+  localStorage.setItem(WIDTHS_KEY, JSON.stringify(next));
+  columnWidths.set(next);
+}
+
 const ROW_HEIGHT = 34;
 const NONE: readonly never[] = [];
 
 /** A table of any length, sorted by its headers, with the columns that fit. */
 export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTableProps<Row>) {
   const [sort, setSort] = useState<Sort>();
+  const widths = columnWidths.use();
+  const nameColumn = (id: string) => `${props.label}/${id}`;
   const sorted = columns.find(({ id }) => id === sort?.id);
   const ordered = useMemo(
     () => (sort && sorted ? sortRows(rows, (row) => readValue(sorted, row), sort.down) : rows),
     [rows, sort, sorted],
   );
   return (
-    <div className="table panel grow" style={gridStyle(columns)}>
+    <div className="table panel grow" style={gridStyle(columns, (id) => widths[nameColumn(id)])}>
       <VirtualRows
         {...props}
         role="grid"
@@ -65,11 +91,21 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
                   <button
                     type="button"
                     className="bare sorter"
+                    title="Shift with ← or → sets the width"
+                    onKeyDown={(event) => {
+                      if (!event.shiftKey || !/^Arrow(Left|Right)$/.test(event.key)) return;
+                      event.preventDefault();
+                      event.stopPropagation();
+                      const { offsetWidth } = event.currentTarget.parentElement!;
+                      const step = event.key === "ArrowLeft" ? -STEP : STEP;
+                      setWidth(nameColumn(column.id), offsetWidth + step);
+                    }}
                     onClick={() => setSort(nextSort(sort, column.id, rows[0] && readValue(column, rows[0])))}
                   >
                     {column.title}
                     <span aria-hidden="true">{isSorted && (sort.down ? " ↓" : " ↑")}</span>
                   </button>
+                  <ColumnResizer onResize={(width) => setWidth(nameColumn(column.id), width)} />
                 </div>
               );
             })}
@@ -87,6 +123,23 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
   );
 }
 
+/** Sets the width by dragging; a double click restores it. */
+function ColumnResizer({ onResize }: { onResize: (width: number | undefined) => void }) {
+  const drag = ({ currentTarget, pointerId, clientX }: PointerEvent) => {
+    if (currentTarget.hasPointerCapture(pointerId))
+      onResize(clientX - currentTarget.parentElement!.getBoundingClientRect().left);
+  };
+  return (
+    <div
+      className="column-resizer"
+      aria-hidden="true"
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={drag}
+      onDoubleClick={() => onResize(undefined)}
+    />
+  );
+}
+
 function readValue<Row>({ id, value }: Column<Row>, row: Row): SortKey {
   return value ? value(row) : (row as Record<string, SortKey>)[id]!;
 }
@@ -96,11 +149,17 @@ function cellClass({ id, from, number }: Pick<Column<never>, "id" | "from" | "nu
 }
 
 /** Three templates; components.css selects one by the width of the table. */
-function gridStyle<Row>(columns: readonly Column<Row>[]): React.CSSProperties {
+function gridStyle<Row>(
+  columns: readonly Column<Row>[],
+  getWidth: (id: string) => number | undefined,
+): React.CSSProperties {
   const widths = (keep: (column: Column<Row>) => boolean) =>
     columns
       .filter(keep)
-      .map(({ width = "minmax(0, 1fr)" }) => width)
+      .map(({ id, width = "minmax(0, 1fr)" }) => {
+        const own = getWidth(id);
+        return own === undefined ? width : `minmax(0, ${own}px)`;
+      })
       .join(" ");
   return {
     "--columns-narrow": widths(({ from }) => from === undefined),

@@ -67,7 +67,7 @@ function NextTimer() {
   if (sandbox === undefined) return null;
   const due = next ? `next ${nameTimer(next)} ${relative(Date.parse(next.due_at), now)}` : "nothing pending";
   return (
-    <ViewLink view="time" className="status-part">
+    <ViewLink view="time" className="status-part status-clock">
       <Badge outcome={next ? "waiting" : "other"}>
         Clock {formatClock(sandbox.clock)}, {due}
       </Badge>

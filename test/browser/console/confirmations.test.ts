@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -111,5 +111,44 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await undo(page).click();
     await see(confirmations(page)).toContainText("Undone:");
     expect((await control("GET", "/clock")).body).toMatchObject({ now, mode: "frozen" });
+  });
+
+  it.each([
+    ["a request that was tried out", "api?operation=threads.delete&as=apikey_ada", ["Send"]],
+    ["a triggered event", "webhooks?show=trigger&event=user.created", ["Trigger event"]],
+  ])("takes back %s [issue 38]", async (_what, address, buttons) => {
+    const { body: receiver } = await control("POST", "/receivers", { answers: [500] });
+    await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["user.created"] });
+    const counts = async () => (await control("GET", "")).body.counts;
+    const before = await counts();
+    const { page } = await openAt(`/s/default/${address}`);
+    for (const name of buttons) await page.getByRole("button", { name, exact: true }).click();
+    await see(undo(page)).toBeVisible();
+    expect(await counts()).not.toEqual(before);
+    await undo(page).press("Enter");
+    await see(confirmations(page)).toContainText("Undone:");
+    expect(await counts()).toEqual(before);
+  });
+
+  it("takes back a repeated request, and a moved department [issue 38]", async () => {
+    const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+    const { headers } = await api.call("ada", "POST", path, { new_parent_id: "dept_ops" });
+    await control("PATCH", "/state/departments/dept_ml", { parent_id: "dept_acme" });
+    const parent = async () => (await control("GET", "/state/departments/dept_ml")).body.parent_id;
+    const { page } = await openAt(`/s/default/timeline?entry=${headers.get("x-request-id")}`);
+    await page.getByRole("button", { name: "Repeat" }).click();
+    await see(confirmations(page)).toContainText("Sent the request again.");
+    expect(await parent()).toBe("dept_ops");
+    await undo(page).click();
+    await see(confirmations(page)).toContainText("Undone: Sent");
+    expect(await parent()).toBe("dept_acme");
+    const { page: world } = await openAt("/s/default/world?show=departments&department=dept_ml");
+    await choose(world, "Parent", /^Operations/);
+    await world.getByRole("button", { name: "Move", exact: true }).click();
+    await see(confirmations(world)).toContainText("Moved ML.");
+    expect(await parent()).toBe("dept_ops");
+    await undo(world).click();
+    await see(confirmations(world)).toContainText("Undone: Moved ML.");
+    expect(await parent()).toBe("dept_acme");
   });
 });

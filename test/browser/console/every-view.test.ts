@@ -51,6 +51,7 @@ const PARTS = [
   "webhooks?show=webhooks&register=new",
   "webhooks?show=trigger",
   "webhooks?show=receivers&receiver={receiver}",
+  "webhooks?show=outbox",
   "webhooks?show=test",
   "world?collection=webhooks",
   "world?collection=users&record=usr_dan",

@@ -75,12 +75,14 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("DELETE", "/faults");
   });
 
-  it("exports the sandbox in one click, and opens the file as another sandbox [interfaces 19]", async () => {
+  it("exports the sandbox in two clicks, and opens the file as another sandbox [interfaces 19]", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_long");
     const { page } = await openAt("/s/default/timeline");
     const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export …" }).click();
     await page.getByRole("button", { name: "Export sandbox" }).click();
     const download = await downloading;
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     expect(download.suggestedFilename()).toBe("default.understudy");
     const buffer = readFileSync(await download.path());
     const choosing = page.waitForEvent("filechooser");

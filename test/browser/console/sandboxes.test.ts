@@ -103,4 +103,60 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("menuitem", { name: /elsewhere/ }).click();
     await see(page).toHaveURL(`${api.url}/_console/s/elsewhere/timeline`);
   });
+
+  it("edits settings with errors at the field, and undoes that [issue 38]", async () => {
+    await control("POST", "", { name: "tuned" });
+    const { page, complaints } = await openAt("/s/default/sandboxes?sandbox=tuned");
+    await page.getByRole("button", { name: "Edit settings" }).press("Enter");
+    await page.getByRole("searchbox", { name: "Find a setting" }).fill("seconds");
+    await see(page.getByRole("button", { name: "Cancel" })).toBeVisible();
+    const seconds = page.getByRole("textbox", { name: "processing_seconds" });
+    await seconds.fill("-1");
+    await page.getByRole("searchbox", { name: "Find a setting" }).fill("p");
+    await choose(page, "preview", "on");
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await seconds.press("Enter");
+    await see(seconds).toHaveAccessibleDescription(/processing_seconds/);
+    const settings = async () => (await control("GET", "/tuned")).body.settings;
+    const before = await settings();
+    await seconds.fill("5");
+    await seconds.press("Enter");
+    await see(page.getByText('Changed processing_seconds: 5, preview: "on".')).toBeVisible();
+    expect(await settings()).toEqual({ ...before, processing_seconds: 5, preview: "on" });
+    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await see(page.getByText(/Undone: Changed/)).toBeVisible();
+    expect(await settings()).toEqual(before);
+  });
+
+  it("warns before a setting deletes entries [issue 38]", async () => {
+    await control("POST", "", { name: "short" });
+    const { page } = await openAt("/s/default/sandboxes?sandbox=short&settings=edit");
+    await page.getByRole("textbox", { name: "journal_limit" }).fill("5000");
+    await see(page.getByText(/deletes the oldest entries/)).toHaveCount(0);
+    await page.getByRole("textbox", { name: "journal_limit" }).fill("10");
+    await see(page.getByText(/A lower journal_limit deletes the oldest entries/)).toBeVisible();
+  });
+
+  it("undoes a fork and a creation, and returns to where they began [issue 38]", async () => {
+    await control("POST", "", { name: "stem" });
+    const { page } = await openAt("/s/stem/sandboxes?sandbox=stem");
+    await page.getByRole("button", { name: "Fork …" }).click();
+    await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("branch");
+    await page.getByRole("dialog").getByRole("button", { name: "Fork" }).click();
+    await see(page).toHaveURL(/\/s\/branch\/sandboxes/);
+    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await see(page).toHaveURL(/\/s\/stem\/sandboxes\?sandbox=stem$/);
+    await see(page.getByText(/Undone: Forked/)).toBeVisible();
+    expect((await control("GET", "/branch")).status).toBe(404);
+    expect((await control("GET", "/stem")).status).toBe(200);
+    await page.getByRole("button", { name: "Create sandbox" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("mistake");
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await see(page).toHaveURL(/\/s\/mistake\//);
+    await page.getByRole("button", { name: "Undo" }).last().press("Enter");
+    await see(page).toHaveURL(/\/s\/stem\//);
+    await expect.poll(async () => (await control("GET", "/mistake")).status).toBe(404);
+    await see(page.getByRole("alert")).toHaveCount(0);
+  });
 });

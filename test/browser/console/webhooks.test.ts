@@ -259,4 +259,48 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await see(url).toHaveAccessibleDescription(/absolute http or https/);
     expect(complaints.filter((said) => !said.includes("422"))).toEqual([]);
   });
+
+  it("shows the e-mails that the service would have sent, and finds one [issue 38]", async () => {
+    const { page, complaints } = await open("?show=outbox");
+    await see(page.getByText("No e-mails yet")).toBeVisible();
+    const path = "/v1/organizations/org_acme/knowledge/connectors/notifications/test";
+    await api.call("ada", "POST", path, { notification_type: "email" });
+    await api.call("ben", "POST", path, { notification_type: "email" });
+    const { items } = await control("GET", "/outbox");
+    const rows = page.getByRole("grid", { name: "E-mails" }).getByRole("row");
+    await see(rows).toHaveCount(3);
+    await page.getByRole("searchbox", { name: "Filter e-mails" }).fill(items[0].to);
+    await see(rows).toHaveCount(2);
+    await page.getByRole("grid").focus();
+    await page.keyboard.press("Enter");
+    const pane = page.getByRole("region", { name: "E-mail", exact: true });
+    await see(pane).toContainText(items[0].body);
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    expect(complaints).toEqual([]);
+  });
+
+  it("sets the width of a column by keys or by dragging, and remembers it [issue 38]", async () => {
+    await listening([500]);
+    await trigger();
+    const { page } = await open();
+    const column = page.getByRole("columnheader", { name: "Event" });
+    const width = async () => Math.round((await column.boundingBox())!.width);
+    await see(column).toBeVisible();
+    const first = await width();
+    await column.getByRole("button").press("Shift+ArrowLeft");
+    await column.getByRole("button").press("Shift+ArrowLeft");
+    await expect.poll(width).toBe(first - 32);
+    await page.reload();
+    await expect.poll(width).toBe(first - 32);
+    const { x, y } = (await column.boundingBox())!;
+    await page.mouse.move(x + first - 32 - 4, y + 8);
+    await page.mouse.down();
+    await page.mouse.move(x + 90, y + 8, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(width).toBe(90);
+    await page.mouse.dblclick(x + 86, y + 8);
+    await expect.poll(width).toBe(first);
+  });
 });

@@ -3,7 +3,7 @@ import type { Operation, SchemaComponents } from "../../api/open-api.ts";
 import { useSandbox } from "../../api/queries.ts";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
-import { PathText } from "../../components/text.tsx";
+import { PathText, WithCode } from "../../components/text.tsx";
 import { listFields, makeExample, SchemaTable, typeText } from "./schema.tsx";
 import { TryOut } from "./try-out.tsx";
 
@@ -29,7 +29,11 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
             {!operation["x-own"] && `, section ${operation["x-section"]}`}
           </span>
         </p>
-        {description && <p>{description}</p>}
+        {description && (
+          <p>
+            <WithCode>{description}</WithCode>
+          </p>
+        )}
         <section className="stack" aria-label="Try it out">
           <h2>Try it out</h2>
           <TryOut operation={operation} components={components} />
@@ -100,7 +104,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
               </strong>
             </dt>
             <dd>
-              {chosen}
+              <WithCode>{chosen}</WithCode>
               {parts(assumption).length > 0 && (
                 <span className="quiet"> Applies to: {parts(assumption).join(", ")}.</span>
               )}

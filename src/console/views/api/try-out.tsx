@@ -6,6 +6,7 @@ import { withQuery } from "../../api/fetch-control.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { type JsonSchema, type Operation, resolved, type SchemaComponents } from "../../api/open-api.ts";
 import { useSandboxChange } from "../../api/queries.ts";
+import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { Message } from "../../components/exchange.tsx";
 import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
@@ -43,14 +44,19 @@ export function TryOut(props: TryOutProps) {
 
 /** Why an operation cannot succeed with the proposed values, and what to do first. */
 function WhyNot({ samples: { note, first, missing } }: { samples: Samples }) {
+  const sandbox = useSandboxName();
   if (note)
     return (
       <Notice
         outcome="other"
         action={
-          first && (
+          first ? (
             <ViewLink className="button" view="api" query={{ operation: first }}>
               Open {first}
+            </ViewLink>
+          ) : (
+            <ViewLink className="button" view="sandboxes" query={{ sandbox, settings: "edit" }}>
+              Edit settings
             </ViewLink>
           )
         }
@@ -92,15 +98,21 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
     // The browser sets the multipart boundary.
     ...(type && !isMultipart && { "content-type": type }),
   };
-  const call = useSandboxChange(() =>
-    fetchService({
-      sandbox,
-      method,
-      path,
-      key: actor?.key,
-      headers,
-      body: content && (isMultipart ? toFormData(parts) : body),
-    }),
+  const call = useSandboxChange(
+    () =>
+      fetchService({
+        sandbox,
+        method,
+        path,
+        key: actor?.key,
+        headers,
+        body: content && (isMultipart ? toFormData(parts) : body),
+      }),
+    {
+      done: ({ status }) =>
+        method === "GET" || status >= 400 ? undefined : `${method} ${path} was answered with ${status}.`,
+      undo: (calls, answer) => undoRequest(calls, readRequestId(answer)),
+    },
   );
   return (
     <>
@@ -240,8 +252,9 @@ function toFormData(parts: Parts): FormData {
   return data;
 }
 
-function Answer({ answer: { status, headers, text, json } }: { answer: ServiceAnswer }) {
-  const request = headers.find(({ name }) => name === "x-request-id")?.value;
+function Answer({ answer }: { answer: ServiceAnswer }) {
+  const { status, headers, text, json } = answer;
+  const request = readRequestId(answer);
   return (
     <div aria-live="polite">
       <p className="flow">

@@ -192,7 +192,6 @@ function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => v
             <th scope="col" className="number">
               Seen
             </th>
-            <th scope="col">Action</th>
           </tr>
         </thead>
         <tbody>
@@ -202,32 +201,31 @@ function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => v
               <tr key={`${status} ${code}`}>
                 <td>{status}</td>
                 <td>
-                  <Badge outcome={hits > 0 ? "ok" : "other"}>
-                    <code>{code ?? "success"}</code>
-                  </Badge>
-                </td>
-                <td className="number">{hits > 0 ? formatCount(hits) : "never"}</td>
-                <td className="outcome-action">
-                  {hits > 0 ? null : code === null ? (
-                    <ViewLink view="api" query={{ operation }}>
-                      Try it out
-                    </ViewLink>
-                  ) : findArmed(outcome) ? (
-                    <>
-                      <Badge outcome="fault">Next call</Badge>{" "}
-                      <ViewLink view="api" query={{ operation }} aria-label={`Try it out: ${code}`}>
+                  <div className="flow">
+                    <Badge outcome={hits > 0 ? "ok" : "other"}>
+                      <code>{code ?? "success"}</code>
+                    </Badge>
+                    {hits > 0 ? null : code === null ? (
+                      <ViewLink view="api" query={{ operation }}>
                         Try it out
                       </ViewLink>
-                    </>
-                  ) : (
-                    <ActionButton
-                      label="Make it happen"
-                      name={`Make it happen: ${code}`}
-                      look="subtle"
-                      onPress={() => arm.mutate(outcome)}
-                    />
-                  )}
+                    ) : findArmed(outcome) ? (
+                      <>
+                        <Badge outcome="fault">Next call</Badge>
+                        <ViewLink view="api" query={{ operation }} aria-label={`Try it out: ${code}`}>
+                          Try it out
+                        </ViewLink>
+                      </>
+                    ) : (
+                      <ActionButton
+                        label="Make it happen"
+                        name={`Make it happen: ${code}`}
+                        onPress={() => arm.mutate(outcome)}
+                      />
+                    )}
+                  </div>
                 </td>
+                <td className="number">{hits > 0 ? formatCount(hits) : "never"}</td>
               </tr>
             );
           })}

@@ -1,5 +1,5 @@
 import type { SandboxState } from "../../../../types/control-api.ts";
-import { useGo, useSandboxName, useSelection } from "../../address.ts";
+import { useGo, useParameters, useSandboxName, useSelection } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { useChange, useSandboxes } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
@@ -10,6 +10,7 @@ import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { absolute, formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { CopyDialog, CreateSandbox, ResetDialog } from "./sandbox-forms.tsx";
+import { SettingsForm } from "./settings-form.tsx";
 
 const COLUMNS: readonly Column<SandboxState>[] = [
   {
@@ -104,6 +105,8 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
   const { name, base_url, fixture, seed, clock, scenarios, settings, counts, created_at } = sandbox;
   const here = useSandboxName();
   const go = useGo();
+  const { get, set } = useParameters();
+  const edit = (settings: string | undefined) => set({ settings });
   const remove = useChange(
     async () => {
       await sandboxCalls(name).remove();
@@ -113,6 +116,12 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
     },
     { done: `Deleted sandbox ${name}.` },
   );
+  if (get("settings") === "edit")
+    return (
+      <DetailPane title={`Settings of ${name}`} label="Settings" onClose={() => edit(undefined)}>
+        <SettingsForm name={name} settings={settings} onClose={() => edit(undefined)} />
+      </DetailPane>
+    );
   return (
     <DetailPane
       title={name}
@@ -181,7 +190,10 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
             ))}
         </ul>
       </Section>
-      <Section title="Settings">
+      <Section
+        title="Settings"
+        end={<ActionButton label="Edit settings" look="subtle" onPress={() => edit("edit")} />}
+      >
         <Facts
           facts={Object.fromEntries(
             Object.entries(settings).map(([key, value]) => [key, formatSetting(value)]),

@@ -1,6 +1,7 @@
 import { type ComponentProps, type ReactNode, useMemo, useState } from "react";
+import { useLocation, useSearch } from "wouter";
 import type { ClockChange, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
-import { useGo } from "../../address.ts";
+import { useGo, useSandboxName } from "../../address.ts";
 import { sandboxCalls, server } from "../../api/calls.ts";
 import { givenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
 import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
@@ -30,6 +31,7 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
   const [fixture, setFixture] = useState(NO_FIXTURE);
   const [scenarios, setScenarios] = useState<ReadonlySet<string>>(new Set());
   const go = useGo();
+  const here = useSandboxName();
   const create = useChange(
     async () =>
       server.createSandbox({
@@ -39,7 +41,13 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
         ...(mode && { clock: toClock(mode, inputs["clock.now"], inputs["clock.rate"]) }),
         ...(scenarios.size > 0 && { scenarios: [...scenarios] as SandboxOptions["scenarios"] & object }),
       }),
-    { done: ({ name }) => `Created sandbox ${name}.` },
+    {
+      done: ({ name }) => `Created sandbox ${name}.`,
+      undo: async ({ name }) => {
+        go("sandboxes", {}, here);
+        await sandboxCalls(name).remove();
+      },
+    },
   );
   return (
     <DetailPane title="Create sandbox" label="Create sandbox" onClose={onClose}>
@@ -195,8 +203,14 @@ export function CopyDialog(props: {
 }) {
   const { title, copy, onCopied, onClose, children } = props;
   const { inputs, field } = useInputs({ name: "" });
+  const [here, navigate] = useLocation();
+  const search = useSearch();
   const create = useChange(() => copy(givenInputs(inputs)), {
     done: ({ name }) => `Forked into sandbox ${name}, which is open now.`,
+    undo: async ({ name }) => {
+      navigate(search ? `${here}?${search}` : here);
+      await sandboxCalls(name).remove();
+    },
   });
   return (
     <Dialog title={title} onClose={onClose}>

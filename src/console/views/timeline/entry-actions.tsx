@@ -10,6 +10,7 @@ import {
   type RequestCopy,
 } from "../../api/copy-request.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
+import { undoRequest } from "../../api/undo.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { DialogButton } from "../../components/dialog.tsx";
 import { ViewLink } from "../../components/layout.tsx";
@@ -29,7 +30,10 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
   const { pins, toggle } = usePins();
-  const repeat = useSandboxChange((calls) => calls.repeatRequest(journal!.seq));
+  const repeat = useSandboxChange((calls) => calls.repeatRequest(journal!.seq), {
+    done: () => (journal!.method === "GET" ? undefined : "Sent the request again."),
+    undo: (calls, { request }) => undoRequest(calls, request),
+  });
   const copy = async (as: (request: RequestCopy) => string) => {
     const calls = sandboxCalls(sandbox!.name);
     return as(copyRequest(journal!, sandbox!.base_url, await getKey(calls, journal!)));

@@ -5,6 +5,7 @@ import { useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../../address.ts";
 import { sandboxCalls, server } from "../../api/calls.ts";
 import { ActionButton } from "../../components/button.tsx";
+import { Dialog, DialogButton } from "../../components/dialog.tsx";
 import { Problem } from "../../components/notice.tsx";
 import { saveFile, saveJson } from "../../components/text.tsx";
 import { BundleTimeline, readBundle } from "./bundle-timeline.tsx";
@@ -59,22 +60,45 @@ export function OpenBundleButton({ open }: { open: OpenFile }) {
 export function Exports() {
   const sandbox = useSandboxName();
   const calls = sandboxCalls(sandbox);
-  const har = useMutation({ mutationFn: async () => saveJson(`${sandbox}.har`, await calls.archive()) });
-  const bundle = useMutation({
+  const har = useMutation<void, Error, undefined>({
+    mutationFn: async () => saveJson(`${sandbox}.har`, await calls.archive()),
+  });
+  const bundle = useMutation<void, Error, undefined>({
     mutationFn: async () => saveJson(`${sandbox}.bundle.json`, await calls.bundle()),
   });
-  const file = useMutation({
+  const file = useMutation<void, Error, undefined>({
     mutationFn: async () => saveFile(`${sandbox}.understudy`, await calls.exportFile()),
   });
   return (
-    <>
-      <div className="actions">
-        <ActionButton label="Export HAR" onPress={har.mutate} />
-        <ActionButton label="Export bundle" onPress={bundle.mutate} />
-        <ActionButton label="Export sandbox" onPress={file.mutate} isPending={file.isPending} />
-      </div>
-      <Problem error={har.error ?? bundle.error ?? file.error} />
-    </>
+    <DialogButton label="Export …">
+      {(close) => (
+        <Dialog title="Export" onClose={close}>
+          <ul className="stack">
+            <li className="flow">
+              <ActionButton label="Export sandbox" change={file} look="primary" />
+              <span>
+                The whole world with its timeline, for <code>understudy open</code> and the viewer.
+              </span>
+            </li>
+            <li className="flow">
+              <ActionButton label="Export bundle" change={bundle} />
+              <span>
+                The requests from the start, for <code>understudy replay</code>.
+              </span>
+            </li>
+            <li className="flow">
+              <ActionButton label="Export HAR" change={har} />
+              <span>Requests and responses, for browsers and proxies.</span>
+            </li>
+          </ul>
+          <p className="quiet">Secrets are masked.</p>
+          <Problem error={har.error ?? bundle.error ?? file.error} />
+          <div className="actions">
+            <ActionButton label="Close" onPress={close} />
+          </div>
+        </Dialog>
+      )}
+    </DialogButton>
   );
 }
 

@@ -6,6 +6,7 @@ import { copyRequest } from "../../api/copy-request.ts";
 import { fetchService } from "../../api/fetch-service.ts";
 import { inputError } from "../../api/form-fields.ts";
 import { useSandboxChange } from "../../api/queries.ts";
+import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { Message } from "../../components/exchange.tsx";
 import { ActorField, ChoiceField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
@@ -29,15 +30,23 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
     body: copied.body ?? "",
   });
   const [as, setAs] = useState(entry.api_key ?? NO_CREDENTIALS);
-  const send = useSandboxChange(() =>
-    fetchService({
-      sandbox,
-      method: inputs.method,
-      path: inputs.path.trim(),
-      headers: parseHeaders(inputs.headers),
-      key: actors?.find(({ id }) => id === as)?.key,
-      body: inputs.method === "GET" || inputs.body === "" ? undefined : inputs.body,
-    }),
+  const send = useSandboxChange(
+    () =>
+      fetchService({
+        sandbox,
+        method: inputs.method,
+        path: inputs.path.trim(),
+        headers: parseHeaders(inputs.headers),
+        key: actors?.find(({ id }) => id === as)?.key,
+        body: inputs.method === "GET" || inputs.body === "" ? undefined : inputs.body,
+      }),
+    {
+      done: ({ status }) =>
+        inputs.method === "GET" || status >= 400
+          ? undefined
+          : `${inputs.method} ${inputs.path} was answered with ${status}.`,
+      undo: (calls, answer) => undoRequest(calls, readRequestId(answer)),
+    },
   );
   return (
     <Dialog title="Edit and send again" onClose={onClose}>

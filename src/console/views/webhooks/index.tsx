@@ -1,5 +1,6 @@
 import { TabbedView } from "../../components/layout.tsx";
 import { Deliveries } from "./deliveries.tsx";
+import { Outbox } from "./outbox.tsx";
 import { ReceiverTest } from "./receiver-test.tsx";
 import { Receivers } from "./receivers.tsx";
 import { Trigger } from "./trigger.tsx";
@@ -11,6 +12,7 @@ const TABS = [
   { id: "webhooks", title: "Webhooks", Part: WebhookList },
   { id: "trigger", title: "Trigger event", Part: Trigger },
   { id: "receivers", title: "Receivers", Part: Receivers },
+  { id: "outbox", title: "Outbox", Part: Outbox },
   { id: "test", title: "Receiver test", Part: ReceiverTest },
 ];
 

@@ -35,13 +35,21 @@ export function Trigger() {
     ({ name }: FormField, text: string) => setTexts((before) => ({ ...before, [name]: text })),
     [],
   );
-  const trigger = useSandboxChange(async (calls) => {
-    const data = parseTexts(fields, texts);
-    return calls.trigger(name as EventName, {
-      ...givenInputs(inputs),
-      ...(Object.keys(data).length > 0 && { data }),
-    });
-  });
+  const trigger = useSandboxChange(
+    async (calls) => {
+      const data = parseTexts(fields, texts);
+      return calls.trigger(name as EventName, {
+        ...givenInputs(inputs),
+        ...(Object.keys(data).length > 0 && { data }),
+      });
+    },
+    {
+      done: ({ deliveries: { length } }) =>
+        length === 0
+          ? undefined
+          : `Triggered ${name}. Receivers have got it, which an undo does not take back.`,
+    },
+  );
   return (
     <div className="page stack grow measure trigger">
       <p className="quiet">

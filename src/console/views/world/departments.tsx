@@ -3,6 +3,7 @@ import { useParameters, useSandboxName } from "../../address.ts";
 import { useActors } from "../../api/actors.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { useOrganizations, useRecords, useSandboxChange } from "../../api/queries.ts";
+import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { ActorField, ChoiceField, Form, NO_CREDENTIALS } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { statusOutcome } from "../../components/mark.tsx";
@@ -72,17 +73,23 @@ function useMove(organization: string) {
   const owner = actors?.find((one) => one.current === organization && one.role === "owner" && !one.unusable);
   const as = get("as") ?? owner?.id ?? NO_CREDENTIALS;
   const key = actors?.find(({ id }) => id === as)?.key;
-  const move = useSandboxChange(async (_calls, { department, parent }: Move) => {
-    const answer = await fetchService({
-      sandbox,
-      key,
-      method: "POST",
-      path: `/v1/organizations/${organization}/departments/${department.id}/reparent`,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ new_parent_id: parent?.id ?? null }),
-    });
-    return { department, parent, answer };
-  });
+  const move = useSandboxChange(
+    async (_calls, { department, parent }: Move) => {
+      const answer = await fetchService({
+        sandbox,
+        key,
+        method: "POST",
+        path: `/v1/organizations/${organization}/departments/${department.id}/reparent`,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ new_parent_id: parent?.id ?? null }),
+      });
+      return { department, parent, answer };
+    },
+    {
+      done: ({ department, answer }) => (answer.status < 400 ? `Moved ${department.name}.` : undefined),
+      undo: (calls, { answer }) => undoRequest(calls, readRequestId(answer)),
+    },
+  );
   return { actors, as, move };
 }
 

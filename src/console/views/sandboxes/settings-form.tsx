@@ -1,0 +1,98 @@
+import { useCallback, useMemo, useState } from "react";
+import type { Settings, SettingsChange } from "../../../../types/control-api.ts";
+import { sandboxCalls } from "../../api/calls.ts";
+import { type FormField, formatValue, formFields, parseValue } from "../../api/form-fields.ts";
+import type { ControlDescription } from "../../api/open-api.ts";
+import { useChange, useDescription } from "../../api/queries.ts";
+import { FilterField, Form } from "../../components/form.tsx";
+import { Notice, Problem } from "../../components/notice.tsx";
+import { containsWords } from "../../components/text.tsx";
+import { TypedField } from "../../components/typed-field.tsx";
+
+type Name = keyof Settings;
+
+/** Settings that delete what is over them. */
+const BOUNDS: readonly Name[] = ["journal_limit", "history_limit"];
+
+/** Changes settings of a sandbox; those that are not touched stay as they are. */
+export function SettingsForm(props: { name: string; settings: Settings; onClose: () => void }) {
+  const { name, settings, onClose } = props;
+  const { data: description, error } = useDescription();
+  const fields = useMemo(() => (description ? listSettings(description) : []), [description]);
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
+  const [find, setFind] = useState("");
+  const onType = useCallback(
+    (field: FormField, text: string) => setTexts((before) => ({ ...before, [field.name]: text })),
+    [],
+  );
+  const calls = sandboxCalls(name);
+  const save = useChange(
+    async () => {
+      const change = readChange(fields, texts, settings);
+      if (Object.keys(change).length > 0) await calls.configure(change);
+      return { change, before: settings };
+    },
+    {
+      done: ({ change }) => describeChange(change),
+      undo: ({ change, before }) => calls.configure(pick(before, change)),
+    },
+  );
+  const lowered = BOUNDS.filter((bound) => Number(texts[bound] ?? settings[bound]) < Number(settings[bound]));
+  return (
+    <Form submit="Save settings" change={save} onSuccess={onClose} onCancel={onClose} waiting={!description}>
+      <Problem error={error} />
+      <FilterField label="Find a setting" placeholder="Find a setting" value={find} onChange={setFind} />
+      {fields
+        .filter((field) => containsWords(`${field.name} ${field.hint}`, find))
+        .map((field) => (
+          <TypedField
+            key={field.name}
+            field={field}
+            within="settings."
+            value={texts[field.name] ?? formatValue(settings[field.name as Name], field)}
+            onType={onType}
+          />
+        ))}
+      {lowered.length > 0 && (
+        <Notice outcome="refused">
+          A lower {lowered.join(" and ")} deletes the oldest entries, which an undo does not bring back.
+        </Notice>
+      )}
+    </Form>
+  );
+}
+
+function listSettings({ components }: ControlDescription): FormField[] {
+  const schema = components.schemas["SettingsInput"] ?? {};
+  return formFields(schema, components).map((field) => {
+    const initial = schema.properties?.[field.name]?.default;
+    return {
+      ...field,
+      // `true` and `false` are other words for on and off.
+      choices: field.choices.includes("on") ? ["on", "off"] : field.choices,
+      hint: `${field.hint}; by default ${typeof initial === "string" ? initial : JSON.stringify(initial)}`,
+    };
+  });
+}
+
+/** @throws ControlError for invalid JSON */
+function readChange(
+  fields: readonly FormField[],
+  texts: Readonly<Record<string, string>>,
+  settings: Settings,
+): SettingsChange {
+  const typed = fields.filter(({ name }) => texts[name] !== undefined);
+  const values = typed.map((field) => [field.name, parseValue(texts[field.name]!, field, "settings.")]);
+  return Object.fromEntries(
+    values.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(settings[name as Name])),
+  );
+}
+
+function describeChange(change: SettingsChange): string | undefined {
+  const changes = Object.entries(change).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  return changes.length > 0 ? `Changed ${changes.join(", ")}.` : undefined;
+}
+
+function pick(settings: Settings, change: SettingsChange): SettingsChange {
+  return Object.fromEntries(Object.keys(change).map((name) => [name, settings[name as Name]]));
+}

@@ -1,0 +1,79 @@
+import { useMemo } from "react";
+import type { Email } from "../../../../types/control-api.ts";
+import { useParameters } from "../../address.ts";
+import { useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
+import { FilterField } from "../../components/form.tsx";
+import { DetailPane, Facts, ListView, ViewLink } from "../../components/layout.tsx";
+import { EmptyState } from "../../components/notice.tsx";
+import { containsWords } from "../../components/text.tsx";
+import { RelativeTime } from "../../components/time.tsx";
+import type { Column } from "../../components/virtual-table.tsx";
+
+/** `id` counts from the oldest, so that it stays when e-mails arrive. */
+type Row = Email & { id: string };
+
+const COLUMNS: readonly Column<Row>[] = [
+  { id: "to", title: "To", width: "minmax(0, 14rem)" },
+  { id: "subject", title: "Subject" },
+  {
+    id: "at",
+    title: "Sent",
+    show: ({ at }) => <RelativeTime at={at} />,
+    width: "7rem",
+    from: "medium",
+  },
+];
+
+/** E-mails that the service would have sent. */
+export function Outbox() {
+  const { get, set } = useParameters();
+  const { data, error } = useSandboxQuery(["outbox"], (calls) => calls.outbox(), useWhileRunning());
+  const find = get("find") ?? "";
+  const rows = useMemo(
+    () =>
+      data?.items
+        .map((email, index): Row => ({ ...email, id: String(data.items.length - index) }))
+        .filter(({ to, subject, body }) => containsWords(`${to} ${subject} ${body}`, find)),
+    [data, find],
+  );
+  return (
+    <ListView
+      head={
+        <div className="tools">
+          <FilterField
+            label="Filter e-mails"
+            placeholder="Filter by address or text"
+            value={find}
+            onChange={(find) => set({ find }, { replace: true })}
+          />
+        </div>
+      }
+      error={error}
+      kind="e-mail"
+      label="E-mails"
+      columns={COLUMNS}
+      rows={rows}
+      getKey={({ id }) => id}
+      selected={get("email")}
+      onSelect={({ id }) => set({ email: id })}
+      empty={
+        <EmptyState title={find ? `No e-mails match “${find}”` : "No e-mails yet"}>
+          {!find && (
+            <p>
+              The service sends them when connector jobs end. Here, nothing leaves this machine.{" "}
+              <ViewLink view="api" query={{ operation: "connector_notifications.test" }}>
+                Send a test notification
+              </ViewLink>
+            </p>
+          )}
+        </EmptyState>
+      }
+      pane={({ to, subject, body, at }) => (
+        <DetailPane title={subject} label="E-mail" onClose={() => set({ email: undefined })}>
+          <Facts facts={{ To: to, Sent: <RelativeTime at={at} /> }} />
+          <p className="wire email-body">{body}</p>
+        </DetailPane>
+      )}
+    />
+  );
+}
