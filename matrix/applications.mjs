@@ -47,41 +47,64 @@ function requireEqual(found, expected, what) {
 /** Opens a page over a folder of static files; no request of it may lack a file. */
 async function inPage(folder, drive) {
   const site = await serveFiles(folder);
+  try {
+    await withPage((opened) => drive({ ...opened, site }));
+    requireEqual(site.missed, [], "requests that reached the network");
+  } finally {
+    site.close();
+  }
+}
+
+async function withPage(drive) {
   const browser = await chromium.launch({ executablePath: await findBrowser(), args: ["--no-sandbox"] });
   try {
     const profile = await browser.newContext();
     const page = await profile.newPage();
     page.setDefaultTimeout(30_000);
-    await drive({ page, profile, site });
-    requireEqual(site.missed, [], "requests that reached the network");
+    await drive({ page, profile });
   } finally {
     await browser.close();
-    site.close();
   }
 }
 
-/** Every story shows what it expects, alone and among the others of the docs page. */
+/** The static build, then the development server. */
 async function driveStorybook(project) {
   const folder = join(project, "storybook-static");
   const { entries } = JSON.parse(readFileSync(join(folder, "index.json"), "utf8"));
   const stories = Object.values(entries).filter(({ type }) => type === "story");
   requireEqual(stories.length, 10, "stories");
-  await inPage(folder, async ({ page, site }) => {
-    const shown = {};
-    for (const { id } of stories) {
-      await page.goto(`${site.origin}/iframe.html?id=${id}&viewMode=story`);
-      await page.getByRole("status").filter({ hasText: /\.$/ }).waitFor();
-      shown[id] = await page.getByRole("status").textContent();
-    }
-    requireEqual(new Set(Object.values(shown)).size, 10, "different outcomes");
-    requireEqual(shown["move-department--moved"], "ML is now at dept_acme/dept_ops/dept_ml.", "the move");
-    await page.goto(`${site.origin}/iframe.html?id=move-department--docs&viewMode=docs`);
-    for (const { id } of stories) {
-      const frame = page.frameLocator(`iframe[src*="id=${id}"]`).last();
-      await frame.getByRole("status").filter({ hasText: /\.$/ }).waitFor({ timeout: 60_000 });
-      requireEqual(await frame.getByRole("status").textContent(), shown[id], `${id} on the docs page`);
-    }
+  await inPage(folder, ({ page, site }) => showStories(page, site.origin, stories));
+  const port = await findPort();
+  const child = spawn("npm", ["run", "dev", "--", "--ci", "--port", String(port)], {
+    cwd: project,
+    detached: true,
+    stdio: "ignore",
   });
+  try {
+    const origin = `http://127.0.0.1:${port}`;
+    await untilAnswers(() => fetch(`${origin}/index.json`));
+    await withPage(({ page }) => showStories(page, origin, stories));
+  } finally {
+    process.kill(-child.pid);
+  }
+}
+
+/** Every story shows what it expects, alone and among the others of the docs page. */
+async function showStories(page, origin, stories) {
+  const shown = {};
+  for (const { id } of stories) {
+    await page.goto(`${origin}/iframe.html?id=${id}&viewMode=story`);
+    await page.getByRole("status").filter({ hasText: /\.$/ }).waitFor();
+    shown[id] = await page.getByRole("status").textContent();
+  }
+  requireEqual(new Set(Object.values(shown)).size, 10, "different outcomes");
+  requireEqual(shown["move-department--moved"], "ML is now at dept_acme/dept_ops/dept_ml.", "the move");
+  await page.goto(`${origin}/iframe.html?id=move-department--docs&viewMode=docs`);
+  for (const { id } of stories) {
+    const frame = page.frameLocator(`iframe[src*="id=${id}"]`).last();
+    await frame.getByRole("status").filter({ hasText: /\.$/ }).waitFor({ timeout: 60_000 });
+    requireEqual(await frame.getByRole("status").textContent(), shown[id], `${id} on the docs page`);
+  }
 }
 
 /** Four screens; a reload keeps the world, and the page opens without a network. */
@@ -157,12 +180,8 @@ const driveRoutes = (program) => async (project) => {
   try {
     const call = async (path, init = {}) =>
       fetch(`http://127.0.0.1:${port}/api${path}`, { ...init, headers: { "api-key": KEY, ...init.headers } });
-    let first;
-    for (let tries = 0; first === undefined && tries < 300; tries++) {
-      first = await call("/v1/models").catch(() => undefined);
-      if (first === undefined) await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    requireEqual(first?.status, 200, "GET /v1/models");
+    const first = await untilAnswers(() => call("/v1/models"));
+    requireEqual(first.status, 200, "GET /v1/models");
     requireEqual((await first.json()).models.length > 0, true, "models");
     requireEqual((await call("/v1/models", { headers: { "api-key": "wrong" } })).status, 401, "a wrong key");
     const move = async (department, new_parent_id) => {
@@ -179,6 +198,16 @@ const driveRoutes = (program) => async (project) => {
     child.kill();
   }
 };
+
+/** The first answer of a server that starts. @throws Error after a minute */
+async function untilAnswers(call) {
+  for (let tries = 0; tries < 600; tries++) {
+    const answer = await call().catch(() => undefined);
+    if (answer !== undefined) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error("the server has not answered for a minute");
+}
 
 function findPort() {
   return new Promise((resolve) => {
