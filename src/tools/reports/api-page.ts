@@ -72,12 +72,13 @@ export function apiPage({ paths, components }: ApiDocument): string {
       call: { ...call, responses: resolveShared(responses, components.responses as Call["responses"]) },
     })),
   );
+  const records = Object.entries(components.schemas as Record<string, Shape>);
+  const shown = new Shown(records);
   const tags = [...new Set(calls.map(({ call }) => call.tags[0]!))];
   const sections = tags.map((tag) => {
-    const own = calls.filter(({ call }) => call.tags[0] === tag).map(callSection);
+    const own = calls.filter(({ call }) => call.tags[0] === tag).map((one) => callSection(one, shown));
     return `## ${toTitle(tag)}\n\n${own.join("\n")}`;
   });
-  const records = Object.entries(components.schemas as Record<string, Shape>).map(recordSection);
   return `# The API
 
 Every operation of the emulated API: its fields, answers and errors. Generated from the [OpenAPI document](openapi.json), which
@@ -93,7 +94,7 @@ has every detail and which \`understudy openapi\` prints. Scenarios, the journal
 ${sections.join("\n")}
 ## Records
 
-${records.join("\n")}`;
+${records.map((record) => recordSection(record, shown)).join("\n")}`;
 }
 
 function resolveShared(responses: Call["responses"], shared: Call["responses"]): Call["responses"] {
@@ -116,43 +117,52 @@ function parametersIn({ parameters = [] }: Call, place: string) {
   return parameters.filter((one) => one.$ref === undefined && one.in === place);
 }
 
-function callSection({ method, path, call }: { method: string; path: string; call: Call }): string {
+function callSection(
+  { method, path, call }: { method: string; path: string; call: Call },
+  shown: Shown,
+): string {
   const about = [call.summary, call.description].filter((one) => one !== undefined).join(". ");
   const assumed = (call["x-assumption"] ?? []).map((id) => `[${id}](reference/assumptions.md#${id})`);
   const section = call["x-section"];
   const page = section.startsWith("G") ? "assumptions" : "service-api";
   const sources = [`[${section}](reference/${page}.md#${section})`, ...assumed];
-  const lists = ["query", "header"].map((place) => parameterList(call, place));
+  const lists = ["query", "header"].map((place) => parameterList(call, place, shown));
   return [
     `### ${call.operationId}`,
     `\`${method} ${path}\``,
     `${sentence(about)} ${[...new Set(sources)].join(", ")}`,
-    ...[...lists, bodyList(call)].filter((list) => list !== ""),
+    ...[...lists, bodyList(call, shown)].filter((list) => list !== ""),
     `${answerLine(call)}\n`,
   ].join("\n\n");
 }
 
-function parameterList(call: Call, place: string): string {
+function parameterList(call: Call, place: string, shown: Shown): string {
   const items = parametersIn(call, place).map(({ name, required, schema, description }) =>
     item(name, required === true, description === undefined ? schema : { ...schema, description }),
   );
-  return items.length === 0 ? "" : `${toTitle(place)}:\n\n${items.join("\n")}`;
+  if (items.length === 0) return "";
+  const list = items.join("\n");
+  const earlier = shown.findList(list, call.operationId);
+  const title = toTitle(place);
+  return earlier === undefined
+    ? `${title}:\n\n${list}`
+    : `${title}: as [${earlier}](#${earlier.replaceAll(".", "")})`;
 }
 
-function bodyList({ requestBody }: Call): string {
+function bodyList({ requestBody }: Call, shown: Shown): string {
   return Object.entries(requestBody?.content ?? {})
     .map(([type, { schema = {} }]) => {
       if (schema.properties === undefined) return `Body: \`${type}\`, ${describeType(schema)}`;
       const title = type === "application/json" ? "Body" : "Form";
-      return `${title}:\n\n${fieldList(schema)}`;
+      return `${title}:\n\n${listFields(schema, shown).join("\n")}`;
     })
     .join("\n\n");
 }
 
-function fieldList({ properties = {}, required = [] }: Shape): string {
-  return Object.entries(properties)
-    .map(([name, field]) => item(name, required.includes(name), field))
-    .join("\n");
+function listFields({ properties = {}, required = [] }: Shape, shown?: Shown): string[] {
+  return Object.entries(properties).map(([name, field]) =>
+    item(name, required.includes(name), field, shown?.findField(name, field)),
+  );
 }
 
 function answerLine({ responses }: Call): string {
@@ -173,14 +183,60 @@ function answerLine({ responses }: Call): string {
   return `Answers ${lines.join("; ")}`;
 }
 
-function recordSection([name, schema]: [string, Shape]): string {
+function recordSection([name, schema]: [string, Shape], shown: Shown): string {
   const about = schema.description === undefined ? "" : `${sentence(schema.description)}\n\n`;
-  const fields = fieldList(schema);
-  return `### ${name}\n\n${about}${fields === "" ? sentence(describeType(schema)) : fields}\n`;
+  const all = listFields(schema);
+  const base = shown.bases.get(name);
+  const inherited = new Set(base === undefined ? [] : listFields(base.schema));
+  const fields = all.filter((field) => !inherited.has(field)).join("\n");
+  const head = base === undefined ? "" : `The fields of ${toLink(base.name)}, and\n\n`;
+  return `### ${name}\n\n${about}${head}${all.length === 0 ? sentence(describeType(schema)) : fields}\n`;
 }
 
-function item(name: string, required: boolean, schema: Shape): string {
-  const about = describe(schema);
+/** Where the page describes a long field or list of parameters; later places link to it. */
+class Shown {
+  /** By record: another record that has a part of its fields. */
+  readonly bases = new Map<string, { name: string; schema: Shape }>();
+  private readonly fields = new Map<string, string>();
+  private readonly lists = new Map<string, string>();
+
+  constructor(records: readonly (readonly [string, Shape])[]) {
+    for (const [name, schema] of records) {
+      const all = new Set(listFields(schema));
+      const base = records.find(([, other]) => {
+        const part = listFields(other);
+        return part.length >= MIN_SHARED && part.length < all.size && part.every((field) => all.has(field));
+      });
+      if (base !== undefined) this.bases.set(name, { name: base[0], schema: base[1] });
+    }
+    for (const [name, { properties = {} }] of records)
+      if (!this.bases.has(name))
+        for (const [field, one] of Object.entries(properties)) this.fields.set(item(field, false, one), name);
+  }
+
+  /** The record with the same field, if describing it again takes long. */
+  findField(name: string, schema: Shape): string | undefined {
+    const text = item(name, false, schema);
+    return text.length < MIN_LENGTH ? undefined : this.fields.get(text);
+  }
+
+  /** The operation that the same list was shown for. */
+  findList(list: string, operation: string): string | undefined {
+    const earlier = this.lists.get(list);
+    if (earlier === undefined && list.length >= MIN_LENGTH) this.lists.set(list, operation);
+    return earlier;
+  }
+}
+
+const MIN_SHARED = 4;
+const MIN_LENGTH = 70;
+
+function toLink(record: string): string {
+  return `[${record}](#${record.toLowerCase()})`;
+}
+
+function item(name: string, required: boolean, schema: Shape, home?: string): string {
+  const about = home === undefined ? describe(schema) : `as in ${toLink(home)}`;
   return `- \`${name}\`${required ? "\\*" : ""}${about === "" ? "" : `: ${about}`}`;
 }
 
@@ -195,8 +251,7 @@ function describe(schema: Shape): string {
 function describeType(schema: Shape): string {
   const { $ref, anyOf, oneOf, allOf, type } = schema;
   if ($ref !== undefined) {
-    const name = $ref.slice($ref.lastIndexOf("/") + 1);
-    return `[${name}](#${name.toLowerCase()})`;
+    return toLink($ref.slice($ref.lastIndexOf("/") + 1));
   }
   const choices = anyOf ?? oneOf;
   if (choices !== undefined) return [...new Set(choices.map(describeType))].join(" or ");
