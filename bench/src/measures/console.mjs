@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import { openBrowser } from "../browser.mjs";
 import { client, control, inParallel } from "../client.mjs";
 import { atMost, row } from "../rows.mjs";
 import { median } from "../statistics.mjs";
@@ -177,13 +177,3 @@ const FOLLOW_KEYS = `{
     for (const { name, duration } of list.getEntries()) if (name === "keydown") keys.push(duration);
   }).observe({ type: "event", durationThreshold: 16 });
 }`;
-
-/** Playwright and the search for a browser are the project's, not of this folder. */
-async function openBrowser() {
-  const root = new URL("../../../", import.meta.url);
-  const { chromium } = createRequire(new URL("package.json", root))("@playwright/test");
-  const { findBrowser } = await import(new URL("scripts/browser.mjs", root).href);
-  const executablePath = await findBrowser();
-  if (executablePath === undefined) throw new Error("there is no Chromium here");
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
-}
