@@ -32,9 +32,6 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
   const scenarios = loadScenarios(options.files);
   const files = scenarios.flatMap(({ scenario }) => scenario.file ?? []);
   const clock = toClockChange(options.clock);
-  const staged = scenarios.find(({ scenario }) => scenario.stages.length > 0)?.scenario.name;
-  if (url !== undefined && staged !== undefined)
-    throw new UsageError(`${staged} has stages, which a running server cannot be given; leave out --url`);
   const server =
     url === undefined
       ? await SuiteServer.start(files, findOwnScenarios(undefined))
@@ -42,6 +39,11 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
   const progress = suiteProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
   try {
     if (url !== undefined) await server.client.health();
+    const [missing] = await server.findMissing(scenarios.map(({ scenario }) => scenario));
+    if (missing !== undefined)
+      throw new UsageError(
+        `${missing} has stages, and the server at ${url} does not have this scenario; put its file into that server's folder of scenarios, or leave out --url`,
+      );
     const { result, interrupted } = await untilEnded(async (signal) => ({
       result: await runSuite({
         ...{ server, scenarios, command, jobs, signal },

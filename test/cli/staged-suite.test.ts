@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { createUnderstudy } from "../../src/client/index.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
 afterAll(removeScratch);
@@ -214,15 +215,41 @@ stages:
     expect(stages[1]!.why.join()).toContain("clock does not run as the client's does");
   });
 
-  it("is given although a running server has no stages [interfaces 21]", async () => {
-    const refused = await runCommand([
-      "suite",
-      "outage-mid-run",
-      "--url",
-      "http://127.0.0.1:9",
-      "--",
-      "true",
-    ]);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("outage-mid-run has stages")]);
+  it("is not given on a running server that has the scenario [interfaces 21]", async () => {
+    const server = await createUnderstudy();
+    const at = ["--url", server.url];
+    const { verdicts, code } = await runSuite("outage-mid-run", "reads", undefined, scratch(), at);
+    expect([code, verdicts]).toEqual([0, { calm: "passed", outage: "passed", recovery: "passed" }]);
+    const hasty = await runSuite("outage-mid-run", "reads", "HASTY", scratch(), at);
+    expect([hasty.code, hasty.verdicts["outage"]]).toEqual([1, "failed"]);
+    // Without stages, its rules are armed one by one.
+    const plain = `
+rules: [{ id: down, match: { method: GET }, times: 1, effect: { status: 503, headers: { Retry-After: 1 } } }]
+expect: [{ client: [honours-retry-after] }]
+`;
+    const sound = await runSuite("mine.yaml", "reads", undefined, write(plain), at);
+    expect([sound.code, sound.result.failures]).toEqual([0, []]);
+    const flawed = await runSuite("mine.yaml", "reads", "HASTY", write(plain), at);
+    expect(flawed.result.failures.join()).toContain("Retry-After was 1 s, and it waited");
+    await server.close();
+  });
+
+  it("is a guess on a running server that lacks the scenario, or has another text [interfaces 21]", async () => {
+    const server = await createUnderstudy();
+    for (const [file, text] of [
+      ["mine.yaml", STAGES],
+      ["outage-mid-run.yaml", STAGES],
+    ] as const) {
+      const cwd = scratch();
+      writeFileSync(join(cwd, file), text);
+      const refused = await runCommand(["suite", file, "--url", server.url, "--", "true"], { cwd });
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        expect.stringContaining(
+          `${file.slice(0, -5)} has stages, and the server at ${server.url} does not have this scenario`,
+        ),
+      ]);
+    }
+    await server.close();
   });
 });

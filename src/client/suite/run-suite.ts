@@ -230,7 +230,7 @@ function toShare({ wish, server, scenario }: ScenarioRun): SuiteShare {
     sandbox: name,
     world: JSON.parse(JSON.stringify({ fixture, seed, clock })),
     origin: server.hasFiles,
-    scenarios: server.hasFiles ? [scenario.name as ScenarioName] : [],
-    rules: server.hasFiles ? [] : toRules(scenario),
+    scenarios: server.knows(scenario) ? [scenario.name as ScenarioName] : [],
+    rules: server.knows(scenario) ? [] : toRules(scenario),
   };
 }

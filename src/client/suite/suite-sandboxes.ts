@@ -1,3 +1,4 @@
+import isEqual from "fast-deep-equal";
 import type { ExpectDocument } from "../../engine/faults/rule-document.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { RunEnd } from "../../tools/client-test/client-check.ts";
@@ -103,7 +104,9 @@ export class SuiteSandboxes {
         const { clock } = await sandbox.info();
         const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
         const requests = entries.toReversed();
-        const run = toStageRun(requests, { end, scenario: this.scenario.name, stage });
+        // Rules without a name for all of them are inline.
+        const source = this.server.knows(this.scenario) ? this.scenario.name : "inline";
+        const run = toStageRun(requests, { end, source, stage });
         return { run, requests, isReal: clock.mode !== "frozen" && clock.rate === 1 };
       }),
     );
@@ -218,11 +221,27 @@ export class SuiteServer {
     return new SuiteServer(connect(url, token === undefined ? {} : { token }));
   }
 
+  /** The scenarios with stages that a server elsewhere does not have, or has with another text. */
+  async findMissing(scenarios: readonly Scenario[]): Promise<string[]> {
+    const staged = scenarios.filter(({ stages }) => stages.length > 0);
+    if (this.hasFiles || staged.length === 0) return [];
+    const { items } = await (await this.client.open("default")).scenarios.list();
+    return staged.flatMap((scenario) => {
+      const known = items.find(({ name }) => name === scenario.name);
+      return known !== undefined && isSameText(known, scenario) ? [] : [scenario.name];
+    });
+  }
+
+  /** Whether the server has the scenario by name. Stages cannot be armed rule by rule. */
+  knows({ stages }: Scenario): boolean {
+    return this.hasFiles || stages.length > 0;
+  }
+
   /** A fresh sandbox with the active scenario. */
   async open(wish: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
-    if (this.hasFiles) {
+    if (this.knows(scenario)) {
       const scenarios = [scenario.name as ScenarioName];
-      return this.client.sandbox({ ...wish, scenarios, origin: true });
+      return this.client.sandbox({ ...wish, scenarios, ...(this.hasFiles && { origin: true }) });
     }
     const sandbox = await this.client.sandbox(wish);
     try {
@@ -236,13 +255,26 @@ export class SuiteServer {
   }
 
   /** How often each rule was triggered. */
-  async hits(sandbox: SandboxClient, { name, rules }: Scenario): Promise<RuleOutcome[]> {
-    const armed = this.hasFiles
+  async hits(sandbox: SandboxClient, scenario: Scenario): Promise<RuleOutcome[]> {
+    const { name, rules } = scenario;
+    const armed = this.knows(scenario)
       ? (await sandbox.scenarios.list()).items.find((one) => one.name === name)?.rules
       : (await sandbox.faults.list()).items;
     // A reset by the application removes inline rules: a missing rule counts as not triggered since.
     return rules.map(({ id }) => ({ id, hits: armed?.find((rule) => rule.id === id)?.hits ?? 0 }));
   }
+}
+
+function isSameText({ rules, stages = [] }: ScenarioState, scenario: Scenario): boolean {
+  const theirs = rules.map(({ hits: _hits, spent: _spent, lease, ...rule }) => {
+    const { ttl, hits } = lease ?? {};
+    return { ...rule, ...(lease && { lease: JSON.parse(JSON.stringify({ ttl, hits })) }) };
+  });
+  const ends = stages.map(({ name, until, expect, rules: ids }) => ({ name, until, expect, ids }));
+  const ours = scenario.stages.map(({ name, document: { until, expect }, rules: ids }) => {
+    return { name, until, expect, ids: [...ids] };
+  });
+  return isEqual(theirs, toRules(scenario)) && isEqual(ends, ours);
 }
 
 /** Adds the scenario to a server that does not have its file. */

@@ -4,19 +4,17 @@ import { type ClientFinding, type ClientRun, isSame, notObservable, type RunEnd 
 
 interface StageOfRun {
   end: RunEnd;
-  scenario: string;
+  /** The scenario, or `inline`. */
+  source: string;
   /** As `scenario/stage`; undefined for the whole run. */
   stage: string | undefined;
 }
 
 /** The requests of a stage, and those after it, which show how the client took its failures. */
-export function toStageRun(
-  requests: readonly JournalEntry[],
-  { end, scenario, stage }: StageOfRun,
-): ClientRun {
+export function toStageRun(requests: readonly JournalEntry[], { end, source, stage }: StageOfRun): ClientRun {
   const isOfStage = ({ stages = [] }: JournalEntry) => stage === undefined || stages.includes(stage);
   const first = requests.findIndex(isOfStage);
-  const isHit = (entry: JournalEntry) => isOfStage(entry) && entry.decision.startsWith(`fault:${scenario}/`);
+  const isHit = (entry: JournalEntry) => isOfStage(entry) && entry.decision.startsWith(`fault:${source}/`);
   return { end, isHit, requests: first < 0 ? [] : requests.slice(first) };
 }
 
