@@ -87,6 +87,61 @@ describe("a world that a page stores", () => {
     expect(found.entries).toBeGreaterThanOrEqual(entries);
   });
 
+  it("has its OpenAPI document, records and active scenario again, and none once it was removed [interfaces 18]", async () => {
+    const tag = {
+      type: "object",
+      required: ["id", "name"],
+      properties: { id: { type: "string", readOnly: true }, name: { type: "string", minLength: 1 } },
+    };
+    const answer = (schema: object) => ({ description: "", content: { "application/json": { schema } } });
+    const openapi = {
+      openapi: "3.1.0",
+      info: { title: "Tags", version: "1" },
+      paths: {
+        "/v1/tags": {
+          get: { operationId: "listTags", responses: { 200: answer({ type: "array", items: tag }) } },
+          post: {
+            operationId: "createTag",
+            requestBody: { required: true, content: { "application/json": { schema: tag } } },
+            responses: { 201: answer(tag) },
+          },
+        },
+        "/v1/tags/{tag_id}": { get: { operationId: "getTag", responses: { 200: answer(tag) } } },
+      },
+    };
+    const page = await openTab();
+    const names = (tab: Page) =>
+      tab.evaluate(async () => {
+        const found = await fetch("/v1/tags", asDan);
+        return found.ok ? ((await found.json()) as Any[]).map(({ name }) => name) : found.status;
+      });
+    const add = (tab: Page, name: string) =>
+      tab.evaluate(async (text) => {
+        const headers = { ...asDan.headers, "content-type": "application/json" };
+        return (await fetch("/v1/tags", { method: "POST", headers, body: JSON.stringify({ name: text }) }))
+          .status;
+      }, name);
+    await page.evaluate((document) => sandbox.operations.replace(document), openapi as object);
+    expect([await add(page, "one"), await add(page, "")]).toEqual([201, 422]);
+    await page.evaluate(async () => {
+      await sandbox.snapshots.save("one");
+      await sandbox.scenarios.activate("getTag-not-found" as never);
+    });
+    await reload(page);
+    expect([await names(page), await add(page, "two")]).toEqual([["one"], 201]);
+    const active = await page.evaluate(async () => (await sandbox.info()).scenarios);
+    expect(active).toEqual(["getTag-not-found"]);
+    // Another tab serves it by way of the first.
+    const second = await openTab();
+    expect(await names(second)).toEqual(["two", "one"]);
+    await page.evaluate(async () => void (await sandbox.snapshots.restore("one")));
+    await reload(page);
+    expect(await names(page)).toEqual(["one"]);
+    await page.evaluate(() => sandbox.operations.clear());
+    await reload(page);
+    expect(await names(page)).toBe(404);
+  });
+
   it("is shared by two tabs; when the one that leads is closed, the other goes on [interfaces 17]", async () => {
     const first = await openTab();
     const second = await openTab();

@@ -100,6 +100,74 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     expect((await send(url, "POST", "/v1/tags", { name: "" })).status).toBe(422);
   });
 
+  it("has its derived scenarios and its rules after a restart, until it goes [interfaces 18]", async () => {
+    let url = await begin();
+    let sandbox = await reach(url);
+    await sandbox.operations.replace(TAGS, BINDINGS);
+    await sandbox.scenarios.activate("createTag-invalid-input" as never);
+    await sandbox.faults.add({
+      match: { operation: "listTags" as never },
+      effect: { error: "INVALID_INPUT" },
+      times: 2,
+    });
+    expect([await create(url, "one"), await list(url)]).toEqual([422, 422]);
+    url = await restart();
+    sandbox = await reach(url);
+    const { scenarios, counts } = await sandbox.info();
+    expect([scenarios, (counts as Record<string, number>)["tags"]]).toEqual([["createTag-invalid-input"], 0]);
+    expect([await create(url, "two"), await list(url), await list(url)]).toEqual([422, 422, []]);
+    await sandbox.scenarios.activate("createTag-rate-limited" as never);
+    expect(await create(url, "three")).toBe(429);
+    url = await restart();
+    sandbox = await reach(url);
+    expect(await create(url, "four")).toBe(429);
+    await sandbox.scenarios.activate();
+    expect(await create(url, "five")).toBe(201);
+    await sandbox.scenarios.activate("createTag-signed-out" as never);
+    await sandbox.operations.clear();
+    url = await restart();
+    expect(await list(url)).toBe(404);
+  });
+
+  it("that was removed leaves a world that starts, forks and resets, whatever named its parts [interfaces 18]", async () => {
+    let url = await begin();
+    const bindings = {
+      ...BINDINGS,
+      operations: { ...BINDINGS.operations, createTag: { create: "tags", emit: "tag.created" } },
+    };
+    await (await reach(url)).operations.replace(TAGS, bindings);
+    let sandbox = await reach(url);
+    // What stays of each: a rule of requests, one of deliveries, a subscription, a delivery, and an open hold.
+    await sandbox.faults.add({
+      match: { operation: "listTags" as never },
+      effect: { error: "INVALID_INPUT" },
+    });
+    await sandbox.faults.add({ match: { path: "/v1/tags" }, effect: { delay: "1ms" } });
+    await sandbox.faults.add({ match: { event: "tag.created" as never }, effect: { status: 500 } });
+    const receiver = await sandbox.receivers.add();
+    const hook = await send(url, "POST", "/webhooks", { url: receiver.url, events: ["tag.created"] });
+    expect(hook.status).toBe(201);
+    expect(await create(url, "one")).toBe(201);
+    await sandbox.clock.advance("1s");
+    await sandbox.snapshots.save("with-tags");
+    const file = await sandbox.snapshots.export("with-tags");
+    await sandbox.operations.clear();
+    const fork = await connect(url).fork("default", "branch");
+    expect((await fork.faults.list()).total).toBe(3);
+    url = await restart();
+    sandbox = await reach(url);
+    expect([await list(url), (await send(url, "GET", "/v1/models")).status]).toEqual([404, 200]);
+    expect((await sandbox.faults.list()).total).toBe(3);
+    expect((await sandbox.state("webhooks").list({ url: receiver.url } as object)).total).toBe(1);
+    expect((await sandbox.deliveries.list()).total).toBeGreaterThan(0);
+    await sandbox.snapshots.restore("with-tags");
+    await expect(sandbox.snapshots.import("again", file)).rejects.toThrow(/tags/);
+    await sandbox.operations.replace(TAGS, bindings);
+    expect(await list(url)).toBe(422);
+    await sandbox.reset();
+    expect(await list(url)).toEqual([]);
+  });
+
   it("gives way to another document, and to none, and its records go [interfaces 18]", async () => {
     let url = await begin();
     await (await reach(url)).operations.replace(TAGS, BINDINGS);

@@ -7,6 +7,7 @@ import { shownRecord } from "../../engine/own/own-resource.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
+import { plainSchema } from "../../tools/reports/openapi-document.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
 import {
   type ControlContext,
@@ -30,6 +31,7 @@ import {
   type StateCollection,
   stateCollection,
   stateCollections,
+  withAnyEvent,
 } from "../state/state-collection.ts";
 
 /** More than a sandbox may hold. */
@@ -39,7 +41,10 @@ const MAX_RECORDS = 1_000_000;
 const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections }) => collections)
     .filter(({ internal }) => internal !== true)
-    .map(({ name, schema }) => [name, { ...withoutInternal(schema), $id: `${inPascalCase(name)}Record` }]),
+    .map(({ name, schema }) => [
+      name,
+      { ...withAnyEvent(withoutInternal(schema)), $id: `${inPascalCase(name)}Record` },
+    ]),
 );
 
 function inPascalCase(name: string): string {
@@ -122,7 +127,9 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
         id_field: collection.idField,
         prefix: collection.prefix,
         records: tx.all(collection).size,
-        ...(!Object.hasOwn(RECORDS, collection.name) && { schema: shownRecord(collection) }),
+        ...(!Object.hasOwn(RECORDS, collection.name) && {
+          schema: plainSchema(shownRecord(collection)),
+        }),
       }));
       return toList(items);
     },

@@ -14,10 +14,12 @@ import { unknownName, unprocessable } from "../problem.ts";
 export class StateCollection extends ShownCollection {
   /** The fields that only the server sees. */
   private readonly own: TObject;
+  private readonly stored: TObject;
 
   constructor(collection: AnyCollection, resource: Pick<Resource, "state" | "factories"> = {}) {
     super(collection, resource);
     const { properties } = collection.schema as TObject;
+    this.stored = withAnyEvent(this.whole);
     this.own = Type.Object(Object.fromEntries(this.internal.map((name) => [name, properties[name]!])));
   }
 
@@ -55,18 +57,27 @@ export class StateCollection extends ShownCollection {
 
   /** Compiles the validator of whole records, so that the first record does not wait for it. */
   prepare(): void {
-    toValidator(this.whole);
+    toValidator(this.stored);
   }
 
   /** The same for a whole stored record, in its public and its stored form. */
   checkWhole(record: object, world: Transaction): void {
-    checkInput(this.whole, this.toPublic(record, world));
+    checkInput(this.stored, this.toPublic(record, world));
     if (this.internal.length > 0)
       checkInput(
         this.own,
         this.convert(record, (at) => toIso(at, world)),
       );
   }
+}
+
+/** A subscription outlives an event of one's own whose declaration is gone. */
+export function withAnyEvent(schema: TObject): TObject {
+  const text = JSON.stringify(schema);
+  if (!text.includes('"x-events"')) return schema;
+  return JSON.parse(text, (_, part) => 
+    part?.["x-events"] === true ? { anyOf: [part, { type: "string" }] } : part,
+  ) as TObject;
 }
 
 const byResources = new WeakMap<readonly Resource[], ReadonlyMap<string, StateCollection>>();

@@ -17,7 +17,7 @@ import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./requ
 import { ArmedRule, type Rule, readRule } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
 import { SandboxScenarios } from "./sandbox-scenarios.ts";
-import { readInlineRule, type Scenario, type ScenarioUser } from "./scenario.ts";
+import { readInlineRule, readSavedRule, type Scenario, type ScenarioUser } from "./scenario.ts";
 import { followStages, StageProgress, toStages } from "./stages.ts";
 
 /** An inline rule has this id already. */
@@ -289,7 +289,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     const { scenarios, base } = this.parts;
     const { api } = this.sandbox;
     const found = active.filter((name) => scenarios.has(name));
-    const rules = inline.map(({ id, rule }) => readInlineRule({ ...rule, id }, api, () => id));
+    const rules = inline.map(({ id, rule }) => readSavedRule(rule, id, api));
     this.numbered = numbered;
     this.first = first.filter((name) => scenarios.has(name));
     this.inlineRules = arm(rules, INLINE, progress);

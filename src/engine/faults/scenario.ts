@@ -104,15 +104,33 @@ export function readScenario({ text, shown, file, warn }: ScenarioText, api: Rul
  * @throws DocumentError naming the field at fault and the nearest right word
  */
 export function readInlineRule(value: unknown, api: RuleApi, newId: () => string): Rule {
+  const rule = checkInlineRule(value, (one) => checkRule(one, [], api));
+  return readRule(rule, rule.id ?? newId(), api.operations);
+}
+
+/**
+ * Reads a rule that was valid once. Operations and events that it names may be gone; then it applies to none.
+ * @throws DocumentError for anything else that is wrong
+ */
+export function readSavedRule(value: object, id: string, { operations }: RuleApi): Rule {
+  const rule = checkInlineRule({ ...value, id }, (one) =>
+    checkRule(one, [], { operations: [], events: [] }).filter(({ path }) => path[0] !== "match"),
+  );
+  return readRule(rule, id, operations);
+}
+
+function checkInlineRule(
+  value: unknown,
+  listProblems: (rule: RuleDocument) => ProblemDetails[],
+): RuleDocument {
   const document = inlineDocument(value, { file: "rule" });
   throwProblems(document, checkDocument(document, toValidator(RuleDocument)));
   const rule = value as RuleDocument;
-  const problems = checkRule(rule, [], api);
   throwProblems(
     document,
-    problems.map((problem) => problemAt(document, problem)),
+    listProblems(rule).map((problem) => problemAt(document, problem)),
   );
-  return readRule(rule, rule.id ?? newId(), api.operations);
+  return rule;
 }
 
 /** The scenario of a valid document. */

@@ -248,6 +248,13 @@ const INTERNAL = new Set([
   ...["$id", "~kind", "~optional"],
 ]);
 
+/** A schema as anyone reads it. */
+export function plainSchema(schema: TSchema): object {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value) => (INTERNAL.has(key) ? undefined : value)),
+  ) as object;
+}
+
 /** Moves titled object schemas to components/schemas, and replaces them by references. */
 export class SchemaComponents {
   readonly schemas: Json = {};
