@@ -185,6 +185,6 @@ it("the types of declarations are written for a client [interfaces 18]", async (
   expect(written).toMatch(
     /"notes\.create": \{\n {4}params: undefined;\n {4}query: undefined;\n {4}body: \{\n {6}text: string;/,
   );
-  expect(written).toContain("export type OwnEventName = never;");
+  expect(written).toContain("export interface OwnEvents {}\nexport type OwnEventName = keyof OwnEvents;");
   expect((await runCommand(["types"])).code).toBe(2);
 });

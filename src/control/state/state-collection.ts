@@ -75,7 +75,7 @@ export class StateCollection extends ShownCollection {
 export function withAnyEvent(schema: TObject): TObject {
   const text = JSON.stringify(schema);
   if (!text.includes('"x-events"')) return schema;
-  return JSON.parse(text, (_, part) => 
+  return JSON.parse(text, (_, part) =>
     part?.["x-events"] === true ? { anyOf: [part, { type: "string" }] } : part,
   ) as TObject;
 }
