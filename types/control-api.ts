@@ -777,6 +777,7 @@ export interface SandboxState {
   settings: Settings;
   /** On the wall clock */
   created_at: string;
+  forked_from?: string | null;
   /** How many records each collection holds */
   counts: Record<CollectionName, number>;
 }
@@ -1891,6 +1892,7 @@ export interface Rewound {
   settings: Settings;
   /** On the wall clock */
   created_at: string;
+  forked_from?: string | null;
   /** How many records each collection holds */
   counts: Record<CollectionName, number>;
   /** Half-finished uploads that must start again, since their bytes are gone */

@@ -15,16 +15,19 @@ const MAX_TAKEOVERS = 16;
  * All sandboxes in order of creation. Each node lists its own; this node takes over those without an owner, as for any
  * request to them.
  */
-export async function listSandboxes({
-  server: { directory, sandboxes },
-  site,
-  headers,
-}: Pick<ControlCall, "server" | "site" | "headers">): Promise<Static<typeof SandboxBody>[]> {
-  const listOwn = () => [...sandboxes.all()].map((sandbox) => renderSandbox(sandbox, site));
+export async function listSandboxes(
+  { server: { directory, sandboxes }, site, headers }: Pick<ControlCall, "server" | "site" | "headers">,
+  withForks = false,
+): Promise<Static<typeof SandboxBody>[]> {
+  const render = (sandbox: Sandbox) => ({
+    ...renderSandbox(sandbox, site),
+    ...(withForks && { forked_from: sandbox.forked_from ?? null }),
+  });
+  const listOwn = () => [...sandboxes.all()].map(render);
   if (directory.isForwarded(headers)) return listOwn();
   const [names, others] = await Promise.all([
     directory.names(),
-    directory.askOtherNodes("/_control/sandboxes", headers),
+    directory.askOtherNodes(`/_control/sandboxes${withForks ? "?forks=true" : ""}`, headers),
   ]);
   const remote = others.flatMap((answer) => (answer as { items: Static<typeof SandboxBody>[] }).items);
   const known = new Map([...remote, ...listOwn()].map((body) => [body.name, body]));
@@ -32,7 +35,7 @@ export async function listSandboxes({
   for (let from = 0; from < free.length; from += MAX_TAKEOVERS) {
     const batch = free.slice(from, from + MAX_TAKEOVERS);
     const taken = await Promise.all(batch.map((name) => directory.find(name)));
-    for (const sandbox of taken) if (sandbox) known.set(sandbox.name, renderSandbox(sandbox, site));
+    for (const sandbox of taken) if (sandbox) known.set(sandbox.name, render(sandbox));
   }
   return names.flatMap((name) => known.get(name) ?? []);
 }

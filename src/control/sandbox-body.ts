@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { ClosedObject, Timestamp, typed } from "../engine/contract/schema.ts";
+import { ClosedObject, Nullable, Timestamp, typed } from "../engine/contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
 import { NoPortError, type Site } from "../engine/pipeline/plain-http.ts";
 import { randomHex } from "../engine/platform.ts";
@@ -27,6 +27,9 @@ export const SandboxBody = ClosedObject(
     scenarios: Type.Array(Type.String(), { description: "The active ones, in order" }),
     settings: Settings,
     created_at: Timestamp({ description: "On the wall clock" }),
+    forked_from: Type.Optional(
+      Nullable(Type.String({ description: "With `forks`: the sandbox that it is a fork of, if any" })),
+    ),
     counts: typed(
       "Record<CollectionName, number>",
       Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {

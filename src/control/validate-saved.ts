@@ -92,6 +92,7 @@ const Saved = Type.Object(
         // Saved by an earlier version, which had fewer.
         settings: SomeSettings,
         resets: WholeNumber,
+        forked_from: Type.Optional(Type.String()),
         start: Epoch,
         snapshots: Names,
         /** The sources of own operations. */

@@ -15,7 +15,10 @@ export class SandboxImage {
   readonly base: Root;
   readonly document: object;
   readonly source: LoadedFixture;
-  readonly about: Pick<Sandbox, "created_at" | "fixture" | "seed" | "settings" | "resets" | "start">;
+  readonly about: Pick<
+    Sandbox,
+    "created_at" | "fixture" | "seed" | "settings" | "resets" | "start" | "forked_from"
+  >;
   readonly value: SandboxValue;
   readonly faults: FaultState;
   readonly snapshots: ReadonlyMap<string, SandboxValue>;
@@ -30,13 +33,13 @@ export class SandboxImage {
     uploads: StorableUploads,
     saved: Pick<SandboxImage, "value" | "faults">,
   ) {
-    const { source, created_at, fixture, seed, settings, resets, start } = sandbox;
+    const { source, created_at, fixture, seed, settings, resets, start, forked_from } = sandbox;
     this.sandbox = sandbox;
     this.uploads = uploads;
     this.source = source;
     this.base = source.root(seed);
     this.document = source.document();
-    this.about = { created_at, fixture, seed, settings, resets, start };
+    this.about = { created_at, fixture, seed, settings, resets, start, forked_from };
     this.value = saved.value;
     this.faults = saved.faults;
     this.snapshots = new Map(sandbox.snapshots);

@@ -20,7 +20,7 @@ export const server = {
   description: () => callControl<ControlDescription>("/_control/api.json"),
   /** OpenAPI document of the emulated API. */
   fidelity: () => callControl<Api.FidelityLedger>("/_control/fidelity"),
-  sandboxes: () => callControl<Api.List<Api.SandboxState>>("/_control/sandboxes"),
+  sandboxes: () => callControl<Api.List<Api.SandboxState>>("/_control/sandboxes?forks=true"),
   createSandbox: (body: Api.SandboxOptions) =>
     callControl<Api.SandboxState>("/_control/sandboxes", { method: "POST", body }),
   /** @param file what `exportFile` made, in base64 */

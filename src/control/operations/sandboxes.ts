@@ -81,9 +81,14 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     id: "sandboxes.list",
     route: "GET /_control/sandboxes",
     summary: "List all sandboxes in order of creation",
+    query: ClosedObject({
+      forks: Type.Optional(
+        Type.Boolean({ description: "Whether each names the sandbox that it is a fork of" }),
+      ),
+    }),
     success: { status: 200, schema: ListOf(SandboxBody) },
     handle: async (call) => {
-      return toList(await listSandboxes(call));
+      return toList(await listSandboxes(call, call.query.forks));
     },
   }),
   operation({

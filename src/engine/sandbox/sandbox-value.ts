@@ -48,6 +48,7 @@ export interface SavedState {
   created_at: number;
   resets: number;
   start: number;
+  forked_from?: string | undefined;
   value: SandboxValue;
   snapshots: ReadonlyMap<string, SandboxValue>;
   history: StoredHistory | undefined;

@@ -29,7 +29,7 @@ import { TimelineRecorder } from "./timeline-recorder.ts";
 
 /** A sandbox as it was saved. */
 export interface SavedSandbox {
-  about: Pick<Sandbox, "created_at" | "fixture" | "seed" | "settings" | "resets" | "start">;
+  about: Pick<Sandbox, "created_at" | "fixture" | "seed" | "settings" | "resets" | "start" | "forked_from">;
   source: LoadedFixture;
   value: SandboxValue;
   faults: FaultState;
@@ -71,6 +71,8 @@ export class Sandbox {
   readonly snapshots: Snapshots;
   readonly faults: FaultInjector;
   readonly outcomes = new OutcomeCounts();
+  /** The name of the sandbox that it is a fork of; undefined if it is none. */
+  forked_from?: string | undefined;
   /** The name of the fixture, or `inline`. */
   fixture: string;
   seed: number;
@@ -244,6 +246,7 @@ export class Sandbox {
 
   /** Copies another sandbox, or a moment of its history; returns the ids of the uploads that have lost bytes since then. */
   adopt(original: Sandbox, moment?: StateRef): string[] {
+    this.forked_from = original.name;
     this.start = original.start;
     this.resets = original.resets;
     this.history.begin(this.resets);
@@ -255,8 +258,9 @@ export class Sandbox {
     return lostUploads;
   }
 
-  restoreSaved({ created_at, resets, start, value, snapshots, history }: SavedState): void {
+  restoreSaved({ created_at, resets, start, forked_from, value, snapshots, history }: SavedState): void {
     this.created_at = created_at;
+    this.forked_from = forked_from;
     this.resets = resets;
     this.start = start;
     for (const [name, snapshot] of snapshots) this.snapshots.set(name, snapshot);
@@ -268,8 +272,8 @@ export class Sandbox {
   /** Restores the saved state, because later changes could not be saved; a running clock continues. */
   rollbackTo({ about, source, value, faults, snapshots, history, own }: SavedSandbox): void {
     const began = { state: this.recorder.present(), position: this.history.lastSequence };
-    const { created_at, fixture, seed, settings, resets, start } = about;
-    Object.assign(this, { created_at, fixture, seed, settings, resets, start, source });
+    const { created_at, fixture, seed, settings, resets, start, forked_from } = about;
+    Object.assign(this, { created_at, fixture, seed, settings, resets, start, forked_from, source });
     if (own !== this.own) this.setOwn(own);
     this.journal.resize(settings.journal_limit);
     this.history.resize(settings.history_limit);

@@ -159,4 +159,27 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await expect.poll(async () => (await control("GET", "/mistake")).status).toBe(404);
     await see(page.getByRole("alert")).toHaveCount(0);
   });
+
+  it("shows forks below the sandbox that they come from [issue 38]", async () => {
+    for (const name of ["oak", "ash", "elm"]) await control("POST", "", { name });
+    await control("POST", "/oak/fork", { name: "acorn" });
+    await control("POST", "/acorn/fork", { name: "seedling" });
+    await control("POST", "/elm/fork", { name: "orphan" });
+    await control("DELETE", "/elm");
+    const { page } = await open();
+    const names = async () =>
+      (await page.getByRole("row").allInnerTexts()).flatMap(
+        (text) => /oak|ash|acorn|seedling|orphan/.exec(text) ?? [],
+      );
+    await see(page.getByRole("row", { name: /seedling/ })).toBeVisible();
+    expect(await names()).toEqual(["oak", "acorn", "seedling", "ash", "orphan"]);
+    await see(page.getByRole("row", { name: /seedling/ }).getByRole("img")).toHaveAccessibleName(
+      "Fork of acorn",
+    );
+    await page.getByRole("row", { name: /seedling/ }).click();
+    await see(page.getByRole("region", { name: "Sandbox seedling" })).toContainText("Fork ofacorn");
+    await expectAccessible(page);
+    // Other clients see the shape that they know.
+    expect((await control("GET", "/acorn")).body).not.toHaveProperty("forked_from");
+  });
 });

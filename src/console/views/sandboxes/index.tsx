@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import type { SandboxState } from "../../../../types/control-api.ts";
 import { useGo, useParameters, useSandboxName, useSelection } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
@@ -9,14 +10,17 @@ import { Badge } from "../../components/mark.tsx";
 import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { absolute, formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
+import { type Branch, orderByLineage } from "./lineage.ts";
 import { CopyDialog, CreateSandbox, ResetDialog } from "./sandbox-forms.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
-const COLUMNS: readonly Column<SandboxState>[] = [
+type Row = SandboxState & Pick<Branch, "depth">;
+
+const COLUMNS: readonly Column<Row>[] = [
   {
     id: "name",
     title: "Sandbox",
-    show: ({ name }) => <SandboxTitle name={name} />,
+    show: (row) => <SandboxTitle {...row} />,
     width: "minmax(0, 1.4fr)",
   },
   { id: "fixture", title: "Fixture", from: "medium" },
@@ -55,10 +59,28 @@ const COLUMNS: readonly Column<SandboxState>[] = [
   },
 ];
 
-function SandboxTitle({ name }: { name: string }) {
+function SandboxTitle({ name, depth, forked_from }: Row) {
   const isCurrent = name === useSandboxName();
-  return isCurrent ? <Badge outcome="ok">{name} (current)</Badge> : <span className="unmarked">{name}</span>;
+  const title = isCurrent ? (
+    <Badge outcome="ok">{name} (current)</Badge>
+  ) : (
+    <span className="unmarked">{name}</span>
+  );
+  if (!forked_from) return title;
+  return (
+    <span
+      style={{ paddingLeft: `${Math.max(0, depth - 1) * INDENT_REM}rem` }}
+      title={`Fork of ${forked_from}`}
+    >
+      <span className="quiet" role="img" aria-label={`Fork of ${forked_from}`}>
+        ↳
+      </span>{" "}
+      {title}
+    </span>
+  );
 }
+
+const INDENT_REM = 1;
 
 /** In real time. The clock of the page may be behind, which would put a new sandbox into the future. */
 function Created({ at }: { at: string }) {
@@ -72,6 +94,10 @@ function countRecords({ counts }: SandboxState): number {
 export default function Sandboxes() {
   const { selected, isCreating, select, create, close } = useSelection("sandbox");
   const { data, error } = useSandboxes();
+  const rows = useMemo(
+    () => data && orderByLineage(data.items).map(({ sandbox, depth }): Row => ({ ...sandbox, depth })),
+    [data],
+  );
   return (
     <ListView
       head={
@@ -88,7 +114,7 @@ export default function Sandboxes() {
       kind="sandbox"
       label="Sandboxes"
       columns={COLUMNS}
-      rows={data?.items}
+      rows={rows}
       getKey={({ name }) => name}
       selected={selected}
       onSelect={({ name }) => select(name)}
@@ -102,7 +128,8 @@ export default function Sandboxes() {
 const ALWAYS = "default";
 
 function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
-  const { name, base_url, fixture, seed, clock, scenarios, settings, counts, created_at } = sandbox;
+  const { name, base_url, fixture, seed, clock, scenarios, settings, counts, created_at, forked_from } =
+    sandbox;
   const here = useSandboxName();
   const go = useGo();
   const { get, set } = useParameters();
@@ -168,6 +195,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
       <Section title="Setup">
         <Facts
           facts={{
+            "Fork of": forked_from || undefined,
             Fixture: fixture,
             Seed: seed,
             Clock: `${formatClock(clock)}, ${absolute(clock.now)}`,

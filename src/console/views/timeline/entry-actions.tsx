@@ -16,6 +16,7 @@ import { DialogButton } from "../../components/dialog.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
+import { RetryNow } from "../webhooks/retry-now.tsx";
 import { FailDialog, ForkDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
 import { usePins } from "./pinned.tsx";
@@ -64,10 +65,13 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
         label={pins.includes(String(node.seq)) ? "Unpin" : "Pin"}
         onPress={() => toggle(String(node.seq))}
       />
-      {entry?.kind === "delivery" && (
-        <ViewLink className="button" view="webhooks" query={{ delivery: entry.subject ?? "" }}>
-          Request and response
-        </ViewLink>
+      {entry?.kind === "delivery" && entry.subject && (
+        <>
+          <RetryNow delivery={entry.subject} />
+          <ViewLink className="button" view="webhooks" query={{ delivery: entry.subject }}>
+            Request and response
+          </ViewLink>
+        </>
       )}
       {entry && (
         <>

@@ -1,20 +1,20 @@
 import { useMemo } from "react";
 import { useParameters } from "../../address.ts";
 import { useRecords, useSandbox, useSandboxChange, useWhileRunning } from "../../api/queries.ts";
-import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { BodyText } from "../../components/exchange.tsx";
 import { makeMatcher, parseFilter } from "../../components/filter-language.ts";
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
-import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
+import { EmptyState, Notice } from "../../components/notice.tsx";
 import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { absolute, RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { AttemptAxis, AttemptList } from "./attempt-list.tsx";
 import { type Delivery, type DeliveryState, deliveryState, type Webhook } from "./attempts.ts";
 import { CallAsMember } from "./call-as-member.tsx";
+import { RetryNow } from "./retry-now.tsx";
 import {
   canSign,
   opensslCommand,
@@ -195,20 +195,14 @@ export function Deliveries() {
 function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined; onClose: () => void }) {
   const { delivery, webhook, onClose } = props;
   const { delivery_id, webhook_id, event, status, body } = delivery;
-  const retry = useSandboxChange((calls) => calls.runTimer({ kind: "webhook.retry", subject: delivery_id }), {
-    done: "Ran the next retry. The receiver has got it, which an undo does not take back.",
-  });
   return (
     <DetailPane title={event} label={`Delivery ${delivery_id}`} onClose={onClose}>
       {status === "success" && (
         <Notice outcome="ok">Delivered. Only failed deliveries can be redelivered.</Notice>
       )}
-      {delivery.next_retry !== null && (
-        <div className="actions">
-          <ActionButton label="Run next retry now" look="primary" change={retry} />
-        </div>
-      )}
-      <Problem error={retry.error} />
+      <div className="actions">
+        <RetryNow delivery={delivery_id} />
+      </div>
       <CallAsMember
         organization={delivery.organization_id}
         verb="Redeliver now"

@@ -1,0 +1,27 @@
+import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
+import { Problem } from "../../components/notice.tsx";
+import { RelativeTime } from "../../components/time.tsx";
+
+/** Runs the next retry of a delivery, if one is pending, without moving the clock. */
+export function RetryNow({ delivery }: { delivery: string }) {
+  const { data } = useSandboxQuery(["records", "deliveries", "one", delivery], (calls) =>
+    calls.record("deliveries", delivery),
+  );
+  const retry = useSandboxChange((calls) => calls.runTimer({ kind: "webhook.retry", subject: delivery }), {
+    done: "Ran the next retry. The receiver has got it, which an undo does not take back.",
+  });
+  return (
+    <>
+      {data?.next_retry && (
+        <>
+          <ActionButton label="Run next retry now" look="primary" change={retry} />
+          <span>
+            Next retry <RelativeTime at={data.next_retry} />
+          </span>
+        </>
+      )}
+      <Problem error={retry.error} />
+    </>
+  );
+}
