@@ -125,7 +125,7 @@ export function createEngine(options: EngineOptions): Engine {
         onCommit: (world, commit) => {
           sender.onCommit(world, commit);
           recordings.onCommit(sandbox, commit);
-          for (const key of listDeletedKeys(commit)) sandbox.windows.forget(key);
+          for (const key of listDeletedKeys(commit)) sandbox.windows.drop(key);
           for (const upload of uploadsToRelease(commit)) uploads.of(sandbox).remove(upload);
         },
         onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),

@@ -40,7 +40,7 @@ export class DueSandboxes {
   }
 
   /** The next owner records the due instant itself. */
-  forget(sandbox: string): void {
+  release(sandbox: string): void {
     this.recorded.delete(sandbox);
   }
 

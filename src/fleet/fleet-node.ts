@@ -84,7 +84,7 @@ export class FleetNode {
       await this.session.end();
       throw error;
     }
-    await this.router.forgetOwners();
+    await this.router.dropOwners();
     await this.warnOfClockDifference();
     await this.route("default");
     this.timer = setInterval(() => void this.poll().catch(() => {}), RENEW_MS);
@@ -195,7 +195,7 @@ export class FleetNode {
   }
 
   private async recover(lost: LostSession): Promise<void> {
-    await this.router.forgetOwners();
+    await this.router.dropOwners();
     await this.saver.recover(lost);
   }
 

@@ -141,8 +141,8 @@ export class FleetSaver {
     this.fenced += 1;
     this.tracked.delete(name);
     store.owned.delete(name);
-    due.forget(name);
-    chunks.forget(name);
+    due.release(name);
+    chunks.release(name);
     this.refusals.record(tracked.sandbox, moved(name));
     if (sandboxes.get(name) === tracked.sandbox) sandboxes.delete(name);
     tracked.image.release();

@@ -81,7 +81,7 @@ export class OwnerRouter {
   }
 
   /** For a lost session of this node, or a restart of Redis, which may have lost data. */
-  async forgetOwners(): Promise<void> {
+  async dropOwners(): Promise<void> {
     this.owners.clear();
     this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.age());
   }

@@ -52,7 +52,7 @@ export class UploadChunks {
     if (this.stored.delete(sandbox)) await this.store.connection.ask(["UNLINK", uploadsKey(sandbox)]);
   }
 
-  forget(sandbox: string): void {
+  release(sandbox: string): void {
     this.stored.delete(sandbox);
   }
 

@@ -62,10 +62,10 @@ describe("the files of a kept folder", () => {
   });
 
   it("a database whose last page is not whole was cut, unless a log beside it repairs it [quality 2.7]", () => {
-    expect(files.isCut()).toBe(false);
+    expect(files.isTruncated()).toBe(false);
     const cut = (given: Parameters<typeof write>[0]) => {
       write(given);
-      return files.isCut();
+      return files.isTruncated();
     };
     expect(cut({})).toBe(false);
     expect(cut({ size: 8191 })).toBe(true);
@@ -77,9 +77,9 @@ describe("the files of a kept folder", () => {
     expect(cut({ page: 0, size: 8191 })).toBe(false);
     write({ size: 8191 });
     writeFileSync(`${files.database}-wal`, "");
-    expect(files.isCut()).toBe(true);
+    expect(files.isTruncated()).toBe(true);
     writeFileSync(`${files.database}-wal`, "log");
-    expect(files.isCut()).toBe(false);
+    expect(files.isTruncated()).toBe(false);
   });
 
   it("a database is emptied where nothing is left of it but its copy [quality 2.7]", () => {
@@ -120,14 +120,14 @@ describe("the files of a kept folder", () => {
     writeFileSync(files.copy, "copy");
     age(files.copy, 1_700_000_000);
     const aside = `${files.database}.damaged`;
-    expect(files.setDamagedAside().says).toBe(
+    expect(files.setDamagedAside().message).toBe(
       `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}; the copy of 2023-11-14T22:13:20.000Z is used instead.`,
     );
     expect(readFileSync(files.database, "utf8")).toBe("copy");
     expect(["", "-wal", "-shm"].map((part) => statSync(aside + part).size)).toEqual([8192, 3, 3]);
     expect(["-wal", "-shm", ".previous"].some((part) => existsSync(files.database + part))).toBe(false);
     // The copy is damaged as well, and has no log.
-    expect(files.setDamagedAside().says).toBe(
+    expect(files.setDamagedAside().message).toBe(
       `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}-2; there is no earlier copy, so everything starts empty.`,
     );
     expect([existsSync(files.database), readFileSync(`${aside}-2`, "utf8")]).toEqual([false, "copy"]);
@@ -141,7 +141,7 @@ describe("the files of a kept folder", () => {
     chmodSync(files.database, 0o600);
     files.makePrivate();
     expect(statSync(files.database).size).toBe(8192);
-    files.noteHolder();
+    files.recordHolder();
     expect(statSync(join(folder, "in-use-by.json")).mode & 0o777).toBe(0o600);
   });
 
@@ -150,13 +150,13 @@ describe("the files of a kept folder", () => {
     const words = (who: string) =>
       `${folder} is in use by ${who}; stop that server, or choose another folder with --persist.`;
     expect(files.inUse().message).toBe(words("another process"));
-    files.noteHolder();
+    files.recordHolder();
     expect(JSON.parse(readFileSync(holder, "utf8"))).toEqual({ pid: process.pid, host: hostname() });
     expect(files.inUse().message).toBe(words(`process ${process.pid}`));
     writeFileSync(holder, JSON.stringify({ pid: 7, host: "elsewhere" }));
     expect(files.inUse().message).toBe(words("process 7 on elsewhere"));
-    files.forgetHolder();
-    files.forgetHolder();
+    files.clearHolder();
+    files.clearHolder();
     expect(existsSync(holder)).toBe(false);
   });
 });

@@ -81,16 +81,16 @@ export class SqliteFiles {
     closeSync(openSync(this.database, "a", 0o600));
   }
 
-  noteHolder(): void {
+  recordHolder(): void {
     writeFileSync(this.holder, JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
   }
 
-  forgetHolder(): void {
+  clearHolder(): void {
     rmSync(this.holder, { force: true });
   }
 
   /** Whether a part of the last page is missing, which SQLite reads as zeros. With a log beside the database, SQLite repairs it. */
-  isCut(): boolean {
+  isTruncated(): boolean {
     const header = readHeader(this.database);
     if (header === undefined || fileSize(`${this.database}-wal`) > 0) return false;
     const page = header.readUInt16BE(PAGE_SIZE_AT);
@@ -151,13 +151,13 @@ export class SqliteFiles {
   }
 
   /** Sets the unreadable files aside, restores the copy, and reports it. */
-  setDamagedAside(): { aside: string; says: string } {
+  setDamagedAside(): { aside: string; message: string } {
     const aside = freeName(`${this.database}.damaged`);
     const isMissing = !existsSync(this.database);
     for (const part of ["", "-wal", "-shm"]) {
       if (existsSync(this.database + part)) renameSync(this.database + part, aside + part);
     }
-    return { aside, says: this.restoreCopy(isMissing ? undefined : aside) };
+    return { aside, message: this.restoreCopy(isMissing ? undefined : aside) };
   }
 
   private restoreCopy(aside: string | undefined): string {

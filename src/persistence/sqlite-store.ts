@@ -16,7 +16,7 @@ import {
 } from "./store.ts";
 
 /**
- * `--persist DIR`: one SQLite database, in a thread of its own (docs/decisions/0005). Its write-ahead log makes each
+ * `--persist DIR`: one SQLite database, in a thread of its own (docs/decisions/0007). Its write-ahead log makes each
  * commit atomic, also after kill -9 and on a full disk.
  */
 export class SqliteStore implements FolderStore {
@@ -53,13 +53,13 @@ export class SqliteStore implements FolderStore {
     const lock = takeLock(files);
     const thread = new EngineThread(files);
     try {
-      await openWhole(files, thread, say);
+      await openDatabase(files, thread, say);
     } catch (error) {
       await thread.end();
       lock.release();
       throw error;
     }
-    files.noteHolder();
+    files.recordHolder();
     const store = new SqliteStore(files, thread, lock);
     // The fallback copy is made at the end of the start.
     if (!files.hasFreshCopy()) void store.copy().catch((error) => say(copyFailed(files, error)));
@@ -96,7 +96,7 @@ export class SqliteStore implements FolderStore {
       );
       await this.thread.ask("close").catch(() => {});
       await this.thread.end();
-      this.files.forgetHolder();
+      this.files.clearHolder();
       this.lock.release();
       if (failure !== undefined && !this.isLost) throw new PersistenceError(copyFailed(this.files, failure));
     });
@@ -127,12 +127,12 @@ export class SqliteStore implements FolderStore {
     if (!existsSync(this.files.folder)) throw new StoreRefusal("gone", `${this.files.folder} is gone`);
     this.files.makePrivate();
     await this.thread.ask("reopen");
-    this.files.noteHolder();
+    this.files.recordHolder();
     this.isLost = false;
   }
 }
 
-async function openWhole(
+async function openDatabase(
   files: SqliteFiles,
   thread: EngineThread,
   say: (warning: string) => void,
@@ -144,7 +144,7 @@ async function openWhole(
   // At most three attempts: the database, its copy, and a new database, since the first two may be damaged.
   for (;;) {
     const isLost = files.isEmptied() && aside === undefined;
-    if (!isLost && !files.isCut()) {
+    if (!isLost && !files.isTruncated()) {
       try {
         const isFresh = !existsSync(files.database);
         files.makePrivate();
@@ -163,7 +163,7 @@ async function openWhole(
         if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) throw cannotOpen(files, error);
       }
     }
-    const { aside: first, says } = files.setDamagedAside();
+    const { aside: first, message: says } = files.setDamagedAside();
     aside ??= first;
     say(says);
   }
@@ -192,7 +192,7 @@ const THREAD = ["./sqlite-thread.js", "../persistence/sqlite-thread.js"]
   .map((place) => fileURLToPath(new URL(place, import.meta.url)))
   .find((path) => existsSync(path));
 
-interface Asked {
+interface PendingCall {
   resolve: (value: never) => void;
   reject: (error: Error) => void;
 }
@@ -200,7 +200,7 @@ interface Asked {
 /** The database thread as promises, which resolve in the order of the requests. */
 export class EngineThread {
   private readonly worker: Worker;
-  private readonly pending = new Map<number, Asked>();
+  private readonly pending = new Map<number, PendingCall>();
   private number = 0;
 
   constructor({ database: file, acknowledged }: Pick<SqliteFiles, "database" | "acknowledged">) {

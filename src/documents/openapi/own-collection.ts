@@ -77,15 +77,15 @@ export function isStoredInstant(field: object): boolean {
 
 function toField(name: string, node: unknown, schemas: Schemas): unknown {
   const { format, readOnly } = schemas.plain(node);
-  const isServers =
+  const setByServer =
     CREATED.test(name) || UPDATED.test(name) || readOnly === true || schemas.has(node, "readOnly");
-  if (format === "date-time" && isServers)
+  if (format === "date-time" && setByServer)
     return schemas.types(node).has("null") ? NullableInstant() : Instant();
   const inlined = inline(node, schemas, 0);
   return schemas.has(node, "writeOnly") ? internal(inlined as TSchema) : inlined;
 }
 
-/** Ids are texts inside, also where the API shows numbers. */
+/** Ids are stored as texts, also where the API shows numbers. */
 function toId({ idField, schema, prefix }: CollectionSpec, schemas: Schemas): unknown {
   const node = schemas.properties(schema).get(idField);
   if (isNumeric(node, schemas)) return { type: "string", pattern: "^-?\\d+$" };
@@ -114,7 +114,7 @@ function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schema
 
 /** Deeper parts are rare, and any value fits there. */
 const MAX_DEPTH = 2;
-const KEPT = [
+const KEYWORDS = [
   ...[
     "type",
     "enum",
@@ -130,7 +130,7 @@ const KEPT = [
   ...["required", "description", "additionalProperties"],
 ];
 
-/** Without references; a circle, and what is very deep, takes any value. */
+/** Replaces references by their schemas; circular and very deep parts take any value. */
 function inline(node: unknown, schemas: Schemas, depth: number): unknown {
   if (!isJson(node)) return node === false ? false : {};
   if (depth > MAX_DEPTH) return {};
@@ -138,7 +138,7 @@ function inline(node: unknown, schemas: Schemas, depth: number): unknown {
   const plain = schemas.plain(node);
   if (["anyOf", "oneOf", "not"].some((key) => plain[key] !== undefined)) return {};
   const found: Json = {};
-  for (const key of KEPT) if (plain[key] !== undefined && !isJson(plain[key])) found[key] = plain[key];
+  for (const key of KEYWORDS) if (plain[key] !== undefined && !isJson(plain[key])) found[key] = plain[key];
   const types = schemas.types(node);
   if (types.size > 0) found["type"] = types.size === 1 ? [...types][0] : [...types];
   if (types.has("null") && Array.isArray(found["enum"]))

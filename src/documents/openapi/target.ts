@@ -150,7 +150,7 @@ export class Target {
   update(call: Call, before: object, changes: Json, { whole }: { whole: boolean }): object {
     const { world } = call;
     const fields = this.toStored(changes, world);
-    const base = whole && this.spec !== undefined ? this.pickServers(before as Json) : before;
+    const base = whole && this.spec !== undefined ? this.keepServerFields(before as Json) : before;
     const after: Json = { ...base, ...fields };
     for (const field of this.instants) if (UPDATED.test(field)) after[field] = world.now;
     if (this.spec === undefined && this.rules.update)
@@ -176,17 +176,17 @@ export class Target {
   }
 
   /** The fields that a client does not send when it replaces a record. */
-  private pickServers(record: Json): Json {
+  private keepServerFields(record: Json): Json {
     const { idField, belongs_to, schema } = this.spec!;
     const properties = this.schemas.properties(schema);
-    const isServers = (field: string) =>
+    const setByServer = (field: string) =>
       field === idField ||
       Object.hasOwn(belongs_to, field) ||
       this.instants.includes(field) ||
       this.hidden.includes(field) ||
       !properties.has(field) ||
       this.schemas.has(properties.get(field), "readOnly");
-    return Object.fromEntries(Object.entries(record).filter(([field]) => isServers(field)));
+    return Object.fromEntries(Object.entries(record).filter(([field]) => setByServer(field)));
   }
 
   remove(call: Call, record: object): void {

@@ -52,7 +52,7 @@ describe("matching", () => {
     expect(await ask(faults, "departments.reparent", { body: sent })).toBe(hit ? "fault:inline/f" : "-");
   });
 
-  it("a rule that would only delay what another delays already is not asked, nor counted [interfaces 6]", async () => {
+  it("a rule that could only delay what another rule delays is neither evaluated nor counted [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     const later = faults.add({ id: "later", times: 1, effect: { delay: "9s" } });
     faults.add({ id: "first", effect: { delay: "1s" } });
@@ -61,7 +61,7 @@ describe("matching", () => {
     expect(later.progress).toMatchObject({ calls: 0, hits: 0 });
   });
 
-  it("inline rules go before each other newest first, and after a pass the next is asked [interfaces 3]", async () => {
+  it("the newest inline rule comes first, and the next one once it is used up [interfaces 3]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "old", effect: EFFECT });
     faults.add({ id: "new", times: 1, effect: EFFECT });
@@ -69,7 +69,7 @@ describe("matching", () => {
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/old");
   });
 
-  it("a code that the operation hit never answers passes, forced it does not [interfaces 6]", async () => {
+  it("an operation that never answers a code passes, unless the code is forced [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "f",
@@ -124,7 +124,7 @@ describe("answers of a rule", () => {
     });
   });
 
-  it("an organization that the request names is the one that its details name [interfaces 6]", async () => {
+  it("the details name the organization of the request [interfaces 6]", async () => {
     const sent = { query: "org_id=org_wanted", organization: "org_present" };
     const effect = { error: "ORGANIZATION_ACCESS_DENIED" };
     const wanted = await effectFor(effect, sent, "usage.retrieve_limits");
@@ -151,7 +151,7 @@ describe("the journal's reasons", () => {
     expect(reasons).toEqual(['nearest rule inline/near did not match: header x-trial is not "b"']);
   });
 
-  it("a rule for another caller is named too, and a draw is shown [interfaces 3]", async () => {
+  it("the reasons name a rule for another caller, and show a draw [interfaces 3]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "f",
@@ -166,7 +166,7 @@ describe("the journal's reasons", () => {
     expect(reason).toMatch(/^inline\/p matched, but did not trigger: draw 0\.\d{4} is not below 0\.000001$/);
   });
 
-  it("a request that nothing comes near allocates no reasons [interfaces 6]", async () => {
+  it("requests without a near rule share one list of reasons [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "f",
@@ -180,7 +180,7 @@ describe("the journal's reasons", () => {
 });
 
 describe("a thousand rules", () => {
-  it("a request asks only those that can concern its operation and caller [interfaces 6]", async () => {
+  it("a request evaluates only rules that can match its operation and caller [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     let asked = 0;
     for (let i = 0; i < 1000; i++) {
@@ -205,7 +205,7 @@ describe("a thousand rules", () => {
     expect(asked).toBe(0);
   });
 
-  it("armed is off without rules, with spent ones, and with probability 0 [interfaces 6]", async () => {
+  it("armed is false without rules, with used-up ones, and with probability 0 [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     expect(faults.armed).toBe(false);
     faults.add({ id: "zero", probability: 0, effect: EFFECT });

@@ -33,7 +33,7 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     ["that was never set", "undefined", /not set/],
     ["encoded", Buffer.from(SECRET).toString("base64"), /encoded in base64/],
   ];
-  it.each(keys)("a secret %s [6.3]", (_name, key, reason) => {
+  it.each(keys)("a digest made with a secret %s is explained [6.3]", (_name, key, reason) => {
     const found = explain(`sha256=${hex(key)}`);
     expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
     expect(found.reason).toMatch(reason);
@@ -41,13 +41,16 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     expect(`${found.reason} ${found.fix}`).not.toContain(BARE);
   });
 
-  it.each(keys)("listen says the same of a secret %s [interfaces 14]", (_name, key) => {
-    const header = `sha256=${hex(key)}`;
-    const { reason, code } = explain(header);
-    expect(checkSignature({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
-  });
+  it.each(keys)(
+    "listen explains a digest made with a secret %s in the same words [interfaces 14]",
+    (_name, key) => {
+      const header = `sha256=${hex(key)}`;
+      const { reason, code } = explain(header);
+      expect(checkSignature({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
+    },
+  );
 
-  it("a secret whose part after the prefix is hex, decoded [6.3]", () => {
+  it("a digest made with a secret decoded from hex is explained [6.3]", () => {
     const secret = "whsec_9b1d4f2c7a60e358";
     const mine = `sha256=${hex(Buffer.from("9b1d4f2c7a60e358", "hex"))}`;
     expect(explain(mine, { secret }).reason).toMatch(/decoded from hex/);
@@ -60,13 +63,16 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     ["encoded", Buffer.from(SECRET).toString("base64"), /\(it was given encoded\)/],
     ["in quotation marks", `'${SECRET}'`, /without its quotation marks/],
   ];
-  it.each(damaged)("the other way round: the secret at hand was given %s [6.3]", (_name, secret, reason) => {
-    const found = explain(sign(SECRET, BODY), { secret });
-    expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
-    expect(found.reason).toMatch(reason);
-  });
+  it.each(damaged)(
+    "a right digest is explained where the secret at hand is given %s [6.3]",
+    (_name, secret, reason) => {
+      const found = explain(sign(SECRET, BODY), { secret });
+      expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
+      expect(found.reason).toMatch(reason);
+    },
+  );
 
-  it("the other way round: the secret at hand was given decoded [6.3]", () => {
+  it("a right digest is explained where the secret at hand is given decoded [6.3]", () => {
     const secret = `whsec_${Buffer.from("a readable secret").toString("base64")}`;
     expect(explain(sign(secret, BODY), { secret: "a readable secret" }).reason).toMatch(/given decoded/);
   });
@@ -83,7 +89,7 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     ["v0 and colons", `v0:17:${TEXT}`, { timestamp: "17" }, /"v0:"/],
     ["id and timestamp", `del_1.17.${TEXT}`, { timestamp: "17" }, /the delivery's id, the timestamp given/],
   ];
-  it.each(joined)("a body joined with %s [6.3]", (_name, signed, given, reason) => {
+  it.each(joined)("a digest over the body and %s is explained [6.3]", (_name, signed, given, reason) => {
     const found = explain(`sha256=${hex(SECRET, signed)}`, given);
     expect(found.code).toBe("body-changed");
     expect(found.reason).toMatch(reason);
@@ -95,7 +101,7 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     expect(found.fix).toMatch(/whsec_ included.*bytes as they travel/);
   });
 
-  it("a mistake of form beside one of substance [6.3]", () => {
+  it("a wrong form and a wrong hash are both explained [6.3]", () => {
     const found = explain(hex(BARE, BODY, "sha1"));
     expect(found.code).toBe("no-prefix");
     expect(found.reason).toMatch(/also, .*HMAC with sha1, made with the secret without its whsec_ prefix/);
@@ -107,7 +113,7 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     expect(explain(mine)).toMatchObject({ code: "wrong-algorithm", fix: expect.stringContaining("HMAC") });
   });
 
-  it("a right digest with more behind it [6.3]", () => {
+  it("a right digest with text behind it is explained [6.3]", () => {
     expect(explain(`${sign(SECRET, BODY)}00`).reason).toMatch(/the right digest, and more behind it/);
   });
 });

@@ -115,6 +115,7 @@ export interface StoredEntry {
   delivered: boolean | null;
   changes: Readonly<Record<string, ChangeCounts>>;
   undone: boolean;
+  /** The pending work that it created. */
   leaves: readonly string[];
 }
 
@@ -151,7 +152,7 @@ export class HistoryEntry {
   /** The timeline's revision when it was made or last changed. */
   revision = 0;
   /** Pending work that it created, as `collection\0id`. */
-  leaves: readonly string[] = [];
+  pendingWork: readonly string[] = [];
   private heading: string;
   private refusal: string | undefined = undefined;
   private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
@@ -178,13 +179,13 @@ export class HistoryEntry {
     const { kind, title, subject, request, delivered, changes, undone, leaves } = stored;
     const change = { kind, title, subject: subject ?? undefined };
     const restored = new HistoryEntry(entry, { ...stored, journal: stored.journal ?? 0 }, change, undefined);
-    Object.assign(restored, { request, delivered, counts: changes, leaves });
+    Object.assign(restored, { request, delivered, counts: changes, pendingWork: leaves });
     entry.isUndone = undone;
     return restored;
   }
 
   toJSON(): StoredEntry {
-    const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves } = this;
+    const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, pendingWork } = this;
     const { seq, isUndone: undone } = this.entry;
     const fields = {
       id,
@@ -198,7 +199,7 @@ export class HistoryEntry {
       cause,
       advanced_by,
       request,
-      leaves,
+      leaves: pendingWork,
     };
     return { ...fields, delivered: this.delivered, changes: this.changes, undone };
   }

@@ -154,18 +154,18 @@ export class History extends TimelinePart<"change", HistoryEntry> {
 
   /** The id of the newest entry that created this pending work, `collection\0id`, and was not undone. */
   findMaker(key: string): string | null {
-    return this.findMakerUpTo(this.lastSequence, key);
+    return this.findCreatorUpTo(this.lastSequence, key);
   }
 
   /** The same among the entries of an earlier server, whose records are other objects now. */
   findSavedMaker(key: string): string | null {
-    return this.restoredUpTo === 0 ? null : this.findMakerUpTo(this.restoredUpTo, key);
+    return this.restoredUpTo === 0 ? null : this.findCreatorUpTo(this.restoredUpTo, key);
   }
 
-  private findMakerUpTo(newest: number, key: string): string | null {
-    const left = ({ sequence, entry, leaves }: HistoryEntry) =>
-      sequence <= newest && !entry.isUndone && leaves.includes(key);
-    return this.entries().findLast(left)?.id ?? null;
+  private findCreatorUpTo(newest: number, key: string): string | null {
+    const created = ({ sequence, entry, pendingWork }: HistoryEntry) =>
+      sequence <= newest && !entry.isUndone && pendingWork.includes(key);
+    return this.entries().findLast(created)?.id ?? null;
   }
 
   /** Releases the oldest states until the others take at most `maxBytes`; their entries stay. */
@@ -174,7 +174,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     for (const entry of this.entries()) {
       if (this.stateBytes <= maxBytes) break;
       if (entry.states === undefined) continue;
-      this.forgetStates(entry);
+      this.releaseStatesFor(entry);
       this.touch(entry);
     }
     this.releaseVersions();
@@ -224,14 +224,14 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   protected evictExcess(): void {
     const isOver = this.size > this.limit;
     while (this.size > this.limit) {
-      this.forgetStates(this.oldest);
+      this.releaseStatesFor(this.oldest);
       this.dropOldest();
     }
     if (isOver) this.releaseVersions();
     this.releaseStates(MAX_STATE_BYTES);
   }
 
-  private forgetStates(entry: HistoryEntry): void {
+  private releaseStatesFor(entry: HistoryEntry): void {
     if (entry.states === undefined) return;
     this.stateBytes -= stateBytes(entry.states);
     entry.releaseStates();

@@ -77,12 +77,12 @@ export class RateWindows {
   uncount(key_id: string, minute: number): void {
     const window = this.windows.get(key_id);
     if (window?.minute !== minute) return;
-    if (window.requests === 1 && window.tokens === 0) this.forget(key_id);
+    if (window.requests === 1 && window.tokens === 0) this.drop(key_id);
     else this.store(key_id, { ...window, requests: window.requests - 1 });
   }
 
   /** Called when a key was deleted, so that a new key with its id begins without a window. */
-  forget(key_id: string): void {
+  drop(key_id: string): void {
     this.windows = this.windows.delete(key_id);
   }
 

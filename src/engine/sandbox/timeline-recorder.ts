@@ -44,7 +44,7 @@ export class TimelineRecorder {
 
   /** To be called with each commit. */
   readonly recordCommit = (commit: Commit): void => {
-    const { before, after, written, timer, by } = commit;
+    const { before, after, written, timer, source } = commit;
     const { history } = this;
     const { versions } = history;
     if (history.limit === 0) {
@@ -52,11 +52,11 @@ export class TimelineRecorder {
       return;
     }
     // A random draw by itself changes no record.
-    const isChange = before.tables !== after.tables && (timer ?? by) !== undefined;
+    const isChange = before.tables !== after.tables && (timer ?? source) !== undefined;
     const from = isChange ? versions.getVersion(before) : 0;
     versions.record(commit);
     if (!isChange) return;
-    const change = (by as ChangeSource | undefined)?.change;
+    const change = (source as ChangeSource | undefined)?.change;
     if (timer === undefined) this.recordChange({ from, after, written }, change!);
     else this.recordTimer({ from, after, written }, timer, change);
   };
@@ -173,7 +173,7 @@ export class TimelineRecorder {
       // A timer that sets itself again keeps its origin.
       const again = ran !== undefined && key === `${timers.name}\0${ran.timer.id}`;
       this.makers.set(record, again ? ran.maker : { cause: entry.id, advanced_by: null });
-      if (!again) entry.leaves = [...entry.leaves, key];
+      if (!again) entry.pendingWork = [...entry.pendingWork, key];
     }
   }
 
@@ -182,7 +182,7 @@ export class TimelineRecorder {
     for (const { key, record } of this.newWork(commit)) {
       this.makers.set(record, from);
       const maker = from.cause === null ? undefined : this.history.find(from.cause);
-      if (maker !== undefined) maker.leaves = [...maker.leaves, key];
+      if (maker !== undefined) maker.pendingWork = [...maker.pendingWork, key];
     }
   }
 

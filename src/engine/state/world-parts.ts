@@ -20,7 +20,7 @@ export interface ObservedWorld {
   readonly isClosed: boolean;
   readonly clock: Clock;
   read(): Transaction;
-  transact<T>(change: (tx: Transaction) => T, by?: unknown): T;
+  transact<T>(change: (tx: Transaction) => T, source?: unknown): T;
   /** Registers outbound work that an advance must wait for. */
   track(work: Promise<unknown>): void;
 }
@@ -50,7 +50,7 @@ export interface Commit {
   /** In the order of the writes; a record may be in it more than once. */
   readonly written: readonly WrittenRecord[];
   /** The source that the caller gave, or, if a timer ran, the source of the advance; undefined if none was given. */
-  readonly by: unknown;
+  readonly source: unknown;
   /** The timer that made the change. */
   readonly timer: Timer | undefined;
 }

@@ -45,9 +45,9 @@ export class World implements ObservedWorld {
   private readonly advances = new Mutex();
   private readonly wakeUp = new WakeUp();
   private nextDue = Number.POSITIVE_INFINITY;
-  private by: unknown;
+  private source: unknown;
   isClosed = false;
-  /** Whether the advance under way is to end. */
+  /** Whether the running advance must end. */
   private isStopped = false;
   /** Whether only the clock has changed since this world was created from its fixture. */
   untouched = true;
@@ -60,7 +60,7 @@ export class World implements ObservedWorld {
 
   constructor(options: WorldOptions) {
     this.parts = options.parts;
-    this.root = this.completed(options.root);
+    this.root = this.addTables(options.root);
     this.clock = options.clock;
     this.origin = options.origin;
     this.seed = options.seed;
@@ -80,35 +80,35 @@ export class World implements ObservedWorld {
     return new Transaction(root, { origin, now: this.epochNow() - origin, seed, secretKey });
   }
 
-  /** Runs `change` and commits its writes; if it throws, nothing changes. Listeners receive `by` with the commit. */
-  transact<T>(change: (tx: Transaction) => T, by: unknown = this.by): T {
+  /** Runs `change` and commits its writes; if it throws, nothing changes. Listeners receive the source with the commit. */
+  transact<T>(change: (tx: Transaction) => T, source: unknown = this.source): T {
     this.parts.beforeChange?.();
     this.catchUp();
     const before = this.root;
-    const value = this.transactNow(change, { by, timer: undefined });
+    const value = this.transactNow(change, { source, timer: undefined });
     if (this.root !== before) this.untouched = false;
     return value;
   }
 
-  /** `by` is the source of the changes and advances that `work` begins before it first waits. */
-  as<T>(by: unknown, work: () => T): T {
-    const before = this.by;
-    this.by = by;
+  /** Runs `work`; its changes and advances have this source, up to its first await. */
+  as<T>(source: unknown, work: () => T): T {
+    const before = this.source;
+    this.source = source;
     try {
       return work();
     } finally {
-      this.by = before;
+      this.source = before;
     }
   }
 
   /** Changes the setup of the world, without a request; the world still counts as untouched. */
   arrange(change: (tx: Transaction) => void): void {
-    this.transactNow(change, { by: this.by, timer: undefined });
+    this.transactNow(change, { source: this.source, timer: undefined });
   }
 
   /** To be called after the collections have changed: adds a table for each new one. */
   followCollections(): void {
-    this.root = this.completed(this.root);
+    this.root = this.addTables(this.root);
   }
 
   dropTables(names: readonly string[]): void {
@@ -132,8 +132,8 @@ export class World implements ObservedWorld {
    * @throws RangeError if the target is before the sandbox's current time, or after the year 9999
    */
   advance(target: AdvanceTarget): Promise<RanTimer[]> {
-    const { by } = this;
-    return this.advances.run(() => this.walkTo(target, by));
+    const { source } = this;
+    return this.advances.run(() => this.advanceTo(target, source));
   }
 
   /** Ends an advance under way at the instant that it has reached. */
@@ -143,13 +143,13 @@ export class World implements ObservedWorld {
 
   /** Runs a pending timer now, before it is due, and waits for its work. Undefined if there is none. */
   runEarly(kind: TimerKind, subject: string): Promise<RanTimer> | undefined {
-    const { by } = this;
+    const { source } = this;
     const timer = [...this.read().index(timers, "due", "")].find(
       (one) => one.kind === kind && one.subject === subject,
     );
     if (timer === undefined) return undefined;
     this.transact((tx) => tx.put(timers, { ...timer, due: tx.now }));
-    this.runNext(by);
+    this.runNext(source);
     const at = new Date(this.epochNow()).toISOString();
     return this.settled().then(() => ({ at, kind, subject }));
   }
@@ -159,10 +159,13 @@ export class World implements ObservedWorld {
    * @throws RangeError if `now` is before the sandbox's current time
    */
   setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
-    const { by } = this;
+    const { source } = this;
     return this.advances.run(async () => {
       const { generation } = this;
-      const ran = await this.walkTo(now ?? ((present) => (mode === "real" ? this.wallClock() : present)), by);
+      const ran = await this.advanceTo(
+        now ?? ((present) => (mode === "real" ? this.wallClock() : present)),
+        source,
+      );
       if (generation === this.generation) {
         this.clock = makeClock(mode, this.epochNow(), this.wallClock(), rate);
         this.arm();
@@ -211,7 +214,7 @@ export class World implements ObservedWorld {
 
   /** Restores the value; the clock shows its instant. */
   restore(value: WorldValue): void {
-    this.root = this.completed(value.root);
+    this.root = this.addTables(value.root);
     this.origin = value.origin;
     this.requests = value.requests;
     this.seed = value.seed;
@@ -231,7 +234,10 @@ export class World implements ObservedWorld {
     this.listeners.notify();
   }
 
-  private transactNow<T>(change: (tx: Transaction) => T, { by, timer }: Pick<Commit, "by" | "timer">): T {
+  private transactNow<T>(
+    change: (tx: Transaction) => T,
+    { source, timer }: Pick<Commit, "source" | "timer">,
+  ): T {
     const tx = this.read();
     const value = change(tx);
     const effect = tx.emitted.length > 0 ? this.parts.onEmit(tx, tx.emitted) : undefined;
@@ -241,14 +247,14 @@ export class World implements ObservedWorld {
       this.root = after;
       this.changedAt = tx.absolute(tx.now);
       if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.arm();
-      this.parts.onCommit(this, { before, after, written: tx.written, by, timer });
+      this.parts.onCommit(this, { before, after, written: tx.written, source, timer });
       this.listeners.notify();
     }
     if (effect) this.track(effect());
     return value;
   }
 
-  private async walkTo(target: AdvanceTarget, by: unknown): Promise<RanTimer[]> {
+  private async advanceTo(target: AdvanceTarget, source: unknown): Promise<RanTimer[]> {
     this.catchUp();
     await this.settled();
     const { generation } = this;
@@ -262,7 +268,7 @@ export class World implements ObservedWorld {
       while (this.nextDue <= end && !this.isClosed && !this.isStopped) {
         this.steppedFrom = this.epochNow();
         this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.steppedFrom) };
-        const step = this.runNext(by);
+        const step = this.runNext(source);
         if (step === undefined) break;
         const { kind, subject } = step.timer;
         const entry = { at: new Date(this.epochNow()).toISOString(), kind, subject };
@@ -284,7 +290,7 @@ export class World implements ObservedWorld {
     return [...ran];
   }
 
-  private runNext(by: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
+  private runNext(source: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
     const timer = this.read().nearestTimer();
     if (timer === undefined) return undefined;
     try {
@@ -293,7 +299,7 @@ export class World implements ObservedWorld {
           tx.remove(timers, timer.id);
           return this.parts.timerHandlers[timer.kind]?.(tx, timer);
         },
-        { by, timer },
+        { source, timer },
       );
       if (begin) {
         const effect = begin();
@@ -302,13 +308,13 @@ export class World implements ObservedWorld {
       }
     } catch (error) {
       // Otherwise the timer would be due again at once, and forever.
-      this.transactNow((tx) => tx.remove(timers, timer.id), { by, timer });
+      this.transactNow((tx) => tx.remove(timers, timer.id), { source, timer });
       this.parts.onTimerError?.(error, timer);
     }
     return { timer };
   }
 
-  private completed(root: Root): Root {
+  private addTables(root: Root): Root {
     const tables = root.tables.completed(this.parts.collections?.() ?? []);
     return tables === root.tables ? root : { ...root, tables };
   }

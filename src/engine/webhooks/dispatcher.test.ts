@@ -243,7 +243,7 @@ describe("the sender of deliveries", () => {
     await queue(["a"]);
     world.clock = { ...world.clock, at: 99 };
     await left[0]!.answer(503);
-    expect(commits.at(-1)!.by).toEqual({
+    expect(commits.at(-1)!.source).toEqual({
       change: {
         kind: "delivery",
         title: "The first attempt to deliver user.created to wh_1 was answered 503.",

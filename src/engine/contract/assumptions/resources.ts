@@ -188,7 +188,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A picture is described by format, size and dominant colours. For a model with vision: false in the fixture, which no answer shows, it is 422 with the field of its file_id.",
     details: [
-      "PNG, JPEG, WebP and GIF files of up to 25 MiB are decoded; any other image is described as unreadable, and one that was never uploaded from the seed.",
+      "PNG, JPEG, WebP and GIF files of up to 25 MiB are decoded; any other image is described as unreadable. An image that was never uploaded is described from the seed.",
     ],
   },
   {

@@ -19,7 +19,7 @@ export const musicCollections = collection({
   schema: MusicCollection,
 });
 
-/** A track of a collection. The id has both ids, since several collections may have the track (G39). */
+/** A track of a collection. The id contains the ids of both, since a track may be in several collections (G39). */
 export const Track = Type.Object({
   id: Type.String({ pattern: "^mcoll_[A-Za-z0-9_-]{1,120}:mtrack_[A-Za-z0-9_-]{1,120}$" }),
   track_id: Id("mtrack_"),
