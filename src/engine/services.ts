@@ -11,8 +11,8 @@ export interface ServiceParts {
   deliveries: Deliveries<Sandbox>;
 }
 
-/** Creates the services of a sandbox for its handlers. Changes that they make have `by` as their source. */
-export function createServices(parts: ServiceParts): (sandbox: Sandbox, by?: ChangeSource) => Services {
+/** Creates the services of a sandbox for its handlers. Changes that they make have this source. */
+export function createServices(parts: ServiceParts): (sandbox: Sandbox, source?: ChangeSource) => Services {
   const { outbound, uploads, deliveries } = parts;
   // Documents are read in threads with their own memory, and decoded images are large, so few run at a time, and at
   // most one of each for a sandbox, so that one sandbox cannot use all places. Texts are read in the server's own
@@ -22,7 +22,7 @@ export function createServices(parts: ServiceParts): (sandbox: Sandbox, by?: Cha
     image: new FairQueue({ size: 2, each: 1 }),
     text: new FairQueue({ size: 1, each: 1 }),
   };
-  return (sandbox, by) => {
+  return (sandbox, source) => {
     const { world } = sandbox;
     return {
       outbound,
@@ -33,7 +33,7 @@ export function createServices(parts: ServiceParts): (sandbox: Sandbox, by?: Cha
         return sandbox.settings;
       },
       read: () => world.read(),
-      transact: (change) => world.transact(change, by),
+      transact: (change) => world.transact(change, source),
       changed: (signal) => world.nextChange(signal),
       get isClosed() {
         return world.isClosed;

@@ -43,7 +43,7 @@ export class Outages {
     return true;
   }
 
-  note({ session }: Target): void {
+  record({ session }: Target): void {
     const now = performance.now();
     if (this.bySession.size > MAX_KEPT) this.bySession.clear();
     const outage = this.bySession.get(session);

@@ -149,7 +149,7 @@ export class OwnerRouter {
     if (result === "answered") return true;
     this.owners.delete(name);
     if (result === "lost") throw endedEarly(name, owner);
-    if (result === "unreached") this.outages.note(owner);
+    if (result === "unreached") this.outages.record(owner);
     // The owner may be shutting down; then it releases its other sandboxes too.
     else this.owners.clear();
     return false;

@@ -15,10 +15,9 @@ export interface CollectionSummary {
 
 /** Calls that are not about one sandbox, typed by the control API's declarations. */
 export const server = {
-  /** OpenAPI document of the control API; forms read the schemas of records from it. */
   health: () => callControl<Api.Health>("/_control/health"),
+  /** OpenAPI document of the control API; forms read the schemas of records from it. */
   description: () => callControl<ControlDescription>("/_control/api.json"),
-  /** OpenAPI document of the emulated API. */
   fidelity: () => callControl<Api.FidelityLedger>("/_control/fidelity"),
   sandboxes: () => callControl<Api.List<Api.SandboxState>>("/_control/sandboxes?forks=true"),
   createSandbox: (body: Api.SandboxOptions) =>

@@ -23,8 +23,8 @@ const BATCH_MS = 150;
 const RETRY_MS = [250, 500, 1000, 2000, 3000];
 
 /**
- * Follows one sandbox over one connection, and resumes after the last event that arrived if it is lost. A hidden tab closes the connection:
- * browsers allow six per server for all tabs.
+ * Follows one sandbox over one connection. If the connection is lost, a new one resumes after the last event. A hidden
+ * tab closes it, since browsers allow six per server for all tabs.
  */
 export class LiveStream {
   readonly state = createStore<LiveState>({

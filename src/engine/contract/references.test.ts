@@ -20,7 +20,7 @@ function visited(value: unknown): string[] {
 }
 
 describe("declared references", () => {
-  it("are found wherever they stand, as values and as keys [interfaces 5]", () => {
+  it("are found at any depth, as values and as keys [interfaces 5]", () => {
     const parcel = {
       id: "parcel_a",
       crate_id: "crate_a",
@@ -38,7 +38,7 @@ describe("declared references", () => {
     ]);
   });
 
-  it("are nothing where a value is null, missing or of another form [interfaces 5]", () => {
+  it("are not found in values that are null, missing or of another type [interfaces 5]", () => {
     expect(visited({ crate_id: null })).toEqual([]);
     expect(visited({ crate_id: 5, items: "none", shares: [] })).toEqual([]);
     expect(visited("parcel_a")).toEqual([]);

@@ -72,7 +72,7 @@ export interface Wire {
   readonly over_ms: number;
   /** Aborts when the client has left or the server ends. */
   readonly clientLeft: AbortSignal;
-  /** Resolves when `gone` aborts. */
+  /** Resolves when `clientLeft` aborts. */
   left(): Promise<void>;
   /** Reads what the client still sends; a connection closed over unread bytes would be reset by the system. */
   drain(): Promise<void>;

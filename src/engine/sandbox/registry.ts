@@ -68,7 +68,7 @@ export class SandboxRegistry {
 
   /**
    * A second sandbox with the same data, clock, settings and random state (interfaces 4), or with those of a moment of
-   * the source's history (interfaces 10); settings, scenarios and rules are the present ones. `gone` are the ids of the
+   * the source's history (interfaces 10); settings, scenarios and rules are the present ones. `lostUploads` are the ids of the
    * uploads that have lost bytes since that moment.
    */
   fork(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; lostUploads: string[] } {

@@ -22,7 +22,7 @@ export interface BlobStore {
   capture(sandbox: object): unknown;
   /** Weak references to these bytes; the same object until something changes. */
   peek(sandbox: object): unknown;
-  /** Captures the remaining bytes of earlier references; `gone` are the uploads that have lost bytes since. */
+  /** Captures the remaining bytes of earlier references; `lostUploads` have lost bytes since. */
   tryRecover(seen: unknown): { captured: unknown; lostUploads: string[] };
   /** Adds a user of captured bytes, which must release them too. */
   hold(captured: unknown): void;

@@ -20,7 +20,7 @@ function makeWorld() {
   return { world, queue, end };
 }
 
-/** Whether it has resolved; asked when everything that waits for nothing has gone on. */
+/** Whether it has resolved, once all work that need not wait has run. */
 async function hasEnded(work: Promise<void>): Promise<boolean> {
   let ended = false;
   void work.then(() => {
@@ -31,7 +31,7 @@ async function hasEnded(work: Promise<void>): Promise<boolean> {
 }
 
 describe("the queue of outgoing attempts", () => {
-  it("an attempt follows those of its webhook, in number and in order [6.4]", () => {
+  it("a new attempt is the last in its webhook's queue [6.4]", () => {
     const { world, queue, end } = makeWorld();
     for (const id of ["z", "a", "m"]) queue(id);
     queue("other", "wh_2", "z");
@@ -57,7 +57,7 @@ describe("the queue of outgoing attempts", () => {
     expect(validate(row)).toBe(false);
   });
 
-  it("waits until the outcome of each attempt is recorded, whichever is first [interfaces 4]", async () => {
+  it("waits until the outcome of every attempt is recorded, in any order [interfaces 4]", async () => {
     const { world, queue, end } = makeWorld();
     for (const id of ["a", "b", "c"]) queue(id);
     const all = attemptsEnded(world, ["a", "b"]);
@@ -70,7 +70,7 @@ describe("the queue of outgoing attempts", () => {
     expect(await hasEnded(all)).toBe(true);
   });
 
-  it("waits no longer where the world ends or a restore replaces it [interfaces 4]", async () => {
+  it("stops waiting when the world ends or is restored [interfaces 4]", async () => {
     const { world, queue } = makeWorld();
     queue("a");
     const before = attemptsEnded(world, ["a"]);
@@ -82,7 +82,7 @@ describe("the queue of outgoing attempts", () => {
     expect(await hasEnded(after)).toBe(true);
   });
 
-  it("waits no longer for who has left, and leaves no listener behind [interfaces 4]", async () => {
+  it("stops waiting when the client leaves, and removes its listeners [interfaces 4]", async () => {
     const { world, queue, end } = makeWorld();
     let listening = 0;
     const subscribe = world.subscribe.bind(world);

@@ -8,7 +8,7 @@ import type { World } from "../state/world.ts";
 export type AttemptKind = "first" | "retry" | "redelivery";
 
 /**
- * An attempt that is to be made now, or is under way. It is part of the root until its outcome is recorded, so a
+ * An attempt that must be made now, or that is running. It is part of the root until its outcome is recorded, so a
  * snapshot, a fork or a restart meanwhile repeats the attempt (receivers recognize the delivery id).
  */
 export interface Outgoing {
@@ -18,9 +18,9 @@ export interface Outgoing {
   delivery_id: string;
   /** Order within the webhook. */
   position: number;
-  /** The webhook was disabled meanwhile: not made if it has not begun, and followed by no retry. */
+  /** Whether the webhook was disabled meanwhile. The attempt is then not made, or, if it has begun, not retried. */
   cancelled: boolean;
-  /** A repeated attempt of a successful delivery, as by a sender that never received the answer. */
+  /** Whether it repeats a successful delivery, as a sender does that never received the answer. */
   again?: boolean;
   /** For a first attempt: the future delivery, which is hidden until the attempt has ended (G24). */
   first?: NewDelivery;
@@ -73,26 +73,27 @@ export function queueAttempt(tx: Transaction, attempt: Omit<Outgoing, "position"
   tx.put(outgoing, { position: (last?.position ?? 0) + 1, cancelled: false, ...attempt });
 }
 
-function isUnderWay(world: WorldReader, attempt_id: string): boolean {
+function isRunning(world: WorldReader, attempt_id: string): boolean {
   return world.get(outgoing, attempt_id) !== undefined;
 }
 
 /** Resolves once the outcome of each of these attempts is recorded, or their world was replaced. */
 export function attemptsEnded(world: World, ids: readonly string[], signal?: AbortSignal): Promise<void> {
   const { generation } = world;
-  const left = [...ids];
+  const remaining = [...ids];
   return new Promise((resolve) => {
     let stop = () => {};
-    const look = () => {
+    const check = () => {
       const present = world.read();
-      while (left.length > 0 && !isUnderWay(present, left.at(-1)!)) left.pop();
-      if (left.length > 0 && !world.isClosed && !signal?.aborted && world.generation === generation) return;
+      while (remaining.length > 0 && !isRunning(present, remaining.at(-1)!)) remaining.pop();
+      if (remaining.length > 0 && !world.isClosed && !signal?.aborted && world.generation === generation)
+        return;
       stop();
-      signal?.removeEventListener("abort", look);
+      signal?.removeEventListener("abort", check);
       resolve();
     };
-    signal?.addEventListener("abort", look);
-    stop = world.subscribe(look);
-    look();
+    signal?.addEventListener("abort", check);
+    stop = world.subscribe(check);
+    check();
   });
 }

@@ -11,7 +11,7 @@ const load = createRequire(import.meta.url);
 const BOUNDED = Symbol.for("understudy.bounded");
 let bounded: Script | undefined;
 
-/** Only a script can be stopped. Calls do not nest: a handler calls none. */
+/** Runs work in a script, since only a script can be stopped. Calls do not nest: a handler calls no other. */
 function runBounded<T>(work: () => T, timeout: number): T {
   bounded ??= new Script('globalThis[Symbol.for("understudy.bounded")]()');
   (globalThis as Record<symbol, unknown>)[BOUNDED] = work;

@@ -45,9 +45,7 @@ export function Trigger() {
     },
     {
       done: ({ deliveries: { length } }) =>
-        length === 0
-          ? undefined
-          : `Triggered ${name}. Receivers have got it, which an undo does not take back.`,
+        length === 0 ? undefined : `Triggered ${name}. Undoing does not recall what receivers have got.`,
     },
   );
   return (

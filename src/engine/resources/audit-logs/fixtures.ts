@@ -44,8 +44,8 @@ interface Asked {
 /** Newest first, as they are listed: sorting has nothing left to do. */
 function makeEntries({ base, organization_id, entries, count }: Asked): AuditLog[] {
   const context = base.context("audit_log", organization_id);
-  const log = generateLog(readPresent(base, organization_id), context, { count, given: entries.length });
-  const listed = log.given.map((timestamp, n) => {
+  const log = generateLog(readPresent(base, organization_id), context, { count, listed: entries.length });
+  const listed = log.listed.map((timestamp, n) => {
     const own = { id: logId(organization_id, n), organization_id, timestamp };
     return makeAuditLog({ ...own, ...record.toFields(entries[n]!, base) }, context);
   });

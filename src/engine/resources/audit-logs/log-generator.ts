@@ -42,21 +42,21 @@ interface Event {
 /**
  * The newest entries of an organization's log, newest first. Each existing object that began within the log is created
  * at its instant. Between these entries are complete lifecycles: of objects that were deleted, and of changes that were
- * reverted. So the log leads to the current state from any beginning. The newest `given` entries are the fixture's, and
+ * reverted. So the log leads to the current state from any beginning. The newest `listed` entries are the fixture's, and
  * only their instants are needed, in milliseconds of the sandbox's origin.
  */
 export function generateLog(
   present: FinalState,
   context: FactoryContext,
-  { count, given }: { count: number; given: number },
-): { given: readonly number[]; generated: AuditLog[] } {
+  { count, listed }: { count: number; listed: number },
+): { listed: readonly number[]; generated: AuditLog[] } {
   const { random } = context;
   const { organization_id, people } = present;
   const oldest = people.reduce((least, { created_at }) => Math.min(least, created_at), 0);
   const span = oldest < 0 ? Math.min(HALF_YEAR_MS, -oldest) : HALF_YEAR_MS;
   const gap = Math.max(1, Math.min(MAX_GAP_MS, Math.floor(span / count)));
   const instants = Array.from({ length: count }, (_, n) => -(n * gap + random.int(1, gap)));
-  const free = instants.slice(given);
+  const free = instants.slice(listed);
   const proven = listFinalEvents(present, random, -(count + 1) * gap);
   const drawLife = lifeDrawer(present, context);
   const lives = interleave(Math.max(0, free.length - proven.length), ({ oldest, ...place }) =>
@@ -73,7 +73,7 @@ export function generateLog(
     const { entity, target, entity_type, action } = change;
     const actor = creator ?? pickActor(actors, random, { at, not: entity.id });
     return {
-      id: logId(organization_id, given + n),
+      id: logId(organization_id, listed + n),
       organization_id,
       timestamp: at,
       entity_type,
@@ -90,7 +90,7 @@ export function generateLog(
       new_value: change.new_value ?? null,
     };
   });
-  return { given: instants.slice(0, given), generated };
+  return { listed: instants.slice(0, listed), generated };
 }
 
 /** The id of the n-th newest entry, counted from 0. */

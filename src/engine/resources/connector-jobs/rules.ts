@@ -156,15 +156,15 @@ export function startJob(
 
 type JobOutcome = Exclude<ConnectorJob["status"], "running">;
 
-/** Ends a running job at an instant, with its figures of that instant; `given` overrides. */
+/** Ends a running job at an instant, with its figures of that instant; `figures` overrides them. */
 export function endJob(
   tx: Transaction,
   job: ConnectorJob,
   {
     status,
     at,
-    given = {},
-  }: { status: JobOutcome; at: number; given?: Partial<Synced & { duration: number }> },
+    figures = {},
+  }: { status: JobOutcome; at: number; figures?: Partial<Synced & { duration: number }> },
 ): ConnectorJob {
   tx.unschedule("connector.job", job.job_id);
   const whole = { bytes_synced: job.bytes_total, rows_synced: job.rows_total };
@@ -175,7 +175,7 @@ export function endJob(
     fails_at: null,
     duration: Math.max(0, Math.floor((at - job.start_time) / 1000)),
     ...(status === "succeeded" ? whole : syncedAt(job, at)),
-    ...given,
+    ...figures,
   });
 }
 
@@ -262,5 +262,5 @@ function endAs(tx: Transaction, before: ConnectorJob, after: ConnectorJob): Conn
     ...(rows_synced !== before.rows_synced && { rows_synced }),
     ...(duration !== null && { duration }),
   };
-  return endJob(tx, { ...after, status: "running" }, { status, at: tx.now, given: own });
+  return endJob(tx, { ...after, status: "running" }, { status, at: tx.now, figures: own });
 }

@@ -10,7 +10,7 @@ import { Department, departments } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Path and depth follow from the parent; a fixture gives them, since its tree is incomplete. */
+/** Path and depth follow from the parent, unless the fixture's reader passes them: its tree is incomplete at first. */
 export const makeDepartment: Factory<Department> = (fields, context) => {
   const { random, world, past, now } = context;
   const id = fields.id ?? context.newId("dept_");
@@ -64,12 +64,12 @@ export const departmentsFixture: FixtureReader = {
   check(fixture, report) {
     const entries = departmentEntries(fixture);
     const known = new Map(entries.map(({ entry }) => [entry.id, entry]));
-    const sound = new Set<string>();
+    const withoutCycle = new Set<string>();
     for (const { entry, path } of entries) {
       const parent = entry.parent_id == null ? undefined : known.get(entry.parent_id);
       if (parent && parent.organization_id !== entry.organization_id) {
         report([...path, "parent_id"], `${parent.id} belongs to another organization`);
-      } else if (isOwnAncestor(entry, known, sound)) {
+      } else if (isOwnAncestor(entry, known, withoutCycle)) {
         report([...path, "parent_id"], `${entry.id} would be its own ancestor`);
       }
     }
@@ -89,7 +89,7 @@ export const departmentsFixture: FixtureReader = {
           if (!records.has(next.id)) records.set(next.id, toDepartment(next, records, base));
         }
       }
-      return [...records.values(), ...generated(fixture, base, records.size)];
+      return [...records.values(), ...generateDepartments(fixture, base, records.size)];
     });
   },
 };
@@ -105,18 +105,18 @@ export function departmentEntries(fixture: FixtureData): { entry: Entry; path: (
   );
 }
 
-/** Whether the chain above an entry leads back to it; `sound` contains entries whose chain ends. */
-function isOwnAncestor(entry: Entry, known: ReadonlyMap<string, Entry>, sound: Set<string>): boolean {
+/** Whether the chain above an entry leads back to it; `withoutCycle` contains entries whose chain ends. */
+function isOwnAncestor(entry: Entry, known: ReadonlyMap<string, Entry>, withoutCycle: Set<string>): boolean {
   const chain = new Set<string>([entry.id]);
   let id = entry.parent_id;
-  while (id != null && !sound.has(id)) {
+  while (id != null && !withoutCycle.has(id)) {
     if (id === entry.id) return true;
     // A cycle further up is reported for its members.
     if (chain.has(id)) return false;
     chain.add(id);
     id = known.get(id)?.parent_id;
   }
-  for (const passed of chain) sound.add(passed);
+  for (const passed of chain) withoutCycle.add(passed);
   return false;
 }
 
@@ -133,8 +133,8 @@ function noOlderThan(parent: Department | undefined, department: Department): De
   return { ...department, created_at: parent.created_at };
 }
 
-/** Departments that `generate:` asks for beyond those given: a tree eight wide, in the first organization. */
-function generated(fixture: FixtureData, base: BaseBuilder, present: number): Department[] {
+/** The departments that `generate:` adds: a tree with eight children per node, in the first organization. */
+function generateDepartments(fixture: FixtureData, base: BaseBuilder, present: number): Department[] {
   const wanted = Number(fixture.generate?.["departments"] ?? 0) - present;
   const added: Department[] = [];
   if (wanted <= 0) return added;
