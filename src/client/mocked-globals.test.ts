@@ -50,19 +50,19 @@ describe("calls of the library do not depend on what the test mocks", () => {
     await expect(tryBoth()).resolves.toBeUndefined();
   });
 
-  it("a spy on fetch and on node:http counts none [interfaces 13]", async () => {
+  it("a spy on fetch and node:http sees no call of the library [interfaces 13]", async () => {
     const spies = [vi.spyOn(globalThis, "fetch"), vi.spyOn(http, "request"), vi.spyOn(http, "get")];
     await tryBoth();
     expect(spies.map((spy) => spy.mock.calls.length)).toEqual([0, 0, 0]);
   });
 
-  it("a replaced connect of sockets, as of MSW 3 and nock, sees none [interfaces 13]", async () => {
+  it("a replaced socket connect, as in MSW 3 and nock, sees no call of the library [interfaces 13]", async () => {
     const connect = vi.spyOn(Socket.prototype, "connect");
     await tryBoth();
     expect(connect).not.toHaveBeenCalled();
   });
 
-  it("MSW that refuses what it does not know sees none [interfaces 13]", async () => {
+  it("MSW that refuses unknown requests sees no call of the library [interfaces 13]", async () => {
     const network = setupServer();
     const seen: string[] = [];
     network.events.on("request:start", ({ request }) => void seen.push(request.url));

@@ -116,7 +116,7 @@ describe("the library gives and takes what the control API declares [interfaces 
     await refusal(sandbox.state("threds").list());
   });
 
-  it("a refusal says its hint once [interfaces 8]", async () => {
+  it("a refusal contains its hint once [interfaces 8]", async () => {
     const error = await refusal(understudy.open("defualt"));
     expect(error.message).toBe('There is no sandbox "defualt". Did you mean "default"?');
     expect([error.status, error.problem.hint, error.problem.value]).toEqual([404, "default", "defualt"]);

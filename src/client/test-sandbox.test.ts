@@ -12,7 +12,7 @@ describe("rules that have proven nothing [interfaces 13]", () => {
     expect(describeUntriggered([rule({ hits: 1 })])).toBeUndefined();
   });
 
-  it("a rule that serves a path of its own owes no call, one that breaks it does [interfaces 13]", () => {
+  it("a rule that answers an unknown path need not be triggered, one that breaks it must [interfaces 13]", () => {
     const match = { path: "/v1/tools" };
     expect(describeUntriggered([rule({ match, effect: { body: {} } })])).toBeUndefined();
     expect(describeUntriggered([rule({ match, times: 2, effect: { status: 204 } })])).toBeUndefined();

@@ -51,7 +51,7 @@ describe("understudy-sandbox/vite", () => {
     await expect(fetch(server)).rejects.toThrow();
   });
 
-  it("takes the server of UNDERSTUDY_URL, and starts none where no page is served [interfaces 13]", async () => {
+  it("uses the server of UNDERSTUDY_URL, and starts none when no page is served [interfaces 13]", async () => {
     const own = await served();
     vi.stubEnv("UNDERSTUDY_URL", printedUrl());
     said.length = 0;
@@ -182,7 +182,7 @@ describe("understudy-sandbox/vite", () => {
     expect(page).toMatch(/^http:/);
   });
 
-  it("refuses an option that does not exist, and says what is wrong with a value [interfaces 13]", async () => {
+  it("refuses an unknown option, and describes an invalid value [interfaces 13]", async () => {
     expect(() => understudy({ fixtur: "reference" } as PluginOptions)).toThrow(
       /understudy has no option "fixtur"; its options are fixture, seed/,
     );

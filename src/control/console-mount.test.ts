@@ -37,7 +37,7 @@ describe("the console's pages", () => {
     });
   });
 
-  it("are no files but those that there are [interfaces 2]", async () => {
+  it("serves only the console's own files [interfaces 2]", async () => {
     const { headers, answer } = await answered("GET", "/_console/no.such");
     expect([headers["status"], answer]).toEqual([404, "The console has no such file."]);
     expect((await answered("HEAD", "/_console/s/a.b/journal")).headers["status"]).not.toBe(404);

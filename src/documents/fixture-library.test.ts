@@ -77,7 +77,7 @@ describe("finding a fixture", () => {
     expect(own.names()).toEqual(expect.arrayContaining(["reference", "small"]));
   });
 
-  it("says what there is when a fixture is unknown, and what was probably meant [interfaces 5]", () => {
+  it("an unknown fixture is refused with the known names and the nearest one [interfaces 5]", () => {
     expect(refusal("refrence")).toMatch(
       /^refrence: there is no fixture "refrence"; known by name: .*reference.* \(did you mean "reference"\?\)$/,
     );
@@ -108,7 +108,7 @@ describe("extends", () => {
     expect(ids(rows)).toEqual(expect.arrayContaining(["dept_new", "dept_eng"]));
   });
 
-  it("refuses a circle, a missing base and a wrong one, where `extends` stands [interfaces 5]", () => {
+  it("refuses a circle, a missing base and a wrong one, at the line of `extends` [interfaces 5]", () => {
     write("a.yaml", "# circle\nextends: ./b.yaml");
     write("b.yaml", "extends: ./c.yaml");
     write("c.yaml", "extends: ./a.yaml");
@@ -129,7 +129,7 @@ describe("extends", () => {
     );
   });
 
-  it("places a problem in the file that it comes from [interfaces 5]", () => {
+  it("reports a problem in the file that contains it [interfaces 5]", () => {
     write("base.yaml", `${world}\napi_keys:\n  - { id: apikey_a, user_id: usr_a, current: org_a }\n`);
     const top = write(
       "top.yaml",
@@ -290,7 +290,7 @@ describe("sharing", () => {
     expect(one === other).toBe(false);
   });
 
-  it("an inline fixture is taken as it was when it was given [interfaces 5]", () => {
+  it("later changes of an object do not change the inline fixture made from it [interfaces 5]", () => {
     const from = source();
     const fixture = { organizations: [{ id: "org_a" }] };
     const loaded = from.load(fixture);

@@ -100,7 +100,7 @@ describe("a fixture file that changes on disk", () => {
     expect(sandboxes.create({ name: "new", fixture: "./my.yaml" }).world.root).toBe(fresh.world.root);
   });
 
-  it("leaves the last good version in force when the edit is broken, and says where [interfaces 6]", async () => {
+  it("keeps the last good version after a broken edit, and reports its place [interfaces 6]", async () => {
     write("my.yaml", world("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
     await start();
@@ -156,7 +156,7 @@ describe("a fixture file that changes on disk", () => {
     expect(ids(sandbox)).toEqual(["org_fixed"]);
   });
 
-  it("also watches fixtures that come into use later [interfaces 6]", async () => {
+  it("also watches fixtures that are first used later [interfaces 6]", async () => {
     await start();
     write("my.yaml", world("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });

@@ -70,7 +70,7 @@ describe("a library of documents", () => {
     expect(library.refresh(pathFor("a")).changed.map(({ version }) => version)).toEqual(["third version"]);
   });
 
-  it("keeps the last good version of a broken one, and says what is wrong with the newer [interfaces 6]", () => {
+  it("keeps the last good version of a broken document, and reports the problem [interfaces 6]", () => {
     write("a", "good");
     expect(getVersion("a")).toBe("good");
     use("a");
@@ -102,7 +102,7 @@ describe("a watch over documents", () => {
     await expect.poll(() => said).toEqual(["edited meanwhile"]);
   });
 
-  it("sees a single edit of a file that has only just come into use [interfaces 6]", async () => {
+  it("sees a single edit of a file that was just used for the first time [interfaces 6]", async () => {
     await start();
     write("a", "one");
     getVersion("a");
@@ -124,7 +124,7 @@ describe("a watch over documents", () => {
     await expect.poll(() => said).toEqual(["in use"]);
   });
 
-  it("says once that it cannot follow a file, and goes on [interfaces 2]", async () => {
+  it("warns once that it cannot watch a file, and continues [interfaces 2]", async () => {
     write("a", "one");
     write("b", "one");
     getVersion("a");

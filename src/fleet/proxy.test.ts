@@ -75,7 +75,7 @@ const GET = "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const withMethod = (method: string) => GET.replace("GET", method);
 
 describe("proxy a request on [interfaces 15]", () => {
-  it("an answer comes back as its owner wrote it: bytes, headers, their case and order [interfaces 15]", async () => {
+  it("an answer keeps the owner's bytes and headers, with their case and order [interfaces 15]", async () => {
     const body = "\u00e9\u0000\u00ff";
     const head = `HTTP/1.1 201 Made\r\nX-One: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Length: ${body.length}\r\n`;
     const of = await owedBytes([Buffer.from(`${head}Keep-Alive: timeout=5\r\n\r\n${body}`, "latin1")], false);
@@ -84,7 +84,7 @@ describe("proxy a request on [interfaces 15]", () => {
     expect([results, proxy.count, proxy.pending]).toEqual([["answered"], 1, 0]);
   });
 
-  it("an answer that comes in pieces, or is larger than what is sent at once, is whole [interfaces 15]", async () => {
+  it("an answer in pieces, or a large one, arrives complete [interfaces 15]", async () => {
     const large = Buffer.alloc(3_000_000, "0123456789");
     const of = await owner((request, response) => {
       if (request.url === "/large") return void response.setHeader("content-length", large.length).end(large);
@@ -115,7 +115,7 @@ describe("proxy a request on [interfaces 15]", () => {
       );
   });
 
-  it("an answer that was cut is cut here, with what had come of it [interfaces 15]", async () => {
+  it("a truncated answer is truncated for the client too, after the received part [interfaces 15]", async () => {
     const head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n";
     for (const came of ["abc", ""]) {
       const { port } = await front(await owedBytes([`${head}\r\n${came}`], true));
@@ -129,7 +129,7 @@ describe("proxy a request on [interfaces 15]", () => {
     expect(await exchange(port, GET)).toBe("no answer of HTTP\r\n\r\n");
   });
 
-  it("a small body goes on once and whole, and again where who got it was not the owner [interfaces 15]", async () => {
+  it("a small body is sent once, and again if its receiver was not the owner [interfaces 15]", async () => {
     const seen: string[] = [];
     const of = await owner(async (request, response) => {
       seen.push(await text(request));
@@ -154,7 +154,7 @@ describe("proxy a request on [interfaces 15]", () => {
     expect([proxy.count, proxy.pending]).toEqual([0, 0]);
   });
 
-  it("headers of one connection stay, the others go on as they were, and the hop is named [interfaces 15]", async () => {
+  it("hop-by-hop headers are dropped, others pass unchanged, and the hop is named [interfaces 15]", async () => {
     const heard: string[][] = [];
     const of = await owner((request, response) => {
       heard.push(request.rawHeaders);
@@ -207,7 +207,7 @@ describe("proxy a request on [interfaces 15]", () => {
     expect([await got, results]).toEqual(["", ["lost"]]);
   });
 
-  it("of several that wait for an owner any may go first, and the others go on waiting [interfaces 15]", async () => {
+  it("of several requests that wait for an owner one tries first, and the others wait [interfaces 15]", async () => {
     let asked = 0;
     const all = deferred();
     const answers = new Map<string, ServerResponse>();

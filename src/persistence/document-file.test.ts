@@ -107,7 +107,7 @@ describe("the document of --persist FILE.json", () => {
     expect((await file.read())?.get("a")?.get("records/notes")?.size).toBe(40);
   });
 
-  it("a failed write leaves everything as it was, and no draft [interfaces 2]", async () => {
+  it("a failed write changes nothing and leaves no draft [interfaces 2]", async () => {
     await file.write(kept("1"));
     // In the way of the draft, then of the copy.
     for (const inTheWay of [`${path}.previous`, `${path}.previous.draft`]) {
@@ -223,14 +223,14 @@ describe("the document of --persist FILE.json", () => {
 });
 
 describe("the store over it", () => {
-  it("needs its folder, and says which is missing [interfaces 2]", async () => {
+  it("is refused without its folder, whose name the message has [interfaces 2]", async () => {
     const elsewhere = join(folder, "none", "worlds.json");
     await expect(DocumentStore.open(elsewhere, () => {})).rejects.toThrow(
       `--persist ${elsewhere}: there is no folder ${join(folder, "none")}.`,
     );
   });
 
-  it("keeps what is its own beside the document [interfaces 2]", async () => {
+  it("stores its other files beside the document [interfaces 2]", async () => {
     const store = await DocumentStore.open(path, () => {});
     expect([store.uploads, store.aside]).toEqual([`${path}.uploads`, `${path}.set-aside`]);
     await store.close();
@@ -254,7 +254,7 @@ describe("the store over it", () => {
     await expect(DocumentStore.open(path, () => {})).rejects.toThrow(/^--persist \S+ cannot be used: .+\.$/);
   });
 
-  it("many changes of one section are one commit; those of a refused one are gone [interfaces 2]", async () => {
+  it("many changes of one section are one commit; those of a refused commit are dropped [interfaces 2]", async () => {
     const store = await DocumentStore.open(path, () => {});
     const rows = async (name: string) =>
       (await store.load(name)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();

@@ -44,7 +44,7 @@ it("pieces of uploads are stored with the rows that name them, or not at all [in
   expect(await store.pieces.get("blob-1")).toBeUndefined();
 });
 
-it("a world whose database is deleted meanwhile says that it is gone [interfaces 17]", async () => {
+it("a deleted database refuses the next save as gone [interfaces 17]", async () => {
   const store = await IndexedDbStore.open("gone");
   await new Promise<void>((resolve) => {
     indexedDB.deleteDatabase("understudy:gone").onsuccess = () => resolve();

@@ -69,7 +69,7 @@ async function keep(...names: string[]): Promise<DocumentStore> {
 }
 
 describe("stored sandboxes at a start", () => {
-  it("comes back, and only bytes that nothing names are swept away [interfaces 2]", async () => {
+  it("a world is restored, and only unused bytes are removed [interfaces 2]", async () => {
     await (await keep("a", "b")).close();
     const { saver, there, said, places, sweeps } = await opened();
     expect([[...there.keys()], said, places, sweeps]).toEqual([["a", "b"], [], [`${file}.uploads`], 1]);

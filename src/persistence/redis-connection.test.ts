@@ -52,7 +52,7 @@ describe("a connection to Redis", () => {
     expect(await connection.ask(["GET", "a"], { as: "bytes" })).toEqual(Buffer.from("OK"));
   });
 
-  it("says what is set so that data may be lost, and what to set, once [interfaces 15]", async () => {
+  it("warns once of settings that may lose data, with the right ones [interfaces 15]", async () => {
     const { redis, said, connect } = await stand({
       ...{ maxmemory_policy: "allkeys-lru", aof_enabled: "0", role: "slave" },
     });
@@ -82,7 +82,7 @@ describe("a connection to Redis", () => {
     expect(redis.of("AUTH")).toEqual([["someone", "s3cret"]]);
   });
 
-  it("says in a sentence why a server cannot begin [interfaces 15]", async () => {
+  it("reports in one sentence why a server cannot start [interfaces 15]", async () => {
     const why = async (answer: (words: string[]) => PlainReply) => {
       const { redis, connect } = await stand({}, answer);
       const url = redis.url.replace("//", "//:wrong@");
@@ -115,7 +115,7 @@ describe("a connection to Redis", () => {
     );
   });
 
-  it("a connection that could not be made leaves none behind [interfaces 15]", async () => {
+  it("a failed connection is closed [interfaces 15]", async () => {
     const { redis, connect } = await stand({}, ([name]) =>
       name === "INFO" ? new Error("ERR no") : undefined,
     );
@@ -192,7 +192,7 @@ describe("a connection to Redis", () => {
     expect(back[2]).toEqual({ restarted: false });
   });
 
-  it("a Redis that does not answer within two seconds is unreachable, and is asked over a new connection [interfaces 15]", async () => {
+  it("a Redis that does not answer within two seconds is unreachable, and gets a new connection [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();
@@ -251,7 +251,7 @@ describe("a connection to Redis", () => {
     await reached(() => connection.isUp);
   });
 
-  it("once closed it does not come back, whatever was under way [interfaces 15]", async () => {
+  it("a closed connection never reconnects [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();

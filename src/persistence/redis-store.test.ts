@@ -127,7 +127,7 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("kept", "world", "x", 2)]));
   });
 
-  it("a deleted sandbox is gone, its name is free, and its remaining keys expire [interfaces 15]", async () => {
+  it("a deleted sandbox frees its name, and its remaining keys expire [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await a.commit(pieces([put("one", "world", "x", 2), clear("one")]));
@@ -159,7 +159,7 @@ describe("the store of a fleet", () => {
     expect(a.owned.get("one")).toEqual({ epoch: 1, number: "2" });
   });
 
-  it("there are no more sandboxes than the fleet may have [interfaces 15]", async () => {
+  it("the fleet refuses sandboxes beyond its limit [interfaces 15]", async () => {
     const a = await node("a");
     a.limit = 2;
     await a.commit(pieces([put("one", "world", "x", 1)]));
@@ -214,7 +214,7 @@ describe("the store of a fleet", () => {
   });
 });
 
-describe("the store of a fleet, and a Redis that comes and goes", () => {
+describe("the store of a fleet while Redis restarts", () => {
   async function stand() {
     const fake = await plainRedis();
     const answers: ((words: string[]) => ReturnType<NonNullable<typeof fake.answer>>)[] = [];

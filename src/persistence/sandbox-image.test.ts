@@ -89,7 +89,7 @@ describe("a sandbox's image", () => {
     expect(image.faults).toEqual({ numbered: 0 });
   });
 
-  it("holds what it is made of as it was [interfaces 2]", () => {
+  it("later changes of the sandbox do not change its image [interfaces 2]", () => {
     const { image, plain, sandbox } = stand();
     const { created_at, fixture, seed, settings, resets, start } = sandbox;
     plain.snapshots.clear();

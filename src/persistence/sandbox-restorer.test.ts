@@ -78,7 +78,7 @@ describe("a sandbox that is brought back", () => {
     expect(image.isPresent()).toBe(false);
   });
 
-  it("its frozen clock stands, one that moves has moved on, and none goes back [interfaces 2]", async () => {
+  it("a frozen clock stays, a running one has moved on, and none goes back [interfaces 2]", async () => {
     const clockAt = async (mode: "frozen" | "real" | "scaled", now: number) => {
       const { restorer, rows, plain, restoredSandboxes } = stand(now);
       plain.world.clock = {
@@ -100,7 +100,7 @@ describe("a sandbox that is brought back", () => {
     expect(await clockAt("real", 400)).toEqual({ mode: "real", rate: 1, wall: 400, at: 500 });
   });
 
-  it("keeps the order of its snapshots; those without one come last [interfaces 2]", async () => {
+  it("keeps the order of the snapshots; unlisted ones come last [interfaces 2]", async () => {
     const { restorer, rows, plain, restoredSandboxes } = stand();
     for (const name of ["z", "m", "a"]) plain.snapshots.set(name, plain.value());
     const given = rows().map((row) =>
@@ -113,7 +113,7 @@ describe("a sandbox that is brought back", () => {
     expect(restoredSandboxes[0]!.savedState.snapshots.get("m")).toMatchObject({ taken_at: 500 });
   });
 
-  it("goes on with its fixture where that says what it said, else with what was kept [interfaces 2]", async () => {
+  it("uses the current fixture if it is unchanged, else the saved one [interfaces 2]", async () => {
     const edited = stand();
     const loaded: unknown[] = [];
     const present = { ...edited.plain.source, name: "present" };
@@ -136,7 +136,7 @@ describe("a sandbox that is brought back", () => {
     expect(edited.restoredSandboxes[2]!.fixture).toMatchObject({ name: "reference", root: present.root });
   });
 
-  it("is none where its name, its rows or its world are unfit; nothing has changed then [interfaces 2]", async () => {
+  it("a sandbox with an invalid name, row or world is refused, and nothing changes [interfaces 2]", async () => {
     const { restorer, rows, parts, restoredSandboxes } = stand();
     for (const name of ["No", "a/b", "", "-"]) {
       await expect(restorer.bringBack(name, rows())).rejects.toThrow("no sandbox can have this name");

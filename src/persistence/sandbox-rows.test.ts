@@ -126,7 +126,7 @@ describe("the rows of a sandbox", () => {
     ]);
   });
 
-  it("of the history only entries of which something new is to be said, and those that are gone [interfaces 10]", () => {
+  it("writes only changed entries of the history, and removes evicted ones [interfaces 10]", () => {
     const { sandbox, plain } = plainSandbox();
     const { history } = plain;
     const entries = [1, 2, 3, 4].map((sequence) => ({ sequence }));
@@ -170,7 +170,7 @@ describe("changes in pieces", () => {
     return all;
   }
 
-  it("are all there, in their order, none larger than five hundred [quality 2.8]", async () => {
+  it("pieces contain all changes in order, at most five hundred each [quality 2.8]", async () => {
     const given = changes(1203);
     const got: Change[] = [];
     for await (const piece of inPieces(given)) {
@@ -206,7 +206,7 @@ const findIdField = (collection: string) => ({ notes: "note_id", _timers: "id" }
 const row = (section: string, id: string, value: unknown) => ({ section, id, text: JSON.stringify(value) });
 const parseRows = (...rows: ReturnType<typeof row>[]) => parseSavedSandbox(findIdField, rows);
 
-describe("a sandbox as it was written down", () => {
+describe("a saved sandbox", () => {
   it("is put together of its rows, each snapshot by its name [interfaces 2]", () => {
     expect(
       parseRows(
@@ -236,7 +236,7 @@ describe("a sandbox as it was written down", () => {
     expect(parseRows()).toStrictEqual({ present: { tables: {} }, snapshots: {} });
   });
 
-  it("has a history where it says so, with its entries [interfaces 10]", () => {
+  it("has a history if the row `about` is there [interfaces 10]", () => {
     const entries = [row("history", "2", { sequence: 2 }), row("history", "3", { sequence: 3 })];
     expect(parseRows(row("history", "about", { next: 4 }), ...entries)).toMatchObject({
       history: { about: { next: 4 }, entries: [{ sequence: 2 }, { sequence: 3 }] },
@@ -260,7 +260,7 @@ describe("a sandbox as it was written down", () => {
     expect(() => parseRows(given)).toThrow(new InvalidSandboxRows(message));
   });
 
-  it("says which row is not JSON [interfaces 2]", () => {
+  it("names the row that is not JSON [interfaces 2]", () => {
     expect(() => parseSavedSandbox(findIdField, [{ section: "world", id: "facts", text: "{" }])).toThrow(
       /^world\/facts is not JSON: ./,
     );

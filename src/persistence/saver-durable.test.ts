@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { full, plainSandbox } from "../../test/support/kept-stand.ts";
 import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
 
-describe("the saver, asked to be durable [interfaces 2]", () => {
+describe("the durable saver [interfaces 2]", () => {
   it("saves the sandbox that a request waits for, and returns at once if nothing has changed [interfaces 2]", async () => {
     const { saver, saved, of } = saverStand("a", "b");
     await saver.saveAll();
@@ -42,7 +42,7 @@ describe("the saver, asked to be durable [interfaces 2]", () => {
     expect(saved().slice(1)).toEqual([["a"], ["a", "b"]]);
   });
 
-  it("--durable: what is refused is undone, in that sandbox alone, and said to who waits", async () => {
+  it("--durable: a refused change is undone in its sandbox alone, and its request learns of it", async () => {
     const { saver, of, refuse, said } = saverStand("a", "b");
     await saver.saveAll();
     of("b").write("n2", "no request waits");
@@ -67,7 +67,7 @@ describe("the saver, asked to be durable [interfaces 2]", () => {
     await saver.settled(of("a").sandbox, saver.mark());
   });
 
-  it("--durable: one that the store never had is discarded, one that was deleted comes back", async () => {
+  it("--durable: a sandbox that was never stored is discarded, and a deleted one is restored", async () => {
     const { saver, of, made, refuse, discarded, broughtBack } = saverStand("a");
     await saver.saveAll();
     refuse(full);

@@ -13,7 +13,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     expect(saved().slice(1)).toEqual([["a"], ["c"]]);
   });
 
-  it("says once that nothing can be saved, since when, and once that all is saved again", async () => {
+  it("reports once that saving fails, and once that all is saved again", async () => {
     const { saver, of, refuse, said } = saverStand("a", "b");
     await saver.saveAll();
     refuse(full);
@@ -35,7 +35,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     expect(said.slice(1)).toEqual(["warn: Everything is saved again."]);
   });
 
-  it("writes everything again after the store was gone, as it may be another [interfaces 2]", async () => {
+  it("writes everything again after the store was gone, since it may be another one [interfaces 2]", async () => {
     const { saver, of, refuse, store } = saverStand("a", "b");
     await saver.saveAll();
     refuse(() => new StoreRefusal("gone", "the folder is gone"));
@@ -89,7 +89,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     await saver.close();
   });
 
-  it("at the end says what could not be saved; what was undone is nothing that is lost", async () => {
+  it("reports unsaved changes at the end, but not undone ones", async () => {
     const lost = saverStand("a");
     await lost.saver.saveAll();
     lost.refuse(full);

@@ -4,7 +4,7 @@ import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 
 describe("the saver [interfaces 2]", () => {
-  it("saves all at once at first, then only what has changed, and nothing where nothing has", async () => {
+  it("saves everything at first, then only changes", async () => {
     const { saver, saved, of, store } = saverStand("a", "b");
     expect(await saver.saveAll()).toBe(true);
     expect(saved()).toEqual([["a", "b"]]);

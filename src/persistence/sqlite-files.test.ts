@@ -41,7 +41,7 @@ function write({
 const age = (file: string, seconds: number) => utimesSync(file, seconds, seconds);
 
 describe("the files of a kept folder", () => {
-  it("a database of ours, a new one, or what is none at all may be opened [interfaces 2]", () => {
+  it("our own, a new and an empty database may be opened [interfaces 2]", () => {
     const look = () => files.requireKnownFormat();
     expect(look).not.toThrow();
     for (const given of [{}, { version: 1 }, { id: 0, version: 0 }, { magic: "", version: 99, id: 5 }]) {
@@ -61,7 +61,7 @@ describe("the files of a kept folder", () => {
     );
   });
 
-  it("a database whose last page is not whole was cut, unless a log beside it repairs it [quality 2.7]", () => {
+  it("a database with an incomplete last page is truncated, unless its log repairs it [quality 2.7]", () => {
     expect(files.isTruncated()).toBe(false);
     const cut = (given: Parameters<typeof write>[0]) => {
       write(given);
@@ -98,7 +98,7 @@ describe("the files of a kept folder", () => {
     expect(files.isEmptied()).toBe(true);
   });
 
-  it("a copy is fresh where it is no older than the database [quality 2.7]", () => {
+  it("a copy is fresh if it is not older than the database [quality 2.7]", () => {
     write();
     age(files.database, 100);
     expect(files.hasFreshCopy()).toBe(false);
@@ -145,7 +145,7 @@ describe("the files of a kept folder", () => {
     expect(statSync(join(folder, "in-use-by.json")).mode & 0o777).toBe(0o600);
   });
 
-  it("says who uses the folder, as far as that is known [interfaces 2]", () => {
+  it("names the process that uses the folder, if known [interfaces 2]", () => {
     const holder = join(folder, "in-use-by.json");
     const words = (who: string) =>
       `${folder} is in use by ${who}; stop that server, or choose another folder with --persist.`;

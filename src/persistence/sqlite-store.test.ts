@@ -83,7 +83,7 @@ describe("the database of --persist DIR", () => {
     expect(existsSync(copy)).toBe(true);
   });
 
-  it("says that its copy could not be made, at the start and at the end; all is saved [interfaces 2]", async () => {
+  it("reports a failed copy at the start and at the end [interfaces 2]", async () => {
     mkdirSync(`${database}.previous.draft`, { recursive: true });
     writeFileSync(join(`${database}.previous.draft`, "x"), "");
     const store = await start();
@@ -135,7 +135,7 @@ describe("the database of --persist DIR", () => {
     rmSync(`${database}.previous.draft`, { recursive: true });
   });
 
-  it("a failed copy is no error at the stop if nothing is left to copy [interfaces 2]", async () => {
+  it("a failed copy is not reported at the end if the files were removed [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     rmSync(folder, { recursive: true });

@@ -21,7 +21,7 @@ benchPerTest();
 describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
   const { start, restart } = stores(adapter);
 
-  it("a second server is refused in one sentence, and the first goes on [interfaces 2]", async () => {
+  it("a second server is refused in one sentence, and the first continues [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     await expect(adapter.open()).rejects.toThrow(/^\S+ is in use by .*; stop that server, or choose another/);
@@ -112,7 +112,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     }
   }, 60_000);
 
-  it("a folder that is gone is refused as gone, and taken again when it is back [interfaces 2]", async () => {
+  it("a removed folder is refused as gone, and used again when it is back [interfaces 2]", async () => {
     const place = join(bench.folder, "place");
     mkdirSync(place);
     const store = await adapter.open(place);

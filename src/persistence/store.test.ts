@@ -151,7 +151,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
     expect(rows.find(({ id }) => id === "last")?.text).toBe("19");
   });
 
-  it("20,000 records go in and come out [interfaces 2]", async () => {
+  it("20,000 records are stored and read [interfaces 2]", async () => {
     const store = await start();
     const many = async function* () {
       for (let from = 0; from < 20_000; from += 500) {

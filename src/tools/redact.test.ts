@@ -47,7 +47,7 @@ describe("secrets in the journal [interfaces 4]", () => {
     });
   });
 
-  it("masks what a body that is not JSON still says", () => {
+  it("masks secrets in a body that is not JSON", () => {
     const masked = redactBrokenJson('{"refresh_token": "canary \\" more", "secret":"canary');
     expect(masked).not.toContain("canary");
     expect(redactQuery("a=1&api_key=canary&api%5Fkey=canary")).toBe(`a=1&api_key=${MASK}&api%5Fkey=${MASK}`);

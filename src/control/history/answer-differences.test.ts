@@ -13,7 +13,7 @@ const between = (first: Parameters<typeof answer>[0], second: Parameters<typeof 
   answerDifferences(answer(first), answer({ id: "req_2", ...second }));
 
 describe("in what the answer to a repeated request differs", () => {
-  it("not in its id, the time it took, nor what is left of the rate window [interfaces 10]", () => {
+  it("ignores the request's id, its duration and the remaining rate [interfaces 10]", () => {
     const headers = (id: string, rest: string) => [
       ...["X-Request-Id", id, "Date", rest, "service-processing-ms", rest, "Connection", rest],
       ...["keep-alive", rest, "Content-Length", rest, "X-RateLimit-Remaining", rest],
@@ -26,7 +26,7 @@ describe("in what the answer to a repeated request differs", () => {
     expect(between(odd("a"), odd("b")).map(({ what }) => what)).toEqual(["header update", "header dates"]);
   });
 
-  it("in status and headers, where one has none in null, secrets masked [interfaces 10]", () => {
+  it("lists status and headers, null for a missing one, with secrets masked [interfaces 10]", () => {
     const first = { status: 200, response_headers: ["ETag", "a", "Set-Cookie", "s=1"] };
     const second = { status: 404, response_headers: ["etag", "b", "Location", "/x"] };
     expect(between(first, second)).toEqual([
@@ -59,7 +59,7 @@ describe("in what the answer to a repeated request differs", () => {
     expect(between({ body: was }, { body: is })).toEqual(differences);
   });
 
-  it("texts that are no JSON, streams by their digests, and no body at all [interfaces 10]", () => {
+  it("compares texts, digests of streams, and missing bodies [interfaces 10]", () => {
     const text = (response_body: string | undefined) => ({ response_body });
     expect(between(text("a,b"), text("a,c"))).toEqual([{ what: "body", before: "a,b", after: "a,c" }]);
     expect(between(text(""), text(undefined))).toEqual([]);

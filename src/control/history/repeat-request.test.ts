@@ -68,7 +68,7 @@ describe("a request that is repeated in a sandbox of another node", () => {
     expect([plain!.line, heard.length]).toEqual(["POST /_s/there/v1/x", 4]);
   });
 
-  it("says so where not all of it was kept, or no answer comes [interfaces 10]", async () => {
+  it("explains why a request with a truncated body, or without an answer, cannot be repeated [interfaces 10]", async () => {
     const server = { request: createRequestOwn(() => ({ host: "127.0.0.1", port: 1 })) } as ControlServer;
     const target = new RemoteSandbox("there", server, {});
     const repeated = (more: object) =>

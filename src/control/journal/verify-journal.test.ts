@@ -102,12 +102,12 @@ describe("how many requests came", () => {
     [{ body: { a: 1 } }, { request_body: Buffer.from('{"a":1,"b":2}') }, []],
     [{ body: { a: 1 } }, { request_body: Buffer.from("a=1") }, ["body is missing, not an object"]],
     [{ body: { a: 1 } }, { request_body: undefined }, ["body is missing, not an object"]],
-  ])("%j beside %j [interfaces 14]", (match, more, differences) => {
+  ])("match %j against the entry %j lists the differences [interfaces 14]", (match, more, differences) => {
     const { ok, nearest } = counted(match, 1, [entry(1, "models.list 200", more)]);
     expect([ok, nearest[0]?.differences ?? []]).toEqual([differences.length === 0, differences]);
   });
 
-  it("a request is not near to an attempt to deliver, nor the other way round [interfaces 14]", () => {
+  it("a request is never the nearest entry of a delivery's match, and a delivery never of a request's [interfaces 14]", () => {
     expect(counted({ attempt: 1 }, 1, journal("models.list 200")).nearest).toEqual([]);
     expect(counted({ status: 404 }, 1, [entry(1, "models.list 200", { delivery })]).nearest).toEqual([]);
   });
@@ -137,7 +137,7 @@ describe("in which order they came", () => {
     if (why === undefined) expect(found).toEqual({ ok: true, found: steps.length, nearest: [] });
   });
 
-  it("not strict: others in between do not matter, and why it breaks names none of them [interfaces 11]", () => {
+  it("without strict, other entries may be in between, and the reason names none of them [interfaces 11]", () => {
     expect(sequenced([M, D, M], came(M, D, D, M))).toEqual({ ok: true, found: 3, nearest: [] });
     expect(sequenced([M, D, R], came(M, D, D, M))).toMatchObject({
       ...{ ok: false, found: 2 },

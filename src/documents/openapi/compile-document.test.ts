@@ -142,7 +142,7 @@ describe("a schema that cannot hold", () => {
 describe("operations that clash", () => {
   const op = (id: string) => `{ operationId: ${id}, responses: {} }`;
 
-  it("are two on one path, whatever its parameters are called", () => {
+  it("two operations on one path are refused, even with other parameter names", () => {
     const text = `${HEAD}paths:\n  /a/{x}:\n    get: ${op("a")}\n  /a/{y}:\n    get: ${op("b")}\n`;
     expect(refusal(text)).toBe("a.yaml:7:5: GET /a/{y} and GET /a/{x} are two operations on one path");
   });
@@ -291,7 +291,7 @@ describe("a feature that is not supported", () => {
     '{ "*/*": {} }',
     "{ application/x-www-form-urlencoded: { schema: { type: object } } }",
     "{ multipart/form-data: { schema: { type: object, properties: { file: { type: string, format: binary } } } } }",
-  ])("is none of these bodies: %s [interfaces 18]", (content) => {
+  ])("no warning names a body that is read: %s [interfaces 18]", (content) => {
     const text = `${HEAD}paths:\n  /v1/a:\n    post:\n      requestBody:\n        content: ${content}\n      responses: {}\n`;
     expect(compile(text).warnings).toEqual([]);
   });

@@ -24,7 +24,7 @@ const fits = (entry: object) => toValidator(record.schema)(entry);
 const base = { instant: (iso: string) => Date.parse(iso) };
 
 describe("a fixture's record", () => {
-  it("needs no more than make cannot fill in, and says no more than fixtures may [interfaces 5]", () => {
+  it("requires only what the factory cannot fill in, and refuses other keys [interfaces 5]", () => {
     expect(fits({ id: "crate_a" })).toBe(true);
     expect(fits({ id: "crate_a", owner: "usr_a", label: null, items: 3 })).toBe(true);
     expect(fits({ id: "crate_a", packed_at: "2026-03-15T12:00:00Z" })).toBe(true);
@@ -41,7 +41,7 @@ describe("a fixture's record", () => {
       expect(fits(wrong), JSON.stringify(wrong)).toBe(false);
   });
 
-  it("is what the record stores of it, and nothing where it says nothing [interfaces 5]", () => {
+  it("becomes the record's fields, without those that it leaves out [interfaces 5]", () => {
     expect(record.id).toBe("id");
     const entry = { id: "crate_a", owner: "usr_a", opened_at: "1970-01-01T00:00:02Z", items: 3 };
     expect(record.toFields(entry, base)).toEqual({ crate_id: "crate_a", owner_id: "usr_a", opened_at: 2000 });

@@ -35,7 +35,7 @@ describe("provenance", () => {
     }
   });
 
-  it("whatever an assumed endpoint answers is assumed [G16]", () => {
+  it("every answer of an assumed endpoint is assumed [G16]", () => {
     const [stop, limits] = ["meeting_sessions.stop", "usage.retrieve_limits"].map(
       (wanted) => OPERATIONS.find(({ id }) => id === wanted)!,
     ) as [AnyOperation, AnyOperation];

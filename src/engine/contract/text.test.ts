@@ -14,7 +14,7 @@ describe("nearest", () => {
     expect(nearest(word, CODES)).toBe(expected);
   });
 
-  it("suggests nothing for a word that is near to none [interfaces 6]", () => {
+  it("suggests nothing for a word that is near no candidate [interfaces 6]", () => {
     expect(nearest("banana", CODES)).toBeUndefined();
     expect(nearest("x", ["a", "b"])).toBeUndefined();
     expect(nearest("", CODES)).toBeUndefined();
@@ -35,7 +35,7 @@ it("one thing is counted as one", () => {
   ]);
 });
 
-it("one entry that was lost is one, and what was not lost is none", () => {
+it("lost entries are counted in words, also one and none", () => {
   expect([0, 1, 2].map((count) => lostEntries(count))).toEqual([
     ...["no entries were", "1 entry was", "2 entries were"],
   ]);
@@ -60,7 +60,7 @@ describe("text for a terminal [interfaces 2]", () => {
     expect(printableLines("\u001b[8mhidden\u001b[0m")).toBe("\\u001b[8mhidden\\u001b[0m");
   });
 
-  it("JSON reads back as it was [interfaces 2]", () => {
+  it("parsing printable JSON gives the same value [interfaces 2]", () => {
     for (const indent of [undefined, 2]) {
       const text = printableJson({ [HOSTILE]: [HOSTILE, "\n"] }, indent);
       expect(printableLines(text)).toBe(text);

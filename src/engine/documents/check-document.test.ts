@@ -96,7 +96,7 @@ describe("messages", () => {
       "colour: red",
       "a.yaml:1:1: the document may not have the key `colour`; it may have `id`, `name`, `plan`, `rate_limit` and `parent_id`",
     ],
-  ])("says of %j what is wrong and where [interfaces 5]", (text, expected) => {
+  ])("reports the mistake in %j and its place [interfaces 5]", (text, expected) => {
     expect(problems(`${text}\n`, { ...organization, required: [] })).toEqual([expected]);
   });
 
@@ -111,7 +111,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("finds nothing in a right document, and says what a wrong whole must be [interfaces 5]", () => {
+  it("accepts a right document, and says what a document of the wrong type must be [interfaces 5]", () => {
     expect(problems("organizations: [{ id: org_a }]", fixture)).toEqual([]);
     expect(problems("- 1", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not a list"]);
     expect(problems("", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not null"]);
@@ -159,7 +159,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("keeps messages short, whatever the document holds [interfaces 5]", () => {
+  it("keeps messages short for long values [interfaces 5]", () => {
     const long = "x".repeat(100_000);
     const [first] = problems(`organizations: [{ id: a, plan: ${long}, ? ${long.slice(0, 900)} }]`, fixture);
     expect(first!.length).toBeLessThan(250);
@@ -196,7 +196,7 @@ describe("alternatives", () => {
     ]);
   });
 
-  it("names the tag that tells the branches apart when it fits none, and trusts it when it fits one [interfaces 6]", () => {
+  it("reports an unknown tag of a union, and checks the branch of a known one [interfaces 6]", () => {
     expect(problems(rule("notify: { type: webhok, url: x }"), scenario)).toEqual([
       'a.yaml:4:21: `rules[0].notify.type` must be "webhook" or "email", not the text "webhok" (did you mean "webhook"?)',
     ]);
@@ -205,7 +205,7 @@ describe("alternatives", () => {
     ]);
   });
 
-  it("says which keys exclude each other [interfaces 6]", () => {
+  it("reports keys that exclude each other [interfaces 6]", () => {
     expect(problems(rule("sequence: [503]\ntimes: 2"), scenario)).toEqual([
       "a.yaml:3:5: `rules[0]` may not have `sequence` and `times` together",
     ]);

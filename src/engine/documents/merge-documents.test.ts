@@ -74,7 +74,7 @@ describe("fixtures that extend another", () => {
     expect(merged.connector_jobs.at(-1)).toEqual({ job_id: "job_2", status: "failed" });
   });
 
-  it("null in a record that is new means null, as in a fixture of its own [interfaces 5]", () => {
+  it("null in a new record stays null [interfaces 5]", () => {
     const merged = mergeDocuments(base, { departments: [{ id: "dept_c", parent_id: null }] }) as typeof base;
     expect(merged.departments.at(-1)).toEqual({ id: "dept_c", parent_id: null });
   });

@@ -42,7 +42,7 @@ describe("values", () => {
     expect(value("1: a\n1.10: b\nnull: c\ntrue: d")).toEqual({ "1": "a", "1.10": "b", null: "c", true: "d" });
   });
 
-  it("gives each use of an alias a value of its own [interfaces 5]", () => {
+  it("gives each use of an alias its own copy [interfaces 5]", () => {
     const document = value("base: &b { tags: [x] }\none: *b\ntwo: *b") as Record<string, { tags: string[] }>;
     document.one?.tags.push("changed");
     expect(document).toEqual({
@@ -56,7 +56,7 @@ describe("values", () => {
     expect(value("a: &o [&x 1, *x]\nb: &x 2\nc: *o\nd: *x")).toEqual({ a: [1, 1], b: 2, c: [1, 1], d: 2 });
   });
 
-  it("reads back whatever value the yaml package writes [interfaces 5]", () => {
+  it("reads every value that the yaml package writes [interfaces 5]", () => {
     const keys = fc
       .string({ minLength: 1, maxLength: 12 })
       .filter((key) => !["__proto__", "constructor", "prototype", "<<"].includes(key));
@@ -159,7 +159,7 @@ describe("refusals", () => {
     ['{"a": "x}', 10, 'a text that begins with " is never closed'],
     ['{"a": 1} x', 10, "this cannot stand here; is a comma, a colon or a quote missing before it?"],
     ['{"a": "\\q"}', 8, "an unknown escape in a quoted text; write \\\\ for a backslash"],
-  ])("says what is wrong with the JSON %j [interfaces 2]", (text, column, message) => {
+  ])("reports the mistake in the JSON %j [interfaces 2]", (text, column, message) => {
     expect(failure(text, "world.json").format()).toBe(`world.json:1:${column}: ${message}`);
   });
 
@@ -202,7 +202,7 @@ describe("refusals", () => {
     );
   });
 
-  it("throws nothing but DocumentError, whatever the text [interfaces 5]", () => {
+  it("throws only DocumentError, for any text [interfaces 5]", () => {
     const pieces = fc.constantFrom(
       ..."{}[],:-?&*!|>'\"%@`#~\n\r\t \\\0".split(""),
       "a",

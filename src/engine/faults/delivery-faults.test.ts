@@ -36,7 +36,7 @@ describe("effects of rules on a delivery attempt [interfaces 6]", () => {
     expect(faultFrom({ wire: "hang", status: 200 })).toMatchObject({ holds_ms: Number.POSITIVE_INFINITY });
   });
 
-  it("the first that answers decides, the first that delays says for how long [interfaces 6]", () => {
+  it("the first rule that answers decides, and the first that delays sets the delay [interfaces 6]", () => {
     expect(faultFrom({ delay: "1s" }, { delay: "9s" }, { status: 503 }, { status: 500 })).toMatchObject({
       decision: "fault:inline/fault_2",
       holds_ms: 1000,

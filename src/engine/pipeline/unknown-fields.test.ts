@@ -11,7 +11,7 @@ describe("fields that a contract does not declare", () => {
   });
   const listFields = (value: unknown) => unknownFields(schema, value).map(({ field }) => field);
 
-  it("is named where it stands; what may hold anything, or is null, has nothing unknown [G09]", () => {
+  it("unknown fields are listed by their paths; null and free objects have none [G09]", () => {
     expect(
       listFields({ known: { inner: "a" }, free: { any: { thing: 1 } }, list: [{ inner: "a" }] }),
     ).toEqual([]);

@@ -130,7 +130,7 @@ describe("verdict", () => {
     },
   );
 
-  it("finds no explanation, and says so, when one byte of the body changed [6.3]", () => {
+  it("reports that there is no explanation if one byte of the body changed [6.3]", () => {
     const changed = Buffer.from(BODY);
     changed[10] = changed[10]! ^ 1;
     expect(check(RIGHT, changed)).toMatchObject({ verdict: "invalid", code: "mismatch" });
@@ -142,7 +142,7 @@ describe("verdict", () => {
     }
   });
 
-  it("says so when no secret is known, but calls a missing header missing [6.3]", () => {
+  it("reports an unknown secret, and a missing header as missing [6.3]", () => {
     const unknown = { secret: undefined, body: BODY };
     expect(checkSignature({ ...unknown, header: RIGHT })).toMatchObject({
       verdict: "invalid",

@@ -15,7 +15,7 @@ const world = {
   read: () => ({ get: () => ({ id: "rcv_1" }) }),
 } as unknown as World;
 
-it("a receiver is deserted 5 s after its last client left, and not if one comes back before [interfaces 11]", async () => {
+it("a leased receiver ends 5 s after its last client left, unless one comes back [interfaces 11]", async () => {
   const deserted: string[] = [];
   const forwarding = new Forwarding((_world, id) => void deserted.push(id));
   const follow = async () => {

@@ -9,7 +9,7 @@ const COLLECTIONS = RESOURCES.flatMap((resource) =>
 const NAMES = new Set(COLLECTIONS.map(({ name }) => name));
 
 describe("records", () => {
-  it("every collection that state calls reach says how its records are made [interfaces 4]", () => {
+  it("every collection of state calls has a factory [interfaces 4]", () => {
     const without = COLLECTIONS.filter(
       ({ collection, resource, name }) => !collection.internal && resource.factories?.[name] === undefined,
     );

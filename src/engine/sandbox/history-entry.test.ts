@@ -44,7 +44,7 @@ it.each([
   expect(entry.subject).toBe(subject ?? "note_9");
 });
 
-it("the title of a change says where the client saw a refusal although it was made [interfaces 10]", () => {
+it("the title of a change mentions that its client saw a refusal [interfaces 10]", () => {
   const entry = new HistoryEntry(new Timeline().append(), place, asked, undefined);
   expect(entry.title).toBe("user_ada asked to write a note.");
   entry.answered({ status: 503, code: "SERVICE_UNAVAILABLE" });

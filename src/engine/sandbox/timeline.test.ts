@@ -46,7 +46,7 @@ it("the bounds of journal and history each drop their own part of an entry [inte
   expect(sandbox.timeline.entries.map(({ seq }) => seq)).toEqual([999, 1000]);
 });
 
-it("the answer to a request whose change was dropped meanwhile has an entry of its own [interfaces 10]", () => {
+it("a request whose change was evicted meanwhile gets its own entry [interfaces 10]", () => {
   const sandbox = makeSandbox(1);
   const change = put(sandbox, "first");
   put(sandbox, "second");

@@ -43,7 +43,7 @@ function checkDifferences(
 }
 
 describe("SortedTree", () => {
-  it("behaves as a sorted map whatever is set and deleted, and leaves earlier versions alone", () => {
+  it("behaves as a sorted map, and keeps earlier versions unchanged", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(0, 63, 64, 100),
@@ -84,7 +84,7 @@ describe("SortedTree", () => {
     );
   });
 
-  it("stays balanced when entries come in order", () => {
+  it("stays balanced when entries are set in order", () => {
     let tree = SortedTree.empty(byNumber);
     for (let key = 0; key < 20_000; key++) tree = tree.set(key, String(key));
     for (let key = 0; key < 15_000; key++) tree = tree.delete(key);

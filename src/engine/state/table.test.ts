@@ -60,7 +60,7 @@ function check(table: Table<Row>, records: readonly Row[]): void {
 }
 
 describe("a table [decision 2]", () => {
-  it("lists what a plain list of its records would, whatever is put and removed [decision 2]", () => {
+  it("lists the same records as a plain list after any changes [decision 2]", () => {
     const first = fc.uniqueArray(row, { selector: (one) => one.id, maxLength: 15 });
     fc.assert(
       fc.property(first, fc.array(command, { maxLength: 30, size: "max" }), (given, commands) => {

@@ -15,7 +15,7 @@ const ids = (count: number): IdTree =>
   );
 const numbers = (view: Iterable<{ n: number }>) => [...view].map(({ n }) => n);
 
-describe("a list that reads only the records it is asked for [decision 2]", () => {
+describe("a view reads only the requested records [decision 2]", () => {
   it.each([0, 1, 64, 65, 200])("all of %d, however it was made [decision 2]", (count) => {
     const all = Array.from({ length: count }, (_, n) => n);
     const list = all.map((n) => ({ n }));

@@ -74,7 +74,7 @@ describe("the clock [interfaces 4]", () => {
     }
   });
 
-  it("advances that are asked for at once queue behind each other [interfaces 4]", async () => {
+  it("simultaneous advances run one after the other [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: 1 }));
     const [first, second] = await Promise.all([
@@ -100,7 +100,7 @@ describe("the clock [interfaces 4]", () => {
     expect(world.pending().map(({ due_at }) => Date.parse(due_at))).toEqual([START + HOUR]);
   });
 
-  it("a restore cuts short what sets the clock, which goes on as the snapshot's [interfaces 4]", async () => {
+  it("a restore ends a running clock change, and the clock is the snapshot's [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
     const snapshot = world.value();
@@ -132,7 +132,7 @@ describe("the clock [interfaces 4]", () => {
     world.close();
   });
 
-  it("frozen without now stops where it is; real is the wall clock and runs what lies between [interfaces 4]", async () => {
+  it("frozen without now stops the clock; real joins the wall clock and runs the timers in between [interfaces 4]", async () => {
     const { world, wall } = makeWorld({ timerHandlers: { expiry: () => {} } }, "scaled");
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: HOUR }));
     wall.now += 10_000;

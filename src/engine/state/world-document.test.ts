@@ -60,7 +60,7 @@ const records = ({ root }: WorldValue) =>
 const whole = (): WorldDocument => structuredClone(encodeWorld(changed));
 
 describe("a world as a document [interfaces 4]", () => {
-  it("says everything, and is read back as it was [interfaces 4]", () => {
+  it("contains the whole world, and decodes to the same value [interfaces 4]", () => {
     const document = encodeWorld(changed);
     expect(document).toEqual({
       ...{ seed: 1, secret_key: "s", origin: ORIGIN, requests: 7, draws: 3 },
@@ -77,7 +77,7 @@ describe("a world as a document [interfaces 4]", () => {
     expect([...read.root.tables.get("notes")!.index("by_word", "three")]).toHaveLength(1);
   });
 
-  it("with a base it says the difference alone, and is read back with it [interfaces 2]", () => {
+  it("with a base it contains only the difference, and decodes with that base [interfaces 2]", () => {
     const document = encodeWorld(changed, { base: BASE });
     expect(document.tables).toEqual({
       notes: { put: [{ id: "note_3", text: "three" }], removed: ["note_1"] },
@@ -144,7 +144,7 @@ describe("a world as a document [interfaces 4]", () => {
       "tables._timers",
       "t is due after the year 9999",
     ],
-  ])("refuses %s, and says where it stands [interfaces 4]", (_what, spoil, field, message) => {
+  ])("refuses %s, and names its place [interfaces 4]", (_what, spoil, field, message) => {
     const document = whole();
     spoil(document);
     expect(() => decodeWorld(document, COLLECTIONS)).toThrow(

@@ -67,7 +67,7 @@ describe("an attempt to deliver", () => {
     });
   });
 
-  it("says why there was no answer [G24]", async () => {
+  it("reports why there was no answer [G24]", async () => {
     const error = { kind: "refused", message: "connection refused" } as const;
     const { answer } = await attempt({ ...answered, response_code: 0, error });
     expect(answer).toStrictEqual({ response_code: 0, duration_ms: 40, error: "connection refused" });
@@ -97,7 +97,7 @@ describe("an attempt to deliver", () => {
     );
   });
 
-  it("is the work of its row, and says whether the receiver took it [interfaces 10]", () => {
+  it("reports whether the receiver accepted the delivery [interfaces 10]", () => {
     const act = (response_code: number) =>
       toChange(row, plan, { at: 0, url: plan.url, duration_ms: 1, response_code });
     expect(act(201)).toMatchObject({

@@ -47,7 +47,7 @@ describe("DeliveryQueue", () => {
     expect(begun(queue, true)).toEqual(["old5/retry"]);
   });
 
-  it("attempts of one delivery follow each other, whatever set them off [G24]", () => {
+  it("attempts of one delivery run one after the other, for any trigger [G24]", () => {
     const queue = new DeliveryQueue();
     const redelivery = job("redelivery", "a");
     queue.add(redelivery);

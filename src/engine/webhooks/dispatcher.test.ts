@@ -23,7 +23,7 @@ describe("the sender of deliveries", () => {
     expect(ids()).toEqual(["a", "c", "b", "d"]);
   });
 
-  it("sends 128 of a sandbox at once; the webhook that has waited longest goes on [6.4]", async () => {
+  it("sends 128 of a sandbox at once; then the webhook that has waited longest [6.4]", async () => {
     const { left, ids, sandbox } = senderStand();
     const { queue, remove } = sandbox();
     for (const webhook of several("wh_", 131)) await queue([`${webhook}/a`, `${webhook}/b`], webhook);
@@ -124,7 +124,7 @@ describe("the sender of deliveries", () => {
     expect([recorded.length, made.length, errors.length]).toEqual([0, 0, 0]);
   });
 
-  it("an attempt that its rules call off is not made; the next goes on [G24]", async () => {
+  it("an attempt that the rules cancel is not made; the next one is [G24]", async () => {
     const { ids, made, sandbox } = senderStand({
       rules: {
         plan: (_world, { delivery_id: body, id }) =>

@@ -35,7 +35,7 @@ function journaled(outcome: Partial<AttemptOutcome>, response_body = toUtf8("bus
 }
 
 describe("an attempt in the journal", () => {
-  it("says what was sent, what was answered, and what follows [interfaces 14]", () => {
+  it("contains the request, the answer and the next step [interfaces 14]", () => {
     const body = toUtf8('{"é":1}');
     expect(journaled({})).toStrictEqual({
       ...{
@@ -80,7 +80,7 @@ describe("an attempt in the journal", () => {
     });
   });
 
-  it("says in words why it failed [interfaces 14]", () => {
+  it("contains the reason of a failure [interfaces 14]", () => {
     const why = (outcome: Partial<AttemptOutcome>) => journaled(outcome).reasons[0];
     expect(why({ response_code: 0, error: "connection refused" })).toBe(
       "there was no answer: connection refused",

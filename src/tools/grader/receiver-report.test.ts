@@ -75,7 +75,7 @@ describe("the receiver test's reports [interfaces 2]", () => {
     expect(found).toEqual([element]);
   });
 
-  it("text has colours only when asked for, and no other control characters ever [interfaces 2]", () => {
+  it("text has colours only on request, and never other control characters [interfaces 2]", () => {
     const plain = formatText(reportWith({}));
     expect(plain.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
     const coloured = formatText(reportWith({}), { colour: true });

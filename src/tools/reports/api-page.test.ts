@@ -56,7 +56,7 @@ describe("the API's page [interfaces 9]", () => {
     expect(section("uploads.cancel")).toContain("Query: as [uploads.put](#uploadsput)");
   });
 
-  it("says what a field takes in words [4.3]", () => {
+  it("describes the type of a field in words [4.3]", () => {
     expect(section("departments.reparent")).toContain("Body:\n\n- `new_parent_id`\\*: `dept_…` or null\n");
     expect(section("departments.reparent")).toContain("422 `DEPARTMENT_CYCLE_DETECTED`");
     expect(section("music_collections.list_tracks")).toMatch(

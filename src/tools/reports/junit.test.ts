@@ -41,7 +41,7 @@ describe("JUnit reports [2]", () => {
     expect(elements.find(({ tag }) => tag === "skipped")!.attributes["message"]).toBe("why");
   });
 
-  it("stay well-formed whatever a name, message or output holds [2]", () => {
+  it("stay well-formed with any name, message and output [2]", () => {
     const failure = { message: HOSTILE, detail: HOSTILE };
     const cases = [one({ name: HOSTILE, failure, system_out: HOSTILE })];
     const elements = parsed(junit({ name: HOSTILE, suites: [{ name: HOSTILE, cases }] }));

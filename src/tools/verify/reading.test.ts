@@ -58,7 +58,7 @@ describe("objects", () => {
 });
 
 describe("names", () => {
-  it("come from what is declared: one per prefix, collections for the parameter of their ids [2.1]", () => {
+  it("come from the declarations: one per prefix, collections for the parameter of their ids [2.1]", () => {
     const known = new KnownObjects(NAMES);
     const ids = ["asst_1", "file_1", "mbsess_1", "mcoll_1", "trans_1", "vs_1", "wh_1"];
     known.read({ ids, others: ["org_1", "usr_1", "whsec_1", "asst_", "nothing"] });
@@ -124,7 +124,7 @@ describe("--use", () => {
     });
   });
 
-  it("names the nearest right word, and refuses what says nothing [interfaces 2]", () => {
+  it("suggests the nearest name, and refuses an empty one [interfaces 2]", () => {
     expect(() => readUses(["sesion_id=mbsess_1"], NAMES)).toThrow(/Did you mean "session_id"/);
     expect(() => readUses(["session_id="], NAMES)).toThrow(/is empty/);
     const file = join(folder, "list.yaml");

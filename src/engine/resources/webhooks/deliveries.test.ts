@@ -84,7 +84,7 @@ describe("the lifecycle of deliveries", () => {
     expect(world.pending()).toEqual([]);
   });
 
-  it("a webhook that is removed leaves nothing, whatever was under way [G24]", () => {
+  it("a webhook deleted during an attempt leaves no delivery, attempt or timer [G24]", () => {
     const world = makeWorld();
     world.transact((tx) => {
       const id = deliver(tx, 500);

@@ -139,7 +139,7 @@ describe("address policy", () => {
     expect(canary.connections()).toBe(0);
   });
 
-  it("a thousand flip-flop DNS answers: each name is asked once, and the canary sees no connection [interfaces 7]", async () => {
+  it("with a thousand changing DNS answers, each name is resolved once, and the canary sees no connection [interfaces 7]", async () => {
     const [receiver, canary] = await startListeners("127.0.0.2", "127.0.0.1");
     const answers = [at("127.0.0.2"), at("127.0.0.1"), at("127.0.0.2", "127.0.0.1"), at("127.0.0.2")];
     let asked = 0;

@@ -130,7 +130,7 @@ describe("hostile receivers", () => {
     expect(timeouts).toBe(5 * Object.values(EXPECTED).filter((end) => end === "timeout").length);
   });
 
-  it("two hundred hanging requests to one origin hold up neither it nor another [quality 2.12]", async () => {
+  it("two hundred hanging requests to one origin delay no other request [quality 2.12]", async () => {
     const answer: http.RequestListener = (request, response) => {
       if (request.url === "/hook") response.end("ok");
     };
@@ -150,7 +150,7 @@ describe("hostile receivers", () => {
     expect(new Set(kinds)).toEqual(new Set(["timeout"]));
   });
 
-  it("a timeout says how far the attempt came [G24]", async () => {
+  it("a timeout reports the stage that the attempt reached [G24]", async () => {
     const outbound = sender({ lookup: () => new Promise(() => {}) });
     const message = async (url: string) =>
       (await outbound.send(posting(url, { timeoutMs: 300 }))).error?.message;

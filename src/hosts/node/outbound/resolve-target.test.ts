@@ -37,7 +37,7 @@ describe("createSystemLookup", () => {
     expect(asked).toEqual(["a.test", "b.test", "c.test", "d.test"]);
   });
 
-  it("one name is asked once at a time, and again once the answer is in [G24]", async () => {
+  it("lookups of one name share a query until it is answered [G24]", async () => {
     const { asked, answers } = heldResolver();
     const lookup = createSystemLookup();
     const both = [lookup("a.test"), lookup("a.test")];

@@ -15,7 +15,7 @@ const root = mkdtempSync(join(tmpdir(), "understudy-folder-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe("makeFolder", () => {
-  it("makes what is missing, with the rights asked for, and takes what is there [interfaces 2]", () => {
+  it("creates missing folders with the given rights, and accepts existing ones [interfaces 2]", () => {
     const path = join(root, "a", "b", "c");
     for (const _ of [1, 2]) makeFolder(path, 0o700);
     expect(statSync(path).isDirectory()).toBe(true);
@@ -23,7 +23,7 @@ describe("makeFolder", () => {
     makeFolder("/");
   });
 
-  it("says at once that there is no such place, or that a file is in the way [interfaces 2]", () => {
+  it("refuses a place that does not exist, and one where a file is [interfaces 2]", () => {
     for (const path of ["/proc/x", "/proc/x/y/z"])
       expect(() => makeFolder(path)).toThrow(expect.objectContaining({ code: "ENOENT" }));
     writeFileSync(join(root, "file"), "");
