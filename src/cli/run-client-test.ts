@@ -70,12 +70,21 @@ function toRun(
     try {
       const result = await runCommand(command, { env, timeoutMs: undefined, signal });
       const { exit_code, signal: killed, output } = result;
-      const last = output.trim().split("\n").at(-1);
-      if (exit_code !== 0) throw new Error(`exit code ${exit_code ?? killed}${last ? `: ${last}` : ""}`);
+      const said = findError(output);
+      const end = killed === null ? `exit code ${exit_code}` : `the signal ${killed}`;
+      if (exit_code !== 0) throw new Error(`${end}${said ? `: ${said}` : ""}`);
     } catch (error) {
       if (error instanceof CommandNotFound) runs.notFound = error;
       throw error;
     }
   }
   return runs;
+}
+
+/** Runtimes write the error before or after their stacks. */
+function findError(output: string): string | undefined {
+  const lines = output.trim().split("\n");
+  return (
+    lines.findLast((line) => /(error|exception|panic)\b.{0,40}: ?\S/i.test(line)) ?? lines.at(-1)
+  )?.trim();
 }

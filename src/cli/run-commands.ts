@@ -171,6 +171,9 @@ function explained(
   if (unknown === undefined) return message;
   const action = unknownAction(words, help);
   if (action !== undefined) return action;
+  const [command] = words;
+  if (words.includes(unknown) && help.includes(`${command} -- `))
+    return `a command to run comes after --, as in: understudy ${command} -- ${words.slice(words.indexOf(unknown)).join(" ")}`;
   const { key } = (parser as { getOptions(): { key: Record<string, unknown> } }).getOptions();
   const meant = nearest(unknown, Object.keys(key));
   return meant === undefined ? message : `${message} (did you mean --${meant}?)`;

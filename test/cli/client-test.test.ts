@@ -63,10 +63,26 @@ const FIXED_PORT = "fetch('http://127.0.0.1:4747/v1/models').catch(() => {})";
 const NEVER_ENDS =
   "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/models', { headers: { 'api-key': 'ak_adaOwnerAcme000000000000000000000000000' } }); setInterval(() => {}, 1000)";
 
+/** Its requests are refused: a wrong path, and no key. */
+const CALLS_ANOTHER_PATH =
+  "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/modelz', { headers: { 'api-key': 'ak_adaOwnerAcme000000000000000000000000000' } })";
+const HAS_NO_KEY = "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/models')";
+const THROWS = `${HAS_NO_KEY}.then(({ status }) => { throw new Error('HTTP ' + status) })`;
+
 it.each([
   [["--", "node", "-e", "1"], 1, "made no request to the sandbox"],
+  [["--", "node", "-e", CALLS_ANOTHER_PATH], 1, "failures: GET /v1/modelz got 404 ("],
+  [["--", "node", "-e", HAS_NO_KEY], 1, "No request of the client succeeded even without failures"],
+  [["--", "node", "-e", THROWS], 1, "It ended with: exit code 1: Error: HTTP 401. Make it work first."],
+  [["--", "sh", "-c", "kill -9 $$"], 1, "It ended with: the signal SIGKILL."],
+  [["--", "./README.md"], 2, "cannot run ./README.md: it is not an executable file"],
+  [
+    ["node", "sync.mjs"],
+    2,
+    "a command to run comes after --, as in: understudy client-test -- node sync.mjs",
+  ],
   [["--", "node", "-e", "process.exit(7)"], 1, "exit code 7"],
-  [["--timeout", "1", "--", "node", "-e", "setInterval(() => {}, 1000)"], 1, "no end within 1 s"],
+  [["--timeout", "1", "--", "node", "-e", "setInterval(() => {}, 1000)"], 1, "It had no end within 1 s."],
   [["--", "node", "-e", CALLS_ELSEWHERE], 1, "it called http://127.0.0.1:9"],
   [["--", "node", "-e", FIXED_PORT], 1, "not one that is fixed in its code"],
   [["--timeout", "2", "--checks", "uses-etags", "--", "node", "-e", NEVER_ENDS], 0, "1 not observable"],
@@ -76,7 +92,9 @@ it.each([
 ])(
   "client-test %j ends without its sentence, or with another code than %i [interfaces 21]",
   async (args, code, says) => {
-    const made = await runCommand(["client-test", ...args], { cwd: scratch() });
+    const cwd = scratch();
+    writeFileSync(join(cwd, "README.md"), "");
+    const made = await runCommand(["client-test", ...args], { cwd });
     expect(made.stdout + made.stderr).toContain(says);
     expect(made.code).toBe(code);
   },

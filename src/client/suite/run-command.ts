@@ -70,14 +70,16 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   }
 }
 
+const NOT_STARTED: Readonly<Record<string, string>> = {
+  ENOENT: "not found",
+  EACCES: "it is not an executable file",
+  ENOEXEC: "it is not an executable file",
+};
+
 function ended(child: ReturnType<typeof spawn>, program: string) {
   return new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
-    child.once("error", (error: NodeJS.ErrnoException) => {
-      reject(
-        new CommandNotFound(
-          `cannot run ${program}: ${error.code === "ENOENT" ? "not found" : error.message}`,
-        ),
-      );
+    child.once("error", ({ code, message }: NodeJS.ErrnoException) => {
+      reject(new CommandNotFound(`cannot run ${program}: ${NOT_STARTED[code!] ?? message}`));
     });
     child.once("exit", (code, signal) => {
       // Its output may still be on the way, but a grandchild that holds the pipe open is not waited for.

@@ -6,6 +6,7 @@ import {
   type ClientCheck,
   type ClientFinding,
   type ClientRun,
+  describeRequest,
   type GradedSandbox,
   notObservable,
   type RunEnd,
@@ -124,12 +125,19 @@ function selectChecks({ only, skip = [] }: GradeClientOptions): ClientCheck[] {
 
 /** Null if the run without failures shows what the client does. */
 function findReasonNotGraded({ requests, end }: ClientRun): string | null {
-  if (requests.length > 0)
-    return end.how === "failed"
-      ? `The client ended with an error even without failures: ${end.detail}. Make it work first; its first requests reached the sandbox.`
-      : null;
-  const ended = end.how === "ok" ? "" : ` It ended with: ${end.detail}.`;
-  return `The client made no request to the sandbox.${ended} It must call the address in UNDERSTUDY_BASE_URL (sandbox.url in the library), not one that is fixed in its code.`;
+  const { how, detail } = end;
+  const ended = { ok: "", failed: ` It ended with: ${detail}.`, "timed out": ` It had ${detail}.` }[how];
+  const [first] = requests;
+  if (first === undefined)
+    return `The client made no request to the sandbox.${ended} It must call the address in UNDERSTUDY_BASE_URL (sandbox.url in the library), not one that is fixed in its code.`;
+  if (!requests.some(({ status }) => status >= 200 && status < 400)) {
+    const why = first.reasons.at(-1);
+    const answer = `got ${first.status || "no answer"}${why === undefined ? "" : ` (${why})`}`;
+    return `No request of the client succeeded even without failures: ${describeRequest(first)} ${answer}.${ended} Make it work first.`;
+  }
+  return how === "failed"
+    ? `The client ended with an error even without failures: ${detail}. Make it work first; its first requests reached the sandbox.`
+    : null;
 }
 
 interface StagedRun {
