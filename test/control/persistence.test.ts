@@ -92,22 +92,18 @@ describe("--persist", () => {
 
   it("a fork still names its origin after a restart, to those who ask [issue 38]", async () => {
     const list = async (api: Api) =>
-      (await api.call(undefined, "GET", "/_control/sandboxes?forks=true")).body.items.map(
-        ({ name, forked_from }: { name: string; forked_from: string | null }) => [name, forked_from],
+      Object.fromEntries(
+        (await api.call(undefined, "GET", "/_control/sandboxes?forks=true")).body.items.map(
+          ({ name, forked_from }: { name: string; forked_from: string | null }) => [name, forked_from],
+        ),
       );
     const first = await start();
     await first.call(undefined, "POST", "/_control/sandboxes/default/fork", { name: "branch" });
-    expect(await list(first)).toEqual([
-      ["default", null],
-      ["branch", "default"],
-    ]);
+    expect(await list(first)).toEqual({ default: null, branch: "default" });
     const { body } = await first.call(undefined, "GET", "/_control/sandboxes");
     expect(body.items[1]).not.toHaveProperty("forked_from");
     await stop(first);
-    expect(await list(await start())).toEqual([
-      ["default", null],
-      ["branch", "default"],
-    ]);
+    expect(await list(await start())).toEqual({ default: null, branch: "default" });
   });
 
   it("a deleted sandbox stays deleted [interfaces 2]", async () => {
