@@ -37,20 +37,26 @@ interface DescribedResponse {
 }
 
 /** Follows a `$ref`, and joins the parts of `allOf`. */
-export function resolved(schema: JsonSchema, components: SchemaComponents, depth = 0): JsonSchema {
-  const { $ref, allOf = [], ...rest } = schema;
-  const target = $ref === undefined ? undefined : components.schemas[$ref.split("/").at(-1)!];
-  const parts = target === undefined ? allOf : [target, ...allOf];
-  if (parts.length === 0 || depth > MAX_STEPS) return schema;
-  const whole = [...parts.map((part) => resolved(part, components, depth + 1)), rest];
-  return {
-    ...Object.assign({}, ...whole),
-    ...joinParts(whole),
+export function resolved(schema: JsonSchema, components: SchemaComponents): JsonSchema {
+  if (schema.$ref === undefined && schema.allOf === undefined) return schema;
+  const parts: JsonSchema[] = [];
+  const seen = new Set<JsonSchema>();
+  // Each once: schemas of one's own may share their parts, and refer to each other in circles.
+  const add = (part: JsonSchema, depth: number): void => {
+    if (seen.has(part) || depth > MAX_STEPS) return;
+    seen.add(part);
+    const { $ref, allOf = [], ...rest } = part;
+    const target = $ref === undefined ? undefined : components.schemas[$ref.split("/").at(-1)!];
+    if (target !== undefined) add(target, depth + 1);
+    for (const one of allOf) add(one, depth + 1);
+    parts.push(rest);
   };
+  add(schema, 0);
+  return { ...Object.assign({}, ...parts), ...joinParts(parts) };
 }
 
-/** Schemas may refer to each other in circles. */
-const MAX_STEPS = 20;
+/** Deeper than any schema that a person wrote. */
+const MAX_STEPS = 200;
 
 function joinParts(parts: readonly JsonSchema[]): Pick<JsonSchema, "properties" | "required"> {
   const required = [...new Set(parts.flatMap((part) => part.required ?? []))];

@@ -3,31 +3,44 @@ import { type JsonSchema, resolved, type SchemaComponents, withoutNull } from ".
 const MAX_DEPTH = 6;
 /** Schemas of one's own may be wide, and refer to each other. */
 const MAX_LINES = 400;
+/** Alternatives that a type names. */
+const MAX_NAMED = 50;
+
+/** The number of parts that an example or a type may still have. */
+interface Room {
+  left: number;
+}
 
 /** An example value from a schema's examples and defaults; of an object only the required properties. */
-export function makeExample(schema: JsonSchema, components: SchemaComponents, depth = 0): unknown {
+export function makeExample(
+  schema: JsonSchema,
+  components: SchemaComponents,
+  depth = 0,
+  room: Room = { left: MAX_LINES },
+): unknown {
   const one = resolved(schema, components);
   if (one.examples?.[0] !== undefined) return one.examples[0];
   if (one.const !== undefined) return one.const;
   if (one.enum?.[0] !== undefined) return one.enum[0];
   if (one.default !== undefined) return one.default;
   const alternative = one.anyOf?.[0] ?? one.oneOf?.[0];
-  if (depth > MAX_DEPTH) return null;
-  if (alternative !== undefined) return makeExample(alternative, components, depth + 1);
+  if (depth > MAX_DEPTH || room.left <= 0) return null;
+  if (alternative !== undefined) return makeExample(alternative, components, depth + 1, room);
   const type = typeof one.type === "string" ? one.type : one.type?.[0];
-  if (type === "array") return one.items ? [makeExample(one.items, components, depth + 1)] : [];
-  if (type === "object" || one.properties) return exampleObject(one, components, depth);
+  if (type === "array") return one.items ? [makeExample(one.items, components, depth + 1, room)] : [];
+  if (type === "object" || one.properties) return exampleObject(one, components, depth, room);
   return PLAIN[type ?? ""] ?? (one.format === "date-time" ? "2026-03-15T12:00:00.000Z" : "text");
 }
 
 const PLAIN: Readonly<Record<string, unknown>> = { integer: 1, number: 1, boolean: true, null: null };
 
-function exampleObject(schema: JsonSchema, components: SchemaComponents, depth: number) {
+function exampleObject(schema: JsonSchema, components: SchemaComponents, depth: number, room: Room) {
   const { properties = {}, required = [] } = schema;
   const without = schema.if?.required?.some((name) => !required.includes(name)) ?? false;
   const names = [...required, ...(without ? (schema.else?.required ?? []) : [])];
+  room.left -= names.length;
   return Object.fromEntries(
-    names.map((name) => [name, makeExample(properties[name] ?? {}, components, depth + 1)]),
+    names.map((name) => [name, makeExample(properties[name] ?? {}, components, depth + 1, room)]),
   );
 }
 
@@ -65,14 +78,32 @@ export function listFields(schema: JsonSchema, components: SchemaComponents): Sc
   return lines;
 }
 
-export function typeText(schema: JsonSchema, components: SchemaComponents, depth = 0): string {
+export function typeText(
+  schema: JsonSchema,
+  components: SchemaComponents,
+  depth = 0,
+  room: Room = { left: MAX_NAMED },
+): string {
   const one = resolved(schema, components);
   if (depth > MAX_DEPTH) return "any";
+  room.left -= 1;
+  if (room.left < 0) return "…";
   if (one.const !== undefined) return JSON.stringify(one.const);
-  if (one.enum) return one.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (one.enum) {
+    const more = one.enum.length > MAX_NAMED ? " | …" : "";
+    return (
+      one.enum
+        .slice(0, MAX_NAMED)
+        .map((value) => JSON.stringify(value))
+        .join(" | ") + more
+    );
+  }
   const several = one.anyOf ?? one.oneOf;
-  if (several) return several.map((each) => typeText(each, components, depth + 1)).join(" | ");
-  if (one.items) return `${typeText(one.items, components, depth + 1)}[]`;
+  if (several) {
+    const shown = several.slice(0, Math.max(1, room.left + 1));
+    return shown.map((each) => typeText(each, components, depth + 1, room)).join(" | ");
+  }
+  if (one.items) return `${typeText(one.items, components, depth + 1, room)}[]`;
   const type = [one.type ?? "any"].flat().join(" | ");
   return one.format ? `${type}, ${one.format}` : type;
 }

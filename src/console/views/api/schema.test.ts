@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import { type JsonSchema, resolved, type SchemaComponents, withoutNull } from "../../api/open-api.ts";
+import { listFields, makeExample, typeText } from "./schema.tsx";
+
+const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+const of = (schemas: Record<string, JsonSchema>): SchemaComponents => ({ schemas });
+const numbers = Array.from({ length: 40 }, (_, at) => at);
+
+/** All that a pane shows of a schema; each within a moment, and small. */
+function show(schema: JsonSchema, components: SchemaComponents) {
+  const started = performance.now();
+  const shown = {
+    example: makeExample(schema, components),
+    fields: listFields(schema, components),
+    type: typeText(schema, components),
+    whole: resolved(schema, components),
+    one: withoutNull(schema, components).one,
+  };
+  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(JSON.stringify([shown.example, shown.fields, shown.type]).length).toBeLessThan(200_000);
+  return shown;
+}
+
+describe("the console shows a schema of one's own that", () => {
+  it("consists of itself, with the fields of all its parts [interfaces 18]", () => {
+    const part = (name: string, ...others: string[]): JsonSchema => ({
+      allOf: others.map(refer),
+      type: "object",
+      properties: { [name]: { type: "string" } },
+      required: [name],
+    });
+    const components = of({ A: part("a", "B", "C"), B: part("b", "A", "C"), C: part("c", "A", "B", "C") });
+    const { example, fields } = show(refer("A"), components);
+    expect(example).toEqual({ a: "text", b: "text", c: "text" });
+    expect(fields.map(({ name, required }) => [name, required]).sort()).toEqual([
+      ["a", true],
+      ["b", true],
+      ["c", true],
+    ]);
+  });
+
+  it("shares its parts over forty levels, each joined once [interfaces 18]", () => {
+    const schemas = Object.fromEntries(
+      numbers.map((at): [string, JsonSchema] => [
+        `L${at}`,
+        {
+          allOf:
+            at === 39 ? [] : [refer(`L${at + 1}`), refer(`L${at + 1}`), { allOf: [refer(`L${at + 1}`)] }],
+          properties: { [`field${at}`]: { type: "integer" } },
+          required: [`field${at}`],
+        },
+      ]),
+    );
+    const { whole, example } = show(refer("L0"), of(schemas));
+    expect(Object.keys(whole.properties!)).toHaveLength(40);
+    expect(Object.keys(example as object)).toHaveLength(40);
+  });
+
+  it("contains itself in required fields, lists and alternatives [interfaces 18]", () => {
+    const node: JsonSchema = {
+      type: "object",
+      required: ["child", "children", "either", "name"],
+      properties: {
+        name: { type: "string" },
+        child: refer("Node"),
+        children: { type: "array", items: { type: "array", items: refer("Node") } },
+        either: { anyOf: [refer("Node"), { oneOf: [refer("Node"), refer("Either")] }] },
+      },
+    };
+    const components = of({
+      Node: node,
+      Either: { anyOf: [refer("Either"), refer("Node"), { type: "null" }] },
+    });
+    const { fields, example } = show(refer("Node"), components);
+    expect(example).toMatchObject({ name: "text", child: { name: "text" } });
+    expect(fields.length).toBeLessThanOrEqual(400);
+    expect(fields[0]).toMatchObject({ name: "name", depth: 0, type: "string" });
+    show(refer("Either"), components);
+  });
+
+  it("is wide at every level: forty required objects of forty, and forty alternatives of forty [interfaces 18]", () => {
+    const fields = Object.fromEntries(numbers.map((at) => [`f${at}`, refer("Wide")]));
+    const wide: JsonSchema = { type: "object", required: Object.keys(fields), properties: fields };
+    const choice: JsonSchema = {
+      anyOf: numbers.map((at) => (at === 39 ? { type: "string" } : refer("Choice"))),
+    };
+    const words = Array.from({ length: 5_000 }, (_, at) => `word${at}`);
+    const components = of({ Wide: wide, Choice: choice });
+    expect(Object.keys(show(refer("Wide"), components).example as object)).toHaveLength(40);
+    expect(show(refer("Choice"), components).type).toContain("…");
+    const { type } = show({ enum: words }, components);
+    expect(type.startsWith('"word0" | "word1"')).toBe(true);
+    expect(type.endsWith("| …")).toBe(true);
+  });
+
+  it("is a chain of ten thousand references, or names what is not there [interfaces 18]", () => {
+    const chain = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, at): [string, JsonSchema] => [`S${at}`, refer(`S${at + 1}`)]),
+    );
+    expect(show(refer("S0"), of({ ...chain, S10000: { type: "boolean" } })).type).toBe("any");
+    expect(show(refer("S9900"), of({ ...chain, S10000: { type: "boolean" } })).example).toBe(true);
+    expect(show(refer("Lost"), of({})).type).toBe("any");
+  });
+
+  it("nests lists two thousand deep [interfaces 18]", () => {
+    let schema: JsonSchema = { type: "string" };
+    for (let level = 0; level < 2_000; level++) schema = { type: "array", items: schema };
+    expect(show(schema, of({})).type).toMatch(/^any(\[\])+$/);
+  });
+});
