@@ -156,6 +156,45 @@ it("verify checks recorded traffic of own operations against their declarations 
   expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining("getProject: the body has no")]);
 });
 
+it("parameters of a path may have dashes and dots, in calls, dry runs and refusals of scenarios [interfaces 18]", async () => {
+  understudy = await createUnderstudy({ seed: 7 });
+  const sandbox = await understudy.open("default");
+  const parameter = (name: string) => ({ name, in: "path", required: true, schema: { type: "string" } });
+  await sandbox.operations.replace({
+    openapi: "3.1.0",
+    info: { title: "Parts", version: "1" },
+    paths: {
+      "/v1/items/{item-id}/parts/{part.no}": {
+        get: {
+          operationId: "getPart",
+          parameters: [parameter("item-id"), parameter("part.no")],
+          "x-understudy": { answer: { item: "{item-id}", part: "{part.no}" } },
+          responses: { 200: { description: "" } },
+        },
+      },
+    },
+  });
+  const headers = { "api-key": sandbox.credentials.usr_dan };
+  const answer = await fetch(`${sandbox.url}/v1/items/i 1/parts/7`, { headers });
+  expect(await answer.json()).toEqual({ item: "i 1", part: "7" });
+  const dry = await sandbox.faults.explain({
+    operation: "getPart" as never,
+    params: { "item-id": "i 1", "part.no": "7" } as never,
+  });
+  expect(dry).toMatchObject({ operation: "getPart", status: 200 });
+  const open = await sandbox.faults.explain({
+    operation: "getPart" as never,
+    params: { "item-id": "i" } as never,
+  });
+  expect(JSON.stringify(open)).toContain("depends on part.no");
+  await sandbox.faults.add({
+    match: { operation: "getPart" as never },
+    effect: { error: "RESOURCE_NOT_FOUND!" },
+  });
+  const refused = await fetch(`${sandbox.url}/v1/items/i/parts/8`, { headers });
+  expect(((await refused.json()) as { error: object }).error).toMatchObject({ details: { "part.no": "8" } });
+});
+
 describe("files about own operations", () => {
   it("fixture check knows own collections [interfaces 5]", async () => {
     const file = write("world.yaml", "extends: reference\nnotes:\n  - { id: note_one, text: Hello }\n");

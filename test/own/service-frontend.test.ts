@@ -119,10 +119,13 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
 it.each([
   ["operations.ts", 200],
   ["openapi.yaml", 250],
-])("%s has a dozen endpoints in fewer than %i lines of at most 160 characters [interfaces 18]", (name, most) => {
-  const lines = readExample(`service-frontend/${name}`).trimEnd().split("\n");
-  expect(lines.length).toBeLessThan(most);
-  expect(lines.filter((line) => line.length > 160)).toEqual([]);
-  const ids = /\bdefineOperation\(\{|^ +operationId: /;
-  expect(lines.filter((line) => ids.test(line)).length).toBeGreaterThanOrEqual(12);
-});
+])(
+  "%s has a dozen endpoints in fewer than %i lines of at most 160 characters [interfaces 18]",
+  (name, most) => {
+    const lines = readExample(`service-frontend/${name}`).trimEnd().split("\n");
+    expect(lines.length).toBeLessThan(most);
+    expect(lines.filter((line) => line.length > 160)).toEqual([]);
+    const ids = /\bdefineOperation\(\{|^ +operationId: /;
+    expect(lines.filter((line) => ids.test(line)).length).toBeGreaterThanOrEqual(12);
+  },
+);

@@ -168,7 +168,7 @@ function readLine(input: Asked, operations: readonly AnyOperation[]) {
 
 /** Its path with the given parameters. @throws Problem 422 */
 function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, string | number | boolean>>) {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const names = [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
   for (const [name, value] of Object.entries(params)) {
     if (names.includes(name)) continue;
     const has = names.length === 0 ? "has none" : `has ${names.join(", ")}`;
@@ -180,7 +180,7 @@ function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, st
     );
   }
   const missing = names.filter((name) => params[name] === undefined);
-  const target = path.replace(/\{(\w+)\}/g, (whole: string, name: string) =>
+  const target = path.replace(/\{([^{}]+)\}/g, (whole: string, name: string) =>
     params[name] === undefined ? whole : encodeURIComponent(String(params[name])),
   );
   const incomplete =

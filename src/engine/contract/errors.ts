@@ -268,7 +268,7 @@ const NONE: DetailSources = {};
 export function detailSources(details: Details | undefined, path: string): DetailSources {
   if (details === undefined) return NONE;
   if (details === "parameter")
-    return sent([...path.matchAll(/\{(\w+)\}/g)].slice(-1).map(([, name]) => name!));
+    return sent([...path.matchAll(/\{([^{}]+)\}/g)].slice(-1).map(([, name]) => name!));
   return Array.isArray(details) ? sent(details) : (details as DetailSources);
 }
 

@@ -208,7 +208,9 @@ function readParameters({ parameters = [] }: Operation, place: "query" | "header
 }
 
 function fillPath(operation: Operation, read: Read): string {
-  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(read(name)));
+  const filled = operation.path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
+    encodeURIComponent(read(name)),
+  );
   return withQuery(filled, readParameters(operation, "query", read));
 }
 

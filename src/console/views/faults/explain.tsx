@@ -17,7 +17,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const { data: coverage } = useCoverage({ live: false });
   const operation = get("explain") ?? "";
   const chosen = coverage?.operations.find((one) => one.operation === operation);
-  const places = [...(chosen?.path ?? "").matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const places = [...(chosen?.path ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
   const { inputs, change: type } = useInputs<string>({});
   const [body, setBody] = useState("");
   const principal = get("by") ?? NO_CREDENTIALS;
