@@ -208,7 +208,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "clock.stop",
     route: "DELETE S/clock/advance",
-    summary: "Stop an advance under way; the clock stays at the instant that it has reached",
+    summary: "Stop a running advance; the clock stays at the instant that it has reached",
     success: { status: 204 },
     handle({ sandbox: { world } }) {
       world.stopAdvance();

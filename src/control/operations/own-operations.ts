@@ -140,7 +140,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     id: "operations.delete",
     section: "interfaces 18",
     route: "DELETE S/operations",
-    summary: "Take the operations of this sandbox alone away, with their records",
+    summary: "Remove the operations of this sandbox alone, with their records",
     describeChange: () => ({ title: "The sandbox lost the operations of its own." }),
     success: { status: 204 },
     handle({ sandbox }) {
