@@ -70,7 +70,7 @@ describe("understudy-sandbox/msw", () => {
     }
   });
 
-  it("leaves what is the page's alone where the API has its origin, and takes a base path [interfaces 13]", () => {
+  it("passes the page's own requests through on a shared origin, and accepts a base path [interfaces 13]", () => {
     vi.stubGlobal("location", { origin: API });
     const paths = (origin: string) =>
       handlersFor({ url: "http://127.0.0.1:4747/_s/a" }, { origin }).map(({ info }) => String(info.path));
@@ -80,7 +80,7 @@ describe("understudy-sandbox/msw", () => {
     expect(paths(`${API}/base/`)).toEqual([`${API}/base/*`, own]);
   });
 
-  it("refuses in a sentence what is not a sandbox, no origin, or no option [interfaces 13]", () => {
+  it("refuses a wrong sandbox, origin or option in one sentence [interfaces 13]", () => {
     const given = (sandbox: unknown, options: unknown) => () =>
       handlersFor(sandbox as { url: string }, options as { origin: string });
     const sandbox = { url: "http://127.0.0.1:4747" };

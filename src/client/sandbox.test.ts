@@ -20,8 +20,8 @@ const refusal = (call: Promise<unknown>): Promise<ControlError> =>
   );
 
 // Misspellings below `@ts-expect-error` must not compile: `tsc` fails on an unneeded directive.
-describe("the library gives and takes what the control API declares [interfaces 8]", () => {
-  it("sandboxes, clocks and what ran [interfaces 8]", async () => {
+describe("the library's values are those that the control API declares [interfaces 8]", () => {
+  it("sandboxes, clocks and timers [interfaces 8]", async () => {
     const { settings, clock } = await sandbox.configure({ webhook_timeout_seconds: 5, preview: "on" });
     expect([settings.webhook_timeout_seconds, settings.preview]).toEqual([5, "on"]);
     expect([clock.mode, clock.rate]).toEqual(["frozen", 0]);
@@ -70,7 +70,7 @@ describe("the library gives and takes what the control API declares [interfaces 
     expect(await Promise.resolve(credentials)).toEqual({ ...credentials });
   });
 
-  it("rules and what they have done [interfaces 8]", async () => {
+  it("rules and their hits [interfaces 8]", async () => {
     const rule = await sandbox.faults.add({
       match: { operation: "threads.delete" },
       times: 1,

@@ -5,7 +5,7 @@ import type { FaultRule } from "./types.ts";
 const rule = (given: Partial<FaultRule>) =>
   ({ id: "fault_1", named: "fault_1 {}", hits: 0, spent: false, ...given }) as FaultRule & { named: string };
 
-describe("rules that have proven nothing [interfaces 13]", () => {
+describe("rules that were not triggered [interfaces 13]", () => {
   it("a fault that was never triggered is reported, one that is off is not [interfaces 8]", () => {
     expect(describeUntriggered([rule({ probability: 0 })])).toBeUndefined();
     expect(describeUntriggered([rule({})])).toBe("armed but never triggered: fault_1 {}");
@@ -43,7 +43,7 @@ describe("options of the fixtures [interfaces 13]", () => {
     expect(() => checkTestOptions(options)).toThrow(said);
   });
 
-  it("known ones pass as they are [interfaces 13]", () => {
+  it("known options are accepted [interfaces 13]", () => {
     const options = { fixture: "reference", seed: 7, clock: { mode: "frozen" }, scenarios: [] };
     expect(checkTestOptions(options)).toBe(options);
   });

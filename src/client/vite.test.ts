@@ -136,7 +136,7 @@ describe("understudy-sandbox/vite", () => {
     }
   });
 
-  it("keeps pages of other sites, and names that were rebound, from the control API", async () => {
+  it("refuses control calls of other sites' pages and of rebound names", async () => {
     const { vite, page } = await served();
     try {
       const post = (headers: Record<string, string>) =>

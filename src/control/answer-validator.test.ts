@@ -23,7 +23,7 @@ const answered = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
   validator.answer(declared(more), { kind: "round" }, value);
 
 describe("every answer of the control API is held to its declaration", () => {
-  it("lets through what fits [interfaces 11]", () => {
+  it("accepts an answer that fits [interfaces 11]", () => {
     expect(answered({ name: "a" })).toEqual({ name: "a" });
     // JSON has no undefined, so a field that is undefined is none.
     expect(() => answered({ name: "a", note: undefined })).not.toThrow();

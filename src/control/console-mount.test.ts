@@ -19,7 +19,7 @@ describe("the console's pages", () => {
     return { headers, answer };
   }
 
-  it("take nothing, and say so under the same policy as all [interfaces 2]", async () => {
+  it("refuse other methods, with the policy of all answers [interfaces 2]", async () => {
     expect(await answered("POST", "/_console")).toEqual({
       headers: {
         "Content-Security-Policy":

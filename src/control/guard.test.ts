@@ -94,7 +94,7 @@ describe("access to the control API", () => {
     expect(refused).toEqual(isRefused ? ["origin-not-allowed", origin] : undefined);
   });
 
-  it("a page elsewhere may be followed here, and load nothing from here [interfaces 7]", () => {
+  it("a page of another site may link to the server, but load nothing from it [interfaces 7]", () => {
     const loads = (mode: string, more = {}) =>
       source({ Host: "localhost", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode, ...more });
     expect(loads("navigate")).toBeUndefined();
@@ -222,7 +222,7 @@ describe("requests from a page on loopback", () => {
     return [preflight({ ...request(headers), method } as never, response), ...said];
   };
 
-  it("a preflight is answered, and nothing else [interfaces 7]", () => {
+  it("only preflights are answered [interfaces 7]", () => {
     expect(answered("GET", { origin: "http://localhost" })).toEqual([false]);
     expect(answered("OPTIONS", {})).toEqual([false]);
     expect(answered("OPTIONS", { origin: "http://localhost" })).toEqual([

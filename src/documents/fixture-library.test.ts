@@ -208,7 +208,7 @@ describe("contents of a fixture", () => {
     }
   });
 
-  it("refuses what is not a map, and broken YAML, without a stack [interfaces 2]", () => {
+  it("refuses broken YAML and a document that is not a map, without a stack trace [interfaces 2]", () => {
     expect(refusal(write("list.yaml", "- a"))).toMatch(/^list.yaml:1:1: a fixture must be a map/);
     expect(refusal(write("empty.yaml", ""))).toMatch(/a fixture must be a map/);
     expect(refusal(write("broken.yaml", "users: [\n  a: {"))).toMatch(/^broken.yaml:\d+:\d+: /);
@@ -249,7 +249,7 @@ describe("contents of a fixture", () => {
     }
   });
 
-  it("records that say nothing of an organization need one to belong to [interfaces 5]", () => {
+  it("records without an organization are refused in a fixture without one [interfaces 5]", () => {
     const none = "belong to organizations, and this fixture has none";
     expect(refusal(write("homeless.yaml", "files: [{ id: file_a }]\nthreads: 2\n"))).toBe(
       [`homeless.yaml:1:8: files ${none}`, `homeless.yaml:2:10: threads ${none}`].join("\n"),
@@ -276,7 +276,7 @@ describe("sharing", () => {
     expect(from.load({ organizations: [{ id: "org_b" }] }).root(1)).not.toBe(inline);
   });
 
-  it("servers of one process share what the build has stored, and nothing that they read themselves [interfaces 5]", () => {
+  it("servers of one process share built fixtures only [interfaces 5]", () => {
     const root = source().load("reference").root(1);
     // Compared beforehand: to write roots out for a message takes a minute.
     const isShared = (library: FixtureLibrary, fixture = "reference", seed = 1) =>
@@ -299,7 +299,7 @@ describe("sharing", () => {
     expect(ids(table(fixture, "organizations", 1, from))).toEqual(["org_changed"]);
   });
 
-  it("shares with sandboxes that are still there after many other fixtures [interfaces 5]", () => {
+  it("shares its roots with living sandboxes after many other fixtures [interfaces 5]", () => {
     const from = source();
     const held = from.load({ organizations: [{ id: "org_held" }] });
     const root = held.root(7);

@@ -74,7 +74,7 @@ const touch = (sandbox: Sandbox) =>
   );
 
 describe("a fixture file that changes on disk", () => {
-  it("takes effect at once where nothing but the clock has changed the world, elsewhere at the next reset [interfaces 6]", async () => {
+  it("takes effect at once in untouched sandboxes, elsewhere at the next reset [interfaces 6]", async () => {
     write("my.yaml", world("a"));
     const fresh = sandboxes.create({ name: "fresh", fixture: "./my.yaml" });
     const used = sandboxes.create({ name: "used", fixture: "./my.yaml" });
@@ -128,7 +128,7 @@ describe("a fixture file that changes on disk", () => {
     }
   });
 
-  it("watches what is extended, also newly, and what an inline fixture extends [interfaces 6]", async () => {
+  it("watches extended fixtures, also new ones and those of inline fixtures [interfaces 6]", async () => {
     write("base.yaml", world("base"));
     write("late.yaml", world("late"));
     write("my.yaml", "extends: ./base.yaml\n");

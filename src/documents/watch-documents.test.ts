@@ -59,7 +59,7 @@ function use(name: string): void {
 }
 
 describe("a library of documents", () => {
-  it("reads again what is not in use; what is keeps its version until it is refreshed [interfaces 6]", () => {
+  it("reads an unused document again; a used one keeps its version until it is refreshed [interfaces 6]", () => {
     write("a", "one");
     expect(getVersion("a")).toBe("one");
     write("a", "second");
@@ -83,7 +83,7 @@ describe("a library of documents", () => {
     expect(library.find("a")!.problem).toBeUndefined();
   });
 
-  it("looks again at what never was right [interfaces 6]", () => {
+  it("reads a document that was never valid again [interfaces 6]", () => {
     write("a", "wrong");
     expect(library.find("a")).toMatchObject({ version: undefined, problem: { message: "wrong" } });
     write("a", "right");
@@ -112,7 +112,7 @@ describe("a watch over documents", () => {
     expect(getVersion("a")).toBe("edited at once");
   });
 
-  it("leaves alone what is not in use [interfaces 6]", async () => {
+  it("ignores edits of unused documents [interfaces 6]", async () => {
     write("a", "one");
     write("b", "one");
     getVersion("a");

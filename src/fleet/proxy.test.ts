@@ -189,7 +189,7 @@ describe("proxy a request on [interfaces 15]", () => {
     }
   });
 
-  it("an owner that is given up is waited for no longer, and nothing is written for it [interfaces 15]", async () => {
+  it("a request stops waiting for an unreachable owner, and writes nothing to it [interfaces 15]", async () => {
     const came = deferred();
     const of = await owner(() => came.resolve());
     const { port, results, target } = await front(of);

@@ -92,7 +92,7 @@ describe("the document of --persist FILE.json", () => {
     expect(readdirSync(folder)).toEqual(["worlds.json", "worlds.json.previous"]);
   });
 
-  it("a large one is whole, and written between two turns of others [interfaces 2]", async () => {
+  it("a large document is written completely, between turns of the event loop [interfaces 2]", async () => {
     let turns = 0;
     const tick = () => {
       turns += 1;

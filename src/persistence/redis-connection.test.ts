@@ -41,7 +41,7 @@ async function reached(holds: () => boolean): Promise<void> {
 const holdTime = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 
 describe("a connection to Redis", () => {
-  it("brings its scripts along, and has nothing to say of a Redis that loses nothing [interfaces 15]", async () => {
+  it("loads its scripts, and does not warn of a Redis that loses nothing [interfaces 15]", async () => {
     const { redis, said, connect } = await stand();
     const connection = await connect();
     expect(redis.of("SCRIPT")).toEqual(REDIS_SCRIPTS.map(({ text }) => ["LOAD", text]));
@@ -67,7 +67,7 @@ describe("a connection to Redis", () => {
     expect(said).toHaveLength(3);
   });
 
-  it("has nothing to say of what Redis does not tell [interfaces 15]", async () => {
+  it("does not warn of settings that Redis does not show [interfaces 15]", async () => {
     const { redis, said, connect } = await stand();
     redis.info = { run_id: "run-1" };
     await connect();

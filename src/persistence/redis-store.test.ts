@@ -144,7 +144,7 @@ describe("the store of a fleet", () => {
     expect(await readTexts(b, "one")).toEqual(["world y 3"]);
   });
 
-  it("changes are applied in their order, rows of many sandboxes each to its own [interfaces 15]", async () => {
+  it("changes are applied in order, rows of many sandboxes each to its sandbox [interfaces 15]", async () => {
     const a = await node("a");
     await a.commit(
       pieces(
@@ -192,7 +192,7 @@ describe("the store of a fleet", () => {
     expect(await redis.ask("HGET", "understudy:run", "id")).toBe("another");
   });
 
-  it("gives each row once, however many there are [interfaces 15]", async () => {
+  it("returns each of many rows once [interfaces 15]", async () => {
     const a = await node("a");
     const rows = Array.from({ length: 2500 }, (_, i) => put("one", "records/n", `n${i}`, i));
     await a.commit(pieces(rows));

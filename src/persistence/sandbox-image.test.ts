@@ -36,7 +36,7 @@ const CHANGES: [string, (stand: Stand) => unknown][] = [
   ],
 ];
 
-/** All that tells one from the other is which it is. */
+/** An equal world that is another object. */
 function sameWorld(world: Stand["plain"]["world"]): Stand["plain"]["world"] {
   const other = makeNotesWorld(world.root);
   other.clock = world.clock;
@@ -52,12 +52,12 @@ function stand() {
 }
 
 describe("a sandbox's image", () => {
-  it("is the present until something happens [interfaces 2]", () => {
+  it("equals its sandbox until something changes [interfaces 2]", () => {
     const { image } = stand();
     expect([image.isPresent(), image.differsOnlyInCounts()]).toEqual([true, true]);
   });
 
-  it.each(COUNTS)("%s is to be saved, and undoes nothing [interfaces 2]", (_, happen) => {
+  it.each(COUNTS)("%s must be saved, and need not be undone [interfaces 2]", (_, happen) => {
     const made = stand();
     happen(made);
     expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([false, true]);
@@ -69,7 +69,7 @@ describe("a sandbox's image", () => {
     expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([false, false]);
   });
 
-  it("a sandbox that was put back to it is its present again [interfaces 2]", () => {
+  it("equals its sandbox again after a rollback to it [interfaces 2]", () => {
     const made = stand();
     for (const [, happen] of COUNTS) happen(made);
     made.plain.world.generation += 1;
@@ -102,7 +102,7 @@ describe("a sandbox's image", () => {
     expect(seed).toBe(7);
   });
 
-  it("its bytes are held until it is released, and named by file [interfaces 2]", () => {
+  it("holds its bytes until it is released, and lists their files [interfaces 2]", () => {
     const { image, held } = stand();
     // Its own were captured for it; a snapshot's are held a second time.
     expect(Object.fromEntries(held)).toEqual({ "bytes of a": 1 });
@@ -112,7 +112,7 @@ describe("a sandbox's image", () => {
     expect(Object.fromEntries(held)).toEqual({ "default's bytes": -1, "bytes of a": 0 });
   });
 
-  it("brings to the disk what it has that the image before has not [interfaces 2]", async () => {
+  it("syncs the bytes that the previous image lacks [interfaces 2]", async () => {
     const { image, plain, sandbox, uploads, synced } = stand();
     await image.syncBytes(undefined);
     expect(synced.splice(0)).toEqual(["default's bytes", "bytes of a"]);
@@ -121,7 +121,7 @@ describe("a sandbox's image", () => {
     expect(synced).toEqual(["default's bytes", "bytes of b"]);
   });
 
-  it("has the root that its fixture gives with the sandbox's seed [interfaces 2]", () => {
+  it("has the root of its fixture and the sandbox's seed [interfaces 2]", () => {
     const { plain, sandbox, uploads } = stand();
     const [first, second] = [rootOf(), rootOf()];
     plain.source.root = ((seed: number) => (seed === 7 ? first : second)) as typeof plain.source.root;

@@ -55,7 +55,7 @@ describe("the rows of a sandbox", () => {
     });
   });
 
-  it("later only what has changed; a record that is as in the fixture again has no row [interfaces 2]", () => {
+  it("later only changes; a record that equals the fixture's again has no row [interfaces 2]", () => {
     const base = rootOf({ id: "n1", text: "kept" }, { id: "n2", text: "changed" });
     const { sandbox, write, remove } = plainSandbox("default", base);
     write("n2", "is another");

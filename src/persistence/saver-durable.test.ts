@@ -15,7 +15,7 @@ describe("the durable saver [interfaces 2]", () => {
     expect(saved().slice(2)).toEqual([["b"]]);
   });
 
-  it("--durable: of one that was deleted before it was saved nothing is left to save", async () => {
+  it("--durable: a sandbox that was deleted before its first save is not saved", async () => {
     const { saver, of, made, saved } = saverStand("a");
     const { sandbox } = of("a");
     made.delete("a");
@@ -23,7 +23,7 @@ describe("the durable saver [interfaces 2]", () => {
     expect(saved()).toEqual([]);
   });
 
-  it("--durable: who asks while a commit is under way shares the next one, and waits for it", async () => {
+  it("--durable: requests during a commit share the next one, and wait for it", async () => {
     const { saver, store, of, saved } = saverStand("a", "b");
     await saver.saveAll();
     let goOn = () => {};

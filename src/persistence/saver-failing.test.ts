@@ -53,7 +53,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     expect(store.commits[2]!.some((change) => "clear" in change)).toBe(false);
   });
 
-  it("does not begin where nothing can be saved", async () => {
+  it("does not start if nothing can be saved", async () => {
     const { saver, refuse } = saverStand("a");
     refuse(full);
     await expect(saver.begin()).rejects.toThrow(

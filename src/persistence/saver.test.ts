@@ -30,7 +30,7 @@ describe("the saver [interfaces 2]", () => {
     expect(store.commits[2]!.length).toBeGreaterThan(3);
   });
 
-  it("holds the bytes of what is saved, and lets those go that are replaced or refused", async () => {
+  it("holds the bytes of saved states, and releases replaced and refused ones", async () => {
     const { saver, of, held, synced, refuse, made } = saverStand("a");
     const { plain, sandbox, write } = of("a");
     plain.blobs = "first";

@@ -82,7 +82,7 @@ describe("the files of a kept folder", () => {
     expect(files.isTruncated()).toBe(false);
   });
 
-  it("a database is emptied where nothing is left of it but its copy [quality 2.7]", () => {
+  it("a database whose copy alone is left counts as emptied [quality 2.7]", () => {
     expect(files.isEmptied()).toBe(false);
     writeFileSync(files.database, "");
     expect(files.isEmptied()).toBe(false);
@@ -133,7 +133,7 @@ describe("the files of a kept folder", () => {
     expect([existsSync(files.database), readFileSync(`${aside}-2`, "utf8")]).toEqual([false, "copy"]);
   });
 
-  it("only its owner may read what holds keys and secrets [interfaces 2]", () => {
+  it("only the owner may read files with keys and secrets [interfaces 2]", () => {
     files.makePrivate();
     expect(statSync(files.database).mode & 0o777).toBe(0o600);
     expect(statSync(files.database).size).toBe(0);

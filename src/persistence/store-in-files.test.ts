@@ -85,7 +85,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     },
   );
 
-  it("one flipped bit, wherever it is, is named or changes nothing [quality 2.7]", async () => {
+  it("one flipped bit at any place is reported or changes nothing [quality 2.7]", async () => {
     const rows = Array.from({ length: 60 }, (_, i) =>
       put("a", "records/n", `n${i}`, `${i} value `.repeat(9)),
     );
@@ -129,7 +129,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "3" }]);
   });
 
-  it("a full disk refuses the commit whole, keeps what it had, and takes it when there is room [interfaces 2]", async ({
+  it("a full disk refuses the whole commit, keeps earlier data, and accepts it when there is room [interfaces 2]", async ({
     skip,
   }) => {
     const disk = smallDisk();

@@ -71,7 +71,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
   });
   const { start, restart } = stores(adapter);
 
-  it("begins empty, and gives back what was committed, also after a restart [interfaces 2]", async () => {
+  it("begins empty, and returns committed rows, also after a restart [interfaces 2]", async () => {
     const store = await start();
     expect(await store.list()).toEqual([]);
     expect(await store.load("default")).toEqual([]);
@@ -124,7 +124,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
     expect(await again.load("c")).toEqual([{ section: "world", id: "y", text: "2" }]);
   });
 
-  it("a commit that fails on its way leaves nothing of itself, and the next one goes through [interfaces 2]", async () => {
+  it("a failed commit leaves no rows, and the next one succeeds [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     const failing = async function* (): AsyncGenerator<readonly Change[]> {
@@ -223,7 +223,7 @@ it.each([
   expect(refusal).toMatchObject({ name: "StoreRefusal", kind, message, retry_after: undefined, headers: {} });
 });
 
-it("an error without a code is reported in its words, and a refusal is left as it is [interfaces 2]", () => {
+it("an error without a code keeps its message, and a refusal stays unchanged [interfaces 2]", () => {
   expect(toStoreRefusal(new Error("it broke"), "/kept")).toMatchObject({
     ...{ kind: "failed", message: "/kept could not be written (it broke)" },
   });
@@ -232,7 +232,7 @@ it("an error without a code is reported in its words, and a refusal is left as i
   expect(refusal).toMatchObject({ retry_after: 1, headers: { Location: "there" } });
 });
 
-it("nothing is written over: a name that is taken has a number behind it [interfaces 2]", () => {
+it("files are never overwritten: a used name gets a number [interfaces 2]", () => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-names-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const name = join(folder, "kept");

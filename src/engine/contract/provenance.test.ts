@@ -8,7 +8,7 @@ import { describeSettings, listSettings } from "./settings.ts";
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
 describe("provenance", () => {
-  it("2 names operations and assumptions that there are", () => {
+  it("2 names existing operations and assumptions", () => {
     const gaps = new Set(ASSUMPTIONS.map(({ id }) => id));
     for (const operation of OPERATIONS) {
       for (const { part, assumption } of assumedParts(operation))

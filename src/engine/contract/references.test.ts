@@ -44,7 +44,7 @@ describe("declared references", () => {
     expect(visited("parcel_a")).toEqual([]);
   });
 
-  it("say what belongs to a record and what only names it [interfaces 4]", () => {
+  it("tell owned records from mentioned ones [interfaces 4]", () => {
     expect(referencesIn(Parcel)).toEqual([
       { collection: "crates", owned: true },
       { collection: "users", owned: false },

@@ -48,13 +48,13 @@ const HOSTILE = "a\u001b[2J\u009b31m\u0007\r\u202eb\u2066\u061c\u200e\u200f\u202
 const SHOWN = "a\\u001b[2J\\u009b31m\\u0007\\u000d\\u202eb\\u2066\\u061c\\u200e\\u200f\\u2028\\u007f";
 
 describe("text for a terminal [interfaces 2]", () => {
-  it("nothing in a name steers the terminal, and all of it can be read [interfaces 2]", () => {
+  it("a name cannot control the terminal, and stays readable [interfaces 2]", () => {
     expect(printable(HOSTILE)).toBe(SHOWN);
     expect(printable("one\ntwo\tthree")).toBe("one\\u000atwo\\u0009three");
     expect(printable("Zürich 東京 🎈")).toBe("Zürich 東京 🎈");
   });
 
-  it("a text keeps its lines and tabs, and nothing else [interfaces 2]", () => {
+  it("a text keeps its lines and tabs, but no other control characters [interfaces 2]", () => {
     expect(printableLines(`FAIL\t${HOSTILE}\n`)).toBe(`FAIL\t${SHOWN}\n`);
     expect(printableLines("\u001b]0;title\u0007\u001b[1A")).toBe("\\u001b]0;title\\u0007\\u001b[1A");
     expect(printableLines("\u001b[8mhidden\u001b[0m")).toBe("\\u001b[8mhidden\\u001b[0m");

@@ -169,7 +169,7 @@ describe("messages", () => {
 });
 
 describe("alternatives", () => {
-  it("explains the branch that was meant, not all of them [interfaces 6]", () => {
+  it("explains the branch that fits best, not all branches [interfaces 6]", () => {
     expect(problems(rule("effect: { wire: rset }"), scenario)).toEqual([
       'a.yaml:4:21: `rules[0].effect.wire` must be "reset", "hang" or "drip", not the text "rset" (did you mean "reset"?)',
     ]);
@@ -181,7 +181,7 @@ describe("alternatives", () => {
     );
   });
 
-  it("names every choice when nothing tells which was meant [interfaces 6]", () => {
+  it("names every choice when none fits better [interfaces 6]", () => {
     expect(problems(rule("effect: reset"), scenario)).toEqual([
       'a.yaml:4:13: `rules[0].effect` must be a map, not the text "reset"',
     ]);
@@ -215,7 +215,7 @@ describe("alternatives", () => {
     ]);
   });
 
-  it("reports the first 200 problems, so that 100,000 of them cost little [quality 2.11]", () => {
+  it("reports the first 200 of 100,000 problems, quickly [quality 2.11]", () => {
     const either = { anyOf: [{ type: "string" }, { type: "integer", minimum: 1 }] };
     const validate = ajv.compile({ type: "array", items: either, maxItems: 5 });
     // Errors of a branch that fits in the end do not count.
@@ -236,7 +236,7 @@ describe("alternatives", () => {
     expect(problems("true", tree)).toContain("a.yaml:1:1: the document must be a text, not true");
   });
 
-  it("still tells what is wrong when the schema leans on its owner's ajv [interfaces 6]", () => {
+  it("reports problems also for a schema with its own ajv instance [interfaces 6]", () => {
     const own = new Ajv({ strict: false, allErrors: true });
     own.addSchema({ $id: "https://example.test/id", type: "string" });
     own.addKeyword({ keyword: "even", validate: (_: unknown, data: number) => data % 2 === 0 });

@@ -135,7 +135,7 @@ describe("fixtures that extend another", () => {
       };
     });
 
-    it("laying the same overlay twice changes nothing more, but for nulls of new records [interfaces 5]", () => {
+    it("merging an overlay twice changes nothing more, except nulls of new records [interfaces 5]", () => {
       fc.assert(
         fc.property(tree, tree, (under, over) => {
           const once = mergeDocuments(under, over);

@@ -265,7 +265,7 @@ rules:
     expect(listProblems(`rules: []\nexpect:\n  - ${text}\n`)[0]).toContain(said);
   });
 
-  it("expect: takes what a journal can hold [interfaces 6]", () => {
+  it("expect: accepts every match that a journal entry can meet [interfaces 6]", () => {
     const matches = ["{ status: 4xx }", "{ code: HTTP_503 }", "{ code: RATE_LIMIT_EXCEEDED, method: POST }"];
     for (const match of matches)
       expect(listProblems(`rules: []\nexpect:\n  - match: ${match}\n`)).toEqual([]);

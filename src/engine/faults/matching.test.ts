@@ -4,7 +4,7 @@ import { ask, factsOf, faultsWithSeed, verdictOf } from "../../../test/support/f
 const EFFECT = { status: 503 };
 
 describe("matching", () => {
-  it("an operation glob hits those it names and no others [interfaces 6]", async () => {
+  it("an operation glob hits only matching operations [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation: "threads.*" }, effect: EFFECT });
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
@@ -135,7 +135,7 @@ describe("answers of a rule", () => {
 });
 
 describe("the journal's reasons", () => {
-  it("the nearest rule that did not match is named with what was missing [interfaces 3]", async () => {
+  it("the nearest rule that did not match is named with the missed condition [interfaces 3]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "far",

@@ -123,7 +123,7 @@ describe("deliveries", () => {
     expect(delivery("user.updated", "wh_a")).toBeUndefined();
   });
 
-  it("a delivery is delayed or broken as if by its receiver [interfaces 6]", () => {
+  it("a rule delays or breaks a delivery like a receiver [interfaces 6]", () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "wire", match: { event: "*" }, effect: { wire: "reset" } });
     faults.add({ id: "slow", match: { event: "*" }, effect: { delay: "2s" } });

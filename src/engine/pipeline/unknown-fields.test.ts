@@ -29,7 +29,7 @@ describe("numbers of a query", () => {
   const readLimit = (text: string, outOfRange: "clamp" | "reject") =>
     readQuery(page, `limit=${text}`, { unknown: "keep", outOfRange })["limit"];
 
-  it("a page's beyond 2^53 is the largest or smallest there is, and only what is all digits is a number [G08]", () => {
+  it("a page size beyond 2^53 is clamped, and only digits are a number [G08]", () => {
     const long = "9".repeat(20);
     expect(readLimit(long, "clamp")).toBe(Number.MAX_SAFE_INTEGER);
     expect(readLimit(`-${long}`, "clamp")).toBe(Number.MIN_SAFE_INTEGER);

@@ -38,7 +38,7 @@ describe("records", () => {
     }
   });
 
-  it("the reference world refers to nothing that it does not hold [interfaces 5]", () => {
+  it("the reference world has no dangling reference [interfaces 5]", () => {
     const { tables } = new FixtureLibrary({ resources: RESOURCES }).load("reference").root(1);
     let seen = 0;
     for (const { collection, name } of COLLECTIONS) {

@@ -88,7 +88,7 @@ it("the title of a change contains the refusal that the client saw [interfaces 1
   ]);
 });
 
-it("states are released oldest first, and what a change did is still counted [interfaces 10]", () => {
+it("states are released oldest first, and their changes are still counted [interfaces 10]", () => {
   const sandbox = makeSandbox(100);
   const changes = Array.from({ length: 4 }, (_, i) => put(sandbox, String(i)));
   // An entry with one record takes 1536 bytes.

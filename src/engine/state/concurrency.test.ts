@@ -90,7 +90,7 @@ describe("a fair queue", () => {
     expect(begun).toEqual(["g1", "g2", "m1", "t1", "g3", "m2", "g4"]);
   });
 
-  it("a client that may run one piece of work leaves the other place free [interfaces 7]", async () => {
+  it("a client limited to one task leaves the other place free [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(2, 1);
     const [greedy, modest] = [{}, {}];
     for (const name of ["g1", "g2", "g3", "g4"]) void ask(greedy, name);
@@ -119,7 +119,7 @@ describe("a fair queue", () => {
     expect(await Promise.all(answers)).toEqual(["a", "b", "c"]);
   });
 
-  it("a client that leaves while it waits makes room for others [interfaces 7]", async () => {
+  it("a waiting client that leaves frees its place [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(1);
     const one = {};
     void ask(one, "first");

@@ -94,7 +94,7 @@ describe("SortedTree", () => {
     expect(depth((tree as unknown as { root: Node }).root)).toBeLessThan(32);
   });
 
-  it("stays balanced when each entry comes before all others, and shares what it had", () => {
+  it("stays balanced when entries are set in descending order, and shares its nodes", () => {
     let tree = SortedTree.empty(byNumber);
     for (let key = 20_000; key > 0; key--) tree = tree.set(key, String(key));
     expect(tree.size).toBe(20_000);

@@ -82,7 +82,7 @@ describe("a table [decision 2]", () => {
     );
   });
 
-  it("putAll lists as one put after the other does, in other groups and orders too [decision 2]", () => {
+  it("putAll gives the same lists as single puts, in all groups and orders [decision 2]", () => {
     const some = fc.uniqueArray(row, { selector: (one) => one.id, maxLength: 7 });
     fc.assert(
       fc.property(some, some, (given, put) => {
@@ -95,7 +95,7 @@ describe("a table [decision 2]", () => {
     );
   });
 
-  it("is the same table where nothing changes [decision 2]", () => {
+  it("returns the same table if nothing changes [decision 2]", () => {
     const one = { id: "r1", groups: ["a"], order: 1, owner: null };
     const table = Table.of(rows, () => [one]);
     expect(table.put(one)).toBe(table);

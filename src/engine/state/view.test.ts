@@ -62,7 +62,7 @@ describe("a view reads only the requested records [decision 2]", () => {
     expect(() => View.ofRecords(rows(1)).between(0, 1)).toThrow("this list has no order to narrow by");
   });
 
-  it("a long list is read as far as it is iterated [decision 2]", () => {
+  it("a long list is read only as far as it is iterated [decision 2]", () => {
     let read = 0;
     const tree = rows(1000);
     const counted = Object.create(tree, {

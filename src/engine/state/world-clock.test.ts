@@ -86,7 +86,7 @@ describe("the clock [interfaces 4]", () => {
     for (const { at } of second) expect(Date.parse(at)).toBeGreaterThan(START + DAY);
   });
 
-  it("a restore cuts an advance short, and the clock shows what the snapshot showed [interfaces 4]", async () => {
+  it("a restore ends a running advance, and the clock shows the snapshot's time [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
     const snapshot = world.value();
@@ -147,7 +147,7 @@ describe("the clock [interfaces 4]", () => {
     world.close();
   });
 
-  it("a clock that begins to run waits for what is due, and one that stops no longer does [interfaces 4]", async () => {
+  it("a clock that starts sets a wake-up for the next timer, and one that stops clears it [interfaces 4]", async () => {
     onTestFinished(fakeEngineTimers());
     const ran: string[] = [];
     const { world, wall } = makeWorld({
@@ -195,7 +195,7 @@ describe("the clock [interfaces 4]", () => {
     world.close();
   });
 
-  it("a handler that throws loses its changes and its timer, and nothing else stops", async () => {
+  it("a handler that throws loses its changes and its timer; the others run", async () => {
     const failed: string[] = [];
     const { world } = makeWorld({
       timerHandlers: {

@@ -54,7 +54,7 @@ const request_headers = {
 };
 
 describe("an attempt to deliver", () => {
-  it("sends the event's bytes, signed, within the time that is set, and gives what was answered [6.3, 6.2]", async () => {
+  it("sends the signed bytes with a timeout, and returns the answer [6.3, 6.2]", async () => {
     const { sent, asked, answer, exchange } = await attempt(answered);
     const body = toUtf8(plan.body);
     expect(sent).toEqual([
@@ -86,7 +86,7 @@ describe("an attempt to deliver", () => {
     expect(answer).toStrictEqual({ response_code: 503, duration_ms: 60, fault: "fault:inline/f" });
   });
 
-  it("tells in a sentence which attempt it was and what came of it [interfaces 10]", () => {
+  it("describes the attempt and its outcome in one sentence [interfaces 10]", () => {
     const titleFor = (kind: Outgoing["kind"], outcome: { response_code: number; error?: string }) =>
       toChange({ ...row, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
     const [to, rest] = ["to deliver user.created to wh_1", { response_code: 0 }];

@@ -58,7 +58,7 @@ describe("DeliveryQueue", () => {
     expect(begun(queue)).toEqual(["a/retry"]);
   });
 
-  it("is empty only when nothing waits and nothing is under way [6.4]", () => {
+  it("is empty only without waiting and running attempts [6.4]", () => {
     const queue = new DeliveryQueue();
     const only = job("first", "a");
     queue.add(only);

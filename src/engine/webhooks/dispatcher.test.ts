@@ -3,7 +3,7 @@ import { senderStand, several, turn } from "../../../test/support/sender-stand.t
 import { outgoing, queueAttempt } from "./outgoing.ts";
 
 describe("the sender of deliveries", () => {
-  it("sends what a commit queued after it: one first attempt of a webhook at a time, in their order [6.4]", async () => {
+  it("sends queued attempts after the commit: one first attempt of a webhook at a time, in order [6.4]", async () => {
     const { left, ids, recorded, sandbox } = senderStand();
     const { world, queue, waiting } = sandbox();
     world.transact((tx) => {
@@ -72,7 +72,7 @@ describe("the sender of deliveries", () => {
     expect([recorded.length, errors.length]).toEqual([2, 0]);
   });
 
-  it("a restore calls off what was under way and takes up, in its order, what was queued then [interfaces 4]", async () => {
+  it("a restore cancels running attempts and continues the snapshot's queue in order [interfaces 4]", async () => {
     const { left, ids, recorded, sandbox } = senderStand();
     const { world, queue, remove, attempt, waiting } = sandbox();
     // Their ids are not in the order of their positions, which the queue goes by.
@@ -108,7 +108,7 @@ describe("the sender of deliveries", () => {
     expect(recorded).toHaveLength(1);
   });
 
-  it("the end of a world ends its attempts, and what is queued in it later is not sent [interfaces 4]", async () => {
+  it("the end of a world ends its attempts, and later ones are not sent [interfaces 4]", async () => {
     const { left, ids, recorded, made, errors, sandbox } = senderStand();
     const { world, queue, attempt } = sandbox();
     await queue(["a", "b"]);
@@ -165,7 +165,7 @@ describe("the sender of deliveries", () => {
     }
   });
 
-  it("an attempt waits until what led to it is safe, and is not made where that was undone [quality 2.6]", async () => {
+  it("an attempt waits until its change is stored, and is not made if that was undone [quality 2.6]", async () => {
     const ready: { resolve: () => void; reject: (why: Error) => void }[] = [];
     const readyToSend = () => new Promise<void>((resolve, reject) => ready.push({ resolve, reject }));
     const { ids, recorded, made, sandbox } = senderStand({ readyToSend });
@@ -201,7 +201,7 @@ describe("the sender of deliveries", () => {
     expect(third).toEqual([0]);
   });
 
-  it("an advance waits for the retries that became due, one by one, and leaves out what was called off [interfaces 4]", async () => {
+  it("an advance waits for each due retry, and reports no cancelled one [interfaces 4]", async () => {
     const { left, ids, sandbox } = senderStand({
       rules: {
         plan: (world, { id, webhook_id, delivery_id }) =>
@@ -262,7 +262,7 @@ describe("the sender of deliveries", () => {
     ]);
   });
 
-  it("knows nothing of attempts of a sandbox that it has never seen", async () => {
+  it("has no attempts of an unknown sandbox", async () => {
     const { attempt } = senderStand();
     expect(await attempt({ name: "other" } as Parameters<typeof attempt>[0], "a")).toBe(false);
   });

@@ -22,7 +22,7 @@ describe("Semaphore", () => {
     expect(log).toHaveLength(6);
   });
 
-  it("a place that the first who waits no longer needs goes to the next [6.4]", () => {
+  it("a place that the first waiter no longer needs goes to the next [6.4]", () => {
     const budget = new Semaphore(1);
     budget.take(() => {});
     let served = false;

@@ -12,7 +12,7 @@ const fault = (fields: Partial<DeliveryFault>): DeliveryFault => ({
 const never = new AbortController().signal;
 
 describe("faults in a receiver's place [interfaces 6]", () => {
-  it("a status is as if the receiver had answered so [interfaces 6]", async () => {
+  it("a simulated status counts as the receiver's answer [interfaces 6]", async () => {
     expect(await simulateReceiver(fault({ answer: { response_code: 503 } }), 1000, never)).toEqual({
       response_code: 503,
       duration_ms: 0,

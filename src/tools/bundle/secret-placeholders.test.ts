@@ -73,7 +73,7 @@ describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
         expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);
   });
 
-  it("a form keeps what is not a secret, and the user of a URL goes [interfaces 4]", () => {
+  it("a form keeps its other fields, and a URL loses its user [interfaces 4]", () => {
     const part = (name: string, value: string) =>
       `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: text/plain\r\n\r\n${value}\r\n`;
     const form = `${part("token", CANARY)}${part("note", "kept")}--b--\r\n`;

@@ -20,9 +20,9 @@ export function toStageRun(requests: readonly JournalEntry[], { end, source, sta
 
 interface RunOfScenario {
   run: ClientRun;
-  /** Those of all stages. */
+  /** The requests of all stages. */
   requests: readonly JournalEntry[];
-  /** Whether their instants are the client's. */
+  /** Whether the sandbox's clock runs as the client's does. */
   isReal: boolean;
 }
 
@@ -41,7 +41,10 @@ export function readCheck(id: string, { run, requests, isReal }: RunOfScenario):
   return check.read({ run, baseline, usual, isMixed: true, collected: undefined });
 }
 
-/** Whether the client has received the operation's own answer. It may have given up on a delayed one that it asks for again. */
+/**
+ * Whether the client has received the operation's own answer. If it repeats a delayed request, it may have given up on
+ * the answer.
+ */
 function hasOwnAnswer(entry: JournalEntry, requests: readonly JournalEntry[]): boolean {
   const { fault, sequence } = entry;
   if (fault === undefined) return true;

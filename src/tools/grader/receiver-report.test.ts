@@ -42,7 +42,7 @@ function reportWith(check: Partial<CheckReport>): ReceiverReport {
 }
 
 describe("the receiver test's reports [interfaces 2]", () => {
-  it("HTML shows verdict, outcome, why, advice and request, and lets nothing through unescaped [interfaces 2]", () => {
+  it("HTML shows verdict, outcome, reason, advice and request, all escaped [interfaces 2]", () => {
     const html = receiverHtml(reportWith({}));
     expect(html).not.toContain("<script");
     expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;");
@@ -60,7 +60,7 @@ describe("the receiver test's reports [interfaces 2]", () => {
     expect(html.indexOf("What to fix")).toBeLessThan(html.indexOf("Every check"));
   });
 
-  it("HTML needs no network: nothing is loaded from anywhere [interfaces 2]", () => {
+  it("HTML loads nothing from the network [interfaces 2]", () => {
     // A link within the page loads nothing.
     expect(receiverHtml(reportWith({}))).not.toMatch(/\bsrc=|\bhref=(?!"#)|@import|url\(/);
   });

@@ -62,7 +62,7 @@ describe("understudy listen [interfaces 2]", () => {
     ["without its prefix", "right", /whsec_ before it \(it was given without\)/],
     ["with its prefix twice", "whsec_whsec_right", /\(it was given with it twice\)/],
     ["with a line end", "whsec_right\n", /line ends around it/],
-  ])("finds that its own secret was given %s [6.3]", async (_name, secret, reason) => {
+  ])("reports that its own secret was given %s [6.3]", async (_name, secret, reason) => {
     const { heard, send } = await listen({ secret });
     await send("{}");
     expect(heard[0]!.text).toMatch(reason);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { html, trusted } from "./html.ts";
 
 describe("html", () => {
-  it("escapes what is interpolated, in lists and nested templates too, and once", () => {
+  it("escapes interpolated values once, also in lists and nested templates", () => {
     const name = `<b title="x">&'`;
     const escaped = "&lt;b title=&quot;x&quot;&gt;&amp;&#39;";
     expect(`${html`<p>${name}</p>`}`).toBe(`<p>${escaped}</p>`);

@@ -152,7 +152,7 @@ describe("pace", () => {
     expect(pace.due()).toBe(0);
   });
 
-  it("repeats what was refused for its rate, and not for its price [G05]", () => {
+  it("repeats a request refused for its rate, but not for its price [G05]", () => {
     const pace = new RequestPacer();
     expect(pace.retryAfter(answer(429, { "retry-after": "7" }))).toBe(7000);
     expect(pace.retryAfter(answer(429, { "retry-after": "99999" }))).toBe(120_000);

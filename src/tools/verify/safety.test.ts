@@ -94,7 +94,7 @@ describe("without --write", () => {
     expect(report.checks.filter(({ family }) => family === "writes")).toEqual([]);
   });
 
-  it("no check that writes is in the plan, and the others are the same [interfaces 2]", () => {
+  it("the plan without --write has the same checks, except those that write [interfaces 2]", () => {
     const reading = checksFor(CONTRACT, false);
     expect(reading.filter(({ family }) => family === "writes")).toEqual([]);
     const rest = checksFor(CONTRACT, true).filter(({ family }) => family !== "writes");
@@ -104,7 +104,7 @@ describe("without --write", () => {
     );
   });
 
-  it("the client itself refuses to send what changes something [interfaces 2]", async () => {
+  it("the client refuses to send a request that changes something [interfaces 2]", async () => {
     const { url, received } = await obedient();
     const target = new Target({
       ...{ url, key: KEY, write: false, timeoutMs: 1000, wait: async () => {}, userAgent: "test" },

@@ -72,7 +72,7 @@ describe("the text of a document", () => {
     expect(await readRows('a;b\r\n\r\n"c\nd";e', signal)).toEqual(["a;b", '"c\nd";e']);
   });
 
-  it("JSON becomes a line for each value, and stays as it is where it is cut off [G20]", () => {
+  it("JSON becomes a line for each value, and truncated JSON stays text [G20]", () => {
     expect(readJson('{"a": {"b": [1, {"c": "two"}]}, "d": null, "e": true}')).toBe(
       "a b: 1\na b c: two\ne: true",
     );

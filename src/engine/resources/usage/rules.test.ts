@@ -27,7 +27,7 @@ describe("usage classification [3.6]", () => {
     });
   });
 
-  it("nothing remains over the limit, and a limit of nothing is used up [G33]", () => {
+  it("over the limit the budget is 0, and a limit of 0 is used up [G33]", () => {
     expect(limitFigures(250_000_000, 100)).toMatchObject({
       remaining_budget: 0,
       utilization_percentage: 250,
@@ -35,7 +35,7 @@ describe("usage classification [3.6]", () => {
     expect(limitFigures(0, 0)).toMatchObject({ remaining_budget: 0, utilization_percentage: 100 });
   });
 
-  it("without a limit there is nothing to be used up [G33]", () => {
+  it("without a limit the figures are null [G33]", () => {
     expect(limitFigures(7_126_000, null)).toEqual({
       monthly_limit: null,
       current_usage: 7.13,

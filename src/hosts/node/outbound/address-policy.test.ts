@@ -128,7 +128,7 @@ describe("address policy", () => {
     expect(canary.connections()).toBe(0);
   });
 
-  it("a name is refused when all of its addresses are, for what the first one is [interfaces 7]", async () => {
+  it("a name is refused if all its addresses are, with the reason of the first [interfaces 7]", async () => {
     const canary = await startListener();
     const lookup: Lookup = async () => at("10.0.0.1", "127.0.0.1", "::ffff:127.0.0.1");
     const result = await post(sender({ mode: "shared" }, lookup), "several.example.test", canary.port);

@@ -38,7 +38,7 @@ describe("connections", () => {
     expect(seen).toEqual(["keep-alive", "close", "close", "keep-alive", "keep-alive", "keep-alive"]);
   });
 
-  it("a connection whose answer offers to keep nothing is not reused [interfaces 14]", async () => {
+  it("a connection whose answer keeps it for no time is not reused [interfaces 14]", async () => {
     const target = await receiver((request, response) => {
       response.setHeader("Connection", "close");
       keepAlive(request, response);

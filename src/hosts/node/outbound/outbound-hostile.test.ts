@@ -24,7 +24,7 @@ const TIMEOUT_MS = 1500;
 const GRACE_MS = 500;
 const LIMIT = 64 * 1024;
 
-/** How long this very process was kept from working, in milliseconds: a busy machine must fail no attempt. */
+/** The longest delay of this process's event loop, in milliseconds: a busy machine must not fail an attempt. */
 const lag = monitorEventLoopDelay();
 lag.enable();
 const heldUp = () => lag.max / 1e6;
@@ -100,21 +100,21 @@ describe("hostile receivers", () => {
     },
   );
 
-  it("with every one of them at work, five times each, healthy receivers answer first [quality 2.12]", async () => {
+  it("healthy receivers answer first while five of each hostile receiver are called [quality 2.12]", async () => {
     const healthy = await receiver((_request, response) => response.end("ok"));
     const outbound = sender();
-    const zoo = await Promise.all(behaviours.map(hostile));
+    const hostileReceivers = await Promise.all(behaviours.map(hostile));
     const twenty = async () => {
       for (let round = 0; round < 20; round += 1) {
         expect((await outbound.send(posting(healthy.url, { timeoutMs: 60_000 }))).response_code).toBe(200);
       }
     };
-    // As long as this machine needs for twenty in peace, ten times over.
+    // Ten times as long as this machine needs for twenty undisturbed attempts.
     const began = performance.now();
     await twenty();
     const timeoutMs = Math.round(Math.max(1500, 10 * (performance.now() - began)));
     let timeouts = 0;
-    const attacked = zoo.flatMap((target) =>
+    const attacked = hostileReceivers.flatMap((target) =>
       Array.from({ length: 5 }, async () => {
         const result = await outbound.send(posting(target.url, { timeoutMs }));
         if (result.error?.kind === "timeout") timeouts += 1;
@@ -122,7 +122,7 @@ describe("hostile receivers", () => {
       }),
     );
     await twenty();
-    // Twenty in a row are through before the first of the silent ones is even given up.
+    // Twenty attempts in a row end before the first silent receiver times out.
     expect(timeouts).toBe(0);
     for (const { duration_ms } of await Promise.all(attacked)) {
       expect(duration_ms).toBeLessThanOrEqual(timeoutMs + GRACE_MS + heldUp());

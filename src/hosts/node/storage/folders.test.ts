@@ -93,7 +93,7 @@ describe("files that a killed server leaves behind", () => {
     }
   });
 
-  it("7 nothing else is touched: another machine's, other names, files and links of such a name", async () => {
+  it("7 folders of other machines, other names, files and links are not touched", async () => {
     const pid = deadPid();
     const [start, , , rest] = parts;
     const foreign = left({ pid, start: "understudy-uploads-0123456789ab-" });
@@ -120,7 +120,7 @@ describe("files that a killed server leaves behind", () => {
     for (const name of names) expect(existsSync(join(parent, name))).toBe(false);
   });
 
-  it("7 a folder for temporary things that is not there is no failure", async () => {
+  it("7 a missing temporary folder is not an error", async () => {
     expect(await sweepOrphanedFolders(join(parent, "none"))).toEqual([]);
   });
 
