@@ -94,7 +94,9 @@ describe("a sandbox's image", () => {
     const { created_at, fixture, seed, settings, resets, start } = sandbox;
     plain.snapshots.clear();
     plain.seed = 99;
-    expect(image.about).toStrictEqual({ created_at, fixture, seed: 7, settings, resets, start });
+    expect(image.about).toStrictEqual({
+      ...{ created_at, fixture, seed: 7, settings, resets, start, forked_from: undefined },
+    });
     expect([...image.snapshots.keys()]).toEqual(["a"]);
     expect(image.base).toBe(plain.source.root());
     expect(image.document).toEqual({ notes: [] });
