@@ -1,6 +1,7 @@
 import type { HttpServing } from "../client/mcp/serve.ts";
 import type { DocumentWatch, OwnFiles } from "../documents/watch-documents.ts";
 import { toBase64 } from "../engine/bytes.ts";
+import { pluralize } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { apiKeys } from "../engine/resources/api-keys/schema.ts";
 import { users } from "../engine/resources/users/schema.ts";
@@ -167,6 +168,9 @@ export function banner(understudy: Understudy, ready: Ready, shown: Shown = {}):
     `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
     "",
     ...addresses(understudy, ready, shown),
+    ...sandbox.api.resources.flatMap(({ own, operations }) =>
+      own === undefined ? [] : [`  Own      ${pluralize(operations.length, "operation")} of ${own.source}`],
+    ),
     "",
     "  Credentials (header `api-key`):",
     table(["  user", "key", "who"], rows),

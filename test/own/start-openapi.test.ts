@@ -51,6 +51,7 @@ it("a document is served by its bindings, edits keep the records, and a broken o
     const tag = await made.json();
     expect([made.status, tag]).toEqual([201, { id: expect.stringMatching(/^tag_/), name: "red" }]);
     expect(await list()).toEqual({ data: [tag] });
+    expect(server.output().stdout).toMatch(/\n {2}Own {6}2 operations of \S*bindings\.yaml\n/);
 
     writeFileSync(document, tags("items"));
     await eventually(async () => expect(await list()).toEqual({ items: [tag] }));

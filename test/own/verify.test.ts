@@ -305,6 +305,27 @@ describe("a service that does whatever it is asked", () => {
   });
 });
 
+it("the caller's organization is known where every path names one [interfaces 18]", async () => {
+  const tags = write(
+    "tags.yaml",
+    `
+openapi: 3.1.0
+info: { title: Tags, version: "1" }
+paths:
+  /v1/organizations/{organization_id}/tags:
+    get:
+      operationId: listTags
+      x-understudy: { answer: [], access: member }
+      security: [{ key: [] }]
+      parameters: [{ name: organization_id, in: path, required: true, schema: { type: string } }]
+      responses: { "200": { description: "", content: { application/json: { schema: { type: array, items: {} } } } } }
+`,
+  );
+  const { url } = closing(await createUnderstudy({ openapi: [tags], seed: 7 }));
+  const { passed, unseen } = await run(await contractOf(tags), url);
+  expect({ passed, unseen }).toEqual({ passed: ["listTags/answer", "listTags/no-credentials"], unseen: [] });
+});
+
 describe("the command", () => {
   const verify = (url: string, ...more: string[]) =>
     runCommand(["verify", "--target", url, "--key", KEY, "--openapi", TRACKER, "--own", ...more]);

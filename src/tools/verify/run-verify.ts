@@ -5,7 +5,7 @@ import { checksFor } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsole } from "./discover-understudy.ts";
 import type { Call } from "./exchange.ts";
-import { KnownObjects } from "./known-objects.ts";
+import { inventOwnParams, KnownObjects } from "./known-objects.ts";
 import { isReading, readNeeded } from "./own-operation.ts";
 import type { CheckReport, VerifyReport } from "./report.ts";
 import { countAssumptions, decideVerdict, summarize } from "./report.ts";
@@ -124,12 +124,13 @@ class Run {
   private chooseFirst(): Call {
     const { contract, own } = this.options;
     if (own !== true) return { operation: contract.operation("models.list") };
-    for (const operation of contract.operations.filter((one) => one.own !== undefined && isReading(one))) {
-      const needed = readNeeded(operation);
-      if (operation.credentials !== false && !operation.path.includes("{") && "query" in needed)
-        return { operation, ...needed };
-    }
-    return { path: "/", credential: "none" };
+    const calls = contract.operations.flatMap((operation): Call[] => {
+      const [needed, params] = [readNeeded(operation), inventOwnParams(operation)];
+      const isUsable = operation.own !== undefined && isReading(operation) && operation.credentials !== false;
+      return isUsable && params !== undefined && "query" in needed ? [{ operation, params, ...needed }] : [];
+    });
+    const whole = calls.find(({ operation }) => !operation!.path.includes("{"));
+    return whole ?? calls[0] ?? { path: "/", credential: "none" };
   }
 
   async runAll(): Promise<CheckReport[]> {
