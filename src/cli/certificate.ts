@@ -63,7 +63,7 @@ function ownCertificate(folder: string): UsedCertificate {
   const certificate = makeCertificate(new Date(now - DAY_MS), new Date(now + (VALID_DAYS - 1) * DAY_MS));
   try {
     mkdirSync(join(folder, ".."), { recursive: true, mode: 0o700 });
-    // The pair appears at once, so that of two starts at a time both have the same.
+    // The folder appears at once, so that two simultaneous starts use the same pair.
     const fresh = mkdtempSync(`${folder}-`);
     writeFileSync(join(fresh, "localhost.pem"), certificate.cert);
     writeFileSync(join(fresh, "localhost-key.pem"), certificate.key, { mode: 0o600 });

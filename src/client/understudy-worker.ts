@@ -33,7 +33,7 @@ declare const caches: {
 
 /** The version of the package that wrote this file; the page compares it with its own. */
 const VERSION = __UNDERSTUDY_VERSION__;
-/** They are in the worker's own URL, since a browser stops idle workers, which lose their state. */
+/** The options are in the worker's own URL, since a browser stops idle workers, which lose their state. */
 const options = new URL(worker.location.href).searchParams;
 const paths = options.getAll("path");
 const isOffline = options.has("offline");
@@ -41,7 +41,7 @@ const isOffline = options.has("offline");
 /** How long a request waits for its page, which may still be loading. */
 const PATIENCE_MS = 10_000;
 
-/** Each leads to a page that has started a sandbox. */
+/** The ports of pages that have started a sandbox, by client id. */
 const ports = new Map<string, Port>();
 const waiting = new Map<string, ((port: Port) => void)[]>();
 

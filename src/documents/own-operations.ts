@@ -14,7 +14,7 @@ import { getFileVersion, showFile, UnreadableFile } from "./files.ts";
 import type { OwnFiles } from "./watch-documents.ts";
 
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
-/** Read from the package, so that a file is loaded the same wherever it is. */
+/** Loaded from this package, wherever the importing file is. */
 const LIBRARY = "understudy-sandbox/operations";
 
 /** The files of `--operations`, and the modules that they import. */
@@ -73,7 +73,7 @@ export class OwnOperations implements OwnFiles {
       for (const listener of this.listeners) listener();
     }
     const shown = files.map((file) => showFile(file, this.cwd));
-    // The same wherever the files are.
+    // Without the paths, so that the digest is the same in any folder.
     const digests = [...this.versions.keys()].map((file) => digestFile(file)).sort();
     const sha256 = createHash("sha256").update(digests.join("\n"));
     const own = { source: shown.join(", "), sha256: sha256.digest("hex"), files: origins };

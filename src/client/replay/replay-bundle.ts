@@ -90,7 +90,7 @@ class Replay {
     });
     try {
       this.knowKeys();
-      this.secrets.registerGiven(JSON.stringify(fixture));
+      this.secrets.registerWritten(JSON.stringify(fixture));
       for (const [index, step] of bundle.steps.entries()) {
         if (signal?.aborted) break;
         const difference = "control" in step ? await this.control(step) : await this.request(step);
@@ -153,7 +153,7 @@ class Replay {
       return control.history ? this.moveAsCall(control.now) : this.moveTo(control.now);
     if (!GOES_BACK.has(control.operation)) await this.moveTo(control.changed);
     const body = control.body === undefined ? undefined : this.resolved(control.body);
-    this.secrets.registerGiven(body ?? "null");
+    this.secrets.registerWritten(body ?? "null");
     const response = await fetch(`${url}/_control/sandboxes/${sandbox.name}${this.resolved(control.path)}`, {
       method: control.method,
       ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body }),

@@ -6,7 +6,7 @@ import { putAt } from "./places.ts";
 import type { Schemas } from "./schemas.ts";
 import type { Target } from "./target.ts";
 
-/** Shows a record as the schema of an answer asks: its properties, and those that the record lacks completed. */
+/** Shows a record by the schema of an answer: only its properties, with values for required ones that the record lacks. */
 export class RecordPresenter {
   private readonly target: Target;
   private readonly schemas: Schemas;
@@ -22,7 +22,7 @@ export class RecordPresenter {
     const names = [...schemas.properties(node).keys()];
     const whole = target.spec !== undefined && [...target.fields].every((field) => names.includes(field));
     this.picked = names.length === 0 || whole ? undefined : new Set(names);
-    // An own record was completed when it was made.
+    // An own record was completed when it was created.
     this.missing = [...schemas.required(node)].filter((name) => !target.fields.has(name));
   }
 
@@ -45,12 +45,12 @@ export class RecordPresenter {
   }
 }
 
-/** The body around records: fixed places are filled, the rest of what its schema requires is completed. */
+/** The body around records: fills the fixed places, and completes other parts that its schema requires. */
 export class BodyPresenter {
   private readonly schemas: Schemas;
   private readonly node: unknown;
 
-  /** Properties that the body must have, each with those that it must have itself. */
+  /** Required properties of the body, each with its own required properties. */
   private readonly needed: readonly (readonly [name: string, inner: readonly string[]])[];
 
   constructor(node: unknown, schemas: Schemas) {

@@ -133,9 +133,9 @@ async function waitForRelease(
     const about = { phase, message } as const;
     const { by, outcome, held_ms, reason } = await held.hold(hold, about, request.signal);
     exchange.reasons = [...exchange.reasons, reason];
-    if (outcome !== undefined) held.unfit ??= "a held request was released with another answer";
+    if (outcome !== undefined) held.replayProblem ??= "a held request was released with another answer";
     else if (by !== "sandbox" && journal.lastSequence !== position)
-      held.unfit ??= "others were answered while a request was held";
+      held.replayProblem ??= "others were answered while a request was held";
     const left = { kind: "wire", wire: CLIENT_LEFT, over_ms: 0, answer: undefined } as const;
     // Its change would be made in the next world.
     const ended = by === "sandbox" && phase === "before" ? UNAVAILABLE : outcome;

@@ -50,7 +50,7 @@ export class HeldExchanges {
   /** False in a replay: every hold ends at once. */
   waits = true;
   /** Why the answers since the last reset do not follow from the requests alone; for bundles. */
-  unfit: string | undefined = undefined;
+  replayProblem: string | undefined = undefined;
   /** Grows with every change of the list. */
   revision = 0;
   private last = 0;
@@ -112,7 +112,7 @@ export class HeldExchanges {
   /** The sandbox was reset: releases all. */
   releaseAll(): void {
     for (const held of this.present.values()) held.end("sandbox");
-    this.unfit = undefined;
+    this.replayProblem = undefined;
   }
 
   /** The sandbox was deleted. */

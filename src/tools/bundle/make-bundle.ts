@@ -43,7 +43,7 @@ export function makeBundle(
   }
   const document = first.fixture.document();
   const fixtureText = JSON.stringify(document);
-  secrets.registerGiven(fixtureText);
+  secrets.registerWritten(fixtureText);
   const own = sandbox.api.resources.flatMap((resource) => resource.own ?? []).filter(({ sent }) => !sent);
   const [sent] = first.own.map((resource) => resource.own?.sent);
   return {
@@ -74,9 +74,9 @@ export function makeBundle(
 function completeJournal({ journal, held }: Sandbox, recording: Recording): readonly JournalEntry[] {
   const entries = journal.entries();
   const { first, calls, restores } = recording;
-  const unfit = recording.unfit ?? held.unfit ?? unexplained(calls, restores);
-  if (unfit !== undefined) {
-    const detail = `This sandbox cannot be put into a bundle: ${unfit}`;
+  const problem = recording.replayProblem ?? held.replayProblem ?? findUnexplainedState(calls, restores);
+  if (problem !== undefined) {
+    const detail = `This sandbox cannot be put into a bundle: ${problem}`;
     throw new BundleRefusal("not-replayable", detail, "reset the sandbox and repeat the requests");
   }
   const missing = journal.lastSequence - first.position - entries.length;
@@ -96,7 +96,8 @@ function completeJournal({ journal, held }: Sandbox, recording: Recording): read
   return requests;
 }
 
-function unexplained(calls: readonly RecordedCall[], restores: number): string | undefined {
+/** Why the state cannot follow from the fixture and the recorded calls; undefined if it can. */
+function findUnexplainedState(calls: readonly RecordedCall[], restores: number): string | undefined {
   if (restores > 0) return "its state does not follow from its fixture and the recorded calls";
   const saved = new Set<string>();
   for (const { call } of calls) {
@@ -229,8 +230,8 @@ function controlStep(
   secrets: SecretPlaceholders,
 ): ControlStep {
   const { operation, method, path, body, status } = call;
-  // At the end, since secrets of earlier answers are named after these answers.
-  secrets.registerGiven(JSON.stringify(body ?? null));
+  // After the answers before it, whose secrets have names already.
+  secrets.registerWritten(JSON.stringify(body ?? null));
   return {
     control: {
       ...{ operation, method, path: secrets.redactTarget(path) },

@@ -60,7 +60,7 @@ export interface Recording {
   attempted: number;
   bytes: number;
   /** The reason why this sandbox cannot be replayed; undefined if it can. */
-  unfit: string | undefined;
+  replayProblem: string | undefined;
   /** Number of restores whose control call has not been recorded yet. */
   restores: number;
   /** Position of the newest control call in the history. */
@@ -108,14 +108,14 @@ export class Recordings {
     queueMicrotask(() => {
       if (!sandbox.world.untouched || this.recordings.get(sandbox) !== recording) return;
       if (sandbox.journal.lastSequence === recording.first.position) this.begin(sandbox);
-      else recording.unfit ??= "its fixture was edited after it had answered requests";
+      else recording.replayProblem ??= "its fixture was edited after it had answered requests";
     });
   };
 
   /** Marks a sandbox as not replayable; `why` completes the sentence `... cannot be replayed: `. */
   spoil(sandbox: Sandbox, why: string): void {
     const recording = this.recordings.get(sandbox);
-    if (recording !== undefined) recording.unfit ??= why;
+    if (recording !== undefined) recording.replayProblem ??= why;
   }
 
   /** Must not throw. */
@@ -126,7 +126,7 @@ export class Recordings {
       recording.restores -= 1;
     recording.bytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
     if (recording.calls.length >= MAX_CALLS || recording.bytes > MAX_RECORDED_BYTES) {
-      recording.unfit ??= `more than ${MAX_CALLS} control calls, or more than 32 MB of them, have changed it`;
+      recording.replayProblem ??= `more than ${MAX_CALLS} control calls, or more than 32 MB of them, have changed it`;
       recording.calls.length = 0;
       return;
     }
@@ -160,7 +160,7 @@ export class Recordings {
       const attempt = newAttempt(was, is);
       if (attempt === undefined) continue;
       if (++recording.attempted > MAX_ATTEMPTS) {
-        recording.unfit ??= `more than ${MAX_ATTEMPTS} attempts to deliver were made`;
+        recording.replayProblem ??= `more than ${MAX_ATTEMPTS} attempts to deliver were made`;
         recording.attempts.clear();
         return;
       }
@@ -192,7 +192,9 @@ export class Recordings {
       attempts: new Map(),
       attempted: 0,
       bytes: 0,
-      unfit: world.untouched ? undefined : "it began as a copy of another sandbox, not from its fixture",
+      replayProblem: world.untouched
+        ? undefined
+        : "it began as a copy of another sandbox, not from its fixture",
       restores: 0,
       lastControl: sandbox.history.lastSequence,
     });

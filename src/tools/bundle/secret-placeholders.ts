@@ -64,7 +64,7 @@ export class SecretPlaceholders {
   }
 
   /** Registers keys and webhook secrets that the user wrote into a text. */
-  registerGiven(text: string): void {
+  registerWritten(text: string): void {
     for (const [letter, pattern] of GIVEN) {
       for (const [secret] of text.matchAll(pattern)) {
         this.register(secret, `given:${letter}${this.used.size}:${secret.length}`);
@@ -75,7 +75,7 @@ export class SecretPlaceholders {
 
   /** Registers the secrets in a text by their form and their name, except short ones, which may be plain words. */
   registerIn(text: string): void {
-    this.registerGiven(text);
+    this.registerWritten(text);
     for (const secret of findIssuedSecrets(text))
       if (secret.length >= 16 && /\d/.test(secret)) this.registerAll(secret);
   }
