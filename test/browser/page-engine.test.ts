@@ -294,4 +294,24 @@ describe("a sandbox in a page", () => {
       body: { detail: expect.stringContaining("needs a server") },
     });
   });
+
+  it("holds a request until it is released, through the service worker [interfaces 20]", async () => {
+    await start({ clock: { mode: "frozen" } });
+    const found = await page.evaluate(async () => {
+      await sandbox.faults.add({ match: { operation: "models.list" }, effect: { hold: {} } });
+      let answered = false;
+      const asked = fetch("/v1/models", asDan).then((answer) => {
+        answered = true;
+        return answer;
+      });
+      const held = await sandbox.held.next({ operation: "models.list" });
+      const other = (await fetch("/v2/models", asDan)).status;
+      const before = answered;
+      await held.release({ answer: { status: 207, body: { own: true } } });
+      const answer = await asked;
+      return { other, before, status: answer.status, body: await answer.json() };
+    });
+    expect(found).toEqual({ other: 200, before: false, status: 207, body: { own: true } });
+    expect(application.arrived).toEqual([]);
+  });
 });

@@ -84,3 +84,42 @@ it("the viewer opens a dropped file in the page: timeline, rewind and time work,
   expect(asked.filter((path) => /^\/(_control|v1|v2|_s)\b/.test(path))).toEqual([]);
   await page.context().close();
 });
+
+it("a file dropped on the viewer can be repeated, branched and explained, by its console [interfaces 19]", async () => {
+  const api = await startReference();
+  await api.call("dan", "GET", "/v1/models");
+  await api.call("dan", "DELETE", "/v1/threads/thread_long");
+  const bytes = Buffer.from(await (await connect(api.url).open("default")).export());
+  await api.close();
+  const { page } = await openPage(chromium());
+  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}`);
+  await see(page.getByLabel("File")).toBeVisible();
+  const dropped = await page.evaluateHandle((base64) => {
+    const content = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    // biome-ignore lint/suspicious/noExplicitAny: the types of browsers are not among this project's
+    const transfer = new (globalThis as any).DataTransfer();
+    transfer.items.add(new File([content], "failed.understudy"));
+    return transfer;
+  }, bytes.toString("base64"));
+  await page.dispatchEvent("body", "drop", { dataTransfer: dropped });
+  const view = page.frameLocator("#console");
+  await view.getByRole("row", { name: /DELETE .*thread_long/ }).click();
+  await view.getByRole("button", { name: "Fork from here" }).click();
+  await view.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("before-it");
+  await view.getByRole("dialog").getByRole("button", { name: "Fork" }).click();
+  await see(view.getByText("Forked into sandbox before-it, which is open now.")).toBeVisible();
+  await view.getByRole("link", { name: "World" }).click();
+  await see(view.getByRole("grid").first()).toBeVisible();
+  await view.getByRole("button", { name: "Undo" }).click();
+  await view.getByRole("row", { name: /GET \/v1\/models/ }).click();
+  await view.getByRole("button", { name: "Repeat" }).click();
+  await see(view.getByText("The response is the same.")).toBeVisible();
+  await view.getByRole("link", { name: "Faults", exact: true }).click();
+  await view.getByRole("button", { name: "Explain a call" }).click();
+  await view.getByRole("button", { name: "Explain", exact: true }).click();
+  await see(view.getByRole("region", { name: "Explanation" })).toContainText(
+    "An anonymous caller would get 401",
+  );
+  expect(asked.filter((path) => /^\/(_control|v1|v2|_s)\b/.test(path))).toEqual([]);
+  await page.context().close();
+});

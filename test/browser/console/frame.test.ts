@@ -153,4 +153,29 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call(undefined, "DELETE", "/_control/sandboxes/default/journal");
     await see(page.getByText("No requests yet")).toBeVisible();
   });
+
+  it("says that the server has restarted, and goes on with it [issue 38]", async () => {
+    const first = await startReference();
+    const { port } = new URL(first.url);
+    const { page } = await openAt("/s/default/faults", {}, first.url);
+    await seeLive(page);
+    const status = page.getByRole("contentinfo", { name: "Status" });
+    await first.call(undefined, "POST", "/_control/sandboxes/default/faults", { effect: { status: 503 } });
+    await see(status).toContainText("1 rule active");
+    await see(status).not.toContainText("restarted");
+    await page.getByRole("searchbox", { name: "Filter scenarios" }).fill("flaky");
+    await first.close();
+    await see(page.getByRole("alert")).toContainText("Disconnected");
+    const second = await startReference({ port: Number(port) });
+    await see(page.getByRole("alert")).toHaveCount(0);
+    await see(status).toContainText(/Server restarted at \d\d:\d\d:\d\d/);
+    await see(status).toContainText("No active faults");
+    // What was typed stays, and works with the new server.
+    await see(page.getByRole("searchbox", { name: "Filter scenarios" })).toHaveValue("flaky");
+    await page.getByRole("switch", { name: "Activate flaky-uploads" }).press("Space");
+    await see(status).toContainText("1 scenario active");
+    await page.getByRole("button", { name: "Dismiss the restart" }).press("Enter");
+    await see(status).not.toContainText("restarted");
+    await second.close();
+  });
 });
