@@ -112,7 +112,6 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
       }
     >
       <Problem error={revoke.error} />
-      <ConnectActions apiKey={apiKey} />
       {unusable === undefined ? (
         <Notice outcome="ok">This key is active.</Notice>
       ) : (
@@ -120,6 +119,9 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
           Calls with this key are rejected: {REASONS[unusable] ?? `${unusable}.`}
         </Notice>
       )}
+      <div className="section">
+        <ConnectActions apiKey={apiKey} />
+      </div>
       <div className="section">
         <Facts
           facts={{

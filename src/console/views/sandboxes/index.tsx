@@ -178,6 +178,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
               </CopyDialog>
             )}
           </DialogButton>
+          <ActionButton label="Edit settings" onPress={() => edit("edit")} />
           <DialogButton label="Reset …">
             {(close) => <ResetDialog sandbox={sandbox} onClose={close} />}
           </DialogButton>
@@ -218,10 +219,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
             ))}
         </ul>
       </Section>
-      <Section
-        title="Settings"
-        end={<ActionButton label="Edit settings" look="subtle" onPress={() => edit("edit")} />}
-      >
+      <Section title="Settings">
         <Facts
           facts={Object.fromEntries(
             Object.entries(settings).map(([key, value]) => [key, formatSetting(value)]),

@@ -133,7 +133,9 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           <OpenBundleButton open={openBundle} />
         </div>
         {isNew && <FirstCall />}
-        <Strip nodes={nodes} keep={keep} onBrush={brush} isBrushed={filter.from !== undefined} />
+        {nodes.length > 0 && (
+          <Strip nodes={nodes} keep={keep} onBrush={brush} isBrushed={filter.from !== undefined} />
+        )}
         <div className="chips filters">
           <FilterField
             label="Filter the timeline"

@@ -4,7 +4,7 @@ import type { Fields, FormField } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { LoadError } from "../../components/notice.tsx";
+import { LoadError, NotFound } from "../../components/notice.tsx";
 import { CopyButton, singularName } from "../../components/text.tsx";
 import { RecordForm, useDraft } from "./record-form.tsx";
 
@@ -44,7 +44,11 @@ export function RecordPane(props: PaneProps & { id: string }) {
         )
       }
     >
-      <LoadError error={query.error} />
+      {query.error?.status === 404 ? (
+        <NotFound kind={singularName(collection)} id={id} />
+      ) : (
+        <LoadError error={query.error} />
+      )}
       {query.data && <EditRecord {...props} record={query.data as unknown as Fields} />}
     </DetailPane>
   );
