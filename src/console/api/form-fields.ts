@@ -31,9 +31,14 @@ function toField(name: string, schema: JsonSchema, components: SchemaComponents)
     kind,
     instant: one.format === "date-time",
     nullable,
-    choices: (kind === "choice" ? (one.enum ?? [one.const]) : (one.items?.enum ?? [])).map(String),
+    choices: (kind === "choice" ? (one.enum ?? [one.const]) : listItems(one.items)).map(String),
     hint: resolved(schema, components).description ?? one.description ?? makeHint(one, nullable),
   };
+}
+
+/** The known values of a list's items, which may allow others too. */
+function listItems(items: JsonSchema | undefined): readonly unknown[] {
+  return items?.enum ?? items?.anyOf?.find((one) => one.enum)?.enum ?? [];
 }
 
 const KINDS: Readonly<Record<string, FormField["kind"]>> = {
