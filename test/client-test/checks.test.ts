@@ -10,6 +10,7 @@ import {
   readTogether,
   readTwice,
   register,
+  serve,
   upload,
   type Work,
   work,
@@ -55,6 +56,18 @@ describe("a sound client", () => {
     60_000,
   );
 });
+
+it("a client that never ends by itself is accused of not ending [interfaces 21]", async () => {
+  for (const [retries, ids] of [
+    [2, ["bounded-retries"]],
+    [0, ["gives-up-on-silence", "survives-empty"]],
+  ] as const) {
+    const flaws: Flaws = { pause: (retry) => (retry < retries ? 100 : undefined), timeoutMs: 500 };
+    const { checks, stopped } = await grade(flaws, [...ids], serve, 4000);
+    const accused = checks.filter(({ outcome }) => outcome === "failed");
+    expect([accused.map(({ id, why }) => `${id}: ${why}`), stopped]).toEqual([[], null]);
+  }
+}, 60_000);
 
 const NEVER_AGAIN = (retry: number) => (retry > 25 ? undefined : 1);
 

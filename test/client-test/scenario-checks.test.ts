@@ -8,7 +8,7 @@ import { CLIENT_CHECK_NAMES } from "../../src/engine/faults/rule-document.ts";
 import type { RunEnd } from "../../src/tools/client-test/client-check.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 import type { Flaws } from "./clients.ts";
-import { create, goOn, never, readPages, upload, type Work, work } from "./works.ts";
+import { create, goOn, never, readPages, serve, upload, type Work, work } from "./works.ts";
 
 afterAll(removeScratch);
 
@@ -134,6 +134,7 @@ describe("a check that a scenario expects", () => {
     ["survives-truncated", "something else stopped it", TWO, goOn, { retries: () => false }, "inconclusive"],
     ["tolerates-additions", "something else stopped it", NEWER, work, {}, "inconclusive"],
     ["tolerates-additions", "nothing was added", SAME, work, {}, "inconclusive"],
+    ["bounded-retries", "it never ends", "{ times: 2, effect: { status: 503 } }", serve, {}, "passed"],
     [
       "gives-up-on-silence",
       "it had an error, and never ends",

@@ -93,6 +93,12 @@ export const readPagesAgain: Work = async (sandbox, flaws, signal) => {
   await readPages(sandbox, flaws, signal);
 };
 
+/** A server, for example: it shows errors, and does not end by itself. */
+export const serve: Work = async (sandbox, flaws, signal) => {
+  await work(sandbox, flaws, signal).catch(() => {});
+  await sleep(60_000, undefined, { signal });
+};
+
 /** Shows the error of its first request, and goes on. */
 export const goOn: Work = async (sandbox, flaws, signal) => {
   await clientOf(sandbox, { ...flaws, pause: () => undefined }, signal)

@@ -6,6 +6,7 @@ import {
   type ClientFinding,
   type ClientRun,
   describeRequest,
+  endsWith,
   failed,
   findHit,
   findTarget,
@@ -91,14 +92,16 @@ const boundedRetries: ClientCheck = {
   advice:
     "Limit retries by number and by time, such as five within a minute; then report the failure to the user.",
   stage: OUTAGE,
-  read({ run }) {
+  read(context) {
+    const { run, baseline } = context;
     const attempts = listAttempts(run, mayPass);
     const [first] = attempts;
     if (first === undefined) return notObservable("the client did not call the endpoint that was down");
     if (attempts.length === 1) return passed("it does not retry a 503", attempts);
     const finding = `it sent ${describeRequest(first)} ${attempts.length} times in ${inSeconds(measureSpan(attempts))}`;
     if (attempts.length > MAX_ATTEMPTS) return failed(finding, attempts);
-    return run.end.how === "timed out"
+    const isHanging = run.end.how === "timed out" && baseline.end.how !== "timed out";
+    return isHanging && endsWith(context, first, mayPass)
       ? failed(`${finding}, and was still trying when the time ran out`, attempts)
       : passed(finding, attempts);
   },
@@ -201,7 +204,8 @@ const lostCauses = LOST_CAUSES.map(
     stage: {
       rules(baseline) {
         const target = accepts === undefined ? findReadOrAny(baseline) : findTarget(baseline, accepts);
-        return target === undefined ? NO_TARGET : [ruleFor(target, { effect: { error } })];
+        if (target !== undefined) return [ruleFor(target, { effect: { error } })];
+        return accepts === undefined ? NO_TARGET : "the client made no successful request other than GET";
       },
     },
     read: (context) => readRefusals(context, status),
