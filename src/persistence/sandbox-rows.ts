@@ -3,7 +3,7 @@ import { platform } from "../engine/platform.ts";
 import type { FaultState } from "../engine/sandbox/fault-injector.ts";
 import type { HistorySnapshot, StoredHistory } from "../engine/sandbox/history.ts";
 import type { RateWindows } from "../engine/sandbox/rate-windows.ts";
-import type { SavedSandbox as SandboxState } from "../engine/sandbox/sandbox.ts";
+import type { SandboxState } from "../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import type { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import type { StoredRecord } from "../engine/state/collection.ts";

@@ -27,8 +27,8 @@ import { type BlobStore, Snapshots } from "./snapshots.ts";
 import { Timeline } from "./timeline.ts";
 import { TimelineRecorder } from "./timeline-recorder.ts";
 
-/** A sandbox as it was saved. */
-export interface SavedSandbox {
+/** The parts of a sandbox that a store saves, and that a refused change is rolled back to. */
+export interface SandboxState {
   about: Pick<Sandbox, "created_at" | "fixture" | "seed" | "settings" | "resets" | "start" | "forked_from">;
   source: LoadedFixture;
   value: SandboxValue;
@@ -270,7 +270,7 @@ export class Sandbox {
   }
 
   /** Restores the saved state, because later changes could not be saved; a running clock continues. */
-  rollbackTo({ about, source, value, faults, snapshots, history, own }: SavedSandbox): void {
+  rollbackTo({ about, source, value, faults, snapshots, history, own }: SandboxState): void {
     const began = { state: this.recorder.present(), position: this.history.lastSequence };
     const { created_at, fixture, seed, settings, resets, start, forked_from } = about;
     Object.assign(this, { created_at, fixture, seed, settings, resets, start, forked_from, source });
