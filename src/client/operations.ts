@@ -100,7 +100,7 @@ export const object = <F extends Fields>(
   make({
     type: "object",
     properties: fields,
-    required: Object.keys(fields).filter((name) => fields[name]!["x-optional"] !== true),
+    required: Object.keys(fields).filter((name) => fields[name]?.["x-optional"] !== true),
     ...options,
   });
 export const optional = <T>(schema: Schema<T>): OptionalSchema<T> =>

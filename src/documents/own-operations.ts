@@ -104,6 +104,10 @@ export class OwnOperations implements OwnFiles {
       .replace(/^(\w*Error): /, "")
       .trim();
     for (const file of this.versions.keys()) {
+      // A missing module is at its import; the stack has the place in the compiled code.
+      const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec(message) ?? [];
+      const place = missing && findSubject(readFileSync(file, "utf8"), missing);
+      if (place) return documentError(showFile(file, this.cwd), place, message);
       const at = stack.indexOf(`${file}:`);
       const [, line, column] = at < 0 ? [] : (/^:(\d+):(\d+)/.exec(stack.slice(at + file.length)) ?? []);
       if (line === undefined) continue;
@@ -122,11 +126,11 @@ export class OwnOperations implements OwnFiles {
     if (stats === undefined) throw new UnreadableFile(shown, `there is no file ${shown}`);
     if (!stats.isDirectory()) {
       if (EXTENSIONS.includes(extname(full))) return [realpathSync(full)];
-      throw new UnreadableFile(shown, `${shown} is neither TypeScript nor JavaScript`);
+      throw new UnreadableFile(shown, "it is neither TypeScript nor JavaScript");
     }
     const files = readdirSync(full).filter(isDeclarationFile).sort();
     if (files.length === 0)
-      throw new UnreadableFile(shown, `${shown} has no file in TypeScript or JavaScript`);
+      throw new UnreadableFile(shown, "the folder has no file in TypeScript or JavaScript");
     return files.map((file) => realpathSync(join(full, file)));
   }
 

@@ -93,7 +93,12 @@ it.each<[string, string, RegExp]>([
   [
     "imports a file that does not exist",
     'import "./none.ts";',
-    /list\.mts:1:\d+: Cannot find module '\.\/none\.ts'/,
+    /list\.mts:1:8: Cannot find module '\.\/none\.ts'/,
+  ],
+  [
+    "has a field that is not a schema",
+    valid.replace("body: {", "body: { wrong: 7 as never,"),
+    /list\.mts:6:\d+: the operation notes\.create: body\.wrong is 7, not a schema such as string\(\)/,
   ],
   [
     "has a path that is none",

@@ -103,6 +103,13 @@ describe("a reference", () => {
     expect(refusal(schema(ref))).toContain(message);
   });
 
+  it("that is not a text is refused with its place", () => {
+    const text = `${HEAD}components:\n  schemas:\n    A:\n      $ref: 7\n`;
+    expect(refusal(text)).toContain(
+      'a.yaml:6:13: a reference must be a text such as "#/components/schemas/Tag"',
+    );
+  });
+
   it("may be circular through properties and lists", () => {
     const text = `${HEAD}components:
   schemas:

@@ -90,12 +90,18 @@ class Reading {
 
   private checkPlace({ kind, node, path }: Place): void {
     const isSchema = kind === "schema";
-    if (typeof node["$ref"] === "string") {
+    const { $ref: reference } = node;
+    if (reference !== undefined && typeof reference !== "string")
+      this.report({
+        path: [...path, "$ref"],
+        message: 'a reference must be a text such as "#/components/schemas/Tag"',
+      });
+    if (typeof reference === "string") {
       const bad = this.references.check(node, isSchema);
       if (bad !== undefined)
         this.report({
           path: [...path, "$ref"],
-          message: `the reference ${JSON.stringify(node["$ref"])} ${bad.message}`,
+          message: `the reference ${JSON.stringify(reference)} ${bad.message}`,
           hint: bad.hint,
         });
     }

@@ -12,6 +12,7 @@ import {
   requireCurrentMember,
   requireMember,
 } from "../resources/organizations/access.ts";
+import { checkFields } from "./check-fields.ts";
 import type { DeclarationSource, DeclaredOperation, Fields } from "./declaration.ts";
 import { guard, toOwnCall } from "./guard.ts";
 
@@ -38,6 +39,13 @@ export function toOperation(
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const extra = Object.keys(declaration.params ?? {}).find((name) => !names.includes(name));
   if (extra !== undefined) throw wrong(`declares the parameter ${extra}, which its path does not have`);
+  const about = { noun: "the operation", name: id };
+  for (const key of ["params", "query", "body", "response"] as const) {
+    const given = declaration[key];
+    if (given === undefined) continue;
+    if (typeof given !== "object") checkFields({ [key]: given }, about);
+    checkFields(key === "params" || key === "query" ? given : { [key]: asSchema(given) }, about);
+  }
   const params = {
     ...Object.fromEntries(names.map((name) => [name, Type.String({ minLength: 1 })])),
     ...declaration.params,

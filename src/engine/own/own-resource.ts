@@ -3,8 +3,11 @@ import { type AnyEvent, aboutRecords, emit, event } from "../contract/event.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
 import { OwnFault } from "../contract/own-fault.ts";
 import { shownField, withoutInternal } from "../contract/public-view.ts";
+import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
+import { nearest } from "../contract/text.ts";
 import { type AnyCollection, collection } from "../state/collection.ts";
+import { checkFields } from "./check-fields.ts";
 import type { Declaration, DeclarationSource, DeclaredCollection, DeclaredEvent } from "./declaration.ts";
 import { makeFactory } from "./make-record.ts";
 import { toOperation } from "./own-operation.ts";
@@ -28,6 +31,7 @@ export function ownResource(
     ...known.flatMap((one) => one.collections).map((one) => [one.name, one] as const),
     ...made,
   ]);
+  for (const one of made.values()) requireOwners(one, all);
   const shownSchema = (schema: object) => inlineRecords(schema, all);
   const factories = Object.fromEntries([...made].map(([name, one]) => [name, makeFactory(one, all)]));
   const events = declarations
@@ -64,6 +68,7 @@ function toCollection({ name, prefix, record }: DeclaredCollection): AnyCollecti
       subject: name,
     });
   const schema = record as unknown as TObject;
+  checkFields(schema.properties, { noun: "the collection", name });
   const references = Object.entries(schema.properties).filter(([, field]) => "x-refers-to" in field);
   const ordered = isInstantField(schema.properties["created_at"]);
   return collection({
@@ -84,6 +89,21 @@ function toCollection({ name, prefix, record }: DeclaredCollection): AnyCollecti
       ]),
     ) as never,
   }) as AnyCollection;
+}
+
+/** @throws OwnFault for a field that names records of no collection */
+function requireOwners({ name, schema }: AnyCollection, all: ReadonlyMap<string, AnyCollection>): void {
+  for (const [field, { "x-refers-to": refers }] of Object.entries(
+    (schema as unknown as { properties: Record<string, { "x-refers-to"?: Reference }> }).properties,
+  )) {
+    if (refers === undefined || all.has(refers.collection)) continue;
+    const meant = nearest(refers.collection, [...all.keys()]);
+    const hint = meant === undefined ? "" : ` (did you mean ${JSON.stringify(meant)}?)`;
+    throw new OwnFault(
+      `the collection ${name}: ${field} names a record of ${JSON.stringify(refers.collection)}, which does not exist${hint}`,
+      { subject: refers.collection },
+    );
+  }
 }
 
 /** Properties of `world` that are not collections. */

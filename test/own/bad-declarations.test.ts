@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { createSandbox } from "../../src/client/engine.ts";
+import { defineCollection, defineOperation, id, integer, string } from "../../src/client/operations.ts";
+
+const list = (more: object = {}) =>
+  defineOperation({ id: "notes.list", method: "GET", path: "/v1/notes", handle: () => ({}), ...more });
+const collection = (fields: object) => [defineCollection({ name: "notes", fields: fields as never }), list()];
+
+it.each<[string, object[], string]>([
+  ["a field that is a number", collection({ text: 7 }), "the collection notes: text is 7, not a schema"],
+  ["a field that is null", collection({ text: null }), "text is null, not a schema"],
+  [
+    "a text that no value fits",
+    collection({ text: string({ min: 5, max: 2 }) }),
+    "text fits no value: its smallest bound is 5, its largest 2",
+  ],
+  [
+    "a nested field that no value fits",
+    [list({ response: { data: { type: "array", items: integer({ min: 3, max: 1 }) } } })],
+    "the operation notes.list: response.data[] fits no value",
+  ],
+  [
+    "an enumeration of nothing",
+    [list({ query: { mood: { enum: [] } } })],
+    "mood fits no value: it lists none",
+  ],
+  [
+    "an owner that does not exist",
+    collection({ owner_id: id("own_", { belongsTo: "organisations" }) }),
+    'owner_id names a record of "organisations", which does not exist (did you mean "organizations"?)',
+  ],
+  ["a response that is a number", [list({ response: 7 })], "response is 7, not a schema such as string()"],
+  ["a query that is a text", [list({ query: "limit" })], 'query is "limit", not a schema'],
+  [
+    "a parameter that is a list",
+    [list({ path: "/v1/notes/{id}", params: { id: [] } })],
+    "id is [], not a schema",
+  ],
+])(
+  "declarations with %s are refused in one sentence [interfaces 18]",
+  async (_what, declarations, sentence) => {
+    const error = await createSandbox({ operations: declarations }).then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    );
+    expect(error?.message).toContain(sentence);
+    expect(error?.message).not.toContain("\n");
+  },
+);
