@@ -26,7 +26,7 @@ describe("the rules of a test by hand", () => {
     await sandbox.clock.advance({ by: "2m" });
     expect(await readEnd()).toBeLessThan(61_000);
     vi.advanceTimersByTime(60_000);
-    await vi.waitUntil(async () => (await readEnd()) > 170_000);
+    await vi.waitUntil(async () => (await readEnd()) > 170_000, 20_000);
     const [rule] = (await sandbox.faults.list()).items;
     expect(rule!.hits).toBe(1);
     // Its process is gone.
@@ -37,5 +37,5 @@ describe("the rules of a test by hand", () => {
     await test.report;
     expect((await sandbox.faults.list()).items).toEqual([]);
     await server.close();
-  });
+  }, 60_000);
 });

@@ -100,7 +100,7 @@ describe("a check that a scenario expects", () => {
       const bad = await judge(id, rules, does, flaws);
       expect([bad.verdict, bad.why.join()]).toEqual(["failed", expect.stringContaining(`${id}: `)]);
     },
-    20_000,
+    60_000,
   );
 
   const RETRIED_THEN_REFUSED = "{ match: { method: GET }, sequence: [503, INSUFFICIENT_PERMISSIONS!] }";
@@ -149,7 +149,7 @@ describe("a check that a scenario expects", () => {
       const found = await judge(id, rules, does, flaws);
       expect([found.verdict, found.why.join()]).toEqual([verdict, expect.any(String)]);
     },
-    20_000,
+    60_000,
   );
 
   it("is refused in a scenario without the reason [interfaces 21]", async () => {
