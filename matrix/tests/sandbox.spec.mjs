@@ -19,6 +19,14 @@ test("a fresh sandbox with a fault and a matcher", async ({ page, sandbox }) => 
   );
   expect(status).toBe(429);
   await expect(sandbox).toHaveReceived({ operation: "models.list" }, { times: 1 });
+  const client = () =>
+    page.evaluate(async ({ url, headers }) => {
+      for (const _attempt of [1, 2]) if ((await fetch(url, { headers })).ok) return;
+    }, call);
+  const report = await sandbox.gradeClient(client, { only: ["no-retry-of-403"] });
+  expect(report.failures).toEqual([
+    "no-retry-of-403 (error): it sent GET /v1/models 2 times, 1 without the refusal",
+  ]);
 });
 
 test("skipped in its body", async ({ sandbox }) => {
