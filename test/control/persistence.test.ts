@@ -90,7 +90,7 @@ describe("--persist", () => {
     expect(await infraPath(second)).toBe("dept_acme/dept_ops/dept_infra");
   });
 
-  it("a fork still names its origin after a restart, to those who ask [issue 38]", async () => {
+  it("a fork still names its origin after a restart, to those who ask [interfaces 2]", async () => {
     const list = async (api: Api) =>
       Object.fromEntries(
         (await api.call(undefined, "GET", "/_control/sandboxes?forks=true")).body.items.map(

@@ -116,7 +116,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
   it.each([
     ["a request that was tried out", "api?operation=threads.delete&as=apikey_ada", ["Send"]],
     ["a triggered event", "webhooks?show=trigger&event=user.created", ["Trigger event"]],
-  ])("takes back %s [issue 38]", async (_what, address, buttons) => {
+  ])("takes back %s [interfaces 2]", async (_what, address, buttons) => {
     const { body: receiver } = await control("POST", "/receivers", { answers: [500] });
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["user.created"] });
     const counts = async () => (await control("GET", "")).body.counts;
@@ -130,7 +130,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await counts()).toEqual(before);
   });
 
-  it("takes back a repeated request, and a moved department [issue 38]", async () => {
+  it("takes back a repeated request, and a moved department [interfaces 2]", async () => {
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     const { headers } = await api.call("ada", "POST", path, { new_parent_id: "dept_ops" });
     await control("PATCH", "/state/departments/dept_ml", { parent_id: "dept_acme" });

@@ -154,7 +154,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText("No requests yet")).toBeVisible();
   });
 
-  it("says that the server has restarted, and goes on with it [issue 38]", async () => {
+  it("says that the server has restarted, and goes on with it [interfaces 2]", async () => {
     const first = await startReference();
     const { port } = new URL(first.url);
     const { page } = await openAt("/s/default/faults", {}, first.url);

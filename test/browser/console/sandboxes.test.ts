@@ -104,7 +104,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page).toHaveURL(`${api.url}/_console/s/elsewhere/timeline`);
   });
 
-  it("edits settings with errors at the field, and undoes that [issue 38]", async () => {
+  it("edits settings with errors at the field, and undoes that [interfaces 2]", async () => {
     await control("POST", "", { name: "tuned" });
     const { page, complaints } = await openAt("/s/default/sandboxes?sandbox=tuned");
     await page.getByRole("button", { name: "Edit settings" }).press("Enter");
@@ -129,7 +129,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await settings()).toEqual(before);
   });
 
-  it("warns before a setting deletes entries [issue 38]", async () => {
+  it("warns before a setting deletes entries [interfaces 2]", async () => {
     await control("POST", "", { name: "short" });
     const { page } = await openAt("/s/default/sandboxes?sandbox=short&settings=edit");
     await page.getByRole("textbox", { name: "journal_limit" }).fill("5000");
@@ -138,7 +138,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText(/A lower journal_limit deletes the oldest entries/)).toBeVisible();
   });
 
-  it("undoes a fork and a creation, and returns to where they began [issue 38]", async () => {
+  it("undoes a fork and a creation, and returns to where they began [interfaces 2]", async () => {
     await control("POST", "", { name: "stem" });
     const { page } = await openAt("/s/stem/sandboxes?sandbox=stem");
     await page.getByRole("button", { name: "Fork …" }).click();
@@ -160,7 +160,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("alert")).toHaveCount(0);
   });
 
-  it("shows forks below the sandbox that they come from [issue 38]", async () => {
+  it("shows forks below the sandbox that they come from [interfaces 2]", async () => {
     for (const name of ["oak", "ash", "elm"]) await control("POST", "", { name });
     await control("POST", "/oak/fork", { name: "acorn" });
     await control("POST", "/acorn/fork", { name: "seedling" });

@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: ALL_MS, hookTimeout: 60_000 });
 const { api, walkTo, control } = useConsole("api");
 
 describe("the console's forms to try an operation out", { timeout: ALL_MS }, () => {
-  it("proposes values of this world, with which every operation succeeds [issue 38]", async () => {
+  it("proposes values of this world, with which every operation succeeds [interfaces 2]", async () => {
     const { body } = await control("GET", "/coverage");
     const failed: string[] = [];
     const ids = body.operations.map(({ operation }: { operation: string }) => operation);
@@ -32,7 +32,7 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
     expect(failed.length).toBeLessThan(ids.length / 8);
   });
 
-  it("says which record is missing, and leads to the form that adds it [issue 38]", async () => {
+  it("says which record is missing, and leads to the form that adds it [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "bare" });
     await api.call(undefined, "DELETE", "/_control/sandboxes/bare/state/webhooks/wh_ops");
     const { page } = await walkTo("/s/bare/api?operation=webhooks.test");

@@ -260,7 +260,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints.filter((said) => !said.includes("422"))).toEqual([]);
   });
 
-  it("shows the e-mails that the service would have sent, and finds one [issue 38]", async () => {
+  it("shows the e-mails that the service would have sent, and finds one [interfaces 2]", async () => {
     const { page, complaints } = await open("?show=outbox");
     await see(page.getByText("No e-mails yet")).toBeVisible();
     const path = "/v1/organizations/org_acme/knowledge/connectors/notifications/test";
@@ -281,7 +281,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("sets the width of a column by keys or by dragging, and remembers it [issue 38]", async () => {
+  it("sets the width of a column by keys or by dragging, and remembers it [interfaces 2]", async () => {
     await listening([500]);
     await trigger();
     const { page } = await open();
