@@ -71,6 +71,32 @@ it("a document is served by its bindings, edits keep the records, and a broken o
   }
 });
 
+it("several documents are served together, from options and from the configuration [interfaces 18]", async () => {
+  const { folder, bindings } = writeFiles();
+  const health = join(folder, "health.yaml");
+  writeFileSync(
+    health,
+    `openapi: 3.1.0
+x-understudy: { operations: { health: { answer: { status: ok } } } }
+paths: { /v1/health: { get: { operationId: health, responses: { "200": { description: d } } } } }
+`,
+  );
+  const config = join(folder, "understudy.config.yaml");
+  writeFileSync(config, `openapi: [${JSON.stringify(bindings)}, ${JSON.stringify(health)}]\n`);
+  for (const options of [
+    ["--openapi", bindings, "--openapi", health],
+    ["--config", config],
+  ]) {
+    const server = await startServer(options);
+    try {
+      const read = async (path: string) => (await fetch(server.ready.url + path)).json();
+      expect([await read("/v1/tags"), await read("/v1/health")]).toEqual([{ data: [] }, { status: "ok" }]);
+    } finally {
+      await server.stop();
+    }
+  }
+});
+
 describe("a file that cannot be used ends the start with one sentence", () => {
   it.each([
     [

@@ -272,3 +272,47 @@ export const read = async () => {
 `;
   expect(compile({ "types.ts": types, "use.ts": use })).toBe("");
 });
+
+const DECLARATION = `
+import { defineCollection, defineEvent, defineOperation, id, integer, optional, record, refuse, string } from "understudy-sandbox/operations";
+export const notes = defineCollection({ name: "notes", fields: { author_id: id("usr_", { belongsTo: "users" }), text: string() } });
+export const noteCreated = defineEvent({ name: "note.created", about: notes, data: ["id", "text"] });
+export const list = defineOperation({
+  id: "notes.list", method: "GET", path: "/v1/notes/{thread_id}", uses: { notes },
+  query: { limit: integer({ default: 5 }), text: optional(string()) },
+  response: { title: string(), thread: record("threads") }, errors: ["RESOURCE_NOT_FOUND"],
+  handle({ world, params, query, principal }) {
+    const thread = world.threads.require(params.thread_id);
+    const page: number = query.limit;
+    const text: string | undefined = query.text;
+    const first: string | undefined = world.notes.where({ author_id: principal.user_id }).first()?.text;
+    // @ts-expect-error: there is no such collection
+    world.threadz;
+    // @ts-expect-error: a note has no title
+    world.notes.where({ title: "x" });
+    // @ts-expect-error: the query has no offset
+    query.offset;
+    // @ts-expect-error: the path has no such parameter
+    params.note_id;
+    // @ts-expect-error: there is no such code
+    if (page > 5) throw refuse("RESOURCE_NOT_FUND");
+    // @ts-expect-error: there is no such event
+    world.emit("thread.creatd", thread);
+    return { title: String(text ?? first ?? thread.title), thread };
+  },
+});
+export const wrong = [
+  // @ts-expect-error: there is no such code
+  defineOperation({ id: "a", method: "GET", path: "/v1/a", errors: ["NOPE"], handle: () => ({}) }),
+  // @ts-expect-error: there is no such method
+  defineOperation({ id: "b", method: "FETCH", path: "/v1/b", handle: () => ({}) }),
+  // @ts-expect-error: there is no such collection
+  record("threadz"),
+  // @ts-expect-error: a note has no title
+  defineEvent({ name: "note.changed", about: notes, data: ["title"] }),
+];
+`;
+
+it("the types of a declaration are literal: what does not exist does not compile [interfaces 18]", () => {
+  expect(compile({ "notes.ts": DECLARATION })).toBe("");
+});
