@@ -170,6 +170,10 @@ describe("a binding with an unknown name", () => {
       'b.yaml:4:3: a.yaml has no operation "listNotse" (did you mean "listNotes"?)',
     ],
     [
+      "listNotes: { lst: threads, where: {} }",
+      'b.yaml:4:16: "lst" is nothing that an operation does; there are list, create, retrieve, update, replace, delete, download, answer (did you mean "list"?)',
+    ],
+    [
       "listNotes: { list: thraeds }",
       'b.yaml:4:22: there is no collection "thraeds" (did you mean "threads"?)',
     ],

@@ -4,6 +4,7 @@ import { checkDocument } from "../../engine/documents/check-document.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
 import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
 import {
+  ACTIONS,
   areBindings,
   BindingFile,
   Bindings,
@@ -12,7 +13,7 @@ import {
   OperationBinding,
 } from "./binding-schema.ts";
 import type { ReadOpenApi } from "./list-operations.ts";
-import type { Json } from "./open-document.ts";
+import { isJson, type Json } from "./open-document.ts";
 
 /** A binding, with the document that it is written in. */
 export interface LocatedBinding<T = OperationBinding> {
@@ -34,7 +35,7 @@ export function readBindings(reading: ReadOpenApi, file: UserDocument | undefine
   const inside = root["x-understudy"];
   if (inside !== undefined) {
     const part = takePart(document, inside, ["x-understudy"]);
-    const problems = areBindings(inside) ? [] : checkDocument(part, toValidator(Bindings));
+    const problems = areBindings(inside) ? [] : findProblems(part, Bindings);
     found.problems.push(...problems);
     if (problems.length === 0) addSections(found, part);
   }
@@ -42,14 +43,14 @@ export function readBindings(reading: ReadOpenApi, file: UserDocument | undefine
     const own = node["x-understudy"];
     if (own === undefined) continue;
     const part = takePart(document, own, [...place, "x-understudy"]);
-    const problems = isBinding(own) ? [] : checkDocument(part, toValidator(OperationBinding));
+    const problems = isBinding(own) ? [] : findProblems(part, OperationBinding);
     found.problems.push(...problems);
     if (problems.length === 0)
       found.operations.set(id, { value: own as OperationBinding, path: [], document: part });
   }
   if (file !== undefined) {
     const { openapi: _document, ...sections } = file.value as Json;
-    const problems = areBindings(sections) ? [] : checkDocument(file, toValidator(BindingFile));
+    const problems = areBindings(sections) ? [] : findProblems(file, BindingFile);
     found.problems.push(...problems);
     if (problems.length === 0) addSections(found, file);
   }
@@ -65,6 +66,25 @@ export function readBindings(reading: ReadOpenApi, file: UserDocument | undefine
         }),
       );
   return found;
+}
+
+const WORDS = [...ACTIONS, "answer"];
+
+/** The problems of bindings; a misspelt action is named before all else, since it decides what else is allowed. */
+function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
+  const { operations } = part.value as { operations?: unknown };
+  const bindings: [DocumentPath, unknown][] =
+    schema === OperationBinding
+      ? [[[], part.value]]
+      : Object.entries(isJson(operations) ? operations : {}).map(([id, one]) => [["operations", id], one]);
+  const misspelt = bindings.flatMap(([path, binding]) => {
+    const keys = isJson(binding) ? Object.keys(binding) : [];
+    const key = keys.find((one) => nearest(one, WORDS) !== undefined);
+    if (key === undefined || keys.some((one) => WORDS.includes(one))) return [];
+    const message = `${JSON.stringify(key)} is nothing that an operation does; there are ${WORDS.join(", ")}`;
+    return [problemAt(part, { path: [...path, key], atKey: true, message, hint: nearest(key, WORDS) })];
+  });
+  return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }
 
 function addSections(found: ReadBindings, document: UserDocument): void {
