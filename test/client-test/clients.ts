@@ -50,7 +50,8 @@ export function createClient(
   const {
     pause = SOUND_PAUSE,
     retries = (status) => status === 429 || status >= 500,
-    timeoutMs = 800,
+    // A busy machine may stop for a second.
+    timeoutMs = 2000,
     redirect = "manual",
   } = flaws;
   const etags = new Map<string, { etag: string; body: unknown }>();
