@@ -175,9 +175,9 @@ const PAGES = ["control-api.md", "errors-and-limits.md", "sandboxes-and-time.md"
 export async function generatedFiles(read: (name: string) => string): Promise<Record<string, string>> {
   const openApi = openApiDocument(API, packageJson.version);
   return {
-    "openapi.json": `${JSON.stringify(openApi, null, 1)}\n`,
+    "openapi.json": toJsonText(openApi),
     "api.md": apiPage(openApi as unknown as ApiDocument),
-    "control-api.json": `${JSON.stringify(controlApiDocument(CONTROL_OPERATIONS, packageJson.version), null, 1)}\n`,
+    "control-api.json": toJsonText(controlApiDocument(CONTROL_OPERATIONS, packageJson.version)),
     ...Object.fromEntries(PAGES.map((name) => [name, withTables(read(name), CONTROL_OPERATIONS)])),
     "events.md": eventsPage(eventCatalogue(API.events)),
     "fidelity.md": fidelityMarkdown(fidelityLedger(API.operations)),
@@ -192,3 +192,10 @@ const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** The source of the library's generated types (scripts/client-types.mjs). */
 export const clientSchemas = { names: API_NAMES, schemas: API_SCHEMAS, records: RECORD_SCHEMAS };
+
+/** With lists of words on one line each: the documents are in the package. */
+function toJsonText(value: unknown): string {
+  const text = JSON.stringify(value, null, 1);
+  const lists = text.replace(/\[\n\s+(?:"(?:[^"\\]|\\.)*",?\s+)+\]/g, (list) => list.replace(/\n\s+/g, " "));
+  return `${lists}\n`;
+}
