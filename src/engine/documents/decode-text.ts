@@ -13,6 +13,7 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
   if (a === 0xfe && b === 0xff) return "utf-16be";
   if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return "utf-32be";
   const sample = bytes.subarray(0, SAMPLE_BYTES);
+  if (!sample.includes(0)) return "utf-8";
   const zeros = [0, 0, 0, 0];
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 4]! += 1;
   const [first, second, third, fourth] = zeros as [number, number, number, number];

@@ -28,6 +28,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await see(confirmations(page)).toContainText(/Undone: Revoked/);
     expect(await isRevoked()).toBe(false);
     await page.getByRole("button", { name: "Revoke" }).click();
+    await see(page.getByText(/This key is active/)).toBeHidden();
     await see(undo(page)).toBeVisible();
     await page.keyboard.press("Control+z");
     await see(page.getByText(/This key is active/)).toBeVisible();

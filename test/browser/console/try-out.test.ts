@@ -41,6 +41,7 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
     ).toBeVisible();
     await page.getByRole("link", { name: "Add one" }).press("Enter");
     await see(page.getByRole("region", { name: "New record" })).toBeVisible();
+    expect(new URL(page.url()).searchParams.get("collection")).toBe("webhooks");
   });
 });
 
