@@ -1,10 +1,7 @@
 import type { BrowserEngine } from "../browser.ts";
 import type { AnswerPart, PassedRequest, Port, ReaderMessage } from "./worker-messages.ts";
 
-/**
- * Answers a request that the service worker passed on. A piece of the body is sent when the reader asks for the next; the first
- * one goes with the head, so that a small answer takes one way back.
- */
+/** Answers a request that the service worker passed on. Sends a piece of the body whenever the reader asks for the next. */
 export async function answerPassed(
   { fetch }: Pick<BrowserEngine, "fetch">,
   { method, url, headers, body }: PassedRequest,
@@ -12,7 +9,7 @@ export async function answerPassed(
 ): Promise<void> {
   const leaving = new AbortController();
   let wake = () => {};
-  let requests = 1;
+  let requests = 0;
   const send = (part: AnswerPart) => port.postMessage(part);
   port.onmessage = ({ data }: { data: ReaderMessage }) => {
     if (data.type === "abort") leaving.abort();
@@ -43,6 +40,7 @@ export async function answerPassed(
       await taken();
       send({ type: "piece", bytes: piece });
     }
+    if (isBegun) await taken();
     send({ type: "end" });
   } catch {
     // A stream that fails drops the pieces that its reader has not taken.

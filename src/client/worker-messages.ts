@@ -15,7 +15,7 @@ export interface PassedRequest {
   body: ArrayBuffer;
 }
 
-/** Messages over the port of a request. Each piece but the first is sent once the reader has asked for it. */
+/** Messages over the port of a request. Each piece is sent once the reader has asked for it. */
 export type AnswerPart =
   | { type: "head"; status: number; headers: [string, string][]; isEmpty: boolean }
   | { type: "piece"; bytes: Uint8Array }
@@ -44,8 +44,8 @@ export async function toPassed(request: Request): Promise<PassedRequest> {
 }
 
 /**
- * Assembles an answer from its parts; a broken one is a network error. A slow reader holds up the sender, so that it needs
- * no memory.
+ * Assembles an answer from its parts; a broken one is a network error. Each part is sent once the one before
+ * was read, so that a slow reader needs no memory.
  */
 export function receive(port: Port, signal: AbortSignal): Promise<Response> {
   const abort = () => port.postMessage({ type: "abort" });
