@@ -183,7 +183,7 @@ describe("a sandbox in this process", () => {
   it("waits for ever for an onDelivery that never answers [6, interfaces 17]", async () => {
     const local = await createSandbox({
       clock: { mode: "frozen", now: EPOCH },
-      settings: { webhook_timeout_seconds: 0.05 } as never,
+      settings: { webhook_timeout_seconds: 0.05 },
       onDelivery: () => new Promise(() => {}),
     });
     try {

@@ -258,6 +258,16 @@ describe("inline documents", () => {
     );
     expect(refused(Array.from({ length: 200_001 }))).toThrow("too large");
     expect(refused(JSON.parse("[".repeat(64) + "]".repeat(64)))).not.toThrow();
+    const problems = (body: unknown) => {
+      try {
+        return inlineDocument(body, { file: "fixture" });
+      } catch (error) {
+        return (error as DocumentError).problems;
+      }
+    };
+    const deep = JSON.parse(`${'{"a":'.repeat(70)}1${"}".repeat(70)}`);
+    expect(problems(deep)).toMatchObject([{ field: "" }]);
+    expect(problems({ a: [JSON.parse('{"__proto__":1}')] })).toMatchObject([{ field: "a[0].__proto__" }]);
     const document = inlineDocument({ a: 1 }, { file: "fixture" });
     expect(problemAt(document, { path: ["a"], message: "is wrong" })).toMatchObject({ line: 0, field: "a" });
   });

@@ -100,7 +100,8 @@ const START: Position = { line: 1, column: 1 };
 export function inlineDocument(value: unknown, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { file } = options;
-  const refuse = (message: string) => documentError(file, NO_POSITION, message, { path: [...path] });
+  const refuse = (message: string, at?: DocumentPath) =>
+    documentError(file, NO_POSITION, message, at && { path: at });
   const path: (string | number)[] = [];
   let values = 0;
   const check = (part: unknown): void => {
@@ -112,7 +113,7 @@ export function inlineDocument(value: unknown, options: ReadOptions): UserDocume
     for (const key of Object.keys(part)) {
       path.push(Array.isArray(part) ? Number(key) : key);
       if (DANGEROUS_KEYS.has(key) && (key === "__proto__" || !options.anyKey))
-        throw refuse(`the key \`${key}\` is not allowed`);
+        throw refuse(`the key \`${key}\` is not allowed`, path);
       check((part as Record<string, unknown>)[key]);
       path.pop();
     }
