@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { VerifyOptions } from "../../src/tools/verify/run-verify.ts";
-import { text } from "../support/docs/pages.ts";
 import { removeScratch } from "../support/run-understudy.ts";
 import { ALTERATIONS } from "../support/traffic/alterations.ts";
 import { type AlteredServices, reported, startAlteredServices } from "../support/traffic/altered-services.ts";
@@ -45,13 +44,10 @@ describe("a service that departs from the contract in one way", () => {
     else expect(reported(told)).toContain(one.har);
   });
 
-  it("the list in docs/verify.md is what is found [interfaces 12]", () => {
+  it("a recording shows every alteration but one [interfaces 12]", () => {
     expect(ALTERATIONS.length).toBeGreaterThanOrEqual(30);
     expect(ALTERATIONS.filter(({ har }) => har === null).map(({ title }) => title)).toEqual([
       "200 in place of 304",
     ]);
-    const [, section] = /^## What it finds\n(.*?)^## /ms.exec(text("docs/verify.md"))!;
-    const shown = [...section!.matchAll(/^- \w+: (.*)$/gm)].flatMap(([, titles]) => titles!.split("; "));
-    expect(shown.sort()).toEqual(ALTERATIONS.map(({ title }) => title).sort());
   });
 });
