@@ -7,10 +7,10 @@ export class SchemaReader {
   /** In OpenAPI 3.0 a reference hides what is beside it. */
   protected readonly hides: boolean;
   private readonly known = {
-    types: new WeakMap<Json, Set<string>>(),
-    properties: new WeakMap<Json, Map<string, unknown>>(),
-    required: new WeakMap<Json, Set<string>>(),
-    plain: new WeakMap<Json, Json>(),
+    types: new Map<Json, Set<string>>(),
+    properties: new Map<Json, Map<string, unknown>>(),
+    required: new Map<Json, Set<string>>(),
+    plain: new Map<Json, Json>(),
   };
 
   constructor(references: References, version: string) {
@@ -51,6 +51,7 @@ export class SchemaReader {
   /** All other keywords in one schema without references and `allOf`. */
   plain(node: unknown): Json {
     return remember(this.known.plain, node, (schema) => {
+      if (isLeaf(schema, ["allOf"])) return schema;
       const parts = this.listParts(schema, ["allOf"]).filter(saysMore);
       // The same object for each reference to it, so that circles are seen.
       if (parts.length === 1 && parts[0]!["allOf"] === undefined) return parts[0]!;
@@ -70,6 +71,7 @@ export class SchemaReader {
 
   /** A schema with those that it refers to and consists of; what is nearest comes last. */
   private listParts(schema: Json, keys: readonly string[]): Json[] {
+    if (isLeaf(schema, keys)) return [schema];
     const seen = new Set<Json>();
     const parts: Json[] = [];
     const add = (node: unknown): void => {
@@ -89,9 +91,12 @@ export class SchemaReader {
 
 const NOTHING: Json = {};
 
+const isLeaf = (schema: Json, keys: readonly string[]) =>
+  schema["$ref"] === undefined && keys.every((key) => schema[key] === undefined);
+
 const saysMore = (part: Json) => Object.keys(part).some((key) => key !== "$ref" && key !== "allOf");
 
-function remember<T>(known: WeakMap<Json, T>, node: unknown, read: (schema: Json) => T): T {
+function remember<T>(known: Map<Json, T>, node: unknown, read: (schema: Json) => T): T {
   const schema = isJson(node) ? node : NOTHING;
   let found = known.get(schema);
   if (found === undefined) {

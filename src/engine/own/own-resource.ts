@@ -179,19 +179,21 @@ function emittingRules(
   };
 }
 
-/** Lists of records of each collection, by its name. */
+/** Lists of records of each collection, by its name. Documents declare many, and few have records in a fixture. */
 export function toFixtureReader(
   collections: readonly AnyCollection[],
   factories: NonNullable<Resource["factories"]>,
 ): NonNullable<Resource["fixture"]> {
-  const readers = collections.map((one) => {
+  const toReader = (one: AnyCollection) => {
     const record = fixtureRecord(one.schema as TObject, { needs: [one.idField] as never });
     return listReader(one, { record: record as never, factory: factories[one.name]! });
-  });
+  };
   return {
-    keys: Object.assign({}, ...readers.map(({ keys }) => keys)),
+    get keys() {
+      return Object.assign({}, ...collections.map((one) => toReader(one).keys));
+    },
     seed(fixture, base) {
-      for (const reader of readers) reader.seed(fixture, base);
+      for (const one of collections) if (fixture[one.name] !== undefined) toReader(one).seed(fixture, base);
     },
   };
 }
