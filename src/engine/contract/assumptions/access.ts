@@ -6,21 +6,20 @@ export const ACCESS: readonly Assumption[] = [
     id: "G01",
     topic: "Token exchange",
     chosen:
-      "POST /v1/auth/token exchanges any API-key credential for an HS256 access token and a refresh token, which lives 30 days and can be used once at POST /v1/auth/refresh. A reset ends every token.",
+      "POST /v1/auth/token exchanges an API key for an HS256 access token and a refresh token, which lives 30 days and can be used once at POST /v1/auth/refresh. A reset ends every token.",
     details: [
-      "The credential is a header, or `api_key` in the body. Both calls answer `{access_token, token_type, expires_in, refresh_token}`; after a refresh the old access token lives on until it expires.",
-      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A token that is unsigned, expired, from before a reset, of another signer or algorithm is 401; so is a missing or unknown credential. One that is not text is 422.",
+      "The key is a header or `api_key` in the body, which decides. After a refresh the old access token lives on until it expires.",
+      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A credential that is missing, unknown, unsigned, expired, from before a reset, of another signer or algorithm is 401; one that is not text is 422.",
     ],
   },
   {
     id: "G02",
     topic: "Permissions",
     chosen:
-      "A user has a role per organization (owner, admin, member) and capabilities; owners and admins have all of them. If several credentials are sent, api-key comes before X-API-Key before Authorization.",
+      "A user has a role per organization (owner, admin, member) and capabilities; owners and admins have all of them. Of several credentials, api-key comes before X-API-Key before Authorization.",
     details: [
-      "4.3, 4.10, 4.15 and 4.16 require an owner or admin, 4.10 of the current organization; deleting a thread its owner, or an owner or admin of its organization; everything else membership of the organization in the path or of the resource's.",
-      "Accounts are `active`, `suspended` or `disabled`; a key can be revoked or expire.",
-      "Without credentials: upload URLs (G13), shared links (G19), and the two calls of G01 with the credential in the body.",
+      "4.3, 4.10 (in the current organization), 4.15 and 4.16 require an owner or admin, deleting a thread its owner or one of these; everything else membership of the path's or the resource's organization.",
+      "Without credentials: upload URLs (G13), shared links (G19), and the token endpoints (G01).",
     ],
   },
   {
@@ -31,7 +30,7 @@ export const ACCESS: readonly Assumption[] = [
     details: [
       "4.1: a foreign session is 403 `SESSION_ACCESS_DENIED`. 4.4: anything foreign or unknown is 404 with `collection_id`. 4.5: an unknown organization is 403 like a foreign one, so that no one can find out which exist.",
       "4.12: a user from outside gets 404 `DASHBOARD_NOT_FOUND`, a member without `report-create` 403, then an unknown link is 404 with `link_id`.",
-      "4.8 writes its codes in upper case in envelope B, as its 404 does: `AUTHENTICATION_REQUIRED`, `INSUFFICIENT_PERMISSIONS`.",
+      "4.8 writes its codes in upper case in envelope B, as its 404 does.",
     ],
   },
   {
@@ -40,8 +39,7 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "Route, faults, credentials, rate limit, readable body, shape, existence and access, spending, the operation's own rules.",
     details: [
-      "An unknown path is 404 `RESOURCE_NOT_FOUND`, an unknown method 405 `METHOD_NOT_ALLOWED` with `Allow`; neither counts against a rate.",
-      "Then 401, 429, 413 or 415 or 400, 422 for the shape, 404 or 403, 429 for spending (only 4.19 is billable), and 422 for the operation's own rules.",
+      "An unknown path (404 `RESOURCE_NOT_FOUND`) or method (405 `METHOD_NOT_ALLOWED` with `Allow`) does not count against a rate. [The steps](../errors-and-limits.md#why-was-this-answered) have the other answers.",
     ],
   },
   {
@@ -78,8 +76,8 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "422 INVALID_INPUT with the field and the value as sent, for ids, enumerations, page sizes, offsets and dates. Integers of 2^53 and beyond are refused everywhere, since clients read them differently.",
     details: [
-      "A field is written like `inputs[0].role`. The value of a query or form is the text that was sent, a JSON number is as it was written (`1e309`, `1.50`), a missing one null.",
-      "The smallest page is 1; years outside 1 to 9999 are refused. `action_type` of 4.15 is open: an unknown one finds nothing. A user's id may begin with `usr_` or `uid_`.",
+      "A field is written like `inputs[0].role`. The value of a query or form is the text sent, a JSON number as it was written (`1e309`, `1.50`), a missing one null.",
+      "The smallest page is 1; years are 1 to 9999. `action_type` of 4.15 is open: an unknown one finds nothing. A user's id may begin with `usr_` or `uid_`.",
       "In envelope B the type is `invalid_request_error`, and `param` names the field.",
     ],
   },
@@ -89,8 +87,8 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A. Unknown body fields and query parameters are ignored, with a warning in the journal.",
     details: [
-      "404 and 405 of G04 are in A as well, with the type `client_error`. JSON is UTF-8; a Content-Type with another charset is 415.",
-      "With `unknown_fields` at `reject` the first of them is 422 and named: in C, which has no field for it, in `detail`.",
+      "404 and 405 of G04 are in A as well, with the type `client_error`. JSON is UTF-8; another charset is 415.",
+      "With `unknown_fields` at `reject` the first of them is 422 and named, in C in `detail`.",
     ],
   },
   {

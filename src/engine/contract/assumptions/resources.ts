@@ -15,7 +15,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G11",
     topic: "File processing",
     chosen:
-      "Progress is linear on the sandbox's clock through parsing, chunking and embedding. A failure (G34) keeps the progress reached; completion emits file.processed. Files that are no documents (pictures, archives, unknown bytes) fail as an unsupported file type when parsing ends.",
+      "Progress is linear on the sandbox's clock through parsing, chunking and embedding. A failure (G34) keeps the progress reached; completion emits file.processed. Pictures, archives and unknown bytes fail as an unsupported file type when parsing ends.",
     details: [
       "`parsing` lasts until 15 percent, `chunking` until 40, `embedding` until the end. A failure sets `error_message` and `completed_at`, and `current_step` to null.",
     ],
@@ -24,20 +24,17 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G12",
     topic: "Putting a file into a store",
     chosen:
-      "POST to the store's files with a file_id is 202 with the processing status; for a file that is already there 200, and nothing restarts. The status of a file in an unknown store is FILE_NOT_IN_STORE as well.",
-    details: [
-      "`POST /v1/organizations/{organization_id}/stores/{store_id}/files` with `{file_id}`. An unknown store or file is 404 `RESOURCE_NOT_FOUND` with `store_id` or `file_id`.",
-    ],
+      "POST of a file_id to the store's files is 202 with the processing status; for a file that is already there 200, and nothing restarts. The status of a file in an unknown store is FILE_NOT_IN_STORE as well.",
+    details: ["An unknown store or file is 404 `RESOURCE_NOT_FOUND` with `store_id` or `file_id`."],
   },
   {
     id: "G13",
     topic: "Uploads",
     chosen:
-      "Upload URLs point to this server and use the Google Cloud Storage resumable protocol. Registering compares what was announced with what arrived. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an upload beyond the sandbox's share of the disk is 413; an empty file is complete from the start.",
+      "Upload URLs point to this server and use the Google Cloud Storage resumable protocol, with a token in place of credentials. Registering compares what was announced with what arrived. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an upload beyond the sandbox's share of the disk is 413; an empty file is complete from the start.",
     details: [
-      "A file has `id`, `object`, `filename`, `mime_type`, `file_size`, `organization_id`, `status` (`uploaded`), `gcs_path`, `created_at`, `created_by`. The upload URL comes with `gcs_path`, `expires_at` and `method` (`PUT`) and has a token instead of credentials.",
       "PUT the whole file, or chunks with `Content-Range`, which are answered 308 and `Range`; `bytes */N` asks how much has arrived; a chunk that leaves a gap stores nothing. DELETE cancels with 499, later PUTs are 404; an expired URL is 410.",
-      "Registering is 201, and 200 with the same file if repeated. A difference from the announcement is 422 with its field; an incomplete upload is 422 with `gcs_path`. `POST …/files/upload` takes a form's `file`; 100 x 2^20 bytes or more are 413. Every new file emits `file.uploaded`.",
+      "Registering is 201, and 200 with the same file if repeated. A difference from the announcement is 422 with its field; an incomplete upload is 422 with `gcs_path`. Every new file emits `file.uploaded`.",
     ],
   },
   {
@@ -46,8 +43,8 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Jobs run on the sandbox's clock to an end that is fixed when they start (G34: which fail). A connection has one running job per type. Cancelling is a POST and gives the status cancelled.",
     details: [
-      "`POST base` is 201, `POST base/{job_id}/cancel` 204; a cancelled job's duration is the time it ran. Cancelling a job that is not running is 422 with `status`, a second running job 422 with `connection_id`, an unknown connection or job 404 with its id's name.",
-      "`duration` is in whole seconds and null while running; bytes and rows grow with time. `start_date` and `end_date` filter `start_time`; `order_by` is `-start_time` (default), `start_time`, `-duration` or `duration`, null last. A list is `{jobs, total, limit, offset}`, 1 to 100, 50 unless given.",
+      "A cancelled job's duration is the time it ran. Cancelling a job that is not running is 422 with `status`, a second running job 422 with `connection_id`, an unknown connection or job 404 with its id's name.",
+      "`duration` is in whole seconds, null while running, and null is last in each order; bytes and rows grow with time. The dates filter `start_time`. `order_by` is `-start_time` unless given.",
     ],
   },
   {
@@ -56,8 +53,8 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Rules of type webhook or email name connector outcomes or events of 6.1. Each notification is sent once, unsigned. A test calls the webhook, and e-mail goes to the sandbox's outbox.",
     details: [
-      "A rule is `{type, url or email, events}`; the config `{organization_id, notifications, updated_at}`, empty at first; another type is 422. Outcomes of jobs are `connector.job.succeeded` and `connector.job.failed`.",
-      "A test answers `{success, notification_type, status_code, delivered_at}`; `success` is false without a 2xx. Without `url` it calls the first webhook rule's, and without a rule it is 422. An e-mail is `{to, subject, body, at}`.",
+      "The config is empty at first; another type is 422. Outcomes of jobs are `connector.job.succeeded` and `connector.job.failed`.",
+      "A test's `success` is false without a 2xx. Without `url` it calls the first webhook rule's, and without a rule it is 422.",
     ],
   },
   {
@@ -66,8 +63,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "A session is running or completed; stop is idempotent. Transcripts, status and logs stream in order of arrival as server-sent events that resume with Last-Event-ID.",
     details: [
-      "A session has `session_id`, `title`, `status`, `language_code`, `owner_id`, `organization_id`, `started_at`, `ended_at`, `has_recording`. Members may read and export; its owner and the organization's owners and admins may stop and delete.",
-      "`POST …/stop` answers the session. Streams are `…/transcripts/stream` (entries of 2.4), `…/status/stream` (`{status, at}`) and `…/logs/stream` (`{at, level, message}`); they end when the session has.",
+      "Members may read and export; its owner and the organization's owners and admins may stop and delete. `POST …/stop` answers the session. Streams end when the session has.",
     ],
   },
   {
@@ -77,7 +73,7 @@ export const RESOURCES: readonly Assumption[] = [
       "A transcription that is not completed is 422, and completes on the sandbox's clock. The actions link to paragraphs, SRT and VTT, which exist. Redaction headers name the policies.",
     details: [
       "It is completed `transcription_seconds` after it began, in a fixture after the fixture's epoch, and then has as many sentences as fit into its audio, unless it has some already.",
-      'The 422 has the details `{field: "status", value}`. The envelope is `{success, data, metadata, actions}`, an action `{href, method}`; times in bodies come from the seed. A foreign transcription is 404 with `transcription_id`.',
+      'The 422 has the details `{field: "status", value}`. Times in bodies come from the seed. A foreign transcription is 404 with `transcription_id`.',
     ],
   },
   {
@@ -94,7 +90,6 @@ export const RESOURCES: readonly Assumption[] = [
     topic: "Shared dashboards",
     chosen:
       "GET /v1/dashboards/shared/{slug} resolves a link without credentials; revoked and unknown are 404.",
-    details: ["200 `{dashboard_id, title, link_id}`; 404 `RESOURCE_NOT_FOUND`."],
   },
   {
     id: "G20",
@@ -102,8 +97,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Reply rules decide; otherwise a deterministic text quotes the best passage of each attached file and repeats a line of the conversation. Tokens are bytes divided by four, rounded up.",
     details: [
-      '200 `{id: "resp_…", object: "model.response", created_at, model, output, usage, inputs}`; `usage` is `{input_tokens, output_tokens, total_tokens, cost, currency: "CHF"}`, and the inputs come back with ids `msg_…`.',
-      "A reply rule is `{match: {model, text, file_id}, reply}`; `text` is part of the last user text, case ignored; the first rule that matches replies. Instead of `reply` it can have a `sequence` (texts, one a call, the last repeats) or an `error` (a code that the operation answers); `delay` is on the wall clock. Tokens are counted over all input texts and the output; the cost is tokens / 1000 x `cost_per_1k_tokens`, to six decimals.",
+      "[Fixtures](../fixtures.md#every-key) have the form of a reply rule; its `delay` is on the wall clock. Inputs come back with ids `msg_…`. Tokens are counted over all input texts and the output; the cost is tokens / 1000 x `cost_per_1k_tokens` in CHF, to six decimals.",
       "Rare words count more when a passage is chosen; at most the last ten files are quoted, word for word. From the second turn on the text repeats the user's previous message. System messages do not change it.",
       "An unknown or inactive model is 422 with `model`, an unknown file 404, more than 10 files in a message 422. Both forms of a message may be mixed.",
     ],
@@ -131,8 +125,7 @@ export const RESOURCES: readonly Assumption[] = [
       "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. Only provider_b takes a mask. An octet-stream or an undeclared type is recognized by its bytes, and `image/jpg` is a JPEG. Animated images cannot be decoded.",
     details: [
       "A field of the other provider and a picture that cannot be decoded (`image_file`) are 422 with the field; another type is 415, a file over the limit 413. More than 40 megapixels after growing are 422 with the field of the largest side.",
-      "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` fills with the colours around the area and a tint from picture, mask and prompt.",
-      "`provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills what is transparent in the mask. The providers are called `provider_a` and `provider_b` in `X-Provider` too. It is not billable.",
+      "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills what is transparent in the mask with the colours around it and a tint from picture, mask and prompt. `X-Provider` has these names too. It is not billable.",
     ],
   },
   {
@@ -156,8 +149,8 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Reparenting and state calls on departments, users, roles and stores write organization entries; assistants write their history and a change log.",
     details: [
-      "A reparent writes `department` / `reparented`: entity is the moved department, target the new parent (empty at the top), values both parents' ids, actor the caller. A move to the present parent changes and writes nothing. State calls write `created`, `updated` and `deleted`, or the word of 4.15: `reparented`, `deactivated` and `reactivated` (an account or a department), `assigned` and `unassigned` (a role; another role is both). A capability is a `permission` that is granted or denied. Their actor is `?actor=usr_…`, else the organization's owner.",
-      "Entries keep names as they were.",
+      "A reparent writes `department` / `reparented`: entity is the moved department, target the new parent (empty at the top), values both parents' ids, actor the caller. A move to the present parent changes and writes nothing.",
+      "State calls write `created`, `updated` and `deleted`, or the word of 4.15: `reparented`, `deactivated` and `reactivated` (an account or a department), `assigned` and `unassigned` (a role; another role is both). A capability is a `permission` that is granted or denied. Their actor is `?actor=usr_…`, else the organization's owner. Entries keep names as they were.",
     ],
   },
   {
@@ -167,8 +160,7 @@ export const RESOURCES: readonly Assumption[] = [
       "No limit is null; two decimals are shown and statuses decided before rounding; past months use today's limits.",
     details: [
       "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond it the budget is 0. `overall_status` is the worst of organization, total and keys.",
-      "Keys with a limit or any spending in the organization are listed by id, and `total_keys` counts those; a key's limit belongs to organization and key together.",
-      "What a deleted key has spent still counts in its months, under the key's last name and without a limit. A new key with its id begins with nothing.",
+      "Keys with a limit or any spending in the organization are listed by id, and `total_keys` counts those; a key's limit belongs to organization and key together. The spending of a deleted key still counts in its months, under its last name and without a limit; a new key with its id begins with nothing.",
     ],
   },
   {
@@ -177,9 +169,9 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "A file that is empty, or whose content is not of its type, fails when parsing ends, one without text when chunking ends, one without words when embedding ends; error_message says why.",
     details: [
-      "For `application/octet-stream` and a form's file without a Content-Type the file name decides. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. HTML and XML are read without markup, CSV by rows, languages without spaces by sentence. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is processed by its type.",
-      "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced. Seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` syncs again everything since the last one.",
-      "With `live_meetings` on, a speaker talks in every running meeting each 9 to 16 seconds of the sandbox's clock until it is stopped; every 500 lines the meeting slows down by half, so that a meeting of years stays small.",
+      "For `application/octet-stream` and a form's file without a Content-Type the file name decides. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. HTML and XML are read without markup, CSV by rows. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is processed by its type.",
+      "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` syncs again everything since the last one.",
+      "With `live_meetings` on, a speaker talks in every running meeting each 9 to 16 seconds of the sandbox's clock until it is stopped; every 500 lines the meeting slows down by half.",
     ],
   },
   {
@@ -188,7 +180,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A picture is described by format, size and dominant colours. For a model with vision: false in the fixture, which no answer shows, it is 422 with the field of its file_id.",
     details: [
-      "PNG, JPEG, WebP and GIF files of up to 25 MiB are decoded; any other image is described as unreadable. An image that was never uploaded is described from the seed.",
+      "PNG, JPEG, WebP and GIF files of up to 25 MiB are decoded; any other image is described as unreadable, one that was never uploaded from the seed.",
     ],
   },
   {
@@ -197,7 +189,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "With `invoicing` on, every organization that spent anything in a month gets an invoice when the month ends on the sandbox's clock. Three days later it is paid, or fails if the organization's monthly limit was reached in that month, with the events of 6.1.",
     details: [
-      "The amount is the month's spending, to the centime and at least one; the status is `draft` in between. The limits at the month's end decide. An invoice that a state call settles or deletes does not change again. Switching the setting off stops invoices and payments until it is on again.",
+      "The amount is the month's spending, to the centime and at least one; the status is `draft` in between. The limits at the month's end decide. An invoice that a state call settles or deletes does not change again. With the setting off, invoices and payments pause.",
     ],
   },
   {
@@ -207,7 +199,7 @@ export const RESOURCES: readonly Assumption[] = [
       "A key works only while its user is a member of the organization it acts in. Afterwards every operation refuses it like a non-member, by default with 403 ORGANIZATION_ACCESS_DENIED (4.10, 4.19, lists of models and webhooks), until 4.5 changes its organization.",
     details: [
       "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. A key can still be exchanged for a session token, which can do what the key can.",
-      "Deleting a record, by a state call or by the API, deletes everything that belongs to it: an organization's departments, files, threads and their messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with their sessions and rate windows; and all their timers. A new record with such an id has nothing of the old. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
+      "Deleting a record deletes everything that belongs to it: an organization's departments, files, threads and their messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with their sessions and rate windows; and all their timers. A new record with such an id has nothing of the old. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
     ],
   },
   {
@@ -226,7 +218,7 @@ export const RESOURCES: readonly Assumption[] = [
       "If-None-Match decides before If-Modified-Since. Amounts below a hundredth have six decimals in the details of errors. Titles are ordered by code point. An arrow inside a subtitle is pulled apart.",
     details: [
       "Both headers are honoured where `ETag` and `Last-Modified` are sent; a date that is none of HTTP's three spellings counts as not sent.",
-      "`-->` becomes `-- >`, so that no reader takes text for a time. A track may be in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
+      "`-->` becomes `-- >`. A track may be in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
     ],
   },
   {
@@ -251,7 +243,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "`X-Goog-Hash` (`crc32c`, `md5`) and `Content-MD5` on the last request of an upload are compared with all its bytes: another digest, or one that is not base64 of its length, is 400 `INVALID_DIGEST` with the header; nothing is stored, and the upload begins again.",
     details: [
-      "Each of several values must be right; other algorithms are ignored, and so are the headers of earlier requests. For a form they are those of its file.",
+      "Each of several values must be right; other algorithms and the headers of earlier requests are ignored. For a form they are those of its file.",
     ],
   },
   {
