@@ -178,17 +178,18 @@ export function eventsPage(events: readonly CataloguedEvent[]): string {
     const when = group.map(({ summary }) => summary).join("; ");
     return `| ${names} | ${when} | ${group[0]!.fields.map((field) => `\`${field}\``).join(", ")} |`;
   });
-  const samples = groups.map(
-    ([first]) => `### ${first!.name}\n\n\`\`\`json\n${JSON.stringify(first!.sample, null, 2)}\n\`\`\``,
+  const [, ...others] = groups;
+  const samples = others.map(
+    ([first]) =>
+      `// data of ${first!.name}\n${JSON.stringify((first!.sample as { data: object }).data, null, 2)}`,
   );
   return `# Events
 
 <!-- generated from the declarations by npm run generate -->
 
-Webhooks receive these events (sections [6.1](reference/service-api.md#6.1), [6.2](reference/service-api.md#6.2) and
-[G25](reference/assumptions.md#G25)). \`understudy events NAME --schema\` prints the JSON Schema of one, \`--sample\` a sample, and
-\`understudy events --types ts\` (or \`py\`) types of all. [Webhooks](webhooks.md) describes how they are sent,
-[Signatures](signatures.md) how you verify them.
+Webhooks receive these events ([6.1](reference/service-api.md#6.1), [G25](reference/assumptions.md#G25)).
+\`understudy events NAME --schema\` prints the JSON Schema of one, \`--sample\` a sample, and \`understudy events --types ts\` (or \`py\`) types of all.
+[Webhooks](webhooks.md) describes how they are sent, [Signatures](signatures.md) how you verify them.
 
 | event | when | data |
 |---|---|---|
@@ -196,6 +197,14 @@ ${rows.join("\n")}
 
 ## Samples
 
-${samples.join("\n\n")}
+\`\`\`json
+${JSON.stringify(groups[0]![0]!.sample, null, 2)}
+\`\`\`
+
+The others have the same form ([6.2](reference/service-api.md#6.2)):
+
+\`\`\`jsonc
+${samples.join("\n")}
+\`\`\`
 `;
 }
