@@ -7,7 +7,7 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "bundle.make",
     route: "POST S/bundle",
-    summary: "Export the sandbox's requests and changes as one file for `understudy replay`",
+    summary: "Export requests and changes as a file for `understudy replay`",
     description:
       "Contains the fixture, seed, clock, settings and scenarios, and in order the requests, the control calls that changed something, and the answers. Credentials are replaced by placeholders, so masking loses nothing.",
     reads: true,

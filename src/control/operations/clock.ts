@@ -112,7 +112,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "clock.set",
     route: "PUT S/clock",
-    summary: "Freeze the clock, scale it, or let it run with the wall clock",
+    summary: "Freeze, scale or release the clock",
     description:
       "`frozen` without `now` stops the clock at its present time. A later `now` runs the timers that become due; an earlier one is refused.",
     body: { kind: "json", schema: ClockInput },
@@ -137,7 +137,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "clock.advance",
     route: "POST S/clock/advance",
-    summary: "Move the clock forward, in any mode, and run the timers that become due",
+    summary: "Move the clock forward and run the timers that become due",
     body: { kind: "json", schema: AdvanceInput },
     describeChange: ({ body: { by, to, next } }) => ({
       title: `The clock was advanced ${by !== undefined ? `by ${by}` : next ? "to what was due next" : `to ${to}`}.`,
@@ -186,7 +186,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "clock.run",
     route: "POST S/clock/pending/run",
-    summary: "Run one pending timer now, before it is due, without moving the clock",
+    summary: "Run a pending timer before it is due, without moving the clock",
     body: { kind: "json", schema: PendingTimerInput },
     describeChange: ({ body: { kind, subject } }) => ({
       title: `${kind} ${subject} was run early.`,
@@ -208,7 +208,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "clock.stop",
     route: "DELETE S/clock/advance",
-    summary: "Stop a running advance; the clock stays at the instant that it has reached",
+    summary: "Stop a running advance where it is",
     success: { status: 204 },
     handle({ sandbox: { world } }) {
       world.stopAdvance();

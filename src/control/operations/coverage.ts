@@ -8,7 +8,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     id: "coverage.show_all",
     section: "interfaces 11",
     route: "GET /_control/coverage",
-    summary: "Show the coverage of all sandboxes, including deleted ones",
+    summary: "Show the coverage of all sandboxes, deleted ones too",
     description: "Counts since the server's start, including reports from other servers.",
     success: { status: 200, schema: CoverageMatrix },
     handle: ({ server }) => coverageMatrix(server.api.operations, server.sandboxes.outcomes()),
@@ -17,7 +17,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     id: "coverage.map_all",
     section: "interfaces 11",
     route: "GET /_control/coverage.html",
-    summary: "Show the coverage as a heat map, on a page that needs no network",
+    summary: "Show the coverage as a heat map",
     success: { status: 200, content_types: ["text/html"] },
     handle: ({ server }) =>
       heatMap(coverageMatrix(server.api.operations, server.sandboxes.outcomes()), "all sandboxes"),
@@ -26,7 +26,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     id: "coverage.report",
     section: "interfaces 11",
     route: "POST /_control/coverage",
-    summary: "Add the coverage of another server, for example one in a test's own process",
+    summary: "Add another server's coverage",
     body: { kind: "json", schema: CoverageMatrix },
     success: { status: 200, schema: CoverageMatrix },
     handle({ body, server: { api, sandboxes } }) {
@@ -55,14 +55,14 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "coverage.show",
     route: "GET S/coverage",
-    summary: "Show which documented outcomes of each operation were seen, and how often",
+    summary: "Count the documented outcomes seen, by operation",
     success: { status: 200, schema: CoverageMatrix },
     handle: ({ sandbox }) => coverageMatrix(sandbox.api.operations, sandbox.outcomes),
   }),
   operation({
     id: "coverage.map",
     route: "GET S/coverage.html",
-    summary: "Show the coverage as a heat map, on a page that needs no network",
+    summary: "Show the coverage as a heat map",
     success: { status: 200, content_types: ["text/html"] },
     handle: ({ sandbox: { api, name, outcomes } }) =>
       heatMap(coverageMatrix(api.operations, outcomes), name, `/_console/s/${name}`),
@@ -70,7 +70,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "coverage.clear",
     route: "DELETE S/coverage",
-    summary: "Clear the coverage counts; a reset of the sandbox leaves them",
+    summary: "Clear the counts; a reset does not",
     success: { status: 204 },
     handle({ sandbox }) {
       sandbox.outcomes.clear();

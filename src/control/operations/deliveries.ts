@@ -157,7 +157,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     id: "deliveries.list",
     section: "interfaces 14",
     route: "GET S/deliveries",
-    summary: "List deliveries of all webhooks, newest first, and why each failed",
+    summary: "List deliveries of all webhooks, newest first, with reasons",
     query: DeliveryQuery,
     success: { status: 200, schema: ListOf(ListedDelivery) },
     handle({ query: { limit, ...filter }, sandbox: { api, world } }) {
@@ -171,7 +171,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     id: "deliveries.redeliver",
     section: "interfaces 14",
     route: "POST S/deliveries/redeliver",
-    summary: "Make one attempt of failed deliveries at once, and wait for them",
+    summary: "Attempt failed deliveries again, and wait",
     description:
       "Sends the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it.",
     body: { kind: "json", schema: RedeliverInput },
@@ -204,7 +204,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     id: "deliveries.show",
     section: "interfaces 14",
     route: "GET S/deliveries/{id}",
-    summary: "Show a delivery with the request and response of each attempt",
+    summary: "Show a delivery with the bytes of each attempt",
     params: OfDelivery,
     errors: ["unknown-record"],
     success: { status: 200, schema: DeliveryDetail },
@@ -219,7 +219,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "outbox.list",
     route: "GET S/outbox",
-    summary: "List the e-mails that the service would have sent, newest first",
+    summary: "List e-mails that the service would have sent, newest first",
     success: { status: 200, schema: ListOf(EmailBody) },
     handle({ sandbox: { world } }) {
       world.catchUp();

@@ -67,7 +67,7 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "events.trigger",
     route: "POST S/events",
-    summary: "Emit a webhook event as a real change would, and wait for the first attempts",
+    summary: "Emit a webhook event and wait for the first attempts",
     body: { kind: "json", schema: TriggerInput },
     describeChange: ({ body: { event, for: subject } }) => ({
       title: `The event ${event} was triggered${subject === undefined ? "" : ` for ${subject}`}.`,

@@ -100,7 +100,7 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
     id: "faults.explain",
     section: "interfaces 11",
     route: "POST S/faults/explain",
-    summary: "Explain how a request would be answered, without running or counting it",
+    summary: "Explain how a request would be answered, without running it",
     description: "Returns the outcome of each step, and for each active rule why it would trigger or not.",
     reads: true,
     body: { kind: "json", schema: ExplainInput },

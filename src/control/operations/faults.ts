@@ -15,7 +15,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.list",
     route: "GET S/faults",
-    summary: "List the inline rules, newest first, the order in which they are evaluated",
+    summary: "List inline rules in the order of evaluation, newest first",
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();
@@ -67,7 +67,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.change",
     route: "PUT S/faults/{id}",
-    summary: "Replace an inline rule; the new one keeps its id and place, and counts from zero",
+    summary: "Replace an inline rule; id and place stay, its counts begin at zero",
     params: OfRule,
     body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",

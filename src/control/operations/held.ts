@@ -36,7 +36,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     id: "held.list",
     section: "interfaces 20",
     route: "GET S/held",
-    summary: "List the requests and deliveries that a rule with `hold` holds, oldest first",
+    summary: "List requests and deliveries that a rule holds, oldest first",
     success: { status: 200, schema: HeldList },
     handle({ sandbox: { held } }) {
       return toList(held.list().map(renderHeld));
@@ -46,8 +46,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     id: "held.stream",
     section: "interfaces 20",
     route: "GET S/held/stream",
-    summary:
-      "Follow the list of what is held as server-sent events: the list at first, and after each change",
+    summary: "Follow this list: at first, and after each change",
     success: { status: 200, content_types: ["text/event-stream"], events: HeldList },
     handle({ sandbox: { held } }) {
       return new StreamBody("text/event-stream", (signal) => streamHeld(held, signal));
@@ -57,7 +56,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     id: "held.release",
     section: "interfaces 20",
     route: "POST S/held/{id}/release",
-    summary: "Release a held request or delivery: it continues, or is answered otherwise",
+    summary: "Release one: it continues, or gets the given answer",
     description:
       "Without a body it continues. `answer`, `error` and `wire` are those of a rule's effect, and replace the answer of the operation or receiver. A request that is held before its change then changes nothing.",
     params: sandboxParams({ id: Type.String({ description: "The id in the list", examples: ["held_1"] }) }),

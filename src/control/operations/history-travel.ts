@@ -72,7 +72,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     id: "history.rewind",
     section: "interfaces 10",
     route: "POST S/history/{id}/rewind",
-    summary: "Rewind to before or after a change, including one that was undone",
+    summary: "Rewind to before or after a change, also an undone one",
     description:
       "Restores data, credentials, rate windows, clock, timers, pending deliveries and random state; settings, scenarios, rules and journal stay.",
     params: EntryParams,
@@ -97,7 +97,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     id: "history.fork",
     section: "interfaces 10",
     route: "POST S/history/{id}/fork",
-    summary: "Create a second sandbox from the state before or after a change",
+    summary: "Create a sandbox from the state before or after a change",
     params: EntryParams,
     body: {
       kind: "json",
@@ -126,7 +126,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     id: "history.repeat",
     section: "interfaces 10",
     route: "POST S/history/{id}/repeat",
-    summary: "Send an entry's request again, as the same caller, and compare the answers",
+    summary: "Send an entry's request again, as its caller, and compare the answers",
     description: "A request that changed nothing has no entry; use its id in the journal.",
     params: EntryParams,
     body: { kind: "json", schema: RepeatInput, optional: true },

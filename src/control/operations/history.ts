@@ -44,7 +44,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     id: "history.list",
     section: "interfaces 10",
     route: "GET S/history",
-    summary: "List the changes of the sandbox's world, newest first, with the cause of each",
+    summary: "List the sandbox's changes, newest first, each with its cause",
     query: HistoryQuery,
     success: { status: 200, schema: HistoryBody },
     handle({ query: { kind, subject, cause, since, limit }, sandbox: { history } }) {
@@ -59,7 +59,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     id: "history.stream",
     section: "interfaces 10",
     route: "GET S/history/stream",
-    summary: "Follow the history as server-sent events, one entry each",
+    summary: "Follow the history",
     headers: RESUMES,
     success: { status: 200, content_types: ["text/event-stream"], events: HistoryEntryBody },
     handle({ headers, sandbox: { history } }) {

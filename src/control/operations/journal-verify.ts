@@ -63,8 +63,7 @@ export const Expectation = Type.Unsafe<Expected>({
 export const checkJournal = operation({
   id: "journal.verify",
   route: "POST S/journal/verify",
-  summary:
-    "Check whether the expected requests or deliveries occurred, by count or in order, and show the nearest misses",
+  summary: "Check whether expected requests or deliveries occurred, and show the nearest misses",
   description:
     "A match that nothing can satisfy is 422: an unknown operation, event or code, an operation with a foreign method or path, an impossible path, and, while the journal is whole, a path, method, user or webhook that it has not seen. Once entries were lost, any other match is 409, since what it is about may have been lost.",
   reads: true,

@@ -38,7 +38,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "journal.list",
     route: "GET S/journal",
-    summary: "List requests and delivery attempts, newest first, with the reason for each outcome",
+    summary: "List requests and delivery attempts, newest first, with reasons",
     query: JournalQuery,
     success: { status: 200, schema: JournalBody },
     handle({ query, sandbox }) {
@@ -54,7 +54,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     id: "journal.search",
     section: "interfaces 11",
     route: "GET S/journal/search",
-    summary: "Find the entries whose request or response body contains a text",
+    summary: "Find entries whose request or response body contains a text",
     query: ClosedObject({
       body: OptionalText("The text, in upper or lower case; by default any"),
     }),
@@ -88,7 +88,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "journal.stream",
     route: "GET S/journal/stream",
-    summary: "Follow the journal as server-sent events, one entry each",
+    summary: "Follow the journal",
     query: ClosedObject(filters),
     headers: RESUMES,
     success: { status: 200, content_types: ["text/event-stream"], events: JournalEntryBody },
@@ -104,7 +104,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     id: "journal.live",
     section: "interfaces 11",
     route: "GET S/live",
-    summary: "Follow a sandbox for a page: its journal and its history so far, then new entries",
+    summary: "Follow journal and history, for a page: entries so far, then new ones",
     headers: {
       "last-event-id": "The id of the last event received; an unknown id starts from the beginning",
     },

@@ -66,7 +66,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     id: "operations.list",
     section: "interfaces 18",
     route: "GET S/operations",
-    summary: "List the operations that the reference lacks: the server's own, and this sandbox's",
+    summary: "List own operations, of the server and of this sandbox",
     success: { status: 200, schema: OwnOperationsBody },
     handle: ({ sandbox }) => listOwn(sandbox, []),
   }),
@@ -74,7 +74,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     id: "operations.replace",
     section: "interfaces 18",
     route: "PUT S/operations",
-    summary: "Serve the operations of an OpenAPI document in this sandbox, in place of an earlier one",
+    summary: "Serve an OpenAPI document in this sandbox, in place of an earlier one",
     body: {
       kind: "json",
       limit: MAX_BYTES,
@@ -118,7 +118,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     id: "operations.types",
     section: "interfaces 18",
     route: "GET S/operations/types",
-    summary: "Show TypeScript types of the sandbox's own operations, collections and events",
+    summary: "Show TypeScript types of own operations, collections and events",
     success: { status: 200, content_types: ["text/plain"] },
     async handle({ sandbox }) {
       const { ownTypes } = await import("../../tools/reports/own-types.ts");
@@ -129,7 +129,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     id: "operations.document",
     section: "interfaces 18",
     route: "GET S/openapi.json",
-    summary: "Show the API of this sandbox, with its own operations, as an OpenAPI 3.1 document",
+    summary: "Show this sandbox's API, with its own operations",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ sandbox, server, site }) {
       const { openApiDocument } = await import("../../tools/reports/openapi.ts");
@@ -140,7 +140,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     id: "operations.delete",
     section: "interfaces 18",
     route: "DELETE S/operations",
-    summary: "Remove the operations of this sandbox alone, with their records",
+    summary: "Remove this sandbox's own operations, with their records",
     describeChange: () => ({ title: "The sandbox lost the operations of its own." }),
     success: { status: 204 },
     handle({ sandbox }) {

@@ -162,7 +162,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "receivers.requests",
     route: "GET S/receivers/{id}/requests",
-    summary: "List the requests that a receiver got, oldest first, with the verdict on each signature",
+    summary: "List a receiver's requests, oldest first, with verdicts on their signatures",
     params: OfReceiver,
     errors: ["unknown-receiver"],
     success: { status: 200, schema: ListOf(ReceivedRequestBody) },
@@ -176,7 +176,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     id: "receivers.follow",
     section: "interfaces 11",
     route: "GET S/receivers/{id}/stream",
-    summary: "Follow the deliveries that a receiver answers with `forward`, as server-sent events",
+    summary: "Follow the deliveries that a receiver answers with `forward`",
     description:
       "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. Of several clients, the last to connect gets a delivery.",
     params: OfReceiver,
@@ -193,7 +193,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     id: "receivers.answer",
     section: "interfaces 11",
     route: "POST S/receivers/{id}/forwarded/{delivery}",
-    summary: "Answer a forwarded delivery with the response of the remote receiver",
+    summary: "Answer a forwarded delivery",
     params: sandboxParams({
       id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }),
       delivery: Type.String({ description: "The forwarded delivery's id", examples: ["1b6f0a52"] }),

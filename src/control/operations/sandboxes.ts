@@ -166,7 +166,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "sandboxes.delete",
     route: "DELETE S",
-    summary: "Delete a sandbox; `default`, which always exists, is reset instead",
+    summary: "Delete a sandbox; `default` is reset instead",
     success: { status: 204 },
     handle({ sandbox, server }) {
       if (sandbox.name === "default") sandbox.reset();

@@ -22,7 +22,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "scenarios.list",
     route: "GET S/scenarios",
-    summary: "List all scenarios, whether each is active here, and how often its rules have been triggered",
+    summary: "List all scenarios, whether each is active here, and how often its rules were triggered",
     success: { status: 200, schema: ListOf(ScenarioBody) },
     handle: ({ sandbox, server }) => listIn(server, sandbox),
   }),

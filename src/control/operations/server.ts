@@ -126,7 +126,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     id: "server.fleet",
     section: "interfaces 15",
     route: "GET /_control/fleet",
-    summary: "Show the nodes of a fleet and which node owns each sandbox; a single server has none",
+    summary: "Show a fleet's nodes and which node owns each sandbox",
     query: ClosedObject({
       limit: Type.Optional(
         Type.Integer({
@@ -143,7 +143,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "server.openapi",
     route: "GET /_control/openapi.json",
-    summary: "Show the emulated API as an OpenAPI 3.1 document",
+    summary: "Show the emulated API's document",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server, site }) {
       const { openApiDocument } = await import("../../tools/reports/openapi.ts");
@@ -154,7 +154,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     id: "server.events",
     section: "interfaces 14",
     route: "GET /_control/events",
-    summary: "List all events, with the schema and a sample of each payload",
+    summary: "List all events, each with a schema and a sample",
     success: { status: 200, schema: ListOf(CataloguedEvent) },
     async handle({ server }) {
       const { eventCatalogue } = await import("../../tools/reports/event-catalogue.ts");
@@ -174,7 +174,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "server.metrics",
     route: "GET /_control/metrics",
-    summary: "Show metrics of the server in Prometheus' text format",
+    summary: "Show metrics in Prometheus' text format",
     success: { status: 200, content_types: ["text/plain"] },
     handle: ({ server }) => new RawBody("text/plain; version=0.0.4; charset=utf-8", metricsText(server)),
   }),

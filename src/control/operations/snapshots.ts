@@ -51,7 +51,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.list",
     route: "GET S/snapshots",
-    summary: "List snapshots in the order in which they were saved",
+    summary: "List snapshots, oldest first",
     success: { status: 200, schema: ListOf(SnapshotBody) },
     handle({ sandbox }) {
       return toList([...sandbox.snapshots].map(([name, value]) => renderSnapshot(name, value)));
@@ -60,7 +60,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.save",
     route: "POST S/snapshots",
-    summary: "Save the present state under a name",
+    summary: "Save the present state",
     description:
       "Contains data, credentials, clock, timers, pending deliveries, half-finished uploads and random state. Waits up to 5 s for deliveries in progress.",
     body: {
@@ -110,7 +110,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.download",
     route: "GET S/snapshots/{snap}",
-    summary: "Download a self-contained snapshot, including uploads; `now` is the present state",
+    summary: "Download a snapshot, including uploads; `now` is the present state",
     params: OfSnapshot,
     errors: ["unknown-snapshot"],
     success: { status: 200, schema: SnapshotFile },
@@ -130,7 +130,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.upload",
     route: "PUT S/snapshots/{snap}",
-    summary: "Upload a snapshot that was downloaded from this sandbox or another",
+    summary: "Upload a snapshot of this or another sandbox",
     params: OfSnapshot,
     body: { kind: "json", schema: SnapshotFile, limit: MAX_UPLOAD_BYTES, validated: "by handler" },
     errors: ["limit-reached", "snapshot-too-new"],

@@ -137,7 +137,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "state.list",
     route: "GET S/state/{collection}",
-    summary: "List records, filtered by the values of their fields",
+    summary: "List records, filtered by fields",
     params: OfCollection,
     query: Type.Object(
       {
@@ -183,7 +183,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "state.create",
     route: "POST S/state/{collection}",
-    summary: "Create a record; missing fields get plausible values from the sandbox's seed",
+    summary: "Create a record; missing fields are generated from the sandbox's seed",
     params: OfCollection,
     query: ChangeQuery,
     body: { kind: "json", schema: SomeFields, optional: true },
@@ -217,7 +217,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "state.update",
     route: "PATCH S/state/{collection}/{id}",
-    summary: "Change fields of a record, within the API's invariants",
+    summary: "Change fields of a record",
     params: OfRecord,
     query: ChangeQuery,
     body: { kind: "json", schema: SomeFields },

@@ -26,7 +26,7 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
     id: "sandboxes.export",
     section: "interfaces 19",
     route: "POST S/export",
-    summary: "Export the sandbox as one file for `understudy open` and the viewer",
+    summary: "Export the sandbox as a file for `understudy open` and the viewer",
     description:
       "World, timeline with its states, journal, settings and scenarios, compressed; secrets are replaced as in bundles.",
     reads: true,

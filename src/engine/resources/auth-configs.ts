@@ -104,7 +104,7 @@ const listAuthConfigs = operation({
   method: "GET",
   path: "/v1/admin/connector/auth-configs",
   summary: "List the auth configurations of connectors",
-  description: "Those of the organization that the key acts in, newest first, for its owners and admins.",
+  description: "Of the key's current organization, newest first; for its owners and admins.",
   errors: ["INSUFFICIENT_PERMISSIONS", ...CURRENT_MEMBER_ERRORS],
   success: {
     status: 200,

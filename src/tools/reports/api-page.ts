@@ -1,3 +1,5 @@
+import { DATE_OR_INSTANT } from "./openapi-document.ts";
+
 /** The parts of the OpenAPI document that the page shows. */
 export interface ApiDocument {
   paths: object;
@@ -81,15 +83,17 @@ export function apiPage({ paths, components }: ApiDocument): string {
   });
   return `# The API
 
-Every operation of the emulated API: its fields, answers and errors. Generated from the [OpenAPI document](openapi.json), which
-has every detail and which \`understudy openapi\` prints. Scenarios, the journal and coverage use the same operation ids.
+Every operation of the emulated API, generated from the [OpenAPI document](openapi.json), which has every detail
+(\`understudy openapi\` prints it). Scenarios, journal and coverage use the same operation ids.
 
-- After each summary is the section of the [reference](reference/service-api.md), then the [assumptions](reference/assumptions.md)
+- Links after a summary: the section of the [reference](reference/service-api.md), then the [assumptions](reference/assumptions.md)
   where it is silent.
-- A field with \`*\` is required; one without a type is text; \`org_…\` is an id with this prefix. Parameters of a path: ${pathParameters(calls.map(({ call }) => call))}.
+- Fields: \`*\` is required; no type means text; \`org_…\` is an id with this prefix; "date" is an ISO 8601 date (the whole UTC day)
+  or date-time; \`{…}\` is an object.
+- Path parameters: ${pathParameters(calls.map(({ call }) => call))}.
 - Every operation also answers 401 \`AUTHENTICATION_REQUIRED\`, 422 \`INVALID_INPUT\` and 429 \`RATE_LIMIT_EXCEEDED\`, unless it says
   "never"; a body can be 400 \`INVALID_JSON\`, 413 \`PAYLOAD_TOO_LARGE\` or 415 \`UNSUPPORTED_MEDIA_TYPE\`, and anything 500
-  \`INTERNAL_ERROR\`. [Errors and limits](errors-and-limits.md) explains envelopes and codes.
+  \`INTERNAL_ERROR\`. [Errors and limits](errors-and-limits.md) explains them.
 
 ${sections.join("\n")}
 ## Records
@@ -243,6 +247,7 @@ function item(name: string, required: boolean, schema: Shape, home?: string): st
 function describe(schema: Shape): string {
   const text = schema.description?.replaceAll("\n", " ");
   const type = describeType(schema);
+  if (text === DATE_OR_INSTANT) return "date";
   if (text === undefined) return type === "text" ? "" : type;
   return type === "text" ? text : `${type}. ${text}`;
 }
@@ -269,9 +274,9 @@ function describeType(schema: Shape): string {
 function describeObject({ properties }: Shape): string {
   const names = Object.entries(properties ?? {}).map(([name, shape]) => {
     const inner = shape.properties === undefined && shape.$ref === undefined && shape.items === undefined;
-    return inner ? `\`${name}\`` : `\`${name}\` (${describeType(shape)})`;
+    return inner ? `\`${name}\`` : `\`${name}\`: ${describeType(shape)}`;
   });
-  return names.length === 0 ? "object" : `object of ${names.join(", ")}`;
+  return names.length === 0 ? "object" : `{${names.join(", ")}}`;
 }
 
 function describeText(schema: Shape): string {

@@ -4,6 +4,9 @@ import { toSite } from "../../engine/pipeline/plain-http.ts";
 
 export type Json = Record<string, unknown>;
 
+/** Describes a date in a query or body that has no other description. */
+export const DATE_OR_INSTANT = "An ISO 8601 date (the whole UTC day) or date-time";
+
 /** The base URLs in documents that are written without a server: those of a local one. */
 export const LOCAL_SITE = toSite("http://127.0.0.1:4747");
 
@@ -279,7 +282,7 @@ export class SchemaComponents {
     for (const [key, value] of Object.entries(schema)) {
       if (INTERNAL.has(key)) continue;
       if (key === "format" && value === "date-or-instant") {
-        copy["description"] ??= "An ISO 8601 date (the whole UTC day) or date-time";
+        copy["description"] ??= DATE_OR_INSTANT;
       } else copy[key] = this.value(key, value);
     }
     return copy;

@@ -39,11 +39,12 @@ export function withTables(page: string, calls: readonly Call[]): string {
   );
 }
 
-/** A line for each call: its input, its summary, and after the arrow its answer. */
+/** A line for each call: its input, its summary, and after the arrow its answer, unless it is 204 alone. */
 function callList(calls: readonly Call[], shown: Shown): string {
   const lines = calls.map((call) => {
     const request = [call.method, shortPath(call), takes(call, shown)].filter((part) => part !== "");
-    return `- ${request.join(" ")}: ${call.summary} → ${answers(call, shown)}\n`;
+    const answer = answers(call, shown);
+    return `- ${request.join(" ")}: ${call.summary}${answer === "204" ? "" : ` → ${answer}`}\n`;
   });
   return lines.join("");
 }
@@ -57,7 +58,7 @@ function takes({ query, body }: AnyDeclaration, shown: Shown): string {
   const keys = Object.keys((query as Shape | undefined)?.properties ?? {});
   const parts = keys.length === 0 ? [] : [`\`?${keys.map((key) => `${key}=`).join("&")}\``];
   if (body?.kind === "json")
-    parts.push(describeShape(body.schema as Shape, shown) + (body.optional ? ", or nothing" : ""));
+    parts.push(describeShape(body.schema as Shape, shown) + (body.optional ? "?" : ""));
   return parts.join(", ");
 }
 
@@ -86,7 +87,7 @@ function successText({ schema, content_types, events, description }: Success, sh
 type Shown = Map<string, readonly string[]>;
 
 /** Objects with this many fields or more are listed once, under their names. */
-const MANY_FIELDS = 7;
+const MANY_FIELDS = 5;
 
 /** The fields of an object, optional ones with a question mark, or its description. */
 function describeShape(schema: Shape, shown: Shown): string {
@@ -94,7 +95,7 @@ function describeShape(schema: Shape, shown: Shown): string {
   const inside = findItem(schema) ?? items;
   if (inside !== undefined) {
     const isNamed = Object.keys(inside.properties ?? {}).length >= MANY_FIELDS;
-    const one = isNamed || inside.properties === undefined ? inside.$id! : listFields(inside);
+    const one = inside.properties === undefined ? inside.$id! : listFields(inside);
     if (items !== undefined) return `\`[${one}]\``;
     return `list of ${isNamed ? describeShape(inside, shown) : `\`${one}\``}`;
   }

@@ -116,7 +116,7 @@ export const exportAuditLog = operation({
   method: "GET",
   path: "/v1/organizations/{organization_id}/audit-log/export",
   summary: "Export the organization's audit log as CSV",
-  description: `Streams the newest ${MAX_ROWS / 1000},000 entries that pass the filters, newest first.`,
+  description: `The newest ${MAX_ROWS / 1000},000 entries that pass the filters, newest first.`,
   params: Type.Object({ organization_id: Id("org_") }),
   query: Query,
   errors: ADMINISTRATOR_ERRORS,

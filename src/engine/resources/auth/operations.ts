@@ -25,7 +25,7 @@ export const createToken = operation({
   path: "/v1/auth/token",
   summary: "Exchange an API key for a session token",
   description:
-    "The API key comes in the body or in one of the headers of section 5; if both are sent, the body decides, so that a client can ask for a new token while it still sends the old one.",
+    "The API key is in the body or in a header of section 5; the body wins, so a client may still send its old token.",
   credentials: false,
   envelope: "C",
   body: { kind: "json", optional: true, schema: Type.Object({ api_key: Type.Optional(Type.String()) }) },
@@ -52,7 +52,7 @@ export const refreshToken = operation({
   method: "POST",
   path: "/v1/auth/refresh",
   summary: "Exchange a refresh token for a new session token",
-  description: "The refresh token cannot be used again; earlier access tokens stay valid until they expire.",
+  description: "Each refresh token works once; earlier access tokens stay valid until they expire.",
   credentials: false,
   envelope: "C",
   body: {

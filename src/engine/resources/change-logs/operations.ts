@@ -26,7 +26,7 @@ export const listChangeLogs = operation({
   reads: true,
   path: "/v1/organizations/{organization_id}/dashboard/change-logs",
   summary: "List an organization's change log",
-  description: "Newest first. Filters are in the body; all of them are optional, and so is the body.",
+  description: "Newest first. The filters are in the body; all are optional, the body too.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: {
     kind: "json",

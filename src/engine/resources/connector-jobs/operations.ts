@@ -61,7 +61,7 @@ export const listConnectorJobs = operation({
   method: "GET",
   path: BASE,
   summary: "List connector jobs",
-  description: "The dates narrow by start_time. A job that runs has no duration yet and comes last by it.",
+  description: "The dates filter by `start_time`. Running jobs have no duration and come last by it.",
   params: Type.Object({ organization_id: Id("org_") }),
   query: Type.Object({
     connection_id: Type.Optional(Id("conn_")),
@@ -116,7 +116,7 @@ export const triggerConnectorJob = operation({
   path: BASE,
   summary: "Trigger a connector job",
   description:
-    "The job runs for as long as the setting says when it is triggered, unless it fails before (G34); a reset brings everything again. One job of a type runs per connection at a time.",
+    "The job runs as long as the setting `connector_job_seconds` says at that moment, unless it fails (G34); a reset syncs everything again. One job of a type runs per connection.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: { kind: "json", schema: Type.Object({ connection_id: Id("conn_"), job_type: Words(JOB_TYPES) }) },
   errors: [...MEMBER_ERRORS, { code: "RESOURCE_NOT_FOUND", details: ["connection_id"] }],

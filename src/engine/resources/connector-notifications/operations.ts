@@ -61,7 +61,7 @@ export const updateNotifications = operation({
   method: "PATCH",
   path: BASE,
   summary: "Replace the notification rules of an organization's connectors",
-  description: "The rules given are the rules from then on; an empty list switches notifications off.",
+  description: "An empty list switches notifications off.",
   body: { kind: "json", schema: NotificationConfigInput },
   success: { status: 200, schema: NotificationConfigBody },
   handle({ params: { organization_id }, body, world }) {
@@ -79,7 +79,7 @@ export const testNotification = operation({
   path: `${BASE}/test`,
   summary: "Send a test notification",
   description:
-    "A webhook is really called, once: the URL given, else that of the first webhook rule. An e-mail goes to the address of the first e-mail rule, else to the caller, and lands in the sandbox's outbox.",
+    "A webhook is called once: the URL given, else that of the first webhook rule. An e-mail to the address of the first e-mail rule, else to the caller, lands in the sandbox's outbox.",
   body: {
     kind: "json",
     schema: Type.Object({

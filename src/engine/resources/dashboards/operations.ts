@@ -59,7 +59,7 @@ export const resolveShareLink = operation({
   method: "GET",
   path: "/v1/dashboards/shared/{slug}",
   summary: "Open a shared dashboard",
-  description: "For anyone with the link: it needs no credentials and counts against no rate limit.",
+  description: "Needs no credentials and counts against no rate limit.",
   params: Type.Object({ slug: Type.String({ minLength: 1, examples: ["revenue-board"] }) }),
   credentials: false,
   errors: ["RESOURCE_NOT_FOUND"],

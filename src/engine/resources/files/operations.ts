@@ -48,7 +48,7 @@ export const createUploadUrl = operation({
   path: "/v1/organizations/{organization_id}/files/upload-url",
   summary: "Begin a resumable upload",
   description:
-    "Returns a URL of this server for the bytes, in the Google Cloud Storage resumable protocol, and the path for the registration.",
+    "Returns a URL of this server for the bytes (Google Cloud Storage's resumable protocol) and the path to register.",
   params,
   body: { kind: "json", schema: Type.Object(announced) },
   errors: MEMBER_ERRORS,
@@ -100,7 +100,7 @@ export const registerFile = operation({
   path: "/v1/organizations/{organization_id}/files",
   summary: "Register a completed upload",
   description:
-    "Compares the announcement with the received bytes. The first call creates the file object, later calls return it.",
+    "Compares the received bytes with the announced ones. The first call creates the file object, later calls return it.",
   params,
   body: { kind: "json", schema: Type.Object({ ...announced, gcs_path: Type.String({ minLength: 1 }) }) },
   errors: MEMBER_ERRORS,
@@ -138,7 +138,7 @@ export const uploadFile = operation({
   method: "POST",
   path: "/v1/organizations/{organization_id}/files/upload",
   summary: "Upload a file in one request",
-  description: "For files under 100 MB (section 8); larger files need the resumable upload.",
+  description: "For files under 100 MB; larger ones need the resumable upload.",
   params,
   body: {
     kind: "multipart",

@@ -92,7 +92,7 @@ export const putUpload = operation({
   path,
   summary: "Send bytes of a resumable upload, or ask how far it is",
   description:
-    "The Google Cloud Storage resumable protocol: the whole file, chunks with Content-Range, or a probe (`bytes */N`, `bytes */*`). Bytes that arrived before are skipped; a gap stores nothing. Chunks need not be multiples of 256 KiB.",
+    "Google Cloud Storage's resumable protocol: the whole file, chunks of any size with Content-Range, or a probe (`bytes */N`, `bytes */*`). Bytes that arrived before are skipped; a gap stores nothing.",
   params,
   query,
   headers: {
@@ -163,7 +163,7 @@ export const cancelUpload = operation({
   method: "DELETE",
   path,
   summary: "Cancel a resumable upload",
-  description: "Answers 499, as Google Cloud Storage does; the URL is unknown from then on.",
+  description: "499, as Google Cloud Storage answers; afterwards the URL is unknown.",
   params,
   query,
   credentials: false,

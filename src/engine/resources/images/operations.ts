@@ -53,7 +53,7 @@ export const uncropImage = operation({
   path: "/v1/images/uncrop",
   summary: "Extend an image beyond its borders",
   description:
-    "provider_a grows the image by exactly the requested pixels (JPEG), provider_b scales it to a size and fills the transparent area of the mask (PNG).",
+    "`provider_a` grows the image by the requested pixels (JPEG); `provider_b` scales it to a size and fills the mask's transparent area (PNG).",
   body: {
     kind: "multipart",
     fields: UncropFields,

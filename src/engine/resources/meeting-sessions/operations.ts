@@ -57,7 +57,7 @@ export const exportTranscript = operation({
   path: "/v1/meeting-buddy/sessions/{session_id}/transcripts/export",
   summary: "Export a meeting's transcript",
   description:
-    "A file download: text with a time and a speaker on each line, SRT subtitles, or the entries as a JSON array. Line breaks inside an entry become spaces in the first two.",
+    "As a file: text with time and speaker on each line, SRT subtitles, or a JSON array of entries. Text and SRT replace line breaks inside an entry by spaces.",
   params: Params,
   query: Type.Object({ format: Type.Optional(Words(EXPORT_FORMATS, { default: "txt" })) }),
   errors: SESSION_ERRORS,
@@ -85,8 +85,7 @@ export const deletePermanently = operation({
   method: "DELETE",
   path: "/v1/meeting-buddy/sessions/{session_id}/permanent",
   summary: "Delete a meeting session for good",
-  description:
-    "Removes the session with its transcripts, logs and recording metadata. This cannot be undone.",
+  description: "With its transcripts, logs and recording metadata.",
   params: Params,
   errors: MANAGED_SESSION_ERRORS,
   success: { status: 204 },

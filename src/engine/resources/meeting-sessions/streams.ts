@@ -37,7 +37,7 @@ export const streamTranscripts = stream({
   id: "meeting_sessions.stream_transcripts",
   name: "transcripts",
   summary: "Follow a meeting's transcript",
-  each: "a transcript entry of section 2.4, in the order of arrival",
+  each: "a transcript entry (section 2.4), in order of arrival",
   events: TranscriptEntryBody,
   since: arrivalsSince("transcript", meetingTranscripts, renderTranscript),
 });
@@ -46,7 +46,7 @@ export const streamStatus = stream({
   id: "meeting_sessions.stream_status",
   name: "status",
   summary: "Follow a meeting's status",
-  each: "`{status, at}`: running, and completed once it is",
+  each: "`{status, at}` (running, then completed)",
   events: Type.Object({ status: Words(SESSION_STATUSES), at: Timestamp() }),
   since(world, { started_at, ended_at }, position) {
     const history = [{ position: 1, data: { status: "running", at: world.iso(started_at) } }];
@@ -82,7 +82,7 @@ function stream({ id, name, summary, each, events, since }: StreamDeclaration) {
     method: "GET",
     path: `/v1/meeting-buddy/sessions/{session_id}/${name}/stream`,
     summary,
-    description: `Server-sent events with ids; each is ${each}. Existing entries come first, then new ones, until the session has ended.`,
+    description: `Server-sent events with ids, each ${each}: existing ones, then new ones until the session ends.`,
     params: Type.Object({ session_id: Id("mbsess_") }),
     headers: { "last-event-id": "The id of the last event received, to go on after it" },
     errors: SESSION_ERRORS,

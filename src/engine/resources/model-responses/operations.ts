@@ -45,7 +45,7 @@ export const createModelResponse = operation({
   path: "/v1/model/response",
   summary: "Create a model response",
   description:
-    "Billable. The text comes from the sandbox's reply rules, else from its seed: it quotes the best passage of each attached file, describes pictures, and repeats a line of the conversation so far. More input tokens than the model's max_tokens are 422, and so is an image for a model without vision.",
+    "Billable. The text comes from the sandbox's reply rules, else from its seed: it quotes the best passage of each attached file, describes pictures, and repeats a line of the conversation. 422 if the input exceeds the model's `max_tokens`, or has an image for a model without vision.",
   body: { kind: "json", schema: ModelRequest },
   billable: true,
   errors: [

@@ -30,8 +30,7 @@ export const listOrganizationModels = operation({
   method: "GET",
   path: "/v1/organizations/{organization_id}/models",
   summary: "List the models available to an organization",
-  description:
-    "Announced, not available in production: answers 404 unless the setting `preview` is on. Fields may change.",
+  description: "Announced, not in production: 404 unless the setting `preview` is on. Fields may change.",
   params: Type.Object({ organization_id: Id("org_") }),
   errors: [
     "ORGANIZATION_NOT_FOUND",

@@ -16,7 +16,7 @@ export const listTracks = operation({
   method: "GET",
   path: "/v1/music/{organization_id}/collections/{collection_id}/tracks",
   summary: "List the tracks of a music collection",
-  description: "By position. Callers see their own collections only.",
+  description: "By position. You see only your own collections.",
   params: Type.Object({ organization_id: Id("org_"), collection_id: Id("mcoll_") }),
   query: Type.Object({
     limit: Type.Optional(PageNumber({ minimum: 1, maximum: 500, default: 200 })),

@@ -17,8 +17,7 @@ export const deleteThread = operation({
   method: "DELETE",
   path: "/v1/threads/{thread_id}",
   summary: "Delete a thread for good",
-  description:
-    "Removes the thread and all its messages. For its owner, and owners and admins of its organization.",
+  description: "With all its messages. For its owner, and owners and admins of its organization.",
   params: Type.Object({ thread_id: Id("thread_") }),
   envelope: "B",
   spellings: {

@@ -86,7 +86,7 @@ export const listSentences = operation({
   },
   path: `${BASE}/sentences`,
   summary: "List the sentences of a transcription",
-  description: "The transcription must be completed. Without a limit all sentences are returned.",
+  description: "The transcription must be completed. All sentences without `limit`.",
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, "x-page": true })),
     offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),

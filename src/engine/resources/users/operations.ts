@@ -18,7 +18,7 @@ export const setCurrentOrganization = operation({
   method: "PUT",
   path: "/v1/user/current-organization",
   summary: "Set the organization that the calling key acts in",
-  description: "Changes the calling key (for a session token: its key) and no other key of the user.",
+  description: "Changes only the calling key (for a session token: its key).",
   body: { kind: "json", schema: Type.Object({ organization_id: Id("org_") }) },
   errors: [{ code: "INSUFFICIENT_PERMISSIONS", details: ["organization_id"] }],
   success: {

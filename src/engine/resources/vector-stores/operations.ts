@@ -26,7 +26,7 @@ export const retrieveFileStatus = operation({
   path: "/v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
   summary: "Follow the processing of a file in a store",
   description:
-    "Progress follows the sandbox's clock. A file that is not in the store and an unknown store are 404.",
+    "Progress follows the sandbox's clock. 404 for a file that is not in the store, and for an unknown store.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_"), file_id: Id("file_") }),
   errors: [...MEMBER_ERRORS, "FILE_NOT_IN_STORE"],
   success: { status: 200, schema: ProcessingStatus },
@@ -52,7 +52,7 @@ export const attachFile = operation({
   path: "/v1/organizations/{organization_id}/stores/{store_id}/files",
   summary: "Put a file into a store",
   description:
-    "Processing begins at once and follows the sandbox's clock. Whether it fails follows from the bytes: an empty file fails, one whose content is not of its type, and one without text.",
+    "Processing begins at once and follows the sandbox's clock. It fails for an empty file, one whose content is not of its type, and one without text.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_") }),
   body: { kind: "json", schema: Type.Object({ file_id: Id("file_") }) },
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND", { code: "RESOURCE_NOT_FOUND", details: ["file_id"] }],

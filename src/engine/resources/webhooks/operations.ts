@@ -65,7 +65,7 @@ export const createWebhook = operation({
   path: "/webhooks",
   summary: "Register a webhook",
   description:
-    "Events of the key's current organization are delivered to the URL from now on. The signing secret is in this answer and in no other.",
+    "Delivers events of the key's current organization to the URL. Only this answer has the signing secret.",
   body: {
     kind: "json",
     schema: Type.Object({
@@ -121,7 +121,7 @@ export const updateWebhook = operation({
   path: "/webhooks/{webhook_id}",
   summary: "Change a webhook",
   description:
-    "Only what is given changes. Setting it inactive cancels its pending retries; those of an active one go to its URL of that moment.",
+    "Only the given fields. Setting it inactive cancels its pending retries; later retries use the new URL.",
   body: {
     kind: "json",
     schema: Type.Object({
@@ -155,7 +155,7 @@ export const deleteWebhook = operation({
   method: "DELETE",
   path: "/webhooks/{webhook_id}",
   summary: "Delete a webhook",
-  description: "Its deliveries and pending retries go with it.",
+  description: "With its deliveries and pending retries.",
   success: {
     status: 200,
     schema: Enveloped(Type.Object({ webhook_id: Id("wh_"), deleted: Type.Literal(true) })),
@@ -213,7 +213,7 @@ export const redeliver = operation({
   path: "/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
   summary: "Redeliver a failed delivery",
   description:
-    "One attempt at once, with the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it as it was.",
+    "One attempt at once, with the same id and bytes. Success cancels the pending retry; failure keeps it.",
   params: Type.Object({ webhook_id: Id("wh_"), delivery_id: Id("del_") }),
   errors: [...WEBHOOK_ERRORS, { code: "RESOURCE_NOT_FOUND", details: ["webhook_id"] }, "INVALID_INPUT"],
   success: { status: 200, schema: Enveloped(DeliveryBody) },
