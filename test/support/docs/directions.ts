@@ -109,7 +109,6 @@ END`,
     says: [/429 429 200/, /^503$/m, /"nearest":\[/],
     exits: {
       "understudy coverage --fail-under 80 --html coverage.html": 1,
-      "understudy coverage --all --fail-under 80": 1,
     },
   },
   "docs/traffic.md": {
