@@ -269,6 +269,31 @@ describe("replay", () => {
     expect(result.requests).toBeGreaterThan(30);
   });
 
+  it("a bundle has of an advance what ran before it was stopped [interfaces 4]", async () => {
+    const { call, control, bundle } = await start();
+    const { body: receiver } = await control("POST", "/receivers", {
+      answers: [500, { status: 500, delay: "300ms" }],
+    });
+    await call("ada", "POST", "/webhooks", { url: receiver.url, events: ["user.updated"] });
+    await control("PATCH", "/state/users/usr_dan", { name: "Daniel" });
+    const advance = control("POST", "/clock/advance", { by: "30d" });
+    await expect.poll(async () => (await control("GET", "/clock")).body.now).not.toBe(EPOCH);
+    expect((await control("DELETE", "/clock/advance")).status).toBe(204);
+    const { now } = (await advance).body;
+    expect(now.slice(0, 10)).toBe(EPOCH.slice(0, 10));
+    await call("ada", "GET", "/v1/models");
+    const advances = (await bundle()).steps.flatMap((step) =>
+      "control" in step && step.control.path.startsWith("/clock") ? [step.control] : [],
+    );
+    expect(advances).toMatchObject([
+      { operation: "clock.advance", body: JSON.stringify({ to: now }), now, history: true },
+    ]);
+    expect((await control("GET", "/history?kind=control")).body.entries[0].title).toBe(
+      `The clock was advanced by 30d, but stopped at ${now}.`,
+    );
+    expect(await replayBundle(await bundle())).not.toHaveProperty("difference");
+  });
+
   it("replay does again what ran by the clock alone [interfaces 2, G17, G34, G36]", async () => {
     const api = await start({ settings: { live_meetings: "on", invoicing: "on" } });
     const { control, call } = api;

@@ -139,9 +139,11 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     route: "POST S/clock/advance",
     summary: "Move the clock forward and run the timers that become due",
     body: { kind: "json", schema: AdvanceInput },
-    describeChange: ({ body: { by, to, next } }) => ({
-      title: `The clock was advanced ${by !== undefined ? `by ${by}` : next ? "to what was due next" : `to ${to}`}.`,
-    }),
+    describeChange: ({ body: { by, to, next }, sandbox: { world } }) => {
+      const aim = by !== undefined ? `by ${by}` : next ? "to what was due next" : `to ${to}`;
+      const end = world.isStopped ? `, but stopped at ${renderClock(world).now}` : "";
+      return { title: `The clock was advanced ${aim}${end}.` };
+    },
     success: { status: 200, schema: AdvancedBody },
     async handle({ body, sandbox: { world } }) {
       const keys = Object.keys(body) as (keyof typeof body)[];

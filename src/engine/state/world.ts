@@ -47,8 +47,8 @@ export class World implements ObservedWorld {
   private nextDue = Number.POSITIVE_INFINITY;
   private source: unknown;
   isClosed = false;
-  /** Whether the running advance must end. */
-  private isStopped = false;
+  /** Whether the running advance must end, or the latest one ended early. */
+  isStopped = false;
   /** Whether only the clock has changed since this world was created from its fixture. */
   untouched = true;
   /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */

@@ -12,7 +12,7 @@ const Headers = Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 
 const Instant = Type.String({ format: "date-time" });
 
 /** `text` is UTF-8; other bytes are one character each. References replace secrets. */
-const Body = Type.Union([
+export const Body = Type.Union([
   Type.Object({ text: Type.String() }, { additionalProperties: false }),
   Type.Object({ latin1: Type.String() }, { additionalProperties: false }),
 ]);

@@ -76,6 +76,7 @@ const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
  * Calls that begin a recording, do not change the sandbox's world, or matter only if the snapshot is restored.
  */
 const NOT_REPEATED = new Set([
+  "clock.stop",
   "coverage.clear",
   "held.release",
   "history.fork",
@@ -139,7 +140,7 @@ export class Recordings {
       after: journal.lastSequence,
       now: world.epochNow(),
       changed: world.changedAt,
-      call,
+      call: world.isStopped ? toReached(call, world.epochNow()) : call,
     });
   };
 
@@ -206,4 +207,11 @@ function newAttempt(was: Delivery | undefined, is: Delivery | undefined) {
   if (is === undefined || is.attempts !== (was?.attempts ?? 0) + 1) return undefined;
   const last = is.attempt_log.at(-1);
   return last === was?.attempt_log.at(-1) ? undefined : last;
+}
+
+/** A stopped advance ran up to the instant that it reached, not to the one that it was to reach. */
+function toReached(call: ChangingCall, now: number): ChangingCall {
+  const at = new Date(now).toISOString();
+  if (call.operation === "clock.advance") return { ...call, body: { to: at } };
+  return call.operation === "clock.set" ? { ...call, body: { ...(call.body as object), now: at } } : call;
 }
