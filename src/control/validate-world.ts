@@ -18,23 +18,48 @@ import { StateCollection, stateCollections } from "./state/state-collection.ts";
  */
 export function validateWorld(
   resources: readonly Resource[],
-  { root, origin, seed, clock }: WorldValue,
+  world: WorldValue,
   base?: Root,
+  place = "world.tables",
 ): void {
-  const tx = new Transaction(root, { origin, seed, now: clock.at - origin, secretKey: "" });
-  for (const collection of allCollections(resources)) {
-    const state = getState(resources, collection);
-    for (const record of foreignRecords(collection, tx, base)) {
-      const { problem } = validatePublicForm(state, record, tx);
-      if (problem === undefined) continue;
-      const id = collection.idOf(record);
-      throw unprocessable(
-        `world.tables.${collection.name}`,
-        id,
-        `contains ${id}, which is invalid: ${problem.message.replace(/\.$/, "")}`,
-      );
-    }
-  }
+  const tx = toTransaction(world);
+  for (const collection of allCollections(resources))
+    for (const record of foreignRecords(collection, tx, base))
+      validateRecord(getState(resources, collection), record, tx, place);
+}
+
+/** The same for some records of a world, or of its past. @throws Problem 422 */
+export function validateRecords(
+  resources: readonly Resource[],
+  records: readonly (readonly [AnyCollection, object | undefined])[],
+  world: WorldValue,
+  place: string,
+): void {
+  const tx = toTransaction(world);
+  for (const [collection, record] of records)
+    if (record !== undefined)
+      validateRecord(getState(resources, collection), record as Record<string, unknown>, tx, place);
+}
+
+function toTransaction({ root, origin, seed, clock }: WorldValue): Transaction {
+  return new Transaction(root, { origin, seed, now: clock.at - origin, secretKey: "" });
+}
+
+function validateRecord(
+  state: StateCollection,
+  record: Record<string, unknown>,
+  tx: Transaction,
+  place: string,
+): void {
+  const { problem } = validatePublicForm(state, record, tx);
+  if (problem === undefined) return;
+  const { collection } = state;
+  const id = collection.idOf(record);
+  throw unprocessable(
+    `${place}.${collection.name}`,
+    id,
+    `contains ${id}, which is invalid: ${problem.message.replace(/\.$/, "")}`,
+  );
 }
 
 /** Compiles the validators, one collection per step. */

@@ -107,13 +107,16 @@ export class ScenarioLibrary implements ScenarioSource {
 
   /** Whether it is active, derived, or has a file of its name; does not list folders. */
   hasAtOnce(name: string): boolean {
-    return this.isActive(name) || this.derived.has(name) || this.files.findByFile(name) !== undefined;
+    const { opened, derived, files } = this;
+    return (
+      this.isActive(name) || opened.has(name) || derived.has(name) || files.findByFile(name) !== undefined
+    );
   }
 
   names(): string[] {
     const { files } = this;
     const inFiles = [...files.list(), ...files.inUse()].map((document) => files.getName(document));
-    return [...new Set([...inFiles, ...this.derived.names()])].sort();
+    return [...new Set([...inFiles, ...this.opened.keys(), ...this.derived.names()])].sort();
   }
 
   /** By name; includes active scenarios whose file is gone. */
@@ -124,8 +127,9 @@ export class ScenarioLibrary implements ScenarioSource {
     const lost = files.inUse().filter((document) => !names.has(files.getName(document)));
     for (const document of lost) names.add(files.getName(document));
     const listed = [...present, ...lost].map((document) => this.listed(document, lost.includes(document)));
-    const others = derived.names().filter((name) => !names.has(name));
-    return [...listed, ...others.map((name) => listDerived(derived.find(name)!))].sort((a, b) =>
+    const opened = [...this.opened.values()].map(listOpened);
+    const others = [...opened, ...derived.names().map((name) => listDerived(derived.find(name)!))];
+    return [...listed, ...others.filter(({ name }) => !names.has(name))].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );
   }
@@ -138,11 +142,17 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.files.add(path);
   }
 
-  /** Adds a scenario of an opened file, unless there is one of its name. @throws DocumentError */
-  addDocument(name: string, document: object): void {
-    if (this.has(name)) return;
+  /** Adds a scenario of an opened file; false if there is one of its name. @throws DocumentError */
+  addDocument(name: string, document: object): boolean {
+    if (this.has(name)) return false;
     const text = JSON.stringify({ ...document, name });
     this.opened.set(name, readScenario({ text, shown: `scenario ${name}`, file: name }, this.api));
+    return true;
+  }
+
+  /** For a file that could not be opened. */
+  removeDocument(name: string): void {
+    this.opened.delete(name);
   }
 
   /** The names of scenarios that are given by name or by file. @throws DocumentError for a file that cannot be used */
@@ -227,6 +237,10 @@ export function scenarioFolders(own?: string): string[] {
 /** How messages and lists name the file of a derived scenario, which has none. */
 export function showDerived(name: string): string {
   return `built-in/${name}.yaml`;
+}
+
+function listOpened(scenario: Scenario): ListedScenario {
+  return { name: scenario.name, file: "an opened sandbox", origin: "own", scenario, problem: undefined };
 }
 
 export function listDerived(scenario: Scenario): ListedScenario {

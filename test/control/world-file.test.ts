@@ -219,4 +219,112 @@ describe("a sandbox as a file", () => {
     }
     expect((await engine.list()).map(({ name }) => name)).toEqual(["default"]);
   });
+
+  // biome-ignore lint/suspicious/noExplicitAny: a file that is not as it should be
+  it.each<[what: string, breakIt: (value: any) => void, where: RegExp]>([
+    [
+      "a record before a change",
+      ({ content: { states } }) => Object.assign(findDeletion(states)[2], { title: 7 }),
+      /states\.steps\[\d+\]\.threads contains thread_welcome, which is invalid: title/,
+    ],
+    [
+      "a record after a change",
+      ({ content: { states } }) =>
+        Object.assign(findWrite(states, ([name, , , after]) => name === "users" && after)[3], { email: [] }),
+      /states\.steps\[\d+\]\.users contains usr_\w+, which is invalid: email/,
+    ],
+    [
+      "a record of an internal collection",
+      ({ content: { states } }) =>
+        Object.assign(findWrite(states, ([name, , , after]) => name === "_timers" && after)[3], {
+          kind: "tea",
+        }),
+      /states\.steps\[\d+\]\._timers contains .+, which is invalid: kind/,
+    ],
+    [
+      "a record of the world before a restore",
+      ({ content: { states } }) => {
+        const { tables } = states.steps.find((step: { tables?: object }) => step.tables);
+        tables.threads.put.push({ ...findDeletion(states)[2], id: "thread_x", title: null });
+      },
+      /states\.steps\[\d+\]\.tables\.threads contains thread_x, which is invalid: title/,
+    ],
+    [
+      "a field of a step",
+      ({ content: { states } }) => Object.assign(states.steps[0], { draws: "many" }),
+      /states\.steps\[0\]\.draws/,
+    ],
+    [
+      "a state that is not there",
+      ({ content: { states } }) =>
+        Object.assign((Object.values(states.entries)[0] as { before: object }).before, { environment: 99 }),
+      /states\.entries\.\d+ refers to a state that is not in the file/,
+    ],
+    [
+      "an exchange of the journal",
+      ({ journal }) => Object.assign(journal.entries[1], { status: "fine" }),
+      /journal\.entries\[1\]\.status/,
+    ],
+  ])(
+    "is refused with the place if %s is broken, and nothing is created [interfaces 19]",
+    async (...[, breakIt, where]) => {
+      const given = await start();
+      await work(given);
+      await given.sandbox.scenarios.activate("slow-network");
+      const value = JSON.parse(gunzipSync(await given.sandbox.export()).toString());
+      value.content.scenarios.push({ name: "of-the-file", document: { rules: [] } });
+      const engine = elsewhere();
+      await engine.openFile(new Uint8Array(gzipSync(JSON.stringify(value))), "whole");
+      breakIt(value);
+      value.content.scenarios.push({ name: "of-the-broken-file", document: { rules: [] } });
+      const broken = new Uint8Array(gzipSync(JSON.stringify(value)));
+      const error = await engine.openFile(broken, "opened").catch((one) => one);
+      expect(error.message).toMatch(/^The file does not hold a sandbox that this version can open: /);
+      expect(error.message).toMatch(where);
+      expect(error.message).toMatch(/[^.]\.$/);
+      expect([error.status, error.problem.field]).toEqual([422, "file"]);
+      expect((await engine.list()).map(({ name }) => name)).toEqual(["default", "whole"]);
+      const { items } = await (await engine.open("default")).scenarios.list();
+      const names = items.map(({ name }) => name).filter((name) => name.startsWith("of-the"));
+      expect(names).toEqual(["of-the-file"]);
+    },
+  );
+
+  it("opens after its sandbox has lost the operations of its own [interfaces 18]", async () => {
+    const { api, sandbox } = await start();
+    const schema = { type: "object", properties: { id: { type: "string" }, name: { type: "string" } } };
+    const content = { "application/json": { schema: { $ref: "#/components/schemas/Tag" } } };
+    const ok = { description: "OK", content };
+    const openapi = {
+      ...{
+        openapi: "3.1.0",
+        info: { title: "Tags", version: "1" },
+        components: { schemas: { Tag: schema } },
+      },
+      paths: {
+        "/v1/tags": {
+          get: { operationId: "listTags", responses: { 200: { description: "OK" } } },
+          post: { operationId: "createTag", requestBody: { content }, responses: { 201: ok } },
+        },
+        "/v1/tags/{id}": {
+          get: {
+            ...{ operationId: "getTag", responses: { 200: ok } },
+            parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
+          },
+        },
+      },
+    };
+    const S = "/_control/sandboxes/default";
+    await api.call(undefined, "PUT", `${S}/operations`, { openapi });
+    expect((await api.call("ada", "POST", "/v1/tags", { name: "red" })).status).toBe(201);
+    await api.call(undefined, "DELETE", `${S}/operations`);
+    const opened = await elsewhere().openFile(await sandbox.export(), "opened");
+    expect((await opened.history.list()).total).toBe((await sandbox.history.list()).total);
+  });
 });
+
+// biome-ignore lint/suspicious/noExplicitAny: a file that is not as it should be
+const findWrite = (states: any, isIt: (written: any[]) => unknown) =>
+  states.steps.flatMap((step: { written: unknown[][] }) => step.written).find(isIt);
+const findDeletion = (states: unknown) =>
+  findWrite(states, ([name, id, , after]) => name === "threads" && id === "thread_welcome" && !after);

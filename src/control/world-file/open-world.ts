@@ -12,7 +12,8 @@ import { requireRoomForRecords } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
 import { Problem } from "../problem.ts";
 import { createSavedValidator } from "../validate-saved.ts";
-import { type StoredExchange, unpackWorld, unreadable } from "./world-file.ts";
+import { checkFile, checkPastRecords } from "./check-file.ts";
+import { type StoredExchange, unpackWorld, unreadable, type WorldFile } from "./world-file.ts";
 
 /**
  * Creates the sandbox of a file.
@@ -32,26 +33,30 @@ export async function openWorld(
     throw unreadable(
       `needs the operations of ${missing.join(", ")}; start the server with these files (--operations or --openapi)`,
     );
+  const added: string[] = [];
   try {
+    checkFile(file);
+    for (const one of file.content.scenarios)
+      if (server.scenarios.addDocument(one.name, one.document)) added.push(one.name);
     return await restore(server, file, name);
   } catch (error) {
     server.sandboxes.delete(name);
+    for (const one of added) server.scenarios.removeDocument(one);
     if (error instanceof Problem && error.kind === "limit-reached") throw error;
     const isKnown = [Problem, DocumentError, InvalidSandboxRows, MissingOperations, WorldDocumentError].some(
       (kind) => error instanceof kind,
     );
-    const why = isKnown ? (error as Error).message : "a part of it is missing";
+    const why = isKnown ? (error as Error).message.replace(/\.$/, "") : "a part of it is missing";
     throw unreadable(`does not hold a sandbox that this version can open: ${why}`);
   }
 }
 
 async function restore(
   server: ControlServer,
-  { content, journal }: Awaited<ReturnType<typeof unpackWorld>>,
+  { content, journal }: WorldFile,
   name: string,
 ): Promise<Sandbox> {
-  const { sandboxes, scenarios, fixtures, uploads, wallClock, log } = server;
-  for (const { name: of, document } of content.scenarios) scenarios.addDocument(of, document);
+  const { sandboxes, fixtures, uploads, wallClock, log } = server;
   const api = () => server.api;
   const validator = createSavedValidator(api);
   const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, api, validator, wallClock, log });
@@ -69,6 +74,8 @@ async function restore(
     present: world.root,
     uploads: sandbox.peekUploads(),
   });
+  const { resources } = sandbox.api;
+  checkPastRecords(resources, history.versions.steps, world.value());
   sandbox.journal.restoreSaved(journal.entries.map(toEntry), journal.dropped);
   server.recordings.spoil(sandbox, "it was opened from a file");
   return sandbox;

@@ -103,7 +103,8 @@ export class UndoLog {
   }
 }
 
-function undo({ written, draws }: Step, root: Root): Root {
+/** The version before a step, from the one after it. */
+export function undo({ written, draws }: Step, root: Root): Root {
   let { tables } = root;
   for (let last = written.length - 1; last >= 0; last--) {
     const { collection, id, before } = written[last]!;

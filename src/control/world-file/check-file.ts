@@ -1,0 +1,139 @@
+import Type from "typebox";
+import type { Resource } from "../../engine/contract/resource.ts";
+import { type Step, undo } from "../../engine/state/undo-log.ts";
+import type { WorldValue } from "../../engine/state/world-parts.ts";
+import { Body } from "../../tools/bundle/bundle.ts";
+import { checkInput } from "../check-input.ts";
+import { unprocessable } from "../problem.ts";
+import {
+  CLOSED,
+  Epoch,
+  Records,
+  validateRecords,
+  validateWorld,
+  WholeNumber,
+  Windows,
+} from "../validate-world.ts";
+import type { WorldFile } from "./world-file.ts";
+
+const Text = Type.String();
+const Texts = Type.Array(Text);
+const NullOrText = Type.Union([Text, Type.Null()]);
+const RecordOrNull = Type.Union([Type.Object({}), Type.Null()]);
+
+const Written = Type.Unsafe<unknown[]>({
+  type: "array",
+  minItems: 4,
+  maxItems: 4,
+  prefixItems: [Text, Text, RecordOrNull, RecordOrNull],
+});
+
+const Clock = Type.Object(
+  {
+    mode: Type.Enum(["real", "frozen", "scaled"]),
+    ...{ at: Epoch, wall: Epoch, pinned: Type.Optional(Epoch) },
+    rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+  },
+  CLOSED,
+);
+
+const State = Type.Object(
+  {
+    ...{ version: WholeNumber, now: Epoch, requests: WholeNumber },
+    ...{ environment: WholeNumber, windows: WholeNumber },
+    counted: Type.Optional(Type.Object({ key_id: Text, minute: Type.Integer() }, CLOSED)),
+  },
+  CLOSED,
+);
+const Around = Type.Object(
+  {
+    ...{ before: State, after: State, from: WholeNumber, to: WholeNumber },
+    ...{ start: WholeNumber, end: WholeNumber, whole: Type.Optional(Type.Literal(true)) },
+  },
+  CLOSED,
+);
+const TableOf = Type.Union([
+  Type.Object({ records: Records }, CLOSED),
+  Type.Object({ put: Records, removed: Texts }, CLOSED),
+]);
+const StoredStep = Type.Object(
+  {
+    ...{ written: Type.Array(Written), draws: WholeNumber },
+    tables: Type.Optional(Type.Record(Text, TableOf)),
+  },
+  CLOSED,
+);
+const Environment = Type.Object(
+  { clock: Clock, origin: Epoch, seed: WholeNumber, secretKey: Type.String({ minLength: 1 }) },
+  CLOSED,
+);
+const States = Type.Object(
+  {
+    ...{ oldest: WholeNumber, steps: Type.Array(StoredStep), entries: Type.Record(Text, Around) },
+    ...{ environments: Type.Array(Environment), windows: Type.Array(Windows) },
+  },
+  CLOSED,
+);
+
+/** The fields that pages, reports and replays read; others are as they were written. */
+const Exchange = Type.Object({
+  ...{ id: Text, seq: WholeNumber, sequence: WholeNumber, at: Epoch },
+  ...{ operation: NullOrText, method: Text, path: Text, query: Text },
+  status: Type.Integer({ minimum: 0, maximum: 999 }),
+  ...{ code: NullOrText, duration_ms: Type.Number({ minimum: 0 }) },
+  ...{ principal: NullOrText, api_key: NullOrText, decision: Text, history: NullOrText },
+  ...{ reasons: Texts, warnings: Texts, request_headers: Texts, response_headers: Texts },
+  request_bytes: WholeNumber,
+  request_body: Type.Optional(Body),
+  response_body: Type.Optional(Body),
+});
+const Journal = Type.Object({ dropped: WholeNumber, entries: Type.Array(Exchange) }, CLOSED);
+
+/** Checks the shape of the parts that only an exported file has. @throws Problem 422 that names the place */
+export function checkFile({ content: { states }, journal }: WorldFile): void {
+  checkInput(States, states, "states");
+  checkInput(Journal, journal, "journal");
+  const newest = states.oldest + states.steps.length;
+  for (const [position, { before, after, from, to }] of Object.entries(states.entries)) {
+    const areVersions = states.oldest <= from && from <= to && to <= newest;
+    const isKnown = [before, after].every(
+      ({ version, environment, windows }) =>
+        version <= newest && environment < states.environments.length && windows < states.windows.length,
+    );
+    if (!areVersions || !isKnown)
+      throw unprocessable(
+        `states.entries.${position}`,
+        position,
+        "refers to a state that is not in the file",
+      );
+  }
+}
+
+/**
+ * Checks the records of all past states by the rules of present ones, each among the records of its time.
+ * @param world the present, to which the states lead
+ * @throws Problem 422 that names the step, the collection and the record
+ */
+export function checkPastRecords(
+  resources: readonly Resource[],
+  steps: readonly Step[],
+  world: WorldValue,
+): void {
+  let { root } = world;
+  for (let position = steps.length - 1; position >= 0; position -= 1) {
+    const step = steps[position]!;
+    const place = `states.steps[${position}]`;
+    const check = (which: "before" | "after") =>
+      validateRecords(
+        resources,
+        step.written.map((one) => [one.collection, one[which]] as const),
+        { ...world, root },
+        place,
+      );
+    check("after");
+    if (step.root !== undefined)
+      validateWorld(resources, { ...world, root: step.root }, root, `${place}.tables`);
+    root = step.root ?? undo(step, root);
+    check("before");
+  }
+}
