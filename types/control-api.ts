@@ -543,6 +543,8 @@ export interface Health {
   status: "ok";
   version: string;
   uptime_seconds: number;
+  /** With `started`: no two starts have the same */
+  started_at?: string;
   /** How many there are */
   sandboxes: number;
   /** With `--persist` or `--store` */

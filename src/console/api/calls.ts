@@ -15,7 +15,7 @@ export interface CollectionSummary {
 
 /** Calls that are not about one sandbox, typed by the control API's declarations. */
 export const server = {
-  health: () => callControl<Api.Health>("/_control/health"),
+  health: () => callControl<Api.Health>("/_control/health?started=true"),
   /** OpenAPI document of the control API; forms read the schemas of records from it. */
   description: () => callControl<ControlDescription>("/_control/api.json"),
   fidelity: () => callControl<Api.FidelityLedger>("/_control/fidelity"),

@@ -76,12 +76,12 @@ function NextTimer() {
 }
 
 function ServerState() {
-  const { data, dataUpdatedAt } = useQuery({
+  const { data } = useQuery({
     queryKey: ["health"],
     queryFn: server.health,
     refetchInterval: HEALTH_MS,
   });
-  const [restarted, dismiss] = useRestart(data, dataUpdatedAt);
+  const [restarted, dismiss] = useRestart(data);
   if (data === undefined) return null;
   const { saving } = data;
   return (
@@ -105,19 +105,15 @@ function ServerState() {
   );
 }
 
-/** More than the rounding of uptimes and slow answers. */
-const TOLERANCE_MS = 3000;
-
 /** The local time at which the server started again while this page was open. */
-function useRestart(health: Health | undefined, at: number): [string | undefined, () => void] {
-  const [known, setKnown] = useState<number>();
+function useRestart(health: Health | undefined): [string | undefined, () => void] {
+  const [known, setKnown] = useState<string>();
   const [restarted, setRestarted] = useState<string>();
+  const started = health?.started_at;
   useEffect(() => {
-    if (health === undefined) return;
-    const started = at - health.uptime_seconds * 1000;
-    if (known !== undefined && started - known < TOLERANCE_MS) return;
+    if (started === undefined || started === known) return;
     setKnown(started);
     if (known !== undefined) setRestarted(new Date(started).toLocaleTimeString("en-GB"));
-  }, [health, at, known]);
+  }, [started, known]);
   return [restarted, () => setRestarted(undefined)];
 }

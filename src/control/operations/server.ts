@@ -39,6 +39,7 @@ export const HealthBody = ClosedObject(
     status: Type.Literal("ok"),
     version: Type.String(),
     uptime_seconds: Type.Integer({ minimum: 0 }),
+    started_at: Type.Optional(Timestamp({ description: "With `started`: no two starts have the same" })),
     sandboxes: Type.Integer({ minimum: 0, description: "How many there are" }),
     saving: Type.Optional(
       Type.Unsafe<Static<typeof Saving>>({ ...Saving, description: "With `--persist` or `--store`" }),
@@ -109,13 +110,19 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     id: "server.health",
     route: "GET /_control/health",
     summary: "Show that the server runs, and since when",
+    query: ClosedObject({
+      started: Type.Optional(Type.Boolean({ description: "Whether to show the instant of its start" })),
+    }),
     success: { status: 200, schema: HealthBody },
-    handle: async ({ server }) => {
+    handle: async ({ server, query }) => {
       const fleet = server.directory.figures();
       return {
         status: "ok" as const,
         version: server.version,
         uptime_seconds: Math.floor((performance.now() - server.started) / 1000),
+        ...(query.started && {
+          started_at: new Date(performance.timeOrigin + server.started).toISOString(),
+        }),
         sandboxes: await server.directory.count(),
         ...renderSaving(server.savingFailure()),
         ...(fleet && { fleet }),
