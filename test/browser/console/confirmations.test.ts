@@ -152,4 +152,37 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await see(confirmations(world)).toContainText("Undone: Moved ML.");
     expect(await parent()).toBe("dept_acme");
   });
+
+  it("brings back a sandbox that was reset, with its rules and scenarios, also with another seed [interfaces 2]", async () => {
+    const { body: receiver } = await control("POST", "/receivers", { answers: [500] });
+    await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await control("POST", "/clock/advance", { by: "10s" });
+    await control("PUT", "/scenarios/active", { names: ["flaky-uploads"] });
+    await control("POST", "/faults", { id: "older", times: 2, effect: { status: 503 } });
+    await control("POST", "/faults", { id: "newer", lease: { hits: 3 }, effect: { status: 500 } });
+    const state = async () => {
+      const { counts, clock, scenarios, seed, fixture } = (await control("GET", "")).body;
+      const rules = (await control("GET", "/faults")).body.items.map(({ id }: { id: string }) => id);
+      const pending = (await control("GET", "/clock/pending")).body;
+      const receivers = (await control("GET", "/receivers")).body.total;
+      return { counts, now: clock.now, scenarios, seed, fixture, rules, pending, receivers };
+    };
+    const before = await state();
+    const { page } = await openAt("/s/default/sandboxes?sandbox=default");
+    const reset = async (seed: string) => {
+      await page.getByRole("button", { name: "Reset …" }).click();
+      await page.getByRole("dialog").getByRole("textbox", { name: "Seed" }).fill(seed);
+      await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
+      await see(page.getByRole("dialog")).toHaveCount(0);
+      expect((await state()).rules).toEqual([]);
+      await undo(page).press("Enter");
+      await see(confirmations(page)).toContainText("Undone: Reset default.");
+    };
+    await reset("");
+    expect(await state()).toEqual(before);
+    await reset("11");
+    expect(await state()).toEqual(before);
+    expect((await api.call("ada", "GET", "/v1/models")).status).toBe(500);
+  });
 });

@@ -246,6 +246,25 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("undoes what an edited request changed [interfaces 2]", async () => {
+    const { headers } = await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    const { page } = await open(`?entry=${headers.get("x-request-id")}`);
+    await detail(page).getByRole("button", { name: "Edit and send again" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Path").fill("/v1/threads/thread_ada");
+    await choose(page, "Call as", /apikey_ada$/);
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await see(dialog.getByRole("status")).toContainText("200");
+    const status = async () => (await control("GET", "/state/threads/thread_ada")).status;
+    expect(await status()).toBe(404);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    const confirmations = page.getByRole("region", { name: "Confirmations" });
+    await see(confirmations).toContainText("DELETE /v1/threads/thread_ada was answered with 200.");
+    await confirmations.getByRole("button", { name: "Undo" }).click();
+    await see(confirmations).toContainText("Undone:");
+    expect(await status()).toBe(200);
+  });
+
   it("filters by text and outcome, and zooms by dragging [interfaces 10]", async () => {
     for (const id of ["one", "two", "three"]) await api.call("dan", "DELETE", `/v1/threads/thread_${id}`);
     await api.call("dan", "GET", "/v1/models");

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { choose } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -42,6 +43,20 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
     await page.getByRole("link", { name: "Add one" }).press("Enter");
     await see(page.getByRole("region", { name: "New record" })).toBeVisible();
     expect(new URL(page.url()).searchParams.get("collection")).toBe("webhooks");
+  });
+
+  it("leads from a call that a setting refuses to the setting, with which it succeeds [interfaces 2]", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "strict" });
+    const { page } = await walkTo("/s/strict/api?operation=models.list_for_organization");
+    await see(page.getByText(/until the setting preview is on/)).toBeVisible();
+    await page.getByRole("link", { name: "Edit settings" }).press("Enter");
+    const form = page.getByRole("region", { name: "Settings" });
+    await choose(page, "preview", /^on/);
+    await form.getByRole("button", { name: "Save settings" }).press("Enter");
+    await see(page.getByText('Changed preview: "on".')).toBeVisible();
+    await page.goBack();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await see(page.getByRole("region", { name: "Response", exact: true })).toContainText("200");
   });
 });
 

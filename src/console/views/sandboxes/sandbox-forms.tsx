@@ -1,14 +1,15 @@
 import { type ComponentProps, type ReactNode, useMemo, useState } from "react";
 import { useLocation, useSearch } from "wouter";
-import type { ClockChange, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
+import type { ClockChange, FaultRule, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
 import { useGo, useSandboxName } from "../../address.ts";
-import { sandboxCalls, server } from "../../api/calls.ts";
+import { type SandboxCalls, sandboxCalls, server } from "../../api/calls.ts";
 import { givenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
 import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { MultiSelect } from "../../components/typed-field.tsx";
+import { toDefinition } from "../faults/rules.ts";
 
 const NAME_HINT = "Lowercase letters, digits and hyphens. Leave empty to generate one.";
 const MODES: readonly Choice[] = [
@@ -166,25 +167,46 @@ function toFixture({ choice, document }: FixtureDraft): Pick<SandboxOptions, "fi
   return { fixture: choice === DOCUMENT ? requireJson(document, "fixture") : choice } as never;
 }
 
+/** The snapshot of the state before the latest reset. */
+const BEFORE_RESET = "before-reset";
+
+/** A snapshot has no rules and scenarios, nor the fixture and seed for the next reset; a fixture of its own has no name. */
+async function undoReset(
+  calls: SandboxCalls,
+  { sandbox, rules }: { sandbox: SandboxState; rules: readonly FaultRule[] },
+): Promise<void> {
+  const { fixture, seed, scenarios } = sandbox;
+  await calls.reset({ seed, ...(fixture !== INLINE && { fixture }) } as SandboxOptions);
+  await calls.restoreSnapshot(BEFORE_RESET);
+  await calls.activate(scenarios);
+  // The newest rule goes first.
+  for (const rule of rules.toReversed()) await calls.addRule(toDefinition(rule));
+}
+
 export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
   const { name, seed, fixture: current } = sandbox;
   const { inputs, field } = useInputs({ seed: "" });
   const [fixture, setFixture] = useState(NO_FIXTURE);
+  const calls = sandboxCalls(name);
   const reset = useChange(
-    async () =>
-      sandboxCalls(name).reset({
-        ...toFixture(fixture),
-        ...(inputs.seed.trim() && { seed: parseNumber(inputs.seed) }),
-      }),
-    { done: `Reset ${name}.` },
+    async () => {
+      const to = { ...toFixture(fixture), ...(inputs.seed.trim() && { seed: parseNumber(inputs.seed) }) };
+      const before = { sandbox: await calls.show(), rules: (await calls.rules()).items };
+      if ((await calls.snapshots()).items.some((one) => one.name === BEFORE_RESET))
+        await calls.removeSnapshot(BEFORE_RESET);
+      await calls.takeSnapshot(BEFORE_RESET);
+      await calls.reset(to);
+      return before;
+    },
+    { done: `Reset ${name}.`, undo: (before) => undoReset(calls, before) },
   );
   return (
     <Dialog title={`Reset ${name}?`} onClose={onClose}>
       <Form submit="Reset" look="danger" change={reset} onSuccess={onClose} onCancel={onClose}>
         <p>
           Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
-          history. This cannot be undone. Settings and snapshots stay; take a snapshot first to keep the
-          current state.
+          history. Settings and snapshots stay. The current state becomes the snapshot{" "}
+          <code>{BEFORE_RESET}</code>; only journal and history cannot come back.
         </p>
         <FixtureField draft={fixture} onChange={setFixture} unchanged={`Unchanged: ${current}`} />
         <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />
