@@ -190,6 +190,9 @@ describe("signatures in frameworks [6.3]", () => {
       const folder = scratch();
       symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
       writeFileSync(join(folder, file), shown.get(file)!);
+      for (const helper of blocks(PAGE).filter((block) => /^verify\.(mjs|py)$/.test(fileOf(block) ?? ""))) {
+        writeFileSync(join(folder, fileOf(helper)!), helper.code);
+      }
       const [port] = await freePorts(1);
       const env = { ...process.env, PORT: port, WEBHOOK_SECRET: SECRET, PYTHONDONTWRITEBYTECODE: "1" };
       const [command, ...args] = start?.(folder) ?? [runtime, file];

@@ -1,3 +1,5 @@
+import { blocks } from "./pages.ts";
+
 /** What a page's examples need besides the page, to run as they stand there. */
 export interface Directions {
   /** Whether the page starts its server, or needs none. */
@@ -46,7 +48,7 @@ until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
 /** Pages that need more than a server. */
 export const DIRECTIONS: Readonly<Record<string, Directions>> = {
   "README.md": { leave: ["npm ci && npm start", "npm ci && npm test"], says: [/1 passed/] },
-  "docs/for-frontends.md": { ownServer: true, browser: true, says: [/Tests +1 passed/, /2 passed \(/] },
+  "docs/for-frontends.md": { ownServer: true, browser: true, says: [/Tests +1 passed/, /1 passed \(/] },
   "docs/for-partners.md": {
     ownServer: true,
     says: [/(webhook\.retry .* 503\n[\s\S]*?){4}/, /webhook\.retry .* 200\n/, /^\["del_[^"]+"\]/m],
@@ -73,7 +75,11 @@ cp 'app/api/[...path]/route.ts' api-route.mjs
 node route.mjs`,
   },
   "docs/pipelines.md": { ownServer: true },
-  "docs/signatures.md": { ownServer: true, says: [/signature-missing/] },
+  "docs/signatures.md": {
+    ownServer: true,
+    before: `cat > verify.mjs <<'END'\n${blocks("docs/for-partners.md").find((block) => block.code.startsWith("// verify.mjs"))!.code}END`,
+    says: [/signature-missing/],
+  },
   "docs/cli.md": {
     before: `mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
     replace: { "/tmp/understudy.json": "understudy.json" },
