@@ -1,7 +1,15 @@
 import type { BrowserEngine } from "../browser.ts";
+import { toUtf8 } from "../engine/bytes.ts";
+import { wholeBodies } from "../hosts/fetch/fetch-answer.ts";
 import type { AnswerPart, PassedRequest, Port, ReaderMessage } from "./worker-messages.ts";
 
-/** Answers a request that the service worker passed on. Sends a piece of the body whenever the reader asks for the next. */
+/** A body that fails drops the bytes that its reader has not taken, and in Chromium those between worker and page too. */
+const DRAIN_MS = 100;
+
+/**
+ * Answers a request that the service worker passed on: in one message if the body is whole, else with a piece whenever
+ * the reader asks for the next.
+ */
 export async function answerPassed(
   { fetch }: Pick<BrowserEngine, "fetch">,
   { method, url, headers, body }: PassedRequest,
@@ -10,7 +18,7 @@ export async function answerPassed(
   const leaving = new AbortController();
   let wake = () => {};
   let requests = 0;
-  const send = (part: AnswerPart) => port.postMessage(part);
+  const send = (part: AnswerPart, transfer?: unknown[]) => port.postMessage(part, transfer);
   port.onmessage = ({ data }: { data: ReaderMessage }) => {
     if (data.type === "abort") leaving.abort();
     else requests += 1;
@@ -33,18 +41,25 @@ export async function answerPassed(
         signal: leaving.signal,
       }),
     );
-    const isEmpty = response.body === null;
-    send({ type: "head", status: response.status, headers: [...response.headers], isEmpty });
-    isBegun = !isEmpty;
+    const head = { status: response.status, headers: [...response.headers] };
+    if (response.body === null) return send({ type: "whole", ...head, bytes: null });
+    const whole = wholeBodies.get(response);
+    if (whole !== undefined) {
+      const bytes = typeof whole === "string" ? toUtf8(whole) : whole.slice();
+      return send({ type: "whole", ...head, bytes }, [bytes.buffer]);
+    }
+    send({ type: "head", ...head });
+    isBegun = true;
     for await (const piece of readPieces(response)) {
       await taken();
       send({ type: "piece", bytes: piece });
     }
-    if (isBegun) await taken();
     send({ type: "end" });
   } catch {
-    // A stream that fails drops the pieces that its reader has not taken.
-    if (isBegun) await taken();
+    if (isBegun) {
+      await taken();
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_MS));
+    }
     send({ type: "broken" });
   }
 }

@@ -154,7 +154,7 @@ class Tabs {
     else if (message.type === "part") {
       const { to, data } = message;
       this.ports.get(to)?.onmessage?.({ data: data as never, ports: [] });
-      if (/^(end|broken)$/.test((data as { type: string }).type)) this.ports.delete(to);
+      if (/^(whole|end|broken)$/.test((data as { type: string }).type)) this.ports.delete(to);
     } else if (this.engine === undefined) return;
     else if (message.type === "who") this.say({ type: "leads", version: manifest.version });
     else {

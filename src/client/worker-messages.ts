@@ -1,5 +1,7 @@
 /* Requests that are passed to a page: by its service worker, or by another tab that shares its world. */
 
+import { wholeBodies } from "../hosts/fetch/fetch-answer.ts";
+
 /** The browser's MessagePort; Node's types have another. */
 export interface Port {
   onmessage: ((event: { data: never; ports: readonly Port[] }) => void) | null;
@@ -15,9 +17,10 @@ export interface PassedRequest {
   body: ArrayBuffer;
 }
 
-/** Messages over the port of a request. Each piece is sent once the reader has asked for it. */
+/** Messages over the port of a request: the whole answer, or its head, and each piece once the reader has asked for it. */
 export type AnswerPart =
-  | { type: "head"; status: number; headers: [string, string][]; isEmpty: boolean }
+  | { type: "whole"; status: number; headers: [string, string][]; bytes: Uint8Array | null }
+  | { type: "head"; status: number; headers: [string, string][] }
   | { type: "piece"; bytes: Uint8Array }
   | { type: "end" }
   | { type: "broken" };
@@ -44,7 +47,7 @@ export async function toPassed(request: Request): Promise<PassedRequest> {
 }
 
 /**
- * Assembles an answer from its parts; a broken one is a network error. Each part is sent once the one before
+ * Assembles an answer from its parts; a broken one is a network error. Each piece is sent once the one before
  * was read, so that a slow reader needs no memory.
  */
 export function receive(port: Port, signal: AbortSignal): Promise<Response> {
@@ -52,25 +55,38 @@ export function receive(port: Port, signal: AbortSignal): Promise<Response> {
   signal.addEventListener("abort", abort);
   return new Promise((resolve) => {
     let out: ReadableStreamDefaultController<Uint8Array> | undefined;
-    const body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          out = controller;
+    const createBody = () =>
+      new ReadableStream<Uint8Array>(
+        {
+          start: (controller) => {
+            out = controller;
+          },
+          pull: () => port.postMessage({ type: "next" }),
+          cancel: abort,
         },
-        pull: () => port.postMessage({ type: "next" }),
-        cancel: abort,
-      },
-      { highWaterMark: 0 },
-    );
+        { highWaterMark: 0 },
+      );
     port.onmessage = ({ data }: { data: AnswerPart }) => {
-      if (data.type === "head")
-        resolve(new Response(data.isEmpty ? null : body, { status: data.status, headers: data.headers }));
+      if (data.type === "whole") resolve(toWhole(data.bytes, data));
+      else if (data.type === "head") resolve(new Response(createBody(), data));
       else if (data.type === "piece") out!.enqueue(data.bytes);
       else if (data.type === "end") out!.close();
-      else {
-        resolve(Response.error());
-        out!.error(new TypeError("terminated"));
-      }
+      else if (out === undefined) resolve(Response.error());
+      else out.error(new TypeError("terminated"));
     };
   });
+}
+
+/** As a stream, since Chromium passes a worker's bytes through a blob of the browser's process, which takes a millisecond. */
+function toWhole(bytes: Uint8Array | null, init: ResponseInit): Response {
+  if (bytes === null) return new Response(null, init);
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  const response = new Response(body, init);
+  wholeBodies.set(response, bytes);
+  return response;
 }

@@ -128,6 +128,30 @@ describe("a sandbox in a page", () => {
     expect(found.first).toMatch(/^(:|id: 1)/);
   });
 
+  it("loses no byte of a body that breaks in the middle [interfaces 17]", async () => {
+    await start();
+    const lengths = await page.evaluate(async () => {
+      const read = async (answer: Response) => {
+        const reader = answer.body!.getReader();
+        let length = 0;
+        try {
+          for (let next = await reader.read(); !next.done; next = await reader.read())
+            length += next.value.length;
+        } catch {
+          return length;
+        }
+        throw new Error("the body did not break");
+      };
+      const effect = { wire: "truncate" } as const;
+      await sandbox.faults.add({ match: { operation: "models.list" }, effect });
+      const all = [await read(await sandbox.fetch("/v1/models", asDan))];
+      for (let n = 0; n < 20; n++) all.push(await read(await fetch("/v1/models", asDan)));
+      return all;
+    });
+    expect(lengths[0]).toBeGreaterThan(0);
+    expect(new Set(lengths).size).toBe(1);
+  });
+
   it("answers after the browser has stopped the worker [interfaces 17]", async () => {
     await start();
     const session = await page.context().newCDPSession(page);

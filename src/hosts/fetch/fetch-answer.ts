@@ -4,6 +4,9 @@ import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
 /** Statuses whose answers have no body, which the Fetch standard enforces. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
+/** The bodies of answers that are neither streamed nor broken, which can be passed on without reading them. */
+export const wholeBodies = new WeakMap<Response, string | Uint8Array>();
+
 /** The answer as a caller of `fetch` gets it. */
 export function toResponse(
   { status, headers, body, stream }: PlainAnswer,
@@ -11,7 +14,9 @@ export function toResponse(
 ): Response {
   const isEmpty = method === "HEAD" || WITHOUT_BODY.has(status);
   const content = isEmpty ? null : stream === undefined ? body : toStream(stream, signal);
-  return new Response(content as Uint8Array<ArrayBuffer>, { status, headers: toPairs(headers) });
+  const response = new Response(content as Uint8Array<ArrayBuffer>, { status, headers: toPairs(headers) });
+  if (body !== undefined && content === body) wholeBodies.set(response, body);
+  return response;
 }
 
 export function toPairs(headers: readonly string[]): [string, string][] {
