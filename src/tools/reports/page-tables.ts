@@ -125,8 +125,13 @@ function findItem({ properties = {} }: Shape): Shape | undefined {
 }
 
 function problemTable(): string {
-  return Object.entries(PROBLEMS)
-    .map(([kind, { status, when }]) => `- ${status} \`${kind}\`: ${when}\n`)
+  const kinds = Object.entries(PROBLEMS).sort(([, a], [, b]) => a.status - b.status);
+  const rows = groupBy(kinds, ([, { status, when }]) => `${status} ${when}`);
+  return [...rows.values()]
+    .map((row) => {
+      const [[, { status, when }]] = row as [(typeof kinds)[number]];
+      return `- ${status} ${row.map(([kind]) => `\`${kind}\``).join(", ")}: ${when}\n`;
+    })
     .join("");
 }
 
