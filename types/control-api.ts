@@ -625,59 +625,59 @@ export interface ClockChange {
 }
 /** Omitted settings are unchanged */
 export interface SettingsChange {
-  /** how long an access token lives */
+  /** lifetime of an access token */
   token_lifetime_seconds?: number;
   /** `guide`: every 401 and 403 in envelope C */
   auth_errors?: "operation" | "guide";
-  /** whether a 401 carries `WWW-Authenticate` */
+  /** `WWW-Authenticate` of a 401 */
   auth_challenge?: "on" | "off" | true | false;
-  /** which family of rate headers is sent */
+  /** families of rate headers */
   rate_headers?: "both" | "plain" | "alternative";
-  /** page sizes and offsets outside their bounds: 422, or the nearest bound */
+  /** page sizes and offsets out of bounds: 422, or the nearest bound */
   out_of_range_limits?: "reject" | "clamp";
   /** unknown body fields and query parameters: a warning in the journal, or 422 */
   unknown_fields?: "warn" | "reject";
-  /** the largest JSON body, in MiB */
+  /** largest JSON body, in MiB */
   json_limit_mb?: number;
-  /** browser origins allowed in addition to loopback; `*` allows every one */
+  /** allowed browser origins, in addition to loopback; `*`: any */
   cors_origins?: string[];
-  /** request headers that a page may send in addition to those of the API; `*`: any */
+  /** request headers of pages, in addition to the API's; `*`: any */
   cors_headers?: string[];
-  /** whether a page may send cookies along (`credentials: "include"`) */
+  /** cookies of pages (`credentials: "include"`) */
   cors_credentials?: "on" | "off" | true | false;
-  /** how long a store takes to process a file */
+  /** how long a store processes a file */
   processing_seconds?: number;
-  /** how long an upload URL lives */
+  /** lifetime of an upload URL */
   upload_url_lifetime_seconds?: number;
-  /** how long a connector job runs */
+  /** how long a connector job takes */
   connector_job_seconds?: number;
-  /** the share of connector jobs that fail; a connection may have a rate of its own */
+  /** share of connector jobs that fail, unless the connection has its own */
   connector_failure_rate?: number;
-  /** whether running meetings get new lines as the sandbox's clock advances */
+  /** new lines in running meetings as the clock advances */
   live_meetings?: "on" | "off" | true | false;
   /** how long a transcription takes */
   transcription_seconds?: number;
-  /** whether `/v2/models` answers */
+  /** `/v2/models` */
   v2_models?: "on" | "off" | true | false;
-  /** whether the announced model listing of an organization answers (4.18) */
+  /** an organization's announced model listing (4.18) */
   preview?: "on" | "off" | true | false;
-  /** whether `X-Goog-Hash` and `Content-MD5` of an upload are compared with its bytes */
+  /** `X-Goog-Hash` and `Content-MD5` of uploads */
   upload_digests?: "check" | "ignore";
-  /** the largest image file, in MiB */
+  /** largest image file, in MiB */
   upload_limit_mb?: number;
-  /** cells of exports that a spreadsheet would run */
+  /** exported cells that a spreadsheet would run */
   csv_formulas?: "keep" | "escape";
-  /** whether more input tokens than the model's `max_tokens` are 422 */
+  /** 422 for more input tokens than the model's `max_tokens` */
   context_window?: "enforce" | "ignore";
-  /** whether each month's spending is invoiced when the month is over */
+  /** invoices for each month's spending */
   invoicing?: "on" | "off" | true | false;
-  /** the name in the `User-Agent` of deliveries: `Service-Webhook/1.0` */
+  /** name in the deliveries' `User-Agent`: `Service-Webhook/1.0` */
   service_name?: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds?: number;
-  /** the wait before each retry, counted from the end of the attempt before, as durations; at most six attempts are made in all */
+  /** the wait before each retry, from the end of the attempt before; at most six attempts in all */
   retry_schedule?: (string | number)[];
-  /** the language and country of names, e-mail addresses, titles and generated file names; those of a fixture are generated when its sandbox is created or reset */
+  /** language and country of generated names, addresses, titles and file names; those of a fixture follow at creation or reset */
   locale?:
     | "af_ZA"
     | "ar"
@@ -755,11 +755,11 @@ export interface SettingsChange {
     | "zh_CN"
     | "zh_TW"
     | "zu_ZA";
-  /** whether each answer is checked against its schema before it is sent; one that does not fit is a 500 */
+  /** checks each answer against its schema before it is sent; one that does not fit is a 500 */
   check_answers?: "on" | "off" | true | false;
-  /** how many requests the journal keeps */
+  /** requests in the journal */
   journal_limit?: number;
-  /** how many changes of the world the history keeps; 0 keeps none */
+  /** changes in the history; 0: none */
   history_limit?: number;
 }
 /** One isolated world inside the server */
@@ -793,59 +793,59 @@ export interface ClockState {
 }
 /** All settings with their current values */
 export interface Settings {
-  /** how long an access token lives */
+  /** lifetime of an access token */
   token_lifetime_seconds: number;
   /** `guide`: every 401 and 403 in envelope C */
   auth_errors: "operation" | "guide";
-  /** whether a 401 carries `WWW-Authenticate` */
+  /** `WWW-Authenticate` of a 401 */
   auth_challenge: "on" | "off";
-  /** which family of rate headers is sent */
+  /** families of rate headers */
   rate_headers: "both" | "plain" | "alternative";
-  /** page sizes and offsets outside their bounds: 422, or the nearest bound */
+  /** page sizes and offsets out of bounds: 422, or the nearest bound */
   out_of_range_limits: "reject" | "clamp";
   /** unknown body fields and query parameters: a warning in the journal, or 422 */
   unknown_fields: "warn" | "reject";
-  /** the largest JSON body, in MiB */
+  /** largest JSON body, in MiB */
   json_limit_mb: number;
-  /** browser origins allowed in addition to loopback; `*` allows every one */
+  /** allowed browser origins, in addition to loopback; `*`: any */
   cors_origins: string[];
-  /** request headers that a page may send in addition to those of the API; `*`: any */
+  /** request headers of pages, in addition to the API's; `*`: any */
   cors_headers: string[];
-  /** whether a page may send cookies along (`credentials: "include"`) */
+  /** cookies of pages (`credentials: "include"`) */
   cors_credentials: "on" | "off";
-  /** how long a store takes to process a file */
+  /** how long a store processes a file */
   processing_seconds: number;
-  /** how long an upload URL lives */
+  /** lifetime of an upload URL */
   upload_url_lifetime_seconds: number;
-  /** how long a connector job runs */
+  /** how long a connector job takes */
   connector_job_seconds: number;
-  /** the share of connector jobs that fail; a connection may have a rate of its own */
+  /** share of connector jobs that fail, unless the connection has its own */
   connector_failure_rate: number;
-  /** whether running meetings get new lines as the sandbox's clock advances */
+  /** new lines in running meetings as the clock advances */
   live_meetings: "on" | "off";
   /** how long a transcription takes */
   transcription_seconds: number;
-  /** whether `/v2/models` answers */
+  /** `/v2/models` */
   v2_models: "on" | "off";
-  /** whether the announced model listing of an organization answers (4.18) */
+  /** an organization's announced model listing (4.18) */
   preview: "on" | "off";
-  /** whether `X-Goog-Hash` and `Content-MD5` of an upload are compared with its bytes */
+  /** `X-Goog-Hash` and `Content-MD5` of uploads */
   upload_digests: "check" | "ignore";
-  /** the largest image file, in MiB */
+  /** largest image file, in MiB */
   upload_limit_mb: number;
-  /** cells of exports that a spreadsheet would run */
+  /** exported cells that a spreadsheet would run */
   csv_formulas: "keep" | "escape";
-  /** whether more input tokens than the model's `max_tokens` are 422 */
+  /** 422 for more input tokens than the model's `max_tokens` */
   context_window: "enforce" | "ignore";
-  /** whether each month's spending is invoiced when the month is over */
+  /** invoices for each month's spending */
   invoicing: "on" | "off";
-  /** the name in the `User-Agent` of deliveries: `Service-Webhook/1.0` */
+  /** name in the deliveries' `User-Agent`: `Service-Webhook/1.0` */
   service_name: string;
   /** how long a receiver may take, on the wall clock */
   webhook_timeout_seconds: number;
-  /** the wait before each retry, counted from the end of the attempt before, as durations; at most six attempts are made in all */
+  /** the wait before each retry, from the end of the attempt before; at most six attempts in all */
   retry_schedule: (string | number)[];
-  /** the language and country of names, e-mail addresses, titles and generated file names; those of a fixture are generated when its sandbox is created or reset */
+  /** language and country of generated names, addresses, titles and file names; those of a fixture follow at creation or reset */
   locale:
     | "af_ZA"
     | "ar"
@@ -923,11 +923,11 @@ export interface Settings {
     | "zh_CN"
     | "zh_TW"
     | "zu_ZA";
-  /** whether each answer is checked against its schema before it is sent; one that does not fit is a 500 */
+  /** checks each answer against its schema before it is sent; one that does not fit is a 500 */
   check_answers: "on" | "off";
-  /** how many requests the journal keeps */
+  /** requests in the journal */
   journal_limit: number;
-  /** how many changes of the world the history keeps; 0 keeps none */
+  /** changes in the history; 0: none */
   history_limit: number;
 }
 /** What is left out stays as it is */

@@ -23,7 +23,7 @@ export const Settings = Type.Object(
       maximum: 31_536_000,
       default: 3600,
       "x-assumption": "G01",
-      description: "how long an access token lives",
+      description: "lifetime of an access token",
     }),
     auth_errors: Words(["operation", "guide"], {
       default: "operation",
@@ -33,17 +33,17 @@ export const Settings = Type.Object(
     auth_challenge: Words(["on", "off"], {
       default: "on",
       "x-assumption": "G41",
-      description: "whether a 401 carries `WWW-Authenticate`",
+      description: "`WWW-Authenticate` of a 401",
     }),
     rate_headers: Words(["both", "plain", "alternative"], {
       default: "both",
       "x-assumption": "G07",
-      description: "which family of rate headers is sent",
+      description: "families of rate headers",
     }),
     out_of_range_limits: Words(["reject", "clamp"], {
       default: "reject",
       "x-assumption": "G08",
-      description: "page sizes and offsets outside their bounds: 422, or the nearest bound",
+      description: "page sizes and offsets out of bounds: 422, or the nearest bound",
     }),
     unknown_fields: Words(["warn", "reject"], {
       default: "warn",
@@ -55,12 +55,12 @@ export const Settings = Type.Object(
       maximum: 512,
       default: 10,
       "x-assumption": "G09",
-      description: "the largest JSON body, in MiB",
+      description: "largest JSON body, in MiB",
     }),
     cors_origins: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       "x-assumption": "G30",
-      description: "browser origins allowed in addition to loopback; `*` allows every one",
+      description: "allowed browser origins, in addition to loopback; `*`: any",
     }),
     cors_headers: Type.Array(
       Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$", title: "a header's name, or *" }),
@@ -68,46 +68,46 @@ export const Settings = Type.Object(
         default: [],
         maxItems: 100,
         "x-assumption": "G30",
-        description: "request headers that a page may send in addition to those of the API; `*`: any",
+        description: "request headers of pages, in addition to the API's; `*`: any",
       },
     ),
     cors_credentials: Words(["on", "off"], {
       default: "off",
       "x-assumption": "G30",
-      description: 'whether a page may send cookies along (`credentials: "include"`)',
+      description: 'cookies of pages (`credentials: "include"`)',
     }),
     processing_seconds: Type.Number({
       minimum: 0,
       maximum: 31_536_000,
       default: 60,
       "x-assumption": "G11",
-      description: "how long a store takes to process a file",
+      description: "how long a store processes a file",
     }),
     upload_url_lifetime_seconds: Type.Integer({
       minimum: 1,
       maximum: 31_536_000,
       default: 604_800,
       "x-assumption": "G13",
-      description: "how long an upload URL lives",
+      description: "lifetime of an upload URL",
     }),
     connector_job_seconds: Type.Number({
       minimum: 0,
       maximum: 31_536_000,
       default: 30,
       "x-assumption": "G14",
-      description: "how long a connector job runs",
+      description: "how long a connector job takes",
     }),
     connector_failure_rate: Type.Number({
       minimum: 0,
       maximum: 1,
       default: 0.05,
       "x-assumption": "G34",
-      description: "the share of connector jobs that fail; a connection may have a rate of its own",
+      description: "share of connector jobs that fail, unless the connection has its own",
     }),
     live_meetings: Words(["on", "off"], {
       default: "off",
       "x-assumption": "G34",
-      description: "whether running meetings get new lines as the sandbox's clock advances",
+      description: "new lines in running meetings as the clock advances",
     }),
     transcription_seconds: Type.Number({
       minimum: 0,
@@ -119,45 +119,45 @@ export const Settings = Type.Object(
     v2_models: Words(["on", "off"], {
       default: "on",
       "x-assumption": "G21",
-      description: "whether `/v2/models` answers",
+      description: "`/v2/models`",
     }),
     preview: Words(["on", "off"], {
       default: "off",
       "x-assumption": "G22",
-      description: "whether the announced model listing of an organization answers (4.18)",
+      description: "an organization's announced model listing (4.18)",
     }),
     upload_digests: Words(["check", "ignore"], {
       default: "check",
       "x-assumption": "G43",
-      description: "whether `X-Goog-Hash` and `Content-MD5` of an upload are compared with its bytes",
+      description: "`X-Goog-Hash` and `Content-MD5` of uploads",
     }),
     upload_limit_mb: Type.Number({
       exclusiveMinimum: 0,
       maximum: 1024,
       default: 25,
       "x-assumption": "G26",
-      description: "the largest image file, in MiB",
+      description: "largest image file, in MiB",
     }),
     csv_formulas: Words(["keep", "escape"], {
       default: "keep",
       "x-assumption": "G28",
-      description: "cells of exports that a spreadsheet would run",
+      description: "exported cells that a spreadsheet would run",
     }),
     context_window: Words(["enforce", "ignore"], {
       default: "enforce",
       "x-assumption": "G35",
-      description: "whether more input tokens than the model's `max_tokens` are 422",
+      description: "422 for more input tokens than the model's `max_tokens`",
     }),
     invoicing: Words(["on", "off"], {
       default: "off",
       "x-assumption": "G36",
-      description: "whether each month's spending is invoiced when the month is over",
+      description: "invoices for each month's spending",
     }),
     service_name: Type.String({
       pattern: "^[A-Za-z0-9._-]{1,64}$",
       default: "Service",
       "x-assumption": "G23",
-      description: "the name in the `User-Agent` of deliveries: `Service-Webhook/1.0`",
+      description: "name in the deliveries' `User-Agent`: `Service-Webhook/1.0`",
     }),
     webhook_timeout_seconds: Type.Number({
       exclusiveMinimum: 0,
@@ -171,30 +171,29 @@ export const Settings = Type.Object(
       default: ["1m", "5m", "15m", "1h", "6h"],
       "x-assumption": "G24",
       description:
-        "the wait before each retry, counted from the end of the attempt before, as durations; at most six attempts are made in all",
+        "the wait before each retry, from the end of the attempt before; at most six attempts in all",
     }),
     locale: Words(LOCALES, {
       default: "en",
       "x-assumption": "G44",
       description:
-        "the language and country of names, e-mail addresses, titles and generated file names; those of a fixture are generated when its sandbox is created or reset",
+        "language and country of generated names, addresses, titles and file names; those of a fixture follow at creation or reset",
     }),
     check_answers: Words(["on", "off"], {
       default: "off",
-      description:
-        "whether each answer is checked against its schema before it is sent; one that does not fit is a 500",
+      description: "checks each answer against its schema before it is sent; one that does not fit is a 500",
     }),
     journal_limit: Type.Integer({
       minimum: 1,
       maximum: 100_000,
       default: 1000,
-      description: "how many requests the journal keeps",
+      description: "requests in the journal",
     }),
     history_limit: Type.Integer({
       minimum: 0,
       maximum: 100_000,
       default: 1000,
-      description: "how many changes of the world the history keeps; 0 keeps none",
+      description: "changes in the history; 0: none",
     }),
   },
   {

@@ -152,9 +152,8 @@ function describeValues(schema: DescribedSetting["schema"]): string {
   const { type, pattern, minimum, maximum, maxItems } = schema as Record<string, number | string | undefined>;
   const words = (schema as { enum?: string[] }).enum;
   if (words !== undefined) {
-    const booleans = words.includes("on") ? ", booleans" : "";
     const list = (some: readonly string[]) => some.map((word) => `\`${word}\``).join(", ");
-    if (words.length <= MANY_WORDS) return list(words) + booleans;
+    if (words.length <= MANY_WORDS) return list(words);
     return `one of [${words.length} values](control-api.json), such as ${list(words.slice(0, 3))}`;
   }
   if (type === "array") return maxItems === undefined ? "a list" : `a list of at most ${maxItems}`;
