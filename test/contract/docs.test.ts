@@ -23,7 +23,7 @@ describe("packages that users install", () => {
     const section = page.slice(page.indexOf("## Packages that users install"), page.indexOf("## Words"));
     const listed = section
       .split("\n")
-      .flatMap((line) => (line.startsWith("| `") ? line.split("|")[1]!.match(/[\w@/.-]+/g)! : []));
+      .flatMap((line) => (line.startsWith("- `") ? line.split(":")[0]!.match(/[\w@/.][\w@/.-]*/g)! : []));
     expect(listed.sort()).toEqual(Object.keys(JSON.parse(text("package.json")).dependencies).sort());
   });
 });
@@ -145,7 +145,7 @@ describe("reference", () => {
     const documented = rows(page("events"));
     for (const { name, data } of API.events) {
       const row = documented.find(([event]) => named(event).includes(name));
-      expect(named(row?.[2]), name).toEqual(data);
+      expect(named(row?.[1]), name).toEqual(data);
     }
   });
 

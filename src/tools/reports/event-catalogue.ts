@@ -175,8 +175,7 @@ export function eventsPage(events: readonly CataloguedEvent[]): string {
   }
   const rows = groups.map((group) => {
     const names = group.map(({ name }) => `\`${name}\``).join(", ");
-    const when = group.map(({ summary }) => summary).join("; ");
-    return `| ${names} | ${when} | ${group[0]!.fields.map((field) => `\`${field}\``).join(", ")} |`;
+    return `| ${names} | ${group[0]!.fields.map((field) => `\`${field}\``).join(", ")} |`;
   });
   const [, ...others] = groups;
   const samples = others.map(
@@ -187,12 +186,12 @@ export function eventsPage(events: readonly CataloguedEvent[]): string {
 
 <!-- generated from the declarations by npm run generate -->
 
-Webhooks receive these events ([6.1](reference/service-api.md#6.1), [G25](reference/assumptions.md#G25)).
+Webhooks receive these events ([6.1](reference/service-api.md#6.1); [G25](reference/assumptions.md#G25) has the less obvious conditions).
 \`understudy events NAME --schema\` prints the JSON Schema of one, \`--sample\` a sample, and \`understudy events --types ts\` (or \`py\`) types of all.
 [Webhooks](webhooks.md) describes how they are sent, [Signatures](signatures.md) how you verify them.
 
-| event | when | data |
-|---|---|---|
+| event | data |
+|---|---|
 ${rows.join("\n")}
 
 ## Samples
