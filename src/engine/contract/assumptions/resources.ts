@@ -169,7 +169,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "A file that is empty, or whose content is not of its type, fails when parsing ends, one without text when chunking ends, one without words when embedding ends; error_message says why.",
     details: [
-      "For `application/octet-stream` and a form's file without a Content-Type the file name decides. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. HTML and XML are read without markup, CSV by rows. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is processed by its type.",
+      "For `application/octet-stream` and a form's file without a Content-Type the file name decides. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes is processed by its type.",
       "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` syncs again everything since the last one.",
       "With `live_meetings` on, a speaker talks in every running meeting each 9 to 16 seconds of the sandbox's clock until it is stopped; every 500 lines the meeting slows down by half.",
     ],
@@ -189,7 +189,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "With `invoicing` on, every organization that spent anything in a month gets an invoice when the month ends on the sandbox's clock. Three days later it is paid, or fails if the organization's monthly limit was reached in that month, with the events of 6.1.",
     details: [
-      "The amount is the month's spending, to the centime and at least one; the status is `draft` in between. The limits at the month's end decide. An invoice that a state call settles or deletes does not change again. With the setting off, invoices and payments pause.",
+      "The amount is the month's spending, to the centime and at least one; the status is `draft` in between. An invoice that a state call settles or deletes does not change again. With the setting off, invoices and payments pause.",
     ],
   },
   {
@@ -199,7 +199,7 @@ export const RESOURCES: readonly Assumption[] = [
       "A key works only while its user is a member of the organization it acts in. Afterwards every operation refuses it like a non-member, by default with 403 ORGANIZATION_ACCESS_DENIED (4.10, 4.19, lists of models and webhooks), until 4.5 changes its organization.",
     details: [
       "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. A key can still be exchanged for a session token, which can do what the key can.",
-      "Deleting a record deletes everything that belongs to it: an organization's departments, files, threads and their messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with their sessions and rate windows; and all their timers. A new record with such an id has nothing of the old. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
+      "Deleting a record deletes everything that belongs to it, timers included: an organization's departments, files, threads with messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with sessions and rate windows. A new record with such an id begins with nothing. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
     ],
   },
   {
@@ -208,7 +208,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Ids have at most 120 characters after their prefix, slugs 120, URLs 2,048, descriptions 10,000, file names 1,024, types 255, files 5 TiB, and an organization 100 notification rules; beyond it is 422 with the field.",
     details: [
-      "Characters are code points. A path parameter may be as long as the request's head allows (32 KiB).",
+      "Characters are code points. A path parameter may have 32 KiB.",
     ],
   },
   {
@@ -217,7 +217,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "If-None-Match decides before If-Modified-Since. Amounts below a hundredth have six decimals in the details of errors. Titles are ordered by code point. An arrow inside a subtitle is pulled apart.",
     details: [
-      "Both headers are honoured where `ETag` and `Last-Modified` are sent; a date that is none of HTTP's three spellings counts as not sent.",
+      "A date that is none of HTTP's three spellings counts as not sent.",
       "`-->` becomes `-- >`. A track may be in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
     ],
   },
@@ -227,8 +227,8 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Audit logs, change logs and assistants' histories of a fixture are those of possible operations: replayed from an invented beginning, they end in the fixture's present.",
     details: [
-      "Departments are created below existing parents, moved without cycles and deleted as leaves; previous and new values chain; people act after they were created and while they are active. A present user, department or store that began within a log's time was created in it, at `created_at` and by `created_by`; everything else in it is gone today, and changes of present records were reverted.",
-      "An assistant's history begins with `created`; a change log contains the entries of present assistants' histories. A department is no older than its parent and its author, unless the fixture says so. Entries that a fixture writes out stay as they are.",
+      "Departments are created below existing parents, moved without cycles and deleted as leaves; values chain; people act after they were created and while they are active. A present user, department or store that began within a log's time was created in it; everything else in it is gone today, and changes of present records were reverted.",
+      "An assistant's history begins with `created`; a change log contains the entries of present assistants' histories. Entries that a fixture writes out stay as they are.",
     ],
   },
   {
