@@ -207,9 +207,7 @@ export const RESOURCES: readonly Assumption[] = [
     topic: "Bounds",
     chosen:
       "Ids have at most 120 characters after their prefix, slugs 120, URLs 2,048, descriptions 10,000, file names 1,024, types 255, files 5 TiB, and an organization 100 notification rules; beyond it is 422 with the field.",
-    details: [
-      "Characters are code points. A path parameter may have 32 KiB.",
-    ],
+    details: ["Characters are code points. A path parameter may have 32 KiB."],
   },
   {
     id: "G39",
