@@ -8,7 +8,7 @@ import { readSandboxStart } from "./control/sandbox-start.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary } from "./documents/scenario-library.ts";
 import { createEngine } from "./engine/index.ts";
-import { createOwnApi, declaredIn } from "./engine/own/join.ts";
+import { createOwnApi, readDeclarations } from "./engine/own/join.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailable } from "./engine/platform.ts";
 import { API } from "./engine/resources/index.ts";
@@ -155,7 +155,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
 }
 
 function readOperations(exports: object, log: Pick<Console, "warn">) {
-  const { api, warnings } = createOwnApi([declaredIn(exports, { source: "operations" })]);
+  const { api, warnings } = createOwnApi([readDeclarations(exports, { source: "operations" })]);
   for (const warning of warnings) log.warn(warning);
   return api;
 }

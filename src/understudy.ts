@@ -16,7 +16,7 @@ import type { Api } from "./engine/contract/api.ts";
 import { type DocumentProblem, formatProblem } from "./engine/documents/document-error.ts";
 import { createEngine } from "./engine/index.ts";
 import { createOwnApi, type OwnSource } from "./engine/own/join.ts";
-import { storedTextBytes } from "./engine/resources/files/examine-file.ts";
+import { countTextBytes } from "./engine/resources/files/examine-file.ts";
 import { API } from "./engine/resources/index.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { answerDeliveries } from "./hosts/fetch/answer-deliveries.ts";
@@ -75,7 +75,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const findReceiver = (url: string) => (url.startsWith(`${IN_PROCESS_ORIGIN}/`) ? within : caller);
   const outbound = replay?.outbound ?? deliverInProcess(findReceiver, createOutbound(network));
   const uploads = new UploadStore(limits?.upload_bytes ?? LOCAL_UPLOAD_BYTES, (sandbox) =>
-    storedTextBytes(sandbox, sandbox.world.root),
+    countTextBytes(sandbox, sandbox.world.root),
   );
 
   const fleet = options.store && new Fleet(options.store, sendRefusal);

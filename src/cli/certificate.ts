@@ -14,7 +14,7 @@ export interface UsedCertificate extends Certificate {
 
 /** The certificate of `--cert` and `--key`, else the user's own for localhost. @throws UsageError */
 export function readCertificate(cert: string | undefined, key: string | undefined): UsedCertificate {
-  if (cert === undefined && key === undefined) return ownCertificate(join(dataFolder(), "tls"));
+  if (cert === undefined && key === undefined) return loadOwnCertificate(join(dataFolder(), "tls"));
   if (cert === undefined || key === undefined)
     throw new UsageError(
       `--${cert === undefined ? "key needs --cert" : "cert needs --key"}, the other half of the pair`,
@@ -44,7 +44,7 @@ const VALID_DAYS = 397;
 const RENEWED_DAYS_BEFORE = 30;
 
 /** Created once per user, and again before it expires. @throws UsageError */
-function ownCertificate(folder: string): UsedCertificate {
+function loadOwnCertificate(folder: string): UsedCertificate {
   const file = join(folder, "localhost.pem");
   const load = () => ({
     cert: readFileSync(file, "utf8"),

@@ -206,7 +206,7 @@ export function splitIds(values: readonly string[] | undefined): string[] | unde
 }
 
 /** A value from the command line: parsed as JSON if possible, otherwise the text itself. */
-export function typedValue(value: string): unknown {
+export function parseTypedValue(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
@@ -215,7 +215,7 @@ export function typedValue(value: string): unknown {
 }
 
 /** Options of the form `name=value`; undefined if none was given. @throws UsageError */
-export function keyedValues(
+export function readKeyedValues(
   option: string,
   pairs: readonly string[] | undefined,
   form = "name=value",

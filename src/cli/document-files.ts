@@ -139,7 +139,7 @@ function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario
 export function expandFiles(patterns: readonly string[]): string[] {
   const files = new Set<string>();
   for (const pattern of patterns) {
-    for (const file of existsSync(pattern) ? [pattern] : matching(pattern)) {
+    for (const file of existsSync(pattern) ? [pattern] : listMatching(pattern)) {
       if (statSync(file).isDirectory())
         throw new UsageError(`${file} is a folder; name its files, for example ${file}/*.yaml`);
       files.add(file);
@@ -148,7 +148,7 @@ export function expandFiles(patterns: readonly string[]): string[] {
   return [...files];
 }
 
-function matching(pattern: string): string[] {
+function listMatching(pattern: string): string[] {
   // On other systems a backslash escapes the next character.
   const normal = (process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern).replace(
     /^\.\//,

@@ -1,4 +1,4 @@
-import { lostEntries } from "../engine/contract/text.ts";
+import { describeLostEntries } from "../engine/contract/text.ts";
 import { flag, number, text } from "./command.ts";
 import { onPipeClosed, print, printJsonLine, printLines } from "./process.ts";
 
@@ -29,7 +29,8 @@ export async function printLog<E extends { sequence: number }>(
   const found = await page();
   const entries = found.entries.toReversed();
   if (!options.follow) {
-    const lost = found.dropped > 0 ? [`(${lostEntries(found.dropped, "older")} lost to ${limitedBy})`] : [];
+    const lost =
+      found.dropped > 0 ? [`(${describeLostEntries(found.dropped, "older")} lost to ${limitedBy})`] : [];
     const lines = [...lost, ...entries.map(format)];
     return print(json, found, lines.length === 0 ? whenEmpty : lines.join("\n"));
   }

@@ -92,16 +92,16 @@ export function onTermination(end: () => void): () => void {
 
 /** Runs work with a signal that aborts when the process is to end, and waits for the work. */
 export function untilEnded<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return listening("on", work);
+  return withListeners("on", work);
 }
 
 /** The same for work that needs no cleanup: a second signal ends the process at once. */
 export function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return listening("once", work);
+  return withListeners("once", work);
 }
 
 /** Removes its listeners when the work is done. */
-async function listening<T>(how: "on" | "once", work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withListeners<T>(how: "on" | "once", work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
   for (const signal of ENDINGS) process[how](signal, interrupt);

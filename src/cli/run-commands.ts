@@ -1,6 +1,6 @@
 import yargs, { type CommandModule } from "yargs";
 import packageJson from "../../package.json" with { type: "json" };
-import { nearest } from "../engine/contract/text.ts";
+import { findNearest } from "../engine/contract/text.ts";
 import { agentCommand } from "./commands/agent.ts";
 import { bundleCommand } from "./commands/bundle.ts";
 import { clientTestCommand } from "./commands/client-test.ts";
@@ -105,7 +105,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
       // yargs throws its own error for an option without a value; it is a usage error too.
       if (error && error.name !== "YError") throw error;
       throw new UsageError(
-        `${explained(message, { parser, words, help: (usage as unknown as { help(): string }).help() })}\nRun \`understudy ${command}--help\` for the options.`,
+        `${explainMessage(message, { parser, words, help: (usage as unknown as { help(): string }).help() })}\nRun \`understudy ${command}--help\` for the options.`,
       );
     });
   for (const one of COMMANDS) parser.command(one);
@@ -140,7 +140,7 @@ function findCommand(words: readonly string[]): string {
 /** yargs would read an unknown command as an argument of `start`. @throws UsageError */
 function refuseUnknownCommand([first]: readonly string[]): void {
   if (first === undefined || first.startsWith("-") || NAMES.includes(first)) return;
-  const meant = nearest(first, NAMES);
+  const meant = findNearest(first, NAMES);
   const hint = meant === undefined ? `Commands are ${NAMES.join(", ")}.` : `Did you mean "${meant}"?`;
   throw new UsageError(`there is no command "${first.slice(0, 80)}". ${hint}`);
 }
@@ -158,12 +158,12 @@ function refuseNegativeTime([command, action, ...rest]: readonly string[]): void
 }
 
 /** Rewrites messages of yargs so that they name the missing argument, or the option that was probably meant. */
-function explained(
+function explainMessage(
   message: string,
   { parser, words, help }: { parser: object; words: readonly string[]; help: string },
 ): string {
   const [, got] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? [];
-  if (got !== undefined) return missingArgument(Number(got), help.split("\n")[0]!);
+  if (got !== undefined) return findMissingArgument(Number(got), help.split("\n")[0]!);
   const [, name, typed, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
   if (choices !== undefined)
     return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${typed}`;
@@ -175,7 +175,7 @@ function explained(
   if (words.includes(unknown) && help.includes(`${command} -- `))
     return `a command to run comes after --, as in: understudy ${command} -- ${words.slice(words.indexOf(unknown)).join(" ")}`;
   const { key } = (parser as { getOptions(): { key: Record<string, unknown> } }).getOptions();
-  const meant = nearest(unknown, Object.keys(key));
+  const meant = findNearest(unknown, Object.keys(key));
   return meant === undefined ? message : `${message} (did you mean --${meant}?)`;
 }
 
@@ -187,13 +187,13 @@ function unknownAction([command, action = "-"]: readonly string[], help: string)
     of === command ? [name!] : [],
   );
   if (actions.length === 0 || action.startsWith("-") || actions.includes(action)) return undefined;
-  const meant = nearest(action, actions);
+  const meant = findNearest(action, actions);
   const hint = meant === undefined ? `Its actions are ${actions.join(", ")}.` : `Did you mean "${meant}"?`;
   return `${command} has no action "${action.slice(0, 80)}". ${hint}`;
 }
 
 /** The first line of a command's help says what it takes: `understudy snapshot export <name> <file>`. */
-function missingArgument(count: number, usage: string): string {
+function findMissingArgument(count: number, usage: string): string {
   const wanted = [...usage.matchAll(/<[^>]+>/g)].map(([name]) => name);
   const missing = wanted.slice(count);
   if (missing.length === 0) return "an argument is missing";

@@ -98,7 +98,7 @@ function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
     ],
   );
   return [
-    ...scenarios.filter(({ outcome }) => MARKS[outcome] === "FAIL").map(failureText),
+    ...scenarios.filter(({ outcome }) => MARKS[outcome] === "FAIL").map(formatFailure),
     table(["", "scenario", "exit", "rules triggered", "expectations", "requests", "time"], rows),
     "",
     `coverage: ${coverageText(coverage)}`,
@@ -106,7 +106,7 @@ function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
   ].join("\n");
 }
 
-function failureText({ name, failures, output }: ScenarioResult): string {
+function formatFailure({ name, failures, output }: ScenarioResult): string {
   const lines = output.trimEnd().split("\n");
   const left = Math.max(0, lines.length - SHOWN_LINES);
   return [
@@ -133,7 +133,9 @@ export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: b
     wipe();
     // 0 on a terminal without a size, as in some containers.
     const width = (stream.columns || 80) - 1;
-    const lines = [...running].map(([name, since]) => `  … ${name}  ${elapsed(performance.now() - since)}`);
+    const lines = [...running].map(
+      ([name, since]) => `  … ${name}  ${formatElapsed(performance.now() - since)}`,
+    );
     const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
     for (const line of all) stream.write(`${printable(line).slice(0, width)}\n`);
     drawn = all.length;
@@ -160,9 +162,9 @@ export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: b
 
 function line({ outcome, name, duration_ms, failures }: ScenarioResult): string {
   const why = failures.length === 0 ? "" : `: ${failures.join("; ")}`;
-  return `${outcome === "passed" ? "ok  " : "FAIL"} ${name} (${elapsed(duration_ms)})${why}`;
+  return `${outcome === "passed" ? "ok  " : "FAIL"} ${name} (${formatElapsed(duration_ms)})${why}`;
 }
 
-function elapsed(milliseconds: number): string {
+function formatElapsed(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }

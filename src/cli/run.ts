@@ -7,7 +7,7 @@ import { type Flag, START_FLAGS, type StartFlags } from "./start-flags.ts";
  * does not load yargs, which takes as long as the server; yargs handles everything else, including help and mistakes.
  */
 export async function run(words: readonly string[]): Promise<void> {
-  const flags = plainStartFlags(words);
+  const flags = parsePlainStart(words);
   if (flags === undefined) {
     const { runCommands } = await import("./run-commands.ts");
     return runCommands(words);
@@ -26,7 +26,7 @@ const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
  * The flags of a plain `start`; undefined for other commands, and for command lines that need a message:
  * help, an unknown option, a missing value.
  */
-export function plainStartFlags(words: readonly string[]): StartFlags | undefined {
+export function parsePlainStart(words: readonly string[]): StartFlags | undefined {
   if (words[0] !== undefined && words[0] !== "start" && !words[0].startsWith("-")) return undefined;
   const known: Record<string, Flag> = START_FLAGS;
   const options = Object.entries(known).map(([name, { type, array }]) => [

@@ -88,11 +88,11 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
         : undefined,
       overrides: all.overrides,
       delay: all.delay === undefined ? undefined : readDelay(all.delay),
-      certificate: await certificate(all),
+      certificate: await loadCertificate(all),
       publicUrl: readPublicUrl(all["public-url"]),
       trustProxy,
       upstream: readUpstream(all),
-      allowHosts: [...ownNames(host), ...(all["allow-host"] ?? [])],
+      allowHosts: [...listOwnNames(host), ...(all["allow-host"] ?? [])],
     },
   };
 }
@@ -110,7 +110,12 @@ interface OwnStart extends Pick<StartOptions, "own"> {
 }
 
 /** Loads its code only if it is needed. @throws UsageError */
-async function certificate({ https, cert, key, store }: StartFlags): Promise<UsedCertificate | undefined> {
+async function loadCertificate({
+  https,
+  cert,
+  key,
+  store,
+}: StartFlags): Promise<UsedCertificate | undefined> {
   if (!https) {
     if (cert ?? key) throw new UsageError("--cert and --key need --https");
     return undefined;
@@ -146,7 +151,7 @@ function isLocal(host: string): boolean {
 }
 
 /** The server accepts the host that it is bound to as its name; the zone of an address is never sent. */
-function ownNames(host: string): string[] {
+function listOwnNames(host: string): string[] {
   return isLocal(host) || EVERY_ADDRESS.test(host) ? [] : [host.replace(/%.*$/, "")];
 }
 

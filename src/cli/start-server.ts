@@ -39,7 +39,7 @@ export async function startServer(flags: StartFlags, opened?: OpenedFile): Promi
     throw error;
   }
   if (flags.json) printJsonLine(ready);
-  else if (!options.quiet) printLines(banner(understudy, ready, options.server).replace(/\n$/, ""));
+  else if (!options.quiet) printLines(formatBanner(understudy, ready, options.server).replace(/\n$/, ""));
   // A generated token is shown nowhere else.
   else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"])
     printLines(token);
@@ -144,12 +144,12 @@ const MAX_CREDENTIALS = 15;
 type Shown = Pick<StartOptions["server"], "allowHosts" | "certificate" | "publicUrl">;
 
 /** The first output that a user reads: addresses, credentials, and a call to paste. */
-export function banner(understudy: Understudy, ready: Ready, shown: Shown = {}): string {
+export function formatBanner(understudy: Understudy, ready: Ready, shown: Shown = {}): string {
   const sandbox = understudy.sandboxes.get("default");
   // In a fleet another node may own it.
   if (sandbox === undefined) {
     const node = "  Understudy is running: a node of a fleet";
-    return ["", node, "", ...addresses(understudy, ready, shown), "", ""].join("\n");
+    return ["", node, "", ...describeAddresses(understudy, ready, shown), "", ""].join("\n");
   }
   const world = sandbox.world.read();
   const keys = [...world.all(apiKeys)].filter(
@@ -167,7 +167,7 @@ export function banner(understudy: Understudy, ready: Ready, shown: Shown = {}):
     "",
     `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
     "",
-    ...addresses(understudy, ready, shown),
+    ...describeAddresses(understudy, ready, shown),
     ...sandbox.api.resources.flatMap(({ own, operations }) =>
       own === undefined ? [] : [`  Own      ${pluralize(operations.length, "operation")} of ${own.source}`],
     ),
@@ -189,7 +189,7 @@ export function banner(understudy: Understudy, ready: Ready, shown: Shown = {}):
 }
 
 /** The addresses; each node of a fleet serves the console. */
-function addresses(
+function describeAddresses(
   { login }: Understudy,
   { url, console, token }: Ready,
   { allowHosts = [], certificate, publicUrl }: Shown,

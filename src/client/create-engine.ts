@@ -1,5 +1,5 @@
 import { readSandboxStart } from "../control/sandbox-start.ts";
-import { declaredOperations, type OwnSource } from "../engine/own/join.ts";
+import { type OwnSource, toOperationsOption } from "../engine/own/join.ts";
 import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { assemble, type Understudy } from "../understudy.ts";
@@ -15,7 +15,7 @@ export function createEngine(
   own: readonly OwnSource[] = [],
 ): LocalUnderstudy {
   const understudy = assembleEngine(start, own, onDelivery);
-  const fetch = (request: Request) => awaited(understudy.fetch(request));
+  const fetch = (request: Request) => keepAliveFor(understudy.fetch(request));
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: transportOver(fetch), fetch });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
 }
@@ -29,13 +29,13 @@ export function assembleEngine(
   return assemble({
     ...rest,
     onDelivery,
-    operations: [...(declaredOperations(operations).operations ?? []), ...own],
+    operations: [...(toOperationsOption(operations).operations ?? []), ...own],
     ...readSandboxStart({ seed, clock, settings }),
   });
 }
 
 /** Keeps Node alive while an answer is awaited, as a socket would; timers of a sandbox do not. */
-async function awaited<T>(work: Promise<T>): Promise<T> {
+async function keepAliveFor<T>(work: Promise<T>): Promise<T> {
   const alive = setInterval(() => {}, 2 ** 30);
   try {
     return await work;

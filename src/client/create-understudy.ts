@@ -1,9 +1,9 @@
 import { readSandboxStart } from "../control/sandbox-start.ts";
-import { declaredOperations } from "../engine/own/join.ts";
+import { toOperationsOption } from "../engine/own/join.ts";
 import { assemble } from "../understudy.ts";
 import { connect, UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
-import { withinProcess } from "./node-transport.ts";
+import { createProcessTransport } from "./node-transport.ts";
 import { readOpenApiOption } from "./own-documents.ts";
 import type { Duration, FixtureInput, SandboxOptions, ScenarioName } from "./types.ts";
 
@@ -74,13 +74,13 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
   const { seed, clock, settings, operations, openapi, port = 0, ...rest } = options;
   const understudy = assemble({
     ...rest,
-    operations: [...(declaredOperations(operations).operations ?? []), ...(await readOpenApiOption(openapi))],
+    operations: [...(toOperationsOption(operations).operations ?? []), ...(await readOpenApiOption(openapi))],
     ...readSandboxStart({ seed, clock, settings }),
     mcp: async (own) => (await import("./mcp/serve.ts")).mcpOverHttp(own),
   });
   const url = await understudy.listen(port, "127.0.0.1");
   const http = new ControlHttp(url, options.shared?.token, {
-    transport: withinProcess(understudy.server),
+    transport: createProcessTransport(understudy.server),
   });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
 }

@@ -36,7 +36,8 @@ export function understudyRoutes(options: RoutesOptions = {}): Routes {
   const key = JSON.stringify(start);
   const handle = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
-    if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(pathname.slice(basePath.length))) return closed();
+    if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(pathname.slice(basePath.length)))
+      return answerClosed();
     const engine = engines.get(key) ?? assembleEngine(start);
     engines.set(key, engine);
     return engine.fetch(request, basePath);
@@ -44,7 +45,7 @@ export function understudyRoutes(options: RoutesOptions = {}): Routes {
   return Object.fromEntries(METHODS.map((method) => [method, handle])) as Routes;
 }
 
-function closed(): Response {
+function answerClosed(): Response {
   const detail = "These routes serve no control API. Pass `control: true` to understudyRoutes to open it.";
   return Response.json({ title: "Not Found", status: 404, detail }, { status: 404 });
 }

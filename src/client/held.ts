@@ -22,7 +22,7 @@ export type HeldMatch = Partial<Pick<Held, (typeof FIELDS)[number]>>;
  * @param follow the list, now and after each change
  * @throws Error if there is none in time; TypeError for fields that do not exist
  */
-export async function nextHeld(
+export async function waitForHeld(
   follow: (signal: AbortSignal) => AsyncIterable<List<Held>>,
   { match, within, returned }: { match: HeldMatch; within: Duration; returned: Set<string> },
 ): Promise<Held> {

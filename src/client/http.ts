@@ -28,11 +28,11 @@ export class UnreachableError extends Error {
 
   constructor(url: string, cause: unknown) {
     // The fetch standard blocks some ports, such as 6000.
-    super(`No Understudy answers at ${url}${whyUnreachable(url, cause)}`, { cause });
+    super(`No Understudy answers at ${url}${explainUnreachable(url, cause)}`, { cause });
   }
 }
 
-function whyUnreachable(url: string, cause: unknown): string {
+function explainUnreachable(url: string, cause: unknown): string {
   // fetch wraps what Node reports.
   const thrown = cause as (NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException }) | undefined;
   const { code = "", message = "" } = thrown?.cause ?? thrown ?? {};

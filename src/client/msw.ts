@@ -25,18 +25,18 @@ const API_PATHS = ["/v1", "/v2", "/webhooks"];
  * @throws TypeError for an invalid sandbox or origin, or an option that does not exist
  */
 export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): HttpHandler[] {
-  const { from, to } = checked(sandbox, options);
+  const { from, to } = checkArguments(sandbox, options);
   const isInProcess = to.origin === IN_PROCESS_ORIGIN;
   const send = isInProcess ? (sandbox as SandboxClient).fetch : fetch;
   const direct = http.all(`${to.origin}/*`, ({ request }) =>
-    isInProcess ? forwarded(request, { send, base: to.origin, to: to.origin }) : passthrough(),
+    isInProcess ? forwardRequest(request, { send, base: to.origin, to: to.origin }) : passthrough(),
   );
   if (from.origin === to.origin) return [direct];
   const { location } = globalThis as { location?: { origin: string } };
   const isPage = location?.origin === from.origin;
   const base = from.href.replace(/\/$/, "");
   const forwarding = (isPage ? API_PATHS : [""]).map((path) =>
-    http.all(`${base}${path}/*`, ({ request }) => forwarded(request, { send, base, to: sandbox.url })),
+    http.all(`${base}${path}/*`, ({ request }) => forwardRequest(request, { send, base, to: sandbox.url })),
   );
   // URLs in answers, such as upload URLs, point to the server itself.
   return [...forwarding, direct];
@@ -46,7 +46,7 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
  * The body as bytes: a browser streams a request's body over HTTP/2 alone. A connection that breaks, an unreachable
  * server and a request that its caller aborts are network errors, as they are in production.
  */
-async function forwarded(
+async function forwardRequest(
   request: Request,
   { send, base, to }: { send: typeof fetch; base: string; to: string },
 ): Promise<Response> {
@@ -58,7 +58,7 @@ async function forwarded(
   );
 }
 
-function checked(sandbox: unknown, options: unknown): { from: URL; to: URL } {
+function checkArguments(sandbox: unknown, options: unknown): { from: URL; to: URL } {
   const { url } = (sandbox ?? {}) as Partial<SandboxAddress>;
   if (typeof url !== "string" || !URL.canParse(url))
     throw new TypeError(

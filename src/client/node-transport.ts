@@ -15,7 +15,7 @@ provideTransport((url, call) =>
 );
 
 /** Calls of a server in this process, which need no socket at all. */
-export function withinProcess(server: Server): Transport {
+export function createProcessTransport(server: Server): Transport {
   return (url, call) =>
     // Without TLS even if the server has TLS, since the connection stays in this process.
     send(url.replace(/^https:/, "http:"), call, () => {

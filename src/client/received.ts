@@ -42,7 +42,7 @@ export async function toHaveReceived(
   const { ok, found, nearest } = await sandbox.journal.verify({ match, count: times, within });
   const what = `${countText(times)} of ${JSON.stringify(match)}${within === undefined ? "" : ` within ${within}`}`;
   const wanted = `expected sandbox ${sandbox.name} ${ok ? "not to" : "to"} have received ${what}`;
-  return { pass: ok, message: () => `${wanted}, found ${found}${ok ? "" : nearestText(nearest)}` };
+  return { pass: ok, message: () => `${wanted}, found ${found}${ok ? "" : describeNearest(nearest)}` };
 }
 
 /** `exactly 2`, `at least 1`, `1 to 3`. */
@@ -54,7 +54,7 @@ export function countText(count: CountExpectation["count"]): string {
 }
 
 /** The nearest request, and its differences from the expected one. */
-export function nearestText([first]: Verification["nearest"]): string {
+export function describeNearest([first]: Verification["nearest"]): string {
   if (first === undefined) return "";
   const { method, path, status, differences } = first;
   const why = differences.length > 0 ? ` (${differences.join("; ")})` : "";

@@ -1,10 +1,10 @@
-import { nearest } from "../engine/contract/text.ts";
+import { findNearest } from "../engine/contract/text.ts";
 import type {
   ClientReport,
   GradeClientOptions,
   RunClient,
 } from "../tools/client-test/client-report-types.ts";
-import { type HeldMatch, nextHeld } from "./held.ts";
+import { type HeldMatch, waitForHeld } from "./held.ts";
 import type { ControlHttp } from "./http.ts";
 import type * as Api from "./types.ts";
 import type { List, SandboxState, StateRecord } from "./types.ts";
@@ -79,7 +79,7 @@ export class SandboxClient {
     next: async (match: HeldMatch = {}, { within = "10s" }: { within?: Api.Duration } = {}) => {
       const follow = (signal: AbortSignal) =>
         this.http.events<Api.List<Api.Held>>(`${this.path}/held/stream`, undefined, signal);
-      const found = await nextHeld(follow, { match, within, returned: this.returned });
+      const found = await waitForHeld(follow, { match, within, returned: this.returned });
       return { ...found, release: (options?: Api.ReleaseOptions) => this.held.release(found.id, options) };
     },
     /** Lets it continue, or answers it otherwise. */
@@ -263,7 +263,7 @@ export function toCredentials(usable: readonly { user_id: string; key: string }[
 }
 
 function withoutKey(user: string, users: readonly string[]): string {
-  const near = nearest(user, users);
+  const near = findNearest(user, users);
   const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
   return `${JSON.stringify(user)} has no usable API key in this sandbox.${hint} These users have one: ${users.join(", ") || "none"}.`;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { servedBy } from "../engine/faults/match.ts";
+import { findServed } from "../engine/faults/match.ts";
 import type { RuleDocument } from "../engine/faults/rule-document.ts";
 import { createEngine } from "./create-engine.ts";
 import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
@@ -171,7 +171,7 @@ export async function runInSandbox(
     if (getOutcome() === "passed") problem = describeUnreleased((await sandbox.held.list()).items);
     if (getOutcome() === "passed" && !allowUnstruck) {
       const ofSuite = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
-      problem = describeUntriggered(await armedRules(sandbox, new Set(ofSuite)));
+      problem = describeUntriggered(await listArmedRules(sandbox, new Set(ofSuite)));
     }
   } finally {
     const outcome = getOutcome();
@@ -193,7 +193,7 @@ function describeUnreleased(held: readonly Held[]): string | undefined {
 type Armed = FaultRule & { named: string };
 
 /** Inline rules, and those of scenarios in force; the suite itself checks its own rules. */
-async function armedRules(sandbox: SandboxClient, except: ReadonlySet<string>): Promise<Armed[]> {
+async function listArmedRules(sandbox: SandboxClient, except: ReadonlySet<string>): Promise<Armed[]> {
   const [inline, scenarios] = await Promise.all([sandbox.faults.list(), sandbox.scenarios.list()]);
   const current = scenarios.items.filter(({ name, active }) => active && !except.has(name));
   const named = (rule: FaultRule, name: string): Armed => ({
@@ -212,7 +212,7 @@ async function armedRules(sandbox: SandboxClient, except: ReadonlySet<string>): 
  */
 export function describeUntriggered(rules: readonly Armed[]): string | undefined {
   const armed = rules.filter(
-    (rule) => rule.probability !== 0 && servedBy(rule as RuleDocument) !== "content",
+    (rule) => rule.probability !== 0 && findServed(rule as RuleDocument) !== "content",
   );
   const never = armed.filter(({ hits }) => hits === 0).map(({ named }) => named);
   const left = armed

@@ -63,7 +63,10 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
       const api = { ...proxyTo(target), bypass: leaveNavigations };
       return {
         server: {
-          proxy: { [wholeSegments([...paths, UPLOADS])]: api, [wholeSegments(OWN_PATHS)]: proxyTo(target) },
+          proxy: {
+            [toSegmentPattern([...paths, UPLOADS])]: api,
+            [toSegmentPattern(OWN_PATHS)]: proxyTo(target),
+          },
         },
       };
     },
@@ -92,7 +95,7 @@ export const credentials = ${JSON.stringify(credentials)};`;
 }
 
 /** Matches the paths and everything below them: `/v1` is not `/v10`. */
-function wholeSegments(paths: readonly string[]): string {
+function toSegmentPattern(paths: readonly string[]): string {
   const escaped = paths.map((path) => path.replace(/\/$/, "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return `^(?:${escaped.join("|")})(?=[/?#]|$)`;
 }

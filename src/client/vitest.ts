@@ -34,7 +34,7 @@ export const test = base.extend<{ understudy: TestOptions; sandbox: SandboxClien
   understudy: [{}, { injected: true }],
   sandbox: async ({ task, understudy }, use) => {
     await runInSandbox(servers, understudy, {
-      name: fullName(task),
+      name: toFullName(task),
       run: use,
       // Hooks such as onTestFailed run too late: the sandbox and its journal are already deleted.
       outcome: () => {
@@ -53,8 +53,8 @@ export type { TestOptions };
 export { expect };
 
 /** As Vitest's own reports spell it. */
-function fullName({ name, suite }: { name: string; suite?: RunnerTestCase["suite"] }): string {
-  return suite === undefined ? name : fullName({ name: `${suite.name} > ${name}`, suite: suite.suite });
+function toFullName({ name, suite }: { name: string; suite?: RunnerTestCase["suite"] }): string {
+  return suite === undefined ? name : toFullName({ name: `${suite.name} > ${name}`, suite: suite.suite });
 }
 
 /** Shown below the test in Vitest's reports: the last requests as text, everything else as files. */
@@ -62,7 +62,7 @@ async function showEvidence(task: Readonly<RunnerTestCase>, sandbox: SandboxClie
   const journal = printableLines(await journalText(sandbox, SHOWN_ENTRIES));
   // Since Vitest 3.2.
   if (task.context.annotate === undefined)
-    return void process.stderr.write(`${printableLines(fullName(task))}\n${journal}\n`);
+    return void process.stderr.write(`${printableLines(toFullName(task))}\n${journal}\n`);
   const folder = mkdtempSync(join(tmpdir(), "understudy-evidence-"));
   try {
     const attached: string[] = [];

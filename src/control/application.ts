@@ -4,7 +4,7 @@ import { normalizePath } from "../engine/contract/http-url.ts";
 import { clip } from "../engine/documents/document-error.ts";
 import { splitTarget } from "../engine/pipeline/plain-http.ts";
 import type { Log } from "../hosts/node/log.ts";
-import { NodeRequest, originForm } from "../hosts/node/node-request.ts";
+import { NodeRequest, toOriginForm } from "../hosts/node/node-request.ts";
 import { answerReceiverRequest } from "../hosts/node/receiver-requests.ts";
 import type { SandboxOrigins } from "../hosts/node/sandbox-origins.ts";
 import type { Guard, Mount } from "./guard.ts";
@@ -54,7 +54,7 @@ export function addMounts(
     app.use(prefix, ...GUARDS[access], answer);
   }
   app.use(requireSource, (request) => {
-    throw nothingHere(readPath(request), mounts);
+    throw refuseUnknownPath(readPath(request), mounts);
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
     sendProblem(request, response, asProblem(error) ?? internalProblem(error, log)),
@@ -62,7 +62,7 @@ export function addMounts(
 }
 
 function readPath({ originalUrl }: Request): string {
-  return splitTarget(originForm(originalUrl)).path;
+  return splitTarget(toOriginForm(originalUrl)).path;
 }
 
 /** Refuses a browser that calls the emulated API by a foreign name; false for any other client. */
@@ -88,14 +88,14 @@ function requireAtPort(only: string, path: string): void {
   });
 }
 
-function nothingHere(path: string, mounts: readonly Mount[]): Problem {
+function refuseUnknownPath(path: string, mounts: readonly Mount[]): Problem {
   return new Problem("unknown-path", {
     detail: `Nothing answers ${path.slice(0, 200)}. Understudy's own paths are ${mounts.map(({ prefix }) => prefix).join(", ")}; emulated paths begin with /v1, /v2 or /webhooks, or with /_s/{sandbox}.`,
   });
 }
 
 /** A mount whose code is loaded with its first request, so that the server's start does not pay for it. */
-export function lazyMount(load: () => Promise<Mount["handle"]>): Mount["handle"] {
+export function mountLazily(load: () => Promise<Mount["handle"]>): Mount["handle"] {
   let loading: Promise<Mount["handle"]> | undefined;
   return async (...exchange) => {
     loading ??= load();
@@ -114,14 +114,14 @@ export interface MountParts {
 
 /** The product's own paths. */
 export function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
-  const controlApi = lazyMount(async () => {
+  const controlApi = mountLazily(async () => {
     const handle = (await import("./handle-control.ts")).createControl(control);
     return async (request, response) => {
       const answer = await handle(new NodeRequest(request, response, control.sites));
       if (answer !== undefined) await sendAnswer(request, response, answer);
     };
   });
-  const console = lazyMount(async () => (await import("./console-mount.ts")).handleConsole);
+  const console = mountLazily(async () => (await import("./console-mount.ts")).handleConsole);
   const receivers: Mount["handle"] = (request, response, path) =>
     answerReceiverRequest(request, response, {
       path,
@@ -139,6 +139,7 @@ export function createMounts({ control, login, mcp, atOwner }: MountParts): Moun
   // Before the shorter prefixes, which would match first.
   if (login !== undefined)
     mounts.unshift({ prefix: "/_console/login", access: "source", handle: login.handle });
-  if (mcp !== undefined) mounts.unshift({ prefix: "/_control/mcp", access: "token", handle: lazyMount(mcp) });
+  if (mcp !== undefined)
+    mounts.unshift({ prefix: "/_control/mcp", access: "token", handle: mountLazily(mcp) });
   return mounts;
 }

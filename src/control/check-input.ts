@@ -24,7 +24,7 @@ const NO_QUERY = ClosedObject({});
  * Typed query values with their defaults.
  * @throws Problem 422 for a key that is not known, sent twice, or of the wrong kind
  */
-export function checkedQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
+export function checkQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
   const sent = readQuery(schema, search, { unknown: "keep", outOfRange: "reject" });
   const twice = findRepeated(sent);
   if (twice !== undefined) throw unprocessable(twice, (sent[twice] as unknown[])[1], "was sent twice");
@@ -38,13 +38,13 @@ function inputProblem(value: unknown, error: Parameters<typeof explain>[0], pref
   const missing = error.keyword === "required" ? String(error.params["missingProperty"]) : undefined;
   const step = key ?? missing;
   const pointer = step === undefined ? error.instancePath : pointerTo(error.instancePath, step);
-  const field = pointer === "" ? prefix || "body" : joined(prefix, fieldName(pointer));
+  const field = pointer === "" ? prefix || "body" : joinFieldPath(prefix, fieldName(pointer));
   if (missing !== undefined) return unprocessable(field, null, "is required");
   const found = valueAt(value, pointer);
   return unprocessable(field, found, key === undefined ? message : "is not known here", hint);
 }
 
-function joined(prefix: string, field: string): string {
+function joinFieldPath(prefix: string, field: string): string {
   return prefix === "" ? field : `${prefix}.${field}`;
 }
 

@@ -35,7 +35,7 @@ export const ClockInput = ClosedObject(
 export type ClockInput = Static<typeof ClockInput>;
 
 /** @throws Problem 422 for an unreadable instant, or a key that the mode does not allow */
-export function clockSetting({ mode, now, rate }: ClockInput, prefix = ""): ClockSetting {
+export function toClockSetting({ mode, now, rate }: ClockInput, prefix = ""): ClockSetting {
   const at = (field: string) => (prefix === "" ? field : `${prefix}.${field}`);
   if (rate !== undefined && mode !== "scaled") {
     throw unprocessable(at("rate"), rate, `can be given only with mode scaled, not with ${mode}`);

@@ -5,7 +5,7 @@ import { renderDelivery } from "../engine/resources/webhooks/rules.ts";
 import {
   type Delivery,
   DeliveryBody,
-  inactiveReason,
+  explainInactive,
   webhooks,
 } from "../engine/resources/webhooks/schema.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
@@ -80,7 +80,7 @@ export function renderListed(delivery: Delivery, world: Transaction): ListedDeli
     created_at: world.iso(created_at),
     url: webhook.url,
     active: webhook.active,
-    inactive_because: inactiveReason(webhook),
+    inactive_because: explainInactive(webhook),
     why: status === "success" ? null : describeFailure(last),
   };
 }

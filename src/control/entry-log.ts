@@ -1,7 +1,7 @@
 import Type, { type TObject } from "typebox";
 import { instantForms, parseDateOrInstant } from "../engine/contract/instant.ts";
 import { ClosedObject, getExamples } from "../engine/contract/schema.ts";
-import { lostEntries, wasRepeated } from "../engine/contract/text.ts";
+import { describeLostEntries, wasRepeated } from "../engine/contract/text.ts";
 import { unprocessable } from "./problem.ts";
 
 /** At least as many as a journal or a history may contain. */
@@ -36,7 +36,7 @@ export function NewestFirst<T extends TObject>(entry: T, log: string) {
 }
 
 /** @throws Problem 422 if `since` is not a point in time */
-export function newestFirst<E extends { at: number }, B>(
+export function listNewestFirst<E extends { at: number }, B>(
   log: { entries(): readonly E[]; readonly dropped: number },
   query: { since?: string | undefined; limit: number },
   { wanted, render }: { wanted: (entry: E) => boolean; render: (entry: E) => B },
@@ -104,7 +104,7 @@ export async function* streamEntries<E extends { sequence: number }>(
     for (const entry of log.since(last)) {
       if (entry.sequence <= last) continue;
       const lost = entry.sequence - last - 1;
-      if (lost > 0) yield `: ${lostEntries(lost)} lost to the ${name}'s bound\n\n`;
+      if (lost > 0) yield `: ${describeLostEntries(lost)} lost to the ${name}'s bound\n\n`;
       last = entry.sequence;
       if (wanted(entry)) yield `id: ${last}\ndata: ${JSON.stringify(render(entry))}\n\n`;
     }
@@ -112,12 +112,12 @@ export async function* streamEntries<E extends { sequence: number }>(
     // Entries were added while the reader was slow, or were added and then cleared.
     if (log.since(last).length > 0) continue;
     last = log.lastSequence;
-    await untilChanged([log], signal);
+    await waitForChange([log], signal);
   }
 }
 
 /** Resolves with the next entry, when the log is cleared or closed, or when the signal aborts. */
-export function untilChanged(
+export function waitForChange(
   logs: readonly Pick<FollowedLog<never>, "isClosed" | "subscribe">[],
   signal: AbortSignal,
 ): Promise<void> {

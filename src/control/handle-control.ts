@@ -17,7 +17,7 @@ import { runSteps, type Step, type StepExchange } from "../engine/pipeline/run-s
 import type { Change, ChangeSource, HistoryEntry } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { AnswerValidator } from "./answer-validator.ts";
-import { checkedQuery, checkInput } from "./check-input.ts";
+import { checkInput, checkQuery } from "./check-input.ts";
 import { type ControlCall, type ControlOperation, type ControlServer, HISTORY_HEADER } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName, unprocessable } from "./problem.ts";
@@ -186,7 +186,7 @@ function readJson(request: PlainRequest, bytes: Uint8Array, maxValues: number): 
 
 /** @throws Problem 422 */
 function readQuery(exchange: ControlExchange): void {
-  exchange.query = checkedQuery(exchange.search, exchange.operation.query);
+  exchange.query = checkQuery(exchange.search, exchange.operation.query);
 }
 
 /** Runs the operation; its changes become an entry of the sandbox's history. */

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from "../engine/contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
-import { nearest } from "../engine/contract/text.ts";
+import { findNearest } from "../engine/contract/text.ts";
 import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { NotAvailable } from "../engine/platform.ts";
@@ -47,7 +47,7 @@ export class Problem extends Error {
       status: this.status,
       detail: options.detail,
       ...(options.field === undefined ? {} : { field: options.field }),
-      ...("value" in options ? { value: shortened(options.value) } : {}),
+      ...("value" in options ? { value: shortenValue(options.value) } : {}),
       ...(options.hint === undefined ? {} : { hint: options.hint }),
       ...options.extension,
     };
@@ -75,7 +75,7 @@ export function unprocessable(
 }
 
 /** A word that was sent, quoted for a message. */
-export function quoted(word: string): string {
+export function quoteWord(word: string): string {
   return JSON.stringify(clip(word, 80));
 }
 
@@ -90,8 +90,8 @@ const LISTED_BY = {
 
 /** 404 for an unknown name. */
 export function unknownName(what: keyof typeof LISTED_BY, name: string, known: Iterable<string>): Problem {
-  const hint = nearest(name, known);
-  const detail = sentence(`There is no ${what} ${quoted(name)}`, hint);
+  const hint = findNearest(name, known);
+  const detail = sentence(`There is no ${what} ${quoteWord(name)}`, hint);
   return new Problem(what === "inline rule" ? "unknown-inline-rule" : `unknown-${what}`, {
     detail: hint === undefined ? `${detail} GET ${LISTED_BY[what]} lists them.` : detail,
     value: name,
@@ -113,8 +113,13 @@ export function unknownWord(
   word: string,
   { is, known, where }: { is: string; known: Iterable<string>; where: string },
 ): Problem {
-  const hint = nearest(word, known);
-  return unprocessable(field, word, `${quoted(word)} ${is}${hint === undefined ? `; ${where}` : ""}`, hint);
+  const hint = findNearest(word, known);
+  return unprocessable(
+    field,
+    word,
+    `${quoteWord(word)} ${is}${hint === undefined ? `; ${where}` : ""}`,
+    hint,
+  );
 }
 
 /** 409: the present state does not allow it; `advice` says what would. */
@@ -166,7 +171,7 @@ export function storeProblem(
 /** 422, since the name is in the body and not in the path. */
 function unknownScenario({ scenario, hint }: UnknownScenario, field: string): Problem {
   return new Problem("invalid-input", {
-    detail: `${sentence(`There is no scenario ${quoted(scenario)}`, hint)} GET S/scenarios lists them all.`,
+    detail: `${sentence(`There is no scenario ${quoteWord(scenario)}`, hint)} GET S/scenarios lists them all.`,
     field,
     value: scenario,
     hint,
@@ -250,7 +255,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const MAX_VALUE_LENGTH = 2000;
 
-function shortened(value: unknown): unknown {
+function shortenValue(value: unknown): unknown {
   if (value === undefined) return null;
   const text = JSON.stringify(value) ?? "null";
   return text.length <= MAX_VALUE_LENGTH ? value : clip(text, MAX_VALUE_LENGTH);

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { fromUtf8, toUtf8 } from "../engine/bytes.ts";
 import { PROBLEM_TYPE, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
-import { nearest } from "../engine/contract/text.ts";
+import { findNearest } from "../engine/contract/text.ts";
 import type { WireAnswer, WireRequest } from "../engine/pipeline/plain-http.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { ControlCall, ControlServer } from "./operation.ts";
@@ -53,7 +53,7 @@ export async function findNamedSandbox(
   if (found !== undefined) return found;
   const names = await server.directory.names();
   if (names.includes(name)) return new RemoteSandbox(name, server, headers);
-  throw unprocessable(field, name, "must be the name of a sandbox of this server", nearest(name, names));
+  throw unprocessable(field, name, "must be the name of a sandbox of this server", findNearest(name, names));
 }
 
 /**

@@ -83,7 +83,7 @@ export function countRecords({ tables }: Root): Record<string, number> {
   return counts;
 }
 
-export function totalRecords(root: Root): number {
+export function sumRecords(root: Root): number {
   return Object.values(countRecords(root)).reduce((sum, count) => sum + count, 0);
 }
 
@@ -127,7 +127,7 @@ async function openOrigin(server: ControlServer, sandbox: Sandbox): Promise<void
 }
 
 /** @throws Problem 422 for a malformed name, 409 for one in use */
-export function freeName(server: ControlServer, name: string): string {
+export function requireFreeName(server: ControlServer, name: string): string {
   if (!SANDBOX_NAME.test(name)) {
     throw unprocessable(
       "name",
@@ -141,7 +141,7 @@ export function freeName(server: ControlServer, name: string): string {
   return name;
 }
 
-export function generatedName(server: ControlServer): string {
+export function generateName(server: ControlServer): string {
   for (;;) {
     const name = `sb-${randomHex(4)}`;
     if (server.sandboxes.get(name) === undefined) return name;

@@ -3,7 +3,7 @@ import { ClosedObject } from "../engine/contract/schema.ts";
 import type { Settings } from "../engine/contract/settings.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import { checkInput, checkSettings } from "./check-input.ts";
-import { ClockInput, clockSetting } from "./clock-input.ts";
+import { ClockInput, toClockSetting } from "./clock-input.ts";
 
 export const Seed = Type.Integer({
   minimum: 0,
@@ -28,7 +28,7 @@ export function readSandboxStart({
   checkInput(Start, { seed, clock });
   return {
     seed: seed as number | undefined,
-    clock: clock === undefined ? undefined : clockSetting(clock as ClockInput, "clock"),
+    clock: clock === undefined ? undefined : toClockSetting(clock as ClockInput, "clock"),
     settings: checkSettings(settings ?? {}),
   };
 }

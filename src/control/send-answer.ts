@@ -76,9 +76,9 @@ export function refuseFullDisk(error: unknown) {
 export function settleOrUnsaved({ settled }: DurabilityHook): Durability["settle"] {
   return (sandbox, mark) => {
     try {
-      return settled(sandbox, mark, true)?.then(nothing, unsaved);
+      return settled(sandbox, mark, true)?.then(nothing, toUnsavedAnswer);
     } catch (error) {
-      return Promise.resolve(unsaved(error));
+      return Promise.resolve(toUnsavedAnswer(error));
     }
   };
 }
@@ -86,7 +86,7 @@ export function settleOrUnsaved({ settled }: DurabilityHook): Durability["settle
 function nothing(): undefined {}
 
 /** @throws any other error */
-function unsaved(error: unknown): UnsavedAnswer {
+function toUnsavedAnswer(error: unknown): UnsavedAnswer {
   if (!(error instanceof StoreRefusal)) throw error;
   return { answer: storeProblem(error).toAnswer(), decision: toDecision(error) };
 }

@@ -62,7 +62,7 @@ export function worldDifference(
       if (old === undefined) append(difference.added, name, now!);
       else if (now === undefined) append(difference.removed, name, old);
       else {
-        const fields = changedFields(old, now);
+        const fields = listChangedFields(old, now);
         if (fields !== undefined) append(difference.changed, name, { id: change.id, fields });
       }
     }
@@ -74,7 +74,7 @@ function toReader({ root, origin, clock, seed }: WorldValue): Transaction {
   return new Transaction(root, { origin, now: clock.at - origin, seed, secretKey: "" });
 }
 
-function changedFields(before: Fields, after: Fields) {
+function listChangedFields(before: Fields, after: Fields) {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const fields: Record<string, { before: unknown; after: unknown }> = {};
   for (const name of names) {

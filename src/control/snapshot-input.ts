@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { ClosedObject } from "../engine/contract/schema.ts";
-import { nearest } from "../engine/contract/text.ts";
+import { findNearest } from "../engine/contract/text.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import {
@@ -82,7 +82,7 @@ export async function readSnapshot({ api, blobs }: Sandbox, document: unknown): 
   } catch (error) {
     if (!(error instanceof WorldDocumentError)) throw error;
     const field = `world.${error.field}`;
-    const hint = nearest(error.field.split(".")[1] ?? "", stateCollections(api.resources).keys());
+    const hint = findNearest(error.field.split(".")[1] ?? "", stateCollections(api.resources).keys());
     throw unprocessable(
       field,
       null,

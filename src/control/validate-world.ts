@@ -24,7 +24,7 @@ export function validateWorld(
 ): void {
   const tx = toTransaction(world);
   for (const collection of allCollections(resources))
-    for (const record of foreignRecords(collection, tx, base))
+    for (const record of findForeignRecords(collection, tx, base))
       validateRecord(getState(resources, collection), record, tx, place);
 }
 
@@ -78,7 +78,7 @@ function getState(resources: readonly Resource[], collection: AnyCollection): St
   return stateCollections(resources).get(collection.name) ?? internalCollection(collection);
 }
 
-function* foreignRecords(
+function* findForeignRecords(
   collection: AnyCollection,
   tx: Transaction,
   base: Root | undefined,

@@ -8,7 +8,7 @@ import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
 import { buildBase, buildVariant, Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
-import { type FixtureShape, fixtureShape, leastRecords } from "../engine/fixtures/fixture-shape.ts";
+import { countLeastRecords, type FixtureShape, fixtureShape } from "../engine/fixtures/fixture-shape.ts";
 import { digest } from "../engine/platform.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/tables.ts";
@@ -62,7 +62,7 @@ export class FixtureLibrary implements FixtureSource {
     const folders = options.folders ?? fixtureFolders(cwd);
     this.resources = resources;
     this.places = { folders, cwd, trustBuild, warn };
-    this.builders = rootBuilders(resources);
+    this.builders = createRootBuilders(resources);
     this.files = new DocumentLibrary<Fixture>({
       folders,
       cwd,
@@ -78,7 +78,7 @@ export class FixtureLibrary implements FixtureSource {
   /** The resources have changed, and with them the collections that a fixture may fill. */
   setResources(resources: readonly Resource[]): void {
     this.resources = resources;
-    this.builders = rootBuilders(resources);
+    this.builders = createRootBuilders(resources);
     this.files.rereadAll();
   }
 
@@ -98,7 +98,7 @@ export class FixtureLibrary implements FixtureSource {
     const loaded: LoadedFixture = {
       name,
       root,
-      leastRecords: () => leastRecords(document.version!.data, this.shape),
+      leastRecords: () => countLeastRecords(document.version!.data, this.shape),
       document: () => document.version!.data,
     };
     this.loaded.set(loaded, document);
@@ -141,7 +141,7 @@ export class FixtureLibrary implements FixtureSource {
   private named(name: string): Document<Fixture> {
     const known = this.found.get(name);
     const file = known ?? this.find(name);
-    const document = readable(this.files.at(file));
+    const document = requireReadable(this.files.at(file));
     if (!this.spellings.has(document)) this.begin(document, name);
     if (known === undefined) {
       // Only a fixture that could be read is remembered under its name.
@@ -167,7 +167,7 @@ export class FixtureLibrary implements FixtureSource {
       throw documentError(file, NO_POSITION, "the document must be a map");
     const key = `inline ${toHex(digest("sha256", text))}`;
     const read = () => readInlineFixture(inlineDocument(JSON.parse(text), { file }), this.places);
-    const document = readable(this.files.value(key, () => this.checked(read())));
+    const document = requireReadable(this.files.value(key, () => this.checked(read())));
     if (!this.spellings.has(document)) this.begin(document, "inline");
     return document;
   }
@@ -200,7 +200,7 @@ export class FixtureLibrary implements FixtureSource {
   }
 }
 
-function rootBuilders(resources: readonly Resource[]): RootBuilders {
+function createRootBuilders(resources: readonly Resource[]): RootBuilders {
   const followed = [...new Set(resources.flatMap(({ fixture }) => fixture?.follows ?? []))];
   const complete = ({ data, trusted }: Fixture, seed: number) =>
     trusted ? data : expandFixture(data, fixtureShape(resources), seed);
@@ -218,7 +218,7 @@ function rootBuilders(resources: readonly Resource[]): RootBuilders {
 }
 
 /** @throws DocumentError if no version of it was good */
-function readable(document: Document<Fixture>): Document<Fixture> {
+function requireReadable(document: Document<Fixture>): Document<Fixture> {
   if (document.version === undefined) throw document.problem!;
   return document;
 }

@@ -68,14 +68,14 @@ function moveSandboxes(
 
 function sentence(fixture: string, { renewed, waiting }: Moved): string {
   const parts = [`fixture ${fixture} was edited`];
-  if (renewed.length > 0) parts.push(`applied to ${some(renewed)}`);
+  if (renewed.length > 0) parts.push(`applied to ${listSome(renewed)}`);
   if (waiting.length > 0)
-    parts.push(`at the next reset also to ${some(waiting)}, because of changes since the start`);
+    parts.push(`at the next reset also to ${listSome(waiting)}, because of changes since the start`);
   if (parts.length === 1) parts.push("applied to new sandboxes");
   return parts.join("; ");
 }
 
-function some(names: readonly string[]): string {
+function listSome(names: readonly string[]): string {
   const shown = names.slice(0, 5).join(", ");
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }

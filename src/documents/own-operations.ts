@@ -9,7 +9,7 @@ import {
   NO_POSITION,
   type Position,
 } from "../engine/documents/document-error.ts";
-import { createOwnApi, declaredIn, type OwnSource } from "../engine/own/join.ts";
+import { createOwnApi, type OwnSource, readDeclarations } from "../engine/own/join.ts";
 import { getFileVersion, showFile, UnreadableFile } from "./files.ts";
 import type { OwnFiles } from "./watch-documents.ts";
 
@@ -77,7 +77,7 @@ export class OwnOperations implements OwnFiles {
     const digests = [...this.versions.keys()].map((file) => digestFile(file)).sort();
     const sha256 = createHash("sha256").update(digests.join("\n"));
     const own = { source: shown.join(", "), sha256: sha256.digest("hex"), files: origins };
-    const source = declaredIn(exports, own);
+    const source = readDeclarations(exports, own);
     this.check(source, files);
     return [source];
   }

@@ -1,4 +1,4 @@
-import { nearest } from "../engine/contract/text.ts";
+import { findNearest } from "../engine/contract/text.ts";
 import { DocumentError, type Position } from "../engine/documents/document-error.ts";
 import { isFields, type LayeredDocument, layeredDocument } from "../engine/documents/merge-documents.ts";
 import {
@@ -67,7 +67,7 @@ function unknownName(fixture: string, names: readonly string[]): NotFound {
   const known = names.length === 0 ? "none is known by name" : `known by name: ${shown}`;
   return {
     message: `there is no fixture ${JSON.stringify(fixture.slice(0, 80))}; ${known}; the command line takes a file by its path, such as ./my.yaml`,
-    hint: nearest(fixture, names),
+    hint: findNearest(fixture, names),
   };
 }
 
@@ -116,9 +116,9 @@ interface Layer {
 
 function readChain(top: Layer, places: ReadPlaces): ReadFixture {
   const layers: [Layer, ...Layer[]] = [top];
-  for (let next = extendedBy(top, layers, places); next !== undefined; ) {
+  for (let next = readExtended(top, layers, places); next !== undefined; ) {
     layers.push(next);
-    next = extendedBy(next, layers, places);
+    next = readExtended(next, layers, places);
   }
   return {
     document: layeredDocument(layers.map(({ document }) => document) as [UserDocument, ...UserDocument[]]),
@@ -127,7 +127,7 @@ function readChain(top: Layer, places: ReadPlaces): ReadFixture {
   };
 }
 
-function extendedBy(layer: Layer, above: readonly Layer[], places: ReadPlaces): Layer | undefined {
+function readExtended(layer: Layer, above: readonly Layer[], places: ReadPlaces): Layer | undefined {
   const { document, file: from } = layer;
   const name = isFields(document.value) ? document.value["extends"] : undefined;
   // The schema refuses anything other than a text.
@@ -158,7 +158,7 @@ function readLayer(file: string, { cwd, trustBuild, warn }: ReadPlaces): Layer {
   const shown = showFile(file, cwd);
   const { text, mark } = readFileText(file, { shown, noun: "fixture", maxBytes: OWN_FILE_LIMITS.maxBytes });
   const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.compiled(file, text);
-  if (value !== undefined) return { document: lazilyLocated(text, shown, value), trusted: true, file, mark };
+  if (value !== undefined) return { document: locateLazily(text, shown, value), trusted: true, file, mark };
   const document =
     readLargeJson(file, text, shown) ?? readDocument(text, { file: shown, limits: LIMITS, warn });
   if (!isFields(document.value))
@@ -178,11 +178,11 @@ function readLargeJson(file: string, text: string, shown: string): UserDocument 
     return undefined;
   }
   inlineDocument(value, { file: shown, limits: OWN_FILE_LIMITS });
-  return lazilyLocated(text, shown, value);
+  return locateLazily(text, shown, value);
 }
 
 /** Positions are only needed for a problem, and only then is the text parsed; a text too large for that has none. */
-function lazilyLocated(text: string, file: string, value: unknown): UserDocument {
+function locateLazily(text: string, file: string, value: unknown): UserDocument {
   let read: UserDocument | undefined;
   const parsed = (): UserDocument => {
     try {

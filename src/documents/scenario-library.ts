@@ -1,4 +1,4 @@
-import { nearest } from "../engine/contract/text.ts";
+import { findNearest } from "../engine/contract/text.ts";
 import type { DocumentError } from "../engine/documents/document-error.ts";
 import type { Warn } from "../engine/documents/read-document.ts";
 import { RefusalScenarios } from "../engine/faults/refusal-scenarios.ts";
@@ -202,7 +202,7 @@ export class ScenarioLibrary implements ScenarioSource {
   /** @throws UnknownScenario */
   private findDerived(name: string): Scenario {
     const found = this.opened.get(name) ?? this.derived.find(name);
-    if (found === undefined) throw new UnknownScenario(name, nearest(name, this.names()));
+    if (found === undefined) throw new UnknownScenario(name, findNearest(name, this.names()));
     return found;
   }
 

@@ -78,7 +78,7 @@ class Watch implements DocumentWatch {
     for (const path of added) this.paths.add(path);
     const before = this.opened;
     this.opened = before === undefined ? this.open(added) : before.then((watcher) => watcher.add(added));
-    const seen = this.opened.then(before === undefined ? begun : settling).then(
+    const seen = this.opened.then(before === undefined ? waitForFirstScan : waitToSettle).then(
       () => this.findMissedEdits(added),
       (error) => this.fail(error),
     );
@@ -143,13 +143,13 @@ class Watch implements DocumentWatch {
 }
 
 /** Resolves when the first scan has ended; after an error, the watcher may never report that. */
-function begun(watcher: FSWatcher): Promise<void> {
+function waitForFirstScan(watcher: FSWatcher): Promise<void> {
   return new Promise((resolve) => {
     watcher.once("ready", () => resolve());
-    watcher.once("error", () => void settling().then(resolve));
+    watcher.once("error", () => void waitToSettle().then(resolve));
   });
 }
 
-function settling(): Promise<void> {
+function waitToSettle(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, SETTLING_MS).unref());
 }

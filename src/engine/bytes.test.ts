@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
+  areSecretsEqual,
   concatBytes,
-  equalSecrets,
   fromBase64,
   fromBase64Url,
   fromHex,
@@ -59,9 +59,9 @@ describe("bytes", () => {
   });
 
   it("secrets are equal only if all bytes and the lengths are equal", () => {
-    expect(equalSecrets(toUtf8("abc"), toUtf8("abc"))).toBe(true);
-    expect(equalSecrets(toUtf8("abc"), toUtf8("abd"))).toBe(false);
-    expect(equalSecrets(toUtf8("abc"), toUtf8("abcd"))).toBe(false);
+    expect(areSecretsEqual(toUtf8("abc"), toUtf8("abc"))).toBe(true);
+    expect(areSecretsEqual(toUtf8("abc"), toUtf8("abd"))).toBe(false);
+    expect(areSecretsEqual(toUtf8("abc"), toUtf8("abcd"))).toBe(false);
     expect(concatBytes([toUtf8("a"), toUtf8("bc")])).toEqual(toUtf8("abc"));
   });
 });

@@ -11,7 +11,12 @@ import { uploadsToRelease } from "./resources/files/rules.ts";
 import { RESOURCES } from "./resources/index.ts";
 import { requireMember } from "./resources/organizations/access.ts";
 import { requireBudget, spendingFigures } from "./resources/usage/spending.ts";
-import { DELIVERY_RULES, knownSecrets, nextStep, secretOfWebhook } from "./resources/webhooks/deliveries.ts";
+import {
+  DELIVERY_RULES,
+  describeNextStep,
+  listKnownSecrets,
+  secretOfWebhook,
+} from "./resources/webhooks/deliveries.ts";
 import { RequestCounter } from "./sandbox/counters.ts";
 import { combineListeners, combineTimers } from "./sandbox/listeners.ts";
 import { type RegistryParts, SandboxRegistry } from "./sandbox/registry.ts";
@@ -20,7 +25,7 @@ import { createServices, type ServiceParts } from "./services.ts";
 import { forwardClock } from "./state/clock.ts";
 import type { Commit } from "./state/world-parts.ts";
 import { createDeliveries } from "./webhooks/dispatcher.ts";
-import { findAttemptEntry, journaledAttempt } from "./webhooks/journal-attempt.ts";
+import { findAttemptEntry, toJournalEntry } from "./webhooks/journal-attempt.ts";
 
 /** The parts that a host gives the engine. */
 export interface EngineOptions
@@ -83,7 +88,7 @@ export function createEngine(options: EngineOptions): Engine {
   const receivers = new SimulatedReceivers({
     world: (name) => sandboxes.get(name)?.world,
     secretOf: secretOfWebhook,
-    candidates: knownSecrets,
+    candidates: listKnownSecrets,
     onLeaseEnd: (world, id) => {
       const sandbox = [...sandboxes.all()].find((one) => one.world === world);
       if (sandbox !== undefined) recordings.onLeaseEnd(sandbox, id);
@@ -97,9 +102,9 @@ export function createEngine(options: EngineOptions): Engine {
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
     onAttempt: ({ journal, history, world }, attempt) => {
       const present = world.read();
-      const next = nextStep(present, attempt.row, attempt.outcome.response_code);
+      const next = describeNextStep(present, attempt.row, attempt.outcome.response_code);
       journal.add(
-        journaledAttempt(attempt, { present, nextStep: next }),
+        toJournalEntry(attempt, { present, nextStep: next }),
         findAttemptEntry(attempt, history.newest),
       );
     },

@@ -1,5 +1,5 @@
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import { wallDelay } from "../engine/state/clock.ts";
+import { calculateWallDelay } from "../engine/state/clock.ts";
 import { timers } from "../engine/state/timers.ts";
 import { outgoing } from "../engine/webhooks/outgoing.ts";
 import { fleetKey, type RedisStore } from "../persistence/redis-store.ts";
@@ -24,13 +24,13 @@ export class DueSandboxes {
 
   /** Writes an earlier instant, before the commit with its timer. */
   before(sandbox: Sandbox): void {
-    const due = nextDue(sandbox);
+    const due = findNextDue(sandbox);
     if (due < (this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
       this.writeDue(sandbox.name, due);
   }
 
   after(sandbox: Sandbox): void {
-    const due = nextDue(sandbox);
+    const due = findNextDue(sandbox);
     const recorded = this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
     if (due !== recorded && !(Math.abs(due - recorded) <= SAME_MS)) this.writeDue(sandbox.name, due);
   }
@@ -65,11 +65,11 @@ export class DueSandboxes {
 }
 
 /** Queued deliveries are due at once, whatever the sandbox's clock says. */
-function nextDue({ world }: Sandbox): number {
+function findNextDue({ world }: Sandbox): number {
   const { root, clock, origin } = world;
   const now = Date.now();
   if ((root.tables.get(outgoing.name)?.size ?? 0) > 0) return now;
   const first = world.read().index(timers, "due", "").page(0, 1)[0];
   if (first === undefined) return Number.POSITIVE_INFINITY;
-  return Math.floor(now + wallDelay(clock, origin + first.due, now));
+  return Math.floor(now + calculateWallDelay(clock, origin + first.due, now));
 }

@@ -118,7 +118,7 @@ export class NodeProxy {
     return send({
       host: hostname.replace(/^\[(.*)\]$/, "$1"),
       port: port === "" ? 80 : port,
-      headers: [...forwardedHeaders(request.rawHeaders), HOP_HEADER, this.from],
+      headers: [...listForwardedHeaders(request.rawHeaders), HOP_HEADER, this.from],
       method: request.method,
       path: request.url,
       // A reused connection may be closing, and a large body cannot be sent again.
@@ -182,7 +182,7 @@ class ProxiedExchange {
     }
     this.end("answered");
     response.sendDate = false;
-    response.writeHead(answer.statusCode!, answer.statusMessage, forwardedHeaders(rawHeaders));
+    response.writeHead(answer.statusCode!, answer.statusMessage, listForwardedHeaders(rawHeaders));
     // An answer that was cut must not look complete; perhaps only its head arrived.
     answer.on("error", () => {
       response.flushHeaders();
@@ -265,7 +265,7 @@ export function isReachableAt(url: string): Promise<boolean> {
 }
 
 /** The headers of a message that are forwarded, spelled as its sender did. */
-function forwardedHeaders(raw: readonly string[]): string[] {
+function listForwardedHeaders(raw: readonly string[]): string[] {
   const forwarded: string[] = [];
   for (let i = 0; i < raw.length; i += 2)
     if (!HOP_BY_HOP.has(raw[i]!.toLowerCase())) forwarded.push(raw[i]!, raw[i + 1]!);

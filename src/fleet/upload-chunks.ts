@@ -65,7 +65,7 @@ export class UploadChunks {
   async load(sandbox: string, rows: readonly Row[], folder: string): Promise<void> {
     const known: string[] = await this.store.connection.ask(["HKEYS", uploadsKey(sandbox)]);
     if (known.length === 0) return;
-    const wanted = namedBy(rows);
+    const wanted = readLengths(rows);
     const stored: Lengths = new Map();
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const [file, length] of wanted) {
@@ -128,7 +128,7 @@ function filesIn(image: SandboxImage): Lengths {
   return files;
 }
 
-function namedBy(rows: readonly Row[]): Lengths {
+function readLengths(rows: readonly Row[]): Lengths {
   const files: Lengths = new Map();
   for (const { section, id, text } of rows) {
     if (id !== "uploads" || !/(^|\/)world$/.test(section)) continue;

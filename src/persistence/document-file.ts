@@ -79,7 +79,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
   async write(sections: SandboxSections): Promise<void> {
     const draft = `${this.file}.draft`;
     try {
-      await writePieces(draft, documentText(sections));
+      await writePieces(draft, writeDocument(sections));
       if (existsSync(this.file)) await this.keepPrevious();
       await rename(draft, this.file);
     } catch (error) {
@@ -138,7 +138,7 @@ function toStoredRows(sandboxes: unknown): SandboxSections {
   return kept;
 }
 
-function* documentText(kept: SandboxSections): IterableIterator<string> {
+function* writeDocument(kept: SandboxSections): IterableIterator<string> {
   yield `{\n  "format": "${FORMAT}",\n  "version": ${VERSION},\n  "sandboxes": {`;
   let first = true;
   for (const [name, sections] of [...kept].sort(byKey)) {
@@ -154,8 +154,8 @@ type Checksums = Record<string, Record<string, string>>;
 
 /** Checksums of the contents of rows, so that indentation does not matter. */
 function toChecksums(kept: SandboxSections): Checksums {
-  return fromSorted(kept, (sections) =>
-    fromSorted(sections, (rows) => {
+  return mapSorted(kept, (sections) =>
+    mapSorted(sections, (rows) => {
       const texts = [...rows].sort(byKey).map(([id, text]) => `${JSON.stringify(id)}: ${text}\n`);
       return texts.reduce((sum, text) => crc32(text, sum), 0).toString(16);
     }),
@@ -181,7 +181,7 @@ function findChanges({ format, version, sandboxes, checksums, ...others }: Docum
 
 const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
 
-function fromSorted<V, W>(map: ReadonlyMap<string, V>, use: (value: V) => W): Record<string, W> {
+function mapSorted<V, W>(map: ReadonlyMap<string, V>, use: (value: V) => W): Record<string, W> {
   return Object.fromEntries([...map].sort(byKey).map(([key, value]) => [key, use(value)]));
 }
 
@@ -239,7 +239,7 @@ export function* nestedText(sections: Sections, indent: string): IterableIterato
   for (const [section, rows] of [...sections].sort(byKey)) {
     if (rows.size === 0) continue;
     const path = section.split("/");
-    const shared = sharedLength(open, path);
+    const shared = countShared(open, path);
     for (let depth = open.length; depth > shared; depth--) {
       yield `\n${indent}${"  ".repeat(depth - 1)}}`;
       first = false;
@@ -267,7 +267,7 @@ export function* nestedRows(nested: unknown, path: readonly string[] = []): Iter
   }
 }
 
-function sharedLength(a: readonly string[], b: readonly string[]): number {
+function countShared(a: readonly string[], b: readonly string[]): number {
   let length = 0;
   while (length < a.length && a[length] === b[length]) length++;
   return length;

@@ -39,7 +39,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       if (error instanceof MissingOperations) throw error;
       isWhole = false;
       const place = await setAside(name, rows);
-      await store.commit(clearing(name));
+      await store.commit(describeClearing(name));
       log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${sentence(error)}`);
     }
   }
@@ -50,7 +50,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
   return saver;
 }
 
-async function* clearing(name: string) {
+async function* describeClearing(name: string) {
   yield [{ sandbox: name, clear: "" }];
 }
 

@@ -56,7 +56,7 @@ export class RedisConnection {
     try {
       await connection.connect();
     } catch (error) {
-      throw new PersistenceError(`--store ${connection.place}: ${whyNot(error as Error)}.`);
+      throw new PersistenceError(`--store ${connection.place}: ${explainFailure(error as Error)}.`);
     }
     return connection;
   }
@@ -202,7 +202,7 @@ function findCause(error: unknown): string {
 }
 
 /** Why a server cannot start, and what to do. */
-function whyNot(error: Error & { code?: string }): string {
+function explainFailure(error: Error & { code?: string }): string {
   const { message, code } = error;
   if (/^(NOAUTH|WRONGPASS|ERR AUTH|ERR invalid password|NOPERM)/.test(message))
     return `Redis refuses the user or password (${message}); write them as in redis://user:password@host:6379`;

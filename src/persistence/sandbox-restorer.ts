@@ -114,7 +114,7 @@ export class SandboxRestorer {
   async warmUp(name: string, rows: readonly Row[]): Promise<void> {
     const { saved, api } = await this.parse(name, rows);
     this.parts.validator.shape(saved);
-    const base = sameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
+    const base = findSameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
     const present = { ...saved.present, uploads: undefined };
     for (const collection of api.collections) {
       void base.tables.get(collection.name)?.size;
@@ -134,7 +134,7 @@ export class SandboxRestorer {
     if (!SANDBOX_NAME.test(name)) throw new InvalidSandboxRows("no sandbox can have this name");
     validator.shape(saved);
     const { about, present, faults, history } = saved;
-    const fixture = sameFixture(fixtures, saved.fixture);
+    const fixture = findSameFixture(fixtures, saved.fixture);
     const base = fixture.root(about.seed);
     const value = await this.valueOf(name, present, { base, api, folder });
     const snapshots = new Map<string, SandboxValue>();
@@ -186,7 +186,10 @@ function readOperations(about = "{}"): string[] {
 }
 
 /** Returns the fixture by its name if it is unchanged, so that later edits apply; else the saved document. */
-function sameFixture(fixtures: FixtureSource, { name, document }: SavedSandbox["fixture"]): LoadedFixture {
+function findSameFixture(
+  fixtures: FixtureSource,
+  { name, document }: SavedSandbox["fixture"],
+): LoadedFixture {
   try {
     const present = fixtures.load(name);
     if (JSON.stringify(present.document()) === JSON.stringify(document)) return present;

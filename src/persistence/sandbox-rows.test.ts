@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { InvalidSandboxRows, inPieces, parseSavedSandbox, rowsBetween } from "./sandbox-rows.ts";
+import { InvalidSandboxRows, parseSavedSandbox, rowsBetween, splitChanges } from "./sandbox-rows.ts";
 import type { Change } from "./store.ts";
 
 const { uploads } = plainUploads();
@@ -166,14 +166,14 @@ describe("changes in pieces", () => {
     Array.from({ length: count }, (_, i) => ({ sandbox: "a", section: "s", id: `${i}`, text: null }));
   async function sizes(given: Iterable<Change>): Promise<number[]> {
     const all: number[] = [];
-    for await (const piece of inPieces(given)) all.push(piece.length);
+    for await (const piece of splitChanges(given)) all.push(piece.length);
     return all;
   }
 
   it("pieces contain all changes in order, at most five hundred each [quality 2.8]", async () => {
     const given = changes(1203);
     const got: Change[] = [];
-    for await (const piece of inPieces(given)) {
+    for await (const piece of splitChanges(given)) {
       expect(piece.length).toBeLessThanOrEqual(500);
       got.push(...piece);
     }

@@ -123,7 +123,7 @@ const MAX_CHANGES_A_PIECE = 500;
 const MAX_TURN_MS = 4;
 
 /** Splits changes into batches, each in its own turn of the event loop, so that a large change does not delay requests. */
-export async function* inPieces(changes: Iterable<Change>): AsyncGenerator<readonly Change[]> {
+export async function* splitChanges(changes: Iterable<Change>): AsyncGenerator<readonly Change[]> {
   let piece: Change[] = [];
   let began = performance.now();
   for (const change of changes) {
@@ -185,7 +185,7 @@ export function parseSavedSandbox(
   const history: { about?: unknown; entries: unknown[] } = { entries: [] };
   for (const row of rows) {
     const place = `${row.section}/${row.id}`;
-    const value = parsed(row.text, place);
+    const value = parsePlace(row.text, place);
     const [, name, inner] = /^snapshots\/([^/]+)\/(.+)$/.exec(row.section) ?? [];
     if (row.section === "sandbox") parts[row.id] = value;
     else if (row.section === "history" && row.id === "about") history.about = value;
@@ -222,7 +222,7 @@ export function parseSavedSandbox(
   }
 }
 
-function parsed(text: string, place: string): unknown {
+function parsePlace(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { inPieces, rowsBetween } from "./sandbox-rows.ts";
+import { rowsBetween, splitChanges } from "./sandbox-rows.ts";
 import { type Change, PersistenceError, type Store, StoreRefusal, toStoreRefusal } from "./store.ts";
 
 /** interfaces 2: changes are saved within a second, including the time for writing. */
@@ -207,7 +207,7 @@ export class Saver {
   private async commit(steps: readonly Step[]): Promise<StoreRefusal | undefined> {
     try {
       for (const { name, image } of steps) await image?.syncBytes(this.saved.get(name));
-      await this.parts.store.commit(inPieces(this.listChanges(steps)));
+      await this.parts.store.commit(splitChanges(this.listChanges(steps)));
     } catch (error) {
       const refusal = toStoreRefusal(error, "the store");
       // The store may have been replaced, so everything is written again.

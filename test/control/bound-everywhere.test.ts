@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { banner } from "../../src/cli/start-server.ts";
+import { formatBanner } from "../../src/cli/start-server.ts";
 import { assemble, type Understudy } from "../../src/understudy.ts";
 
 const token = "a-control-token-of-this-test";
@@ -23,7 +23,7 @@ describe("a server on every address of its machine", () => {
     expect(url).toMatch(expected);
     expect((await fetch(`${url}/_console`)).status).toBe(200);
     expect((await fetch(`${url}/_control/health`, { headers })).status).toBe(200);
-    const told = banner(
+    const told = formatBanner(
       understudy,
       { url, console: `${url}/_console`, pid: 1, token },
       { allowHosts: ["box.test"] },
@@ -37,7 +37,7 @@ describe("a server on every address of its machine", () => {
     understudy = assemble({ fixture: "reference", shared: { token } });
     const url = await understudy.listen(0, "127.0.0.1");
     const ready = { url, console: `${url}/_console`, pid: 1, token };
-    expect(banner(understudy, ready)).not.toContain("Also as");
-    expect(banner(understudy, ready, { allowHosts: ["127.0.0.1"] })).not.toContain("Also as");
+    expect(formatBanner(understudy, ready)).not.toContain("Also as");
+    expect(formatBanner(understudy, ready, { allowHosts: ["127.0.0.1"] })).not.toContain("Also as");
   });
 });

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
-import { plainStartFlags } from "../../src/cli/run.ts";
+import { parsePlainStart } from "../../src/cli/run.ts";
 import { readStartOptions } from "../../src/cli/start-options.ts";
-import { banner } from "../../src/cli/start-server.ts";
+import { formatBanner } from "../../src/cli/start-server.ts";
 import { connect } from "../../src/client/connect.ts";
 import { openConsole, seeLive } from "../support/browser/console.ts";
 import { PATIENCE_MS, see, useChromium } from "../support/browser/with-chromium.ts";
@@ -44,7 +44,7 @@ describe("ways into a fleet [interfaces 15]", () => {
   it("every node prints a login link that works there once, also if another node owns `default` [interfaces 15]", async () => {
     for (const node of [a!, b!]) {
       const ready = { url: node.url, console: `${node.url}/_console`, pid: 1, token: TOKEN };
-      const recorded = banner(node.understudy, ready, { allowHosts: ["box.test"] });
+      const recorded = formatBanner(node.understudy, ready, { allowHosts: ["box.test"] });
       expect(recorded.includes("running: a node of a fleet")).toBe(node === b);
       expect(recorded).toContain("  Also as  box.test\n");
       expect(recorded).toContain(`  Token    ${TOKEN}\n`);
@@ -144,7 +144,7 @@ describe("ways into a fleet [interfaces 15]", () => {
     const commands = [...Object.values<{ command: string }>(nodes).map(({ command }) => command), ofUnit];
     vi.stubEnv("UNDERSTUDY_TOKEN", TOKEN);
     try {
-      const read = commands.map(async (command) => readStartOptions(plainStartFlags(command.split(" "))!));
+      const read = commands.map(async (command) => readStartOptions(parsePlainStart(command.split(" "))!));
       const places = (await Promise.all(read)).map(({ server }) => server.store);
       expect(places).toEqual([
         ...Object.keys(nodes).map((name) => ({ url: "redis://redis:6379", nodeUrl: `http://${name}:4747` })),

@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, expectTypeOf, it } from "vitest"
 import { connect, createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { runInSandbox, type TestOptions, TestServers } from "../../src/client/test-sandbox.ts";
-import { declaredOperations } from "../../src/engine/own/join.ts";
+import { toOperationsOption } from "../../src/engine/own/join.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { readExample } from "../support/own/serve-document.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
@@ -225,7 +225,7 @@ describe("a shared server", () => {
   let api: Api;
   afterEach(() => api.close());
   const begin = async (limits: object) => {
-    api = await startReference({ shared: { token: TOKEN, limits }, ...declaredOperations(operations) });
+    api = await startReference({ shared: { token: TOKEN, limits }, ...toOperationsOption(operations) });
     return (method: string, path: string, body?: unknown, token = TOKEN) =>
       api.call(undefined, method, `/_control/sandboxes/default${path}`, body, {
         authorization: `Bearer ${token}`,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
-import { declaredOperations } from "../../src/engine/own/join.ts";
+import { toOperationsOption } from "../../src/engine/own/join.ts";
 import { type Node, startNode } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
@@ -249,7 +249,7 @@ describe("own operations in a fleet", () => {
   });
 
   it("a node without the declarations refuses the sandbox in words, and leaves it to one with them [interfaces 18]", async () => {
-    const declared = declaredOperations(operations);
+    const declared = toOperationsOption(operations);
     const a = await start(declared);
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await send(`${a.url}/_s/ci`, "POST", "/v1/notes", { text: "Hello" })).status).toBe(201);

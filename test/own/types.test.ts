@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { openDocument } from "../../src/documents/openapi/open-document.ts";
 import { toOwnSource } from "../../src/documents/openapi/openapi-source.ts";
-import { createOwnApi, declaredOperations, type OwnSource } from "../../src/engine/own/join.ts";
-import { ownTypes } from "../../src/tools/reports/own-types.ts";
+import { createOwnApi, type OwnSource, toOperationsOption } from "../../src/engine/own/join.ts";
+import { generateOwnTypes } from "../../src/tools/reports/own-types.ts";
 import { writeLargeDocument } from "../support/own/large-document.ts";
 import { readExample } from "../support/own/serve-document.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 const ofDocument = (text: string, name = "openapi.yaml"): OwnSource =>
   toOwnSource({ document: openDocument(text, name) });
-const typesOf = (...sources: OwnSource[]) => ownTypes(createOwnApi(sources).api);
+const typesOf = (...sources: OwnSource[]) => generateOwnTypes(createOwnApi(sources).api);
 
 /** The compiler's complaints about a user's strict project with these files. */
 function compile(files: Record<string, string>, { installed = true, compiler = "typescript" } = {}): string {
@@ -257,7 +257,7 @@ read(1);
 });
 
 it("types of declarations compile and know every answer of an operation [interfaces 18]", () => {
-  const types = typesOf(...declaredOperations(operations).operations!);
+  const types = typesOf(...toOperationsOption(operations).operations!);
   const use = `
 import { connect } from "understudy-sandbox";
 import type { OwnOperations } from "./types.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { readApi } from "../../src/cli/document-files.ts";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
-import { createOwnApi, declaredOperations } from "../../src/engine/own/join.ts";
+import { createOwnApi, toOperationsOption } from "../../src/engine/own/join.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import { readUses } from "../../src/tools/verify/known-objects.ts";
 import { runVerify, type VerifyOptions } from "../../src/tools/verify/run-verify.ts";
@@ -232,7 +232,7 @@ describe("verify of own operations on a running service", () => {
     const understudy = closing(await createUnderstudy({ operations, seed: 7 }));
     const sandbox = await understudy.open("default");
     await sandbox.state(operations.notes).create({ text: "One", organization_id: "org_acme" });
-    const contract = new Contract(createOwnApi(declaredOperations(operations).operations!).api.resources);
+    const contract = new Contract(createOwnApi(toOperationsOption(operations).operations!).api.resources);
     const right = await run(contract, understudy.url);
     expect({ failed: right.failed, unseen: right.unseen }).toEqual({ failed: [], unseen: [] });
     expect(right.passed).toEqual([

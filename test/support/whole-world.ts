@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { issueRefreshToken, signAccessToken } from "../../src/engine/resources/auth/tokens.ts";
-import { plannedTotals, startJob } from "../../src/engine/resources/connector-jobs/rules.ts";
+import { drawTotals, startJob } from "../../src/engine/resources/connector-jobs/rules.ts";
 import { connectorNotifications } from "../../src/engine/resources/connector-notifications/schema.ts";
 import { fileTexts, uploads } from "../../src/engine/resources/files/schema.ts";
 import { followInvoicing, invoices } from "../../src/engine/resources/invoices.ts";
@@ -23,7 +23,7 @@ export function fillWithUse(tx: Transaction): void {
   startJob(
     tx,
     { ...job, job_type: "reset", start_time: tx.now },
-    { length: 60_000, totals: plannedTotals(tx.random("job")), fails_after: null },
+    { length: 60_000, totals: drawTotals(tx.random("job")), fails_after: null },
   );
   tx.insert(connectorNotifications, { organization_id: "org_acme", notifications: [], updated_at: null });
   const invoice = {

@@ -7,7 +7,7 @@ import type {
   Pending,
   RanTimer,
 } from "../../client/types.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import { flag, group, type Result, sandboxCommand, text } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { table } from "../process.ts";
@@ -49,7 +49,7 @@ async function withAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Pr
   });
 }
 
-function ranTable(ran: readonly RanWithAnswer[]): string {
+function formatRan(ran: readonly RanWithAnswer[]): string {
   if (ran.length === 0) return "Nothing became due.";
   const isAnswered = ran.some(({ response_code }) => response_code !== undefined);
   const rows = ran.map(({ at, kind, subject, response_code: code, why = "" }) => [
@@ -65,7 +65,7 @@ async function findNext({ clock }: SandboxClient, kind: string): Promise<{ to: s
   const next = pending.find((one) => one.kind === kind);
   if (next !== undefined) return { to: next.due_at };
   const kinds = [...new Set(pending.map((one) => one.kind))];
-  const meant = nearest(kind, kinds);
+  const meant = findNearest(kind, kinds);
   const hint = meant === undefined ? `pending are ${kinds.join(", ") || "none"}` : `did you mean "${meant}"?`;
   throw new UsageError(`no ${kind} is pending; ${hint}`);
 }
@@ -91,7 +91,7 @@ async function advanceUntilDelivered(sandbox: SandboxClient): Promise<Result> {
   const failed = items.filter(({ delivery_id }) => retried.has(delivery_id));
   return {
     value: { now, ran, failed },
-    text: `${ranTable(ran)}\nIt is ${now}.`,
+    text: `${formatRan(ran)}\nIt is ${now}.`,
     failed: failed.map(({ delivery_id, why }) => `${delivery_id} failed for good: ${why}`).join("\n"),
   };
 }
@@ -141,7 +141,7 @@ const advance = sandboxCommand({
     const next = kind === undefined ? { next: true as const } : await findNext(sandbox, kind);
     const moved = await sandbox.clock.advance(by === "next" ? next : instant);
     const ran = await withAnswers(sandbox, moved.ran);
-    return { value: { ...moved, ran }, text: `${ranTable(ran)}\nIt is ${moved.now}.` };
+    return { value: { ...moved, ran }, text: `${formatRan(ran)}\nIt is ${moved.now}.` };
   },
 });
 
@@ -153,7 +153,7 @@ const set = sandboxCommand({
     const moved = await sandbox.clock.advance({ to: instant });
     const ran = await withAnswers(sandbox, moved.ran);
     const state = await sandbox.clock.show();
-    return { value: { ...state, ran }, text: `${ranTable(ran)}\n${clockText(state)}` };
+    return { value: { ...state, ran }, text: `${formatRan(ran)}\n${clockText(state)}` };
   },
 });
 

@@ -1,4 +1,4 @@
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import { choice, command, flag } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../process.ts";
@@ -48,7 +48,7 @@ export const eventsCommand = command({
 
 function unknownEvent(name: string, all: readonly { name: string }[]): UsageError {
   const names = all.map((event) => event.name);
-  const meant = nearest(name, names);
+  const meant = findNearest(name, names);
   const hint = meant === undefined ? `Events are ${names.join(", ")}.` : `Did you mean "${meant}"?`;
   return new UsageError(`"${name.slice(0, 80)}" is not an event of the service. ${hint}`);
 }

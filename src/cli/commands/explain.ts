@@ -1,5 +1,5 @@
 import type { ExplainInput, Explanation } from "../../client/types.ts";
-import { keyedValues, sandboxCommand, text, texts, typedValue } from "../command.ts";
+import { parseTypedValue, readKeyedValues, sandboxCommand, text, texts } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { table } from "../process.ts";
 
@@ -24,11 +24,11 @@ export const explainCommand = sandboxCommand({
     // The server knows the operations, and suggests the nearest.
     const explanation = await sandbox.faults.explain({
       ...(path === undefined ? { operation: request } : { method: request, path }),
-      params: keyedValues("--param", param),
+      params: readKeyedValues("--param", param),
       principal: as,
-      headers: keyedValues("--header", header),
-      query: keyedValues("--query", query),
-      body: body === undefined ? undefined : typedValue(body),
+      headers: readKeyedValues("--header", header),
+      query: readKeyedValues("--query", query),
+      body: body === undefined ? undefined : parseTypedValue(body),
     } as ExplainInput);
     return { value: explanation, text: explanationText(explanation) };
   },

@@ -3,14 +3,14 @@ import {
   choice,
   command,
   flag,
-  keyedValues,
   number,
+  parseTypedValue,
   REPORT,
+  readKeyedValues,
   readUrlOption,
   splitIds,
   text,
   texts,
-  typedValue,
 } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, print, printStyled, untilStopped } from "../process.ts";
@@ -55,7 +55,7 @@ export const receiverTestCommand = command({
     const { formatText, receiverCases, receiverHtml } = await import("../../tools/grader/receiver-report.ts");
     const isLive = !json && isInteractive(process.stderr);
     const showProgress = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
-    const data = Object.entries(keyedValues("--data", options.data, "FIELD=VALUE") ?? {});
+    const data = Object.entries(readKeyedValues("--data", options.data, "FIELD=VALUE") ?? {});
     try {
       const graded = await untilStopped((signal) =>
         gradeFor({ names: OPTION_NAMES.cli }, endpoint, {
@@ -64,7 +64,7 @@ export const receiverTestCommand = command({
           only: splitIds(options.only),
           skip: splitIds(options.skip),
           failOn: options["fail-on"] as Severity,
-          data: Object.fromEntries(data.map(([name, value]) => [name, typedValue(value)])),
+          data: Object.fromEntries(data.map(([name, value]) => [name, parseTypedValue(value)])),
           memoryMs: options.memory * 1000,
           timeoutMs: options.timeout * 1000,
           patienceMs: options.patience * 1000,

@@ -4,14 +4,14 @@ import {
   FORCE,
   flag,
   group,
-  keyedValues,
   number,
+  parseTypedValue,
   readFixture,
+  readKeyedValues,
   sandboxCommand as sandboxCommandOf,
   serverCommand,
   text,
   texts,
-  typedValue,
 } from "../command.ts";
 import { table } from "../process.ts";
 import { toClockChange } from "../start-options.ts";
@@ -43,7 +43,7 @@ const create = serverCommand({
   },
   examples: [["$0 sandbox create ci-42 --clock frozen", "Its base URL ends in /_s/ci-42"]],
   async run({ name, fixture, seed, clock, scenario, setting, origin }, server) {
-    const settings = Object.entries(keyedValues("--setting", setting) ?? {});
+    const settings = Object.entries(readKeyedValues("--setting", setting) ?? {});
     const sandbox = await server.sandbox({
       name,
       fixture: await readFixture(fixture),
@@ -51,7 +51,7 @@ const create = serverCommand({
       clock: toClockChange(clock),
       // The server knows the scenarios, and suggests the nearest.
       scenarios: scenario as ScenarioName[] | undefined,
-      settings: setting && Object.fromEntries(settings.map(([key, value]) => [key, typedValue(value)])),
+      settings: setting && Object.fromEntries(settings.map(([key, value]) => [key, parseTypedValue(value)])),
     });
     return describeSandbox(sandbox);
   },

@@ -1,6 +1,6 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ScenarioName } from "../../client/types.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import { command, group, OWN, sandboxCommand } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { table } from "../process.ts";
@@ -33,7 +33,7 @@ const off = sandboxCommand({
   run: ({ name }, sandbox) =>
     change(sandbox, (active) => {
       if (active.includes(name)) return active.filter((one) => one !== name);
-      const meant = nearest(name, active);
+      const meant = findNearest(name, active);
       const hint = meant === undefined ? "" : `did you mean "${meant}"? `;
       throw new UsageError(`${name} is not on; ${hint}on are: ${active.join(", ") || "none"}`);
     }),

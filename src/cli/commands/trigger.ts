@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ControlError } from "../../client/http.ts";
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { EventName, Triggered, TriggerOptions } from "../../client/types.ts";
-import { choice, flag, number, sandboxCommand, text, texts, typedValue } from "../command.ts";
+import { choice, flag, number, parseTypedValue, sandboxCommand, text, texts } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { table } from "../process.ts";
 
@@ -50,7 +50,7 @@ export const triggerCommand = sandboxCommand({
     ]);
     const text =
       rows.length === 0
-        ? `${event} was emitted; no active webhook is registered for it.${await inactiveText(sandbox, event)}`
+        ? `${event} was emitted; no active webhook is registered for it.${await listInactive(sandbox, event)}`
         : table(["delivery", "webhook", "status", "code", "why"], rows);
     const failed = sent.filter(({ status }) => status !== "success").length;
     const why = sent.length === 0 ? "no webhook received it" : `${failed} of ${sent.length} attempts failed`;
@@ -60,7 +60,7 @@ export const triggerCommand = sandboxCommand({
 });
 
 /** Inactive webhooks that are subscribed to the event, a line each. */
-async function inactiveText(sandbox: SandboxClient, event: string): Promise<string> {
+async function listInactive(sandbox: SandboxClient, event: string): Promise<string> {
   const { items } = await sandbox.state("webhooks").list({ active: false, limit: 1000 });
   const subscribed = items.filter(({ events }) => (events as readonly string[]).includes(event));
   return subscribed
@@ -191,7 +191,7 @@ function parseData(assignments: readonly string[] | undefined): Record<string, u
       if (typeof place[part] !== "object" || place[part] === null) place[part] = {};
       place = place[part] as Record<string, unknown>;
     }
-    place[path.at(-1)!] = typedValue(assignment.slice(mark + 1));
+    place[path.at(-1)!] = parseTypedValue(assignment.slice(mark + 1));
   }
   return data;
 }

@@ -64,9 +64,9 @@ function addTool(server: McpServer, tool: Tool, reach: ToolServer): void {
     async (args: Arguments) => {
       try {
         requireFitting(name, fields, args);
-        return shown(await tool.run(reach, args));
+        return toContent(await tool.run(reach, args));
       } catch (error) {
-        return { isError: true, content: [{ type: "text" as const, text: refusalText(error) }] };
+        return { isError: true, content: [{ type: "text" as const, text: describeRefusal(error) }] };
       }
     },
   );
@@ -112,7 +112,7 @@ function requireFitting(tool: string, fields: ToolFields, args: Arguments): void
   }
 }
 
-function shown(value: unknown) {
+function toContent(value: unknown) {
   const structuredContent = (Array.isArray(value) ? { items: value } : value) as Record<string, unknown>;
   const text = JSON.stringify(structuredContent);
   if (text.length <= MAX_RESULT_CHARS)
@@ -122,7 +122,7 @@ function shown(value: unknown) {
 }
 
 /** The server's message, with its problem document for the details. */
-export function refusalText(error: unknown): string {
+export function describeRefusal(error: unknown): string {
   const { message } = error as Error;
   return error instanceof ControlError ? `${message}\n${JSON.stringify(error.problem)}` : message;
 }

@@ -1,7 +1,7 @@
 import type { CoverageMatrix } from "../types.ts";
 import {
   type Arguments,
-  forwarding,
+  createForwardingTool,
   type JsonSchema,
   type OpenApi,
   optional,
@@ -18,7 +18,7 @@ import {
 const SHOWN = 20;
 
 const TOOLS: readonly Tool[] = [
-  forwarding("sandboxes.list", {
+  createForwardingTool("sandboxes.list", {
     name: "list_sandboxes",
     title: "List sandboxes",
     description:
@@ -32,43 +32,43 @@ const TOOLS: readonly Tool[] = [
     fields: () => ({ ...SANDBOX, operation: optional(text("Such as departments.reparent")) }),
     run: describeOperation,
   },
-  forwarding("faults.explain", {
+  createForwardingTool("faults.explain", {
     name: "explain_request",
     title: "Explain a request",
     description:
       "What would happen to a request, without it happening or anything being counted: the outcome of each step, and for each rule whether it would trigger and why.",
   }),
-  forwarding("journal.list", {
+  createForwardingTool("journal.list", {
     name: "list_journal",
     title: "List the journal",
     description: `Requests that reached a sandbox, newest first, each with the reasons for its answer. ${SHOWN} unless limit says otherwise.`,
     defaults: { limit: SHOWN },
   }),
-  forwarding("deliveries.list", {
+  createForwardingTool("deliveries.list", {
     name: "list_deliveries",
     title: "List deliveries",
     description: `Deliveries to webhooks, newest first, with the reasons of failures and of inactive webhooks; with an id one delivery, with each attempt and its bytes. ${SHOWN} unless limit says otherwise.`,
     defaults: { limit: SHOWN },
     one: "deliveries.show",
   }),
-  forwarding("history.list", {
+  createForwardingTool("history.list", {
     name: "list_history",
     title: "List the history",
     description: `Changes of a sandbox's world, newest first, each with its cause. ${SHOWN} unless limit says otherwise.`,
     defaults: { limit: SHOWN },
   }),
-  forwarding("journal.verify", {
+  createForwardingTool("journal.verify", {
     name: "verify_requests",
     title: "Verify requests",
     description:
       "Whether a sandbox received the expected requests, as often as expected; if not, the nearest requests and their differences.",
   }),
-  forwarding("clock.pending", {
+  createForwardingTool("clock.pending", {
     name: "list_pending",
     title: "List what is pending",
     description: "Pending work of a sandbox that becomes due as its clock advances: retries, jobs, expiries.",
   }),
-  forwarding("held.list", {
+  createForwardingTool("held.list", {
     name: "list_held",
     title: "List what is held",
     description: "Requests and deliveries that a rule with the effect `hold` keeps waiting, oldest first.",
@@ -126,12 +126,12 @@ async function describeOperation(reach: ToolServer, { operation, ...args }: Argu
     method: one.method,
     path: one.path,
     ...one.described,
-    components: referredTo(one.described, document),
+    components: findReferred(one.described, document),
   };
 }
 
 /** The components that a part of the document leads to, by their paths. */
-function referredTo(part: unknown, { components }: OpenApi): Record<string, JsonSchema> {
+function findReferred(part: unknown, { components }: OpenApi): Record<string, JsonSchema> {
   const found: Record<string, JsonSchema> = {};
   const follow = (value: unknown) => {
     for (const [, kind, name] of JSON.stringify(value).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {

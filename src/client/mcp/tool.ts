@@ -72,7 +72,7 @@ interface Forwarding extends Omit<Tool, "fields" | "run"> {
 }
 
 /** A tool that makes one call, with the arguments of that call. */
-export function forwarding(call: string, { defaults = {}, one, ...tool }: Forwarding): Tool {
+export function createForwardingTool(call: string, { defaults = {}, one, ...tool }: Forwarding): Tool {
   return {
     ...tool,
     fields: (api) => {

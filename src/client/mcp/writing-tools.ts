@@ -1,6 +1,6 @@
 import {
   type Arguments,
-  forwarding,
+  createForwardingTool,
   optional,
   required,
   SANDBOX,
@@ -16,13 +16,13 @@ const MAX_BODY_CHARS = 50_000;
 
 /** interfaces 13: those that change something. */
 export const WRITING_TOOLS: readonly Tool[] = [
-  forwarding("sandboxes.create", {
+  createForwardingTool("sandboxes.create", {
     name: "create_sandbox",
     title: "Create a sandbox",
     description:
       "Creates a sandbox with its own world, with the given fixture, seed, clock, scenarios and settings.",
   }),
-  forwarding("sandboxes.reset", {
+  createForwardingTool("sandboxes.reset", {
     name: "reset_sandbox",
     title: "Reset a sandbox",
     description: "Resets data, clock, journal and history to the initial state. Settings and snapshots stay.",
@@ -78,13 +78,13 @@ export const WRITING_TOOLS: readonly Tool[] = [
     }),
     run: armFault,
   },
-  forwarding("clock.advance", {
+  createForwardingTool("clock.advance", {
     name: "advance_clock",
     title: "Advance the clock",
     description:
       "Advances a sandbox's clock, in any mode, and reports what became due and ran. Takes one of by, to and next.",
   }),
-  forwarding("events.trigger", {
+  createForwardingTool("events.trigger", {
     name: "trigger_event",
     title: "Trigger an event",
     description: "Sends a webhook event as a real change would, and waits for the first attempts.",
@@ -101,18 +101,18 @@ export const WRITING_TOOLS: readonly Tool[] = [
       snapshot: required(text("Its name")),
     }),
     run: (reach, { action, snapshot, ...args }) =>
-      chosen("save_or_restore", action, {
+      runChosen("save_or_restore", action, {
         save: () => send(reach, "snapshots.save", { ...args, name: snapshot }),
         restore: () => send(reach, "snapshots.restore", { ...args, snap: snapshot }),
       }),
   },
-  forwarding("held.release", {
+  createForwardingTool("held.release", {
     name: "release_held",
     title: "Release what is held",
     description:
       "Lets a held request or delivery continue, or answers it with answer, error or wire instead.",
   }),
-  forwarding("history.rewind", {
+  createForwardingTool("history.rewind", {
     name: "rewind",
     title: "Rewind",
     description:
@@ -175,7 +175,7 @@ function changeState(reach: ToolServer, args: Arguments): Promise<unknown> {
   const { action, id, record = {} } = args;
   if (id === undefined && (action === "update" || action === "delete"))
     throw new Error(`change_state needs the argument id to ${action} a record`);
-  return chosen("change_state", action, {
+  return runChosen("change_state", action, {
     create: () =>
       send(reach, "state.create", args, { ...(id === undefined ? {} : { id }), ...(record as object) }),
     update: () => send(reach, "state.update", args, record),
@@ -191,7 +191,7 @@ async function armFault(reach: ToolServer, { remove, ...args }: Arguments): Prom
   return send(reach, "faults.list", { sandbox: sandboxName(args) });
 }
 
-function chosen(
+function runChosen(
   tool: string,
   action: unknown,
   actions: Readonly<Record<string, () => Promise<unknown>>>,

@@ -10,8 +10,12 @@ import type { Change } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { createRequestOwn } from "../../hosts/node/request-own.ts";
 import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/bundle/bundle.ts";
-import { type Difference, firstDifference, recordedAnswer } from "../../tools/bundle/recorded-message.ts";
-import { recordedOutbound, sendRecorded } from "../../tools/bundle/replay-traffic.ts";
+import {
+  type Difference,
+  findFirstDifference,
+  toRecordedAnswer,
+} from "../../tools/bundle/recorded-message.ts";
+import { createRecordedOutbound, sendRecorded } from "../../tools/bundle/replay-traffic.ts";
 import {
   makePlaceholder,
   resolveReferences,
@@ -80,7 +84,7 @@ class Replay {
   async run({ onStep, signal, operations = [] }: ReplayOptions): Promise<ReplayResult> {
     const { bundle } = this;
     const fixture = JSON.parse(this.resolved(JSON.stringify(bundle.fixture.document))) as object;
-    const outbound = recordedOutbound(bundle.deliveries, {
+    const outbound = createRecordedOutbound(bundle.deliveries, {
       otherwise: () => toStatusCode(this.present),
       onEnd: (at) => this.passTo(at),
     });
@@ -139,8 +143,8 @@ class Replay {
     const recorded = String(answer.status);
     if (entry === undefined)
       return { step, request: number, what: "answer", recorded, replayed: "no answer" };
-    const replayed = recordedAnswer(entry, number, this.secrets);
-    const difference = firstDifference(answer, replayed);
+    const replayed = toRecordedAnswer(entry, number, this.secrets);
+    const difference = findFirstDifference(answer, replayed);
     return difference && { step, request: number, ...difference };
   }
 

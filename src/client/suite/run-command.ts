@@ -58,7 +58,7 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   options.signal.addEventListener("abort", end, { once: true });
   if (options.signal.aborted) end();
   try {
-    const { code, signal } = await ended(child, program!);
+    const { code, signal } = await waitForEnd(child, program!);
     const text = lost === 0 ? `${output}` : `[${lost} bytes left out]\n${output}`;
     return { exit_code: code, signal, output: text, timed_out: timedOut };
   } finally {
@@ -76,7 +76,7 @@ const NOT_STARTED: Readonly<Record<string, string>> = {
   ENOEXEC: "it is not an executable file",
 };
 
-function ended(child: ReturnType<typeof spawn>, program: string) {
+function waitForEnd(child: ReturnType<typeof spawn>, program: string) {
   return new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
     child.once("error", ({ code, message }: NodeJS.ErrnoException) => {
       reject(new CommandNotFound(`cannot run ${program}: ${NOT_STARTED[code!] ?? message}`));

@@ -39,7 +39,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
     const wish = { ...world, name: sandboxName(id, position, scenario.name) };
     return { server, command, signal, timeoutMs, coverage, file, scenario, wish };
   });
-  const results = runs.map(skippedResult);
+  const results = runs.map(toSkippedResult);
   let next = 0;
   const work = async () => {
     while (next < runs.length && !signal.aborted) {
@@ -98,7 +98,7 @@ interface ScenarioRun {
  */
 async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   const started = performance.now();
-  const result: ScenarioResult = { ...skippedResult(run), outcome: "error" };
+  const result: ScenarioResult = { ...toSkippedResult(run), outcome: "error" };
   let sandbox: SandboxClient | undefined;
   const share = new ShareFile(toShare(run));
   try {
@@ -130,7 +130,7 @@ async function discard(
 }
 
 /** The result of a run that has not begun. */
-function skippedResult({ scenario, file, wish }: ScenarioRun): ScenarioResult {
+function toSkippedResult({ scenario, file, wish }: ScenarioRun): ScenarioResult {
   return {
     name: scenario.name,
     file,

@@ -51,7 +51,7 @@ export function suiteHtml(suite: SuiteResult): string {
     title,
     style: STYLE,
     body: html`<h1 class="${suite.ok ? "all-passed" : "some-failed"}">${title}</h1>
-<p><code>${command.join(" ")}</code>, ${seconds(duration_ms)}</p>
+<p><code>${command.join(" ")}</code>, ${formatSeconds(duration_ms)}</p>
 <p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario triggered at least once, and every expectation is met. Together they saw ${coverageText(coverage)}.</p>
 <div class="scroll" role="region" aria-label="Scenarios" tabindex="0"><table class="runs stacks">
 <thead><tr>${head.map((text) => (numeric.has(text) ? html`<th scope="col" class="number">${text}</th>` : html`<th scope="col">${text}</th>`))}</tr></thead>
@@ -73,14 +73,14 @@ function rowHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, exit_code, signal, rules, expectations, requests, duration_ms } = result;
   const exit = signal ?? exit_code ?? "–";
   const met = countText(expectations, ({ ok }) => ok);
-  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${badge(outcome)}</td><td class="number" data-head="Exit">${exit}</td><td data-head="Rules triggered">${countText(rules, triggered)}</td><td data-head="Expectations met">${met}</td><td class="number" data-head="Requests">${requests}</td><td class="number" data-head="Time">${seconds(duration_ms)}</td></tr>\n`;
+  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${renderBadge(outcome)}</td><td class="number" data-head="Exit">${exit}</td><td data-head="Rules triggered">${countText(rules, wasTriggered)}</td><td data-head="Expectations met">${met}</td><td class="number" data-head="Requests">${requests}</td><td class="number" data-head="Time">${formatSeconds(duration_ms)}</td></tr>\n`;
 }
 
-function badge(outcome: ScenarioResult["outcome"]): Html {
+function renderBadge(outcome: ScenarioResult["outcome"]): Html {
   return html`<span class="badge ${outcome}">${outcome}</span>`;
 }
 
-function triggered({ hits }: { hits: number }): boolean {
+function wasTriggered({ hits }: { hits: number }): boolean {
   return hits > 0;
 }
 
@@ -94,11 +94,11 @@ function sectionHtml(result: ScenarioResult, position: number): Html {
   const open = outcome !== "passed" && outcome !== "skipped";
   const why = failures.map((text) => html`<li>${text}</li>`);
   return html`<section id="s${position + 1}">
-<h2>${name} ${badge(outcome)}</h2>
+<h2>${name} ${renderBadge(outcome)}</h2>
 <p>${description}</p>
 <p class="quiet"><code>${file}</code></p>
 ${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
-${listHtml(`Rules, ${countText(rules, triggered)} triggered`, rules.map(ruleText), open)}
+${listHtml(`Rules, ${countText(rules, wasTriggered)} triggered`, rules.map(ruleText), open)}
 ${listHtml(`Expectations, ${countText(expectations, ({ ok }) => ok)} met`, expectations.map(expectationText), open)}
 ${listHtml(`Stages, ${countText(stages, ({ verdict }) => verdict === "passed")} passed`, stages.flatMap(listStage), open)}
 ${listHtml(`Tests, ${countText(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(testText), open)}
@@ -147,7 +147,7 @@ function bundleHtml({ name, bundle }: ScenarioResult): Html {
   return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open bundle), which shows these requests, or <code>understudy replay ${file}</code></p>`;
 }
 
-function seconds(milliseconds: number): string {
+function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 

@@ -6,7 +6,7 @@ import { readCheck, toStageRun } from "../../tools/client-test/read-check.ts";
 import { assemble } from "../../understudy.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
-import { type CountExpectation, countText, nearestText } from "../received.ts";
+import { type CountExpectation, countText, describeNearest } from "../received.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import type { SuiteTest } from "../suite-share.ts";
 import type {
@@ -70,12 +70,12 @@ export class SuiteSandboxes {
     const many = countText(wanted);
     const what =
       description === undefined ? `${many} of ${JSON.stringify(match)}` : `${description} (${many})`;
-    return refusedAsUnmet(what, async () => {
+    return treatRefusalAsUnmet(what, async () => {
       const expectation = { match: { ...match, ...toStage(scope) }, count: wanted } as CountExpectation;
       const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
       const found = each.reduce((sum, one) => sum + one.found, 0);
       if (fits(found, wanted)) return { what, ok: true, found };
-      const why = `expected ${what}, found ${found}${nearestText(findNearest(each))}`;
+      const why = `expected ${what}, found ${found}${describeNearest(findNearest(each))}`;
       return { what, ok: false, found, why };
     });
   }
@@ -86,7 +86,7 @@ export class SuiteSandboxes {
     scope: Scope,
   ): Promise<ExpectationOutcome> {
     const what = description ?? `in this order: ${sequence.map((match) => JSON.stringify(match)).join(", ")}`;
-    return refusedAsUnmet(what, async () => {
+    return treatRefusalAsUnmet(what, async () => {
       const expectation = {
         sequence: sequence.map((match) => ({ ...match, ...toStage(scope) })),
       } as Expectation;
@@ -165,7 +165,7 @@ interface Scope {
 const toStage = ({ stage }: Scope) => (stage === undefined ? {} : { stage });
 
 /** An expectation that the sandbox refuses, for example because its journal has lost entries, is not met. */
-async function refusedAsUnmet(
+async function treatRefusalAsUnmet(
   what: string,
   ask: () => Promise<ExpectationOutcome>,
 ): Promise<ExpectationOutcome> {

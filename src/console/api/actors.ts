@@ -27,7 +27,7 @@ export function useActors() {
       return keys.items.map((key) => {
         const user = people.get(key.user_id);
         const role = (user?.memberships as Record<string, string> | undefined)?.[key.current];
-        return { ...key, user, role, unusable: whyUnusable(key, clock.now, user, role) };
+        return { ...key, user, role, unusable: explainUnusable(key, clock.now, user, role) };
       });
     },
     // Keys expire while the clock runs.
@@ -35,7 +35,7 @@ export function useActors() {
   );
 }
 
-function whyUnusable(key: ApiKey, now: string, user?: User, role?: string): string | undefined {
+function explainUnusable(key: ApiKey, now: string, user?: User, role?: string): string | undefined {
   if (key.revoked) return "revoked";
   if (key.expires_at !== null && Date.parse(key.expires_at) <= Date.parse(now)) return "expired";
   if (user === undefined) return "no user";

@@ -1,5 +1,5 @@
 import { ControlError } from "./fetch-control.ts";
-import { type JsonSchema, resolved, type SchemaComponents, withoutNull } from "./open-api.ts";
+import { type JsonSchema, resolveSchema, type SchemaComponents, withoutNull } from "./open-api.ts";
 
 /** A property of an object, as forms and tables show it. */
 export interface FormField {
@@ -17,7 +17,7 @@ export interface FormField {
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function formFields(schema: JsonSchema, components: SchemaComponents): FormField[] {
-  return Object.entries(resolved(schema, components).properties ?? {}).map(([name, property]) =>
+  return Object.entries(resolveSchema(schema, components).properties ?? {}).map(([name, property]) =>
     toField(name, property, components),
   );
 }
@@ -32,7 +32,7 @@ function toField(name: string, schema: JsonSchema, components: SchemaComponents)
     instant: one.format === "date-time",
     nullable,
     choices: (kind === "choice" ? (one.enum ?? [one.const]) : listItems(one.items)).map(String),
-    hint: resolved(schema, components).description ?? one.description ?? makeHint(one, nullable),
+    hint: resolveSchema(schema, components).description ?? one.description ?? makeHint(one, nullable),
   };
 }
 

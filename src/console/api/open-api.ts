@@ -37,7 +37,7 @@ interface DescribedResponse {
 }
 
 /** Follows a `$ref`, and joins the parts of `allOf`. */
-export function resolved(schema: JsonSchema, components: SchemaComponents): JsonSchema {
+export function resolveSchema(schema: JsonSchema, components: SchemaComponents): JsonSchema {
   if (schema.$ref === undefined && schema.allOf === undefined) return schema;
   const parts: JsonSchema[] = [];
   const seen = new Set<JsonSchema>();
@@ -70,7 +70,7 @@ function joinParts(parts: readonly JsonSchema[]): Pick<JsonSchema, "properties" 
 
 /** `T` of `T | null`, and whether null is allowed. A type of several is unknown: `{}`, or `type: "several"`. */
 export function withoutNull(schema: JsonSchema, components: SchemaComponents) {
-  const whole = resolved(schema, components);
+  const whole = resolveSchema(schema, components);
   if (Array.isArray(whole.type)) {
     const types = whole.type.filter((type) => type !== "null");
     const type: string = types.length === 1 ? types[0]! : "several";
@@ -78,7 +78,7 @@ export function withoutNull(schema: JsonSchema, components: SchemaComponents) {
   }
   if (whole.anyOf === undefined) return { one: whole, nullable: false };
   const others = whole.anyOf.filter(({ type }) => type !== "null");
-  const one: JsonSchema = others.length === 1 ? resolved(others[0]!, components) : {};
+  const one: JsonSchema = others.length === 1 ? resolveSchema(others[0]!, components) : {};
   return { one, nullable: others.length < whole.anyOf.length };
 }
 

@@ -11,7 +11,7 @@ export function maskKey(key: string): string {
 }
 
 /** A first call with a key, as a command. */
-export function firstCall(base: string, key: string): string {
+export function toFirstCall(base: string, key: string): string {
   return asCurl({ method: "GET", url: `${base}/v1/models`, headers: [["api-key", key]], body: undefined });
 }
 
@@ -24,7 +24,7 @@ export function ConnectActions({ apiKey: { key } }: { apiKey: Pick<Actor, "key">
       <CopyButton label="Copy key" text={key} />
       <CopyButton label="Copy base URL" text={base} />
       <CopyButton label="Copy as .env" text={asEnvironment(base, key)} />
-      <CopyButton label="Copy as curl" text={firstCall(base, key)} />
+      <CopyButton label="Copy as curl" text={toFirstCall(base, key)} />
     </div>
   );
 }

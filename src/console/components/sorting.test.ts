@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nextSort, type SortKey, sortRows } from "./sorting.ts";
+import { type SortKey, sortRows, toggleSort } from "./sorting.ts";
 
 const sorted = (keys: readonly SortKey[], down = false) => sortRows(keys, (key) => key, down);
 
@@ -34,11 +34,11 @@ describe("sortRows", () => {
 
 describe("nextSort", () => {
   it("starts texts ascending and numbers descending, and removes the sort with the third click", () => {
-    const up = nextSort(undefined, "name", "x");
+    const up = toggleSort(undefined, "name", "x");
     expect(up).toEqual({ id: "name", down: false });
-    const down = nextSort(up, "name", "x");
+    const down = toggleSort(up, "name", "x");
     expect(down).toEqual({ id: "name", down: true });
-    expect(nextSort(down, "name", "x")).toBeUndefined();
-    expect(nextSort(up, "count", 3)).toEqual({ id: "count", down: true });
+    expect(toggleSort(down, "name", "x")).toBeUndefined();
+    expect(toggleSort(up, "count", 3)).toEqual({ id: "count", down: true });
   });
 });

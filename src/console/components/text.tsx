@@ -12,7 +12,7 @@ export function pluralize(count: number, one: string, many = `${one}s`): string 
 }
 
 /** Name of one record of a collection: "delivery" of `deliveries`, "store file" of `store_files`. */
-export function singularName(collection: string): string {
+export function toSingularName(collection: string): string {
   return collection.replaceAll("_", " ").replace(/ies$/, "y").replace(/s$/, "");
 }
 

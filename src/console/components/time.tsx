@@ -11,7 +11,7 @@ const UNITS: readonly [string, number][] = [
 ];
 
 /** "3 min ago", "in 2 h", "now". Both arguments in milliseconds. */
-export function relative(at: number, now: number): string {
+export function formatRelative(at: number, now: number): string {
   const away = Math.abs(at - now);
   const [unit, ms] = UNITS.find(([, size]) => away >= size) ?? ["", 0];
   if (unit === "") return "now";
@@ -25,7 +25,7 @@ export function timeOfDay(iso: string): string {
 }
 
 /** "2026-03-15 12:00:05 UTC". */
-export function absolute(iso: string): string {
+export function formatAbsolute(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
@@ -54,8 +54,8 @@ export function useSandboxNow(): number {
 export function Ago({ at }: { at: string }) {
   const now = useSandboxNow();
   return (
-    <time className="quiet" dateTime={at} title={absolute(at)}>
-      {relative(Date.parse(at), now)}
+    <time className="quiet" dateTime={at} title={formatAbsolute(at)}>
+      {formatRelative(Date.parse(at), now)}
     </time>
   );
 }
@@ -66,9 +66,9 @@ export function RelativeTime({ at, now }: { at: string; now?: number }) {
   return (
     <TooltipTrigger delay={300}>
       <Button className="bare time">
-        <time dateTime={at}>{relative(Date.parse(at), now ?? sandboxNow)}</time>
+        <time dateTime={at}>{formatRelative(Date.parse(at), now ?? sandboxNow)}</time>
       </Button>
-      <Tooltip className="tooltip">{absolute(at)}</Tooltip>
+      <Tooltip className="tooltip">{formatAbsolute(at)}</Tooltip>
     </TooltipTrigger>
   );
 }

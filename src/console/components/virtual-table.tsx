@@ -1,7 +1,7 @@
 import { type PointerEvent, type ReactNode, useMemo, useState } from "react";
 import { createStore } from "../api/store.ts";
 import { Loading } from "./notice.tsx";
-import { nextSort, type Sort, type SortKey, sortRows } from "./sorting.ts";
+import { type Sort, type SortKey, sortRows, toggleSort } from "./sorting.ts";
 import { VirtualRows } from "./virtual-rows.tsx";
 
 interface ColumnLook<Row> {
@@ -85,7 +85,7 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
                 <div
                   key={column.id}
                   role="columnheader"
-                  className={cellClass(column)}
+                  className={toCellClass(column)}
                   aria-sort={isSorted ? (sort.down ? "descending" : "ascending") : "none"}
                 >
                   <button
@@ -100,7 +100,9 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
                       const step = event.key === "ArrowLeft" ? -STEP : STEP;
                       setWidth(nameColumn(column.id), offsetWidth + step);
                     }}
-                    onClick={() => setSort(nextSort(sort, column.id, rows[0] && readValue(column, rows[0])))}
+                    onClick={() =>
+                      setSort(toggleSort(sort, column.id, rows[0] && readValue(column, rows[0])))
+                    }
                   >
                     {column.title}
                     <span aria-hidden="true">{isSorted && (sort.down ? " ↓" : " ↑")}</span>
@@ -113,7 +115,7 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
         }
         draw={(row) =>
           columns.map((column) => (
-            <div key={column.id} role="gridcell" className={cellClass(column)}>
+            <div key={column.id} role="gridcell" className={toCellClass(column)}>
               {column.show ? column.show(row) : readValue(column, row)}
             </div>
           ))
@@ -144,7 +146,7 @@ function readValue<Row>({ id, value }: Column<Row>, row: Row): SortKey {
   return value ? value(row) : (row as Record<string, SortKey>)[id]!;
 }
 
-function cellClass({ id, from, number }: Pick<Column<never>, "id" | "from" | "number">): string {
+function toCellClass({ id, from, number }: Pick<Column<never>, "id" | "from" | "number">): string {
   return `cell ${from ? `from-${from}` : ""} ${number ? "number" : ""} cell-${id}`;
 }
 

@@ -74,7 +74,7 @@ function SecondsLeft({ until }: { until: string }) {
 
 function EditDialog({ held, named, onClose }: { held: Held; named: string; onClose: () => void }) {
   const release = useRelease(held);
-  const [text, setText] = useState(() => JSON.stringify(firstAnswer(held), null, 2));
+  const [text, setText] = useState(() => JSON.stringify(getFirstAnswer(held), null, 2));
   const [unreadable, setUnreadable] = useState<Error>();
   const answer = () => {
     const written = parseJson(text) as ReleaseOptions["answer"];
@@ -100,7 +100,7 @@ function EditDialog({ held, named, onClose }: { held: Held; named: string; onClo
 }
 
 /** The answer that waits, or an empty one. */
-function firstAnswer({ response, event }: Held): NonNullable<ReleaseOptions["answer"]> {
+function getFirstAnswer({ response, event }: Held): NonNullable<ReleaseOptions["answer"]> {
   if (event !== null) return { status: 200 };
   return { status: response?.status ?? 200, body: response?.body ?? {} };
 }

@@ -7,7 +7,7 @@ import { Confirmations } from "../components/confirmations.tsx";
 import { ChoicePopover } from "../components/form.tsx";
 import { ViewLink } from "../components/layout.tsx";
 import { Mark } from "../components/mark.tsx";
-import { absolute, formatClock, useSandboxNow } from "../components/time.tsx";
+import { formatAbsolute, formatClock, useSandboxNow } from "../components/time.tsx";
 import { useLive, useLiveStream } from "../live/use-live.tsx";
 import { HOME, prepareView, VIEWS, type View } from "../views/index.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -143,7 +143,7 @@ function Clock() {
   const word = formatClock(data.clock);
   const iso = new Date(now).toISOString();
   return (
-    <span className="clock" title={`Sandbox clock: ${absolute(iso)}, ${word}`}>
+    <span className="clock" title={`Sandbox clock: ${formatAbsolute(iso)}, ${word}`}>
       <Mark outcome={isLive ? "ok" : "waiting"} word={isLive ? "live" : "not live"} />
       <span className="clock-date">{iso.slice(0, 10)}</span> {iso.slice(11, 19)}
       <span className="quiet clock-mode">{word}</span>

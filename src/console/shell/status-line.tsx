@@ -7,7 +7,7 @@ import { ActionButton } from "../components/button.tsx";
 import { ViewLink } from "../components/layout.tsx";
 import { Badge } from "../components/mark.tsx";
 import { pluralize } from "../components/text.tsx";
-import { formatClock, relative, useSandboxNow } from "../components/time.tsx";
+import { formatClock, formatRelative, useSandboxNow } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";
 import { nameTimer } from "../views/time/timers.tsx";
 
@@ -65,7 +65,9 @@ function NextTimer() {
   const now = useSandboxNow();
   const [next] = data ?? [];
   if (sandbox === undefined) return null;
-  const due = next ? `next ${nameTimer(next)} ${relative(Date.parse(next.due_at), now)}` : "nothing pending";
+  const due = next
+    ? `next ${nameTimer(next)} ${formatRelative(Date.parse(next.due_at), now)}`
+    : "nothing pending";
   return (
     <ViewLink view="time" className="status-part status-clock">
       <Badge outcome={next ? "waiting" : "other"}>

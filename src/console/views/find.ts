@@ -4,7 +4,7 @@ import { sandboxCalls, server } from "../api/calls.ts";
 import { undoEntry } from "../api/undo.ts";
 import { confirmAction } from "../components/confirmations.tsx";
 import { pluralize } from "../components/text.tsx";
-import { absolute } from "../components/time.tsx";
+import { formatAbsolute } from "../components/time.tsx";
 import { switchScenario } from "./faults/switch-scenario.ts";
 import type { Command, FindCommands } from "./index.ts";
 import { makeFilter } from "./timeline/filter.ts";
@@ -117,7 +117,7 @@ const findActions: FindCommands = async (_typed, sandbox) => {
         const { now, ran } = await calls.advance(by);
         const [entry] = entries.splice(0);
         confirmAction({
-          text: `Now ${absolute(now)}. ${pluralize(ran.length, "timer")} ran.`,
+          text: `Now ${formatAbsolute(now)}. ${pluralize(ran.length, "timer")} ran.`,
           undo: entry ? () => undoEntry(calls, entry) : undefined,
         });
       },

@@ -43,8 +43,9 @@ function compareHeaders(
   for (const name of new Set([...was.keys(), ...is.keys()])) {
     const [before, after] = [was.get(name), is.get(name)];
     if (ALWAYS_DIFFERENT.test(name) || before === after) continue;
-    const shown = (value: string | undefined) => (value === undefined ? null : redactHeader(name, value));
-    differences.push({ what: `header ${name}`, before: shown(before), after: shown(after) });
+    const redactValue = (value: string | undefined) =>
+      value === undefined ? null : redactHeader(name, value);
+    differences.push({ what: `header ${name}`, before: redactValue(before), after: redactValue(after) });
   }
 }
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { ClosedObject, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
-import { lostEntries } from "../../engine/contract/text.ts";
+import { describeLostEntries } from "../../engine/contract/text.ts";
 import { type BeforeAfter, HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
@@ -89,7 +89,7 @@ export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
   const entry = history.find(id);
   if (entry !== undefined) return entry;
   throw new Problem("unknown-entry", {
-    detail: `The history has no ${id.slice(0, 100)}; ${lostEntries(history.dropped)} lost to its bound, and a reset clears it. GET S/history lists its entries.`,
+    detail: `The history has no ${id.slice(0, 100)}; ${describeLostEntries(history.dropped)} lost to its bound, and a reset clears it. GET S/history lists its entries.`,
     value: id,
   });
 }

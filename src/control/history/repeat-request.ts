@@ -64,7 +64,7 @@ export async function repeatRequest(
     const again = {
       method: entry.method,
       target: `/_s/${target.name}${entry.path}${query}`,
-      headers: [...copiedHeaders(entry), [MARK, mark], ...toBaseHeaders(entry.base_url)],
+      headers: [...copyHeaders(entry), [MARK, mark], ...toBaseHeaders(entry.base_url)],
       body: entry.request_body,
     };
     const sent = await (target instanceof RemoteSandbox
@@ -125,7 +125,7 @@ async function arm(
   return () => faults.remove(id);
 }
 
-function copiedHeaders({ request_headers }: JournalEntry): string[][] {
+function copyHeaders({ request_headers }: JournalEntry): string[][] {
   return toPairs(request_headers).filter(([name]) => !NOT_SENT_AGAIN.has(name!.toLowerCase()));
 }
 

@@ -5,8 +5,8 @@ import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { normalizePath } from "../../engine/contract/http-url.ts";
 import { typed } from "../../engine/contract/schema.ts";
 import { GlobError, glob, isGlob, pathGlob } from "../../engine/documents/glob.ts";
-import { nearestPath } from "../../engine/faults/check-rule.ts";
-import { matchingOperations } from "../../engine/faults/match.ts";
+import { findNearestPath } from "../../engine/faults/check-rule.ts";
+import { listMatchingOperations } from "../../engine/faults/match.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
@@ -93,16 +93,19 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
       const is = "matches no operation of the emulated API";
       throw unknownWord(`${prefix}operation`, operation, { is, known: ids, where: WHERE.operations });
     }
-    conditions.push(({ operation: id }) => failed(id !== null && matches(id), "operation", id, operation));
+    conditions.push(({ operation: id }) =>
+      describeFailure(id !== null && matches(id), "operation", id, operation),
+    );
   }
   if (path !== undefined) {
     const matches = pattern(`${prefix}path`, path, pathGlob);
     if (!isDeliveryMatch(match)) requirePossiblePath(path, known, prefix);
-    conditions.push((entry) => failed(matches(entry.path), "path", redactText(entry.path), path));
+    conditions.push((entry) => describeFailure(matches(entry.path), "path", redactText(entry.path), path));
   }
   if (
     operation !== undefined &&
-    matchingOperations({ operation, path, method: method?.toUpperCase() }, known.api.operations).length === 0
+    listMatchingOperations({ operation, path, method: method?.toUpperCase() }, known.api.operations)
+      .length === 0
   )
     throw unprocessable(`${prefix}operation`, operation, "fits no operation together with method and path");
   if (method !== undefined) {
@@ -115,7 +118,7 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
     conditions.push(equals("method", name, (entry) => entry.method));
   }
   if (status !== undefined)
-    conditions.push((entry) => failed(hasStatus(entry, status), "status", entry.status, status));
+    conditions.push((entry) => describeFailure(hasStatus(entry, status), "status", entry.status, status));
   if (code !== undefined) {
     const codes = Object.keys(CATALOGUE);
     if (!codes.includes(code) && !/^HTTP_\d{3}$/.test(code)) {
@@ -129,7 +132,7 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
     const where = "`GET S/scenarios` lists them";
     requirePresent(`${prefix}stage`, stage, { is, known: known.present?.stages, where });
     conditions.push(({ stages = [] }) =>
-      failed(stages.includes(stage), "stage", stages.join(" and ") || undefined, stage),
+      describeFailure(stages.includes(stage), "stage", stages.join(" and ") || undefined, stage),
     );
   }
   if (principal !== undefined) {
@@ -163,7 +166,7 @@ function deliveryConditions(match: EntryMatch, known: MatchableWords, prefix: st
     }
     conditions.push(({ delivery }) => {
       const name = delivery?.event;
-      return failed(name !== undefined && matches(name), "event", name, event);
+      return describeFailure(name !== undefined && matches(name), "event", name, event);
     });
   }
   if (webhook !== undefined) {
@@ -177,7 +180,7 @@ function deliveryConditions(match: EntryMatch, known: MatchableWords, prefix: st
 }
 
 function equals(name: string, wanted: string | number, read: (entry: JournalEntry) => unknown): Condition {
-  return (entry) => failed(read(entry) === wanted, name, read(entry), wanted);
+  return (entry) => describeFailure(read(entry) === wanted, name, read(entry), wanted);
 }
 
 /** @throws Problem 422 */
@@ -197,12 +200,12 @@ function requirePossiblePath(path: string, { api, present }: MatchableWords, pre
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
     throw unprocessable(field, path, "must begin with a slash, without host, prefix and query");
   if (present === undefined || isGlob(path) || present.paths.has(normalizePath(path))) return;
-  if (matchingOperations({ path }, operations).length > 0) return;
+  if (listMatchingOperations({ path }, operations).length > 0) return;
   throw unprocessable(
     field,
     path,
     "is not a path of an operation or of a request in the journal",
-    nearestPath(path, operations),
+    findNearestPath(path, operations),
   );
 }
 
@@ -221,7 +224,7 @@ function hasStatus({ status }: JournalEntry, wanted: number | string): boolean {
   return text.endsWith("xx") ? Math.floor(status / 100) === Number(text[0]) : status === Number(text);
 }
 
-function failed(met: boolean, what: string, found: unknown, wanted: unknown): string | undefined {
+function describeFailure(met: boolean, what: string, found: unknown, wanted: unknown): string | undefined {
   return met ? undefined : `${what} is ${found ?? "none"}, not ${redactText(String(wanted))}`;
 }
 
@@ -230,10 +233,10 @@ export function bodyDifference(wanted: unknown, found: unknown, path = "body"): 
   if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
     return isEqual(wanted, found)
       ? undefined
-      : `${path} is ${shown(path, found)}, not ${shown(path, wanted)}`;
+      : `${path} is ${formatShown(path, found)}, not ${formatShown(path, wanted)}`;
   }
   if (typeof found !== "object" || found === null || Array.isArray(found))
-    return `${path} is ${shown(path, found)}, not an object`;
+    return `${path} is ${formatShown(path, found)}, not an object`;
   for (const [name, value] of Object.entries(wanted)) {
     const inner = Object.hasOwn(found, name) ? (found as Record<string, unknown>)[name] : undefined;
     const difference = bodyDifference(value, inner, `${path}.${name}`);
@@ -242,7 +245,7 @@ export function bodyDifference(wanted: unknown, found: unknown, path = "body"): 
   return undefined;
 }
 
-function shown(path: string, value: unknown): string {
+function formatShown(path: string, value: unknown): string {
   if (value === undefined) return "missing";
   const name = path.split(".").at(-1)!;
   const masked = (redactJson({ [name]: value }) as Record<string, unknown>)[name];

@@ -7,7 +7,7 @@ import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Timeline } from "../../engine/sandbox/timeline.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
-import { untilChanged } from "../entry-log.ts";
+import { waitForChange } from "../entry-log.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
 import { JournalEntryBody } from "./render-entry.ts";
 import { HeldBody, renderHeld } from "./render-held.ts";
@@ -123,7 +123,7 @@ export async function* streamLive(
       begins = false;
       yield `id: ${world}.${sent.exchange}\ndata: ${JSON.stringify(body)}\n\n`;
     } else {
-      await untilChanged([journal, history, held], signal);
+      await waitForChange([journal, history, held], signal);
     }
   }
 }

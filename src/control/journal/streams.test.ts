@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { HeldExchanges } from "../../engine/sandbox/held.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { newestFirst, readLastEvent, streamEntries, untilChanged } from "../entry-log.ts";
+import { listNewestFirst, readLastEvent, streamEntries, waitForChange } from "../entry-log.ts";
 import { type LiveBody, streamLive } from "./stream-live.ts";
 
 /** Shared by all logs. */
@@ -152,7 +152,7 @@ it("the journal's stream has the entries that match, and continues after a clear
 
 it("waiting for an entry ends when the journal is closed or the reader has left [interfaces 4]", async () => {
   const log = new Log();
-  const wait = (signal: AbortSignal) => untilChanged([log], signal);
+  const wait = (signal: AbortSignal) => waitForChange([log], signal);
   await wait(AbortSignal.abort());
   log.close();
   await wait(new AbortController().signal);
@@ -266,7 +266,7 @@ it.each(["", "x1", "1x", "-1", "1.5", "1234567890123456"])(
 it("lists begin with the newest matching entry [interfaces 4]", () => {
   const log = { entries: () => [1, 2, 3, 4, 5].map((n) => ({ at: n * 86_400_000 })), dropped: 9 };
   const listed = (since: string | undefined, limit: number, wanted = (_: { at: number }) => true) =>
-    newestFirst(log, { since, limit }, { wanted, render: ({ at }) => at / 86_400_000 });
+    listNewestFirst(log, { since, limit }, { wanted, render: ({ at }) => at / 86_400_000 });
   expect(listed(undefined, 100)).toEqual({ entries: [5, 4, 3, 2, 1], total: 5, dropped: 9 });
   expect(listed(undefined, 2)).toEqual({ entries: [5, 4], total: 5, dropped: 9 });
   expect(listed("1970-01-04", 1)).toEqual({ entries: [5], total: 3, dropped: 9 });

@@ -51,7 +51,7 @@ const MAX_MISSES = 5;
 /** Returns an entry's differences from a match; undefined for an entry of the other kind (request or delivery). */
 type Compare = (entry: JournalEntry) => string[] | undefined;
 
-function comparing(match: EntryMatch, known: MatchableWords, prefix: string): Compare {
+function createComparison(match: EntryMatch, known: MatchableWords, prefix: string): Compare {
   const conditions = createConditions(match, known, prefix);
   const wantsDelivery = isDeliveryMatch(match);
   return (entry) => {
@@ -66,10 +66,10 @@ function comparing(match: EntryMatch, known: MatchableWords, prefix: string): Co
  * @throws Problem 422
  */
 export function countVerifier(expected: { match: EntryMatch; count: Count }, known: MatchableWords): Verify {
-  const compare = comparing(expected.match, known, "match.");
+  const compare = createComparison(expected.match, known, "match.");
   const { min, max } = toBounds(expected.count);
   return (entries) => {
-    const { found, misses } = compared(entries, compare);
+    const { found, misses } = compareEntries(entries, compare);
     if (found > max) return { ok: false, found, nearest: [], hopeless: true };
     return { ok: found >= min, found, nearest: found < min ? findNearest(misses) : [] };
   };
@@ -83,7 +83,7 @@ export function sequenceVerifier(
   { sequence, strict }: { sequence: readonly EntryMatch[]; strict: boolean },
   known: MatchableWords,
 ): Verify {
-  const steps = sequence.map((match, i) => comparing(match, known, `sequence[${i}].`));
+  const steps = sequence.map((match, i) => createComparison(match, known, `sequence[${i}].`));
   const meets = (entry: JournalEntry, step: number) => steps[step]!(entry)?.length === 0;
   return (entries) => {
     const concerned = entries.filter((entry) => steps.some((_, step) => meets(entry, step)));
@@ -93,7 +93,7 @@ export function sequenceVerifier(
     if (run.length === steps.length) return { ok: true, found: run.length, nearest: [] };
     const last = run.at(-1);
     const later = last === undefined ? entries : entries.filter(({ sequence: at }) => at > last.sequence);
-    const { misses } = compared(later, steps[run.length]!);
+    const { misses } = compareEntries(later, steps[run.length]!);
     const after = last === undefined ? "exists" : `exists after ${last.id}`;
     const between = strict
       ? concerned.find(({ sequence: at }) => last !== undefined && at > last.sequence)
@@ -130,7 +130,10 @@ interface Miss {
   differences: string[];
 }
 
-function compared(entries: readonly JournalEntry[], compare: Compare): { found: number; misses: Miss[] } {
+function compareEntries(
+  entries: readonly JournalEntry[],
+  compare: Compare,
+): { found: number; misses: Miss[] } {
   const misses: Miss[] = [];
   let found = 0;
   for (const entry of entries) {
@@ -145,13 +148,14 @@ function compared(entries: readonly JournalEntry[], compare: Compare): { found: 
 /** Nearest first; among equals the newest, which is most likely the one just tried. */
 function findNearest(misses: Miss[]): NearMiss[] {
   misses.sort(
-    (a, b) => distance(a.differences) - distance(b.differences) || b.entry.sequence - a.entry.sequence,
+    (a, b) =>
+      measureDistance(a.differences) - measureDistance(b.differences) || b.entry.sequence - a.entry.sequence,
   );
-  return misses.slice(0, MAX_MISSES).map(nearMiss);
+  return misses.slice(0, MAX_MISSES).map(toNearMiss);
 }
 
 /** Counts differences; another operation weighs more than a wrong body. */
-function distance(differences: readonly string[]): number {
+function measureDistance(differences: readonly string[]): number {
   return differences.reduce((sum, text) => sum + (/^(operation|path|event) is/.test(text) ? 3 : 1), 0);
 }
 
@@ -160,7 +164,7 @@ export function toBounds(count: Count): { min: number; max: number } {
   return { min: count.min ?? 0, max: count.max ?? Number.POSITIVE_INFINITY };
 }
 
-function nearMiss({ entry, differences }: Miss): NearMiss {
+function toNearMiss({ entry, differences }: Miss): NearMiss {
   const { id, operation, method, status } = entry;
   const [at, path] = [new Date(entry.at).toISOString(), redactText(entry.path)];
   return { id, at, operation, method, path, status, differences };

@@ -7,7 +7,7 @@ import { type AdvanceTarget, TIMER_KINDS } from "../../engine/state/clock.ts";
 import type { PendingTimer } from "../../engine/state/timers.ts";
 import type { World } from "../../engine/state/world.ts";
 import type { RanTimer } from "../../engine/state/world-parts.ts";
-import { ClockBody, ClockInput, clockSetting, instantInput, renderClock } from "../clock-input.ts";
+import { ClockBody, ClockInput, instantInput, renderClock, toClockSetting } from "../clock-input.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 import { stateCollections } from "../state/state-collection.ts";
@@ -126,7 +126,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     }),
     success: { status: 200, schema: ClockChangeBody },
     async handle({ body, sandbox: { world } }) {
-      const { mode, now, rate } = clockSetting(body);
+      const { mode, now, rate } = toClockSetting(body);
       const field = body.now === undefined ? "mode" : "now";
       const ran = await forwardOnly(world, { field, value: body[field] }, () =>
         world.setClock(mode, now, rate),

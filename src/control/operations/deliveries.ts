@@ -1,16 +1,16 @@
 import Type, { type Static } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
-import { attemptsEnded, queueAttempt } from "../../engine/webhooks/outgoing.ts";
+import { queueAttempt, waitForAttempts } from "../../engine/webhooks/outgoing.ts";
 import { DeliveryDetail, ListedDelivery, renderListed, toDeliveryDetail } from "../delivery-body.ts";
 import { parseSince } from "../entry-log.ts";
 import { Text } from "../journal/match-entry.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
-import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
+import { Problem, quoteWord, unknownWord, unprocessable, WHERE } from "../problem.ts";
 
 const MAX_LISTED = 10_000;
 /** Maximum number of attempts that one call begins. */
@@ -70,7 +70,7 @@ export function listChosen(
   if (ids === undefined && again !== undefined)
     throw unprocessable("again", again, "goes with ids, not with all_failed");
   if (ids === undefined) {
-    const failed = matching(tx, api, { since, webhook }).filter(({ status }) => status === "failed");
+    const failed = findDeliveries(tx, api, { since, webhook }).filter(({ status }) => status === "failed");
     if (failed.length <= MAX_REDELIVERED) return failed;
     const advice = `name a time with since, or a webhook; one call redelivers at most ${MAX_REDELIVERED}`;
     throw unprocessable("all_failed", true, `means ${failed.length} deliveries: ${advice}`);
@@ -82,7 +82,7 @@ export function listChosen(
     if (delivery === undefined)
       throw unknownWord(`ids[${i}]`, id, {
         is: "is not a delivery of this sandbox",
-        known: knownIds(tx),
+        known: listKnownIds(tx),
         where: WHERE.deliveries,
       });
     if (delivery.status === "success" && again !== true)
@@ -98,7 +98,7 @@ export function listChosen(
 type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
 
 /** Newest first. @throws Problem 422 for an unknown webhook, or an unreadable instant */
-export function matching(
+export function findDeliveries(
   tx: Transaction,
   { events }: Pick<Api, "events">,
   { status, event, webhook, since }: Filter,
@@ -135,16 +135,16 @@ function getStatus({ status, next_retry }: Delivery): Static<typeof Status> {
 }
 
 export function unknownDelivery(id: string, world: Transaction): Problem {
-  const hint = nearest(id, knownIds(world));
-  const meant = hint === undefined ? "" : ` Did you mean ${quoted(hint)}?`;
+  const hint = findNearest(id, listKnownIds(world));
+  const meant = hint === undefined ? "" : ` Did you mean ${quoteWord(hint)}?`;
   return new Problem("unknown-record", {
-    detail: `There is no delivery ${quoted(id)}.${meant} ${WHERE.deliveries}.`,
+    detail: `There is no delivery ${quoteWord(id)}.${meant} ${WHERE.deliveries}.`,
     value: id,
     hint,
   });
 }
 
-function knownIds(world: Transaction): string[] {
+function listKnownIds(world: Transaction): string[] {
   return [...world.all(deliveries).page(0, 1000)].map(({ delivery_id }) => delivery_id);
 }
 
@@ -163,7 +163,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     handle({ query: { limit, ...filter }, sandbox: { api, world } }) {
       world.catchUp();
       const present = world.read();
-      const found = matching(present, api, filter);
+      const found = findDeliveries(present, api, filter);
       return { items: found.slice(0, limit).map((one) => renderListed(one, present)), total: found.length };
     },
   }),
@@ -191,7 +191,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
         });
         return { chosen, attempts };
       });
-      await attemptsEnded(world, attempts, signal);
+      await waitForAttempts(world, attempts, signal);
       const present = world.read();
       const items = chosen.flatMap(({ delivery_id }) => {
         const delivery = present.get(deliveries, delivery_id);

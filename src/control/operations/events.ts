@@ -2,19 +2,19 @@ import Type, { type Static } from "typebox";
 import { type Api, findEvent } from "../../engine/contract/api.ts";
 import { type AnyEvent, eventData, sampleData } from "../../engine/contract/event.ts";
 import { ClosedObject, typed } from "../../engine/contract/schema.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import type { EventName } from "../../engine/resources/events.ts";
 import { organizations } from "../../engine/resources/organizations/schema.ts";
-import { enqueuedIn } from "../../engine/resources/webhooks/deliveries.ts";
+import { listEnqueued } from "../../engine/resources/webhooks/deliveries.ts";
 import { defaultOrganization } from "../../engine/resources/webhooks/fixtures.ts";
 import { renderDelivery } from "../../engine/resources/webhooks/rules.ts";
 import { DeliveryBody, deliveries, webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
-import { attemptsEnded } from "../../engine/webhooks/outgoing.ts";
+import { waitForAttempts } from "../../engine/webhooks/outgoing.ts";
 import { requireRoomAfter } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
-import { quoted, unprocessable } from "../problem.ts";
+import { quoteWord, unprocessable } from "../problem.ts";
 
 export const TriggerInput = ClosedObject(
   {
@@ -82,8 +82,8 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
         requireRoomAfter(server, world, tx);
         return tx;
       });
-      const ids = enqueuedIn(queued);
-      await attemptsEnded(world, ids, signal);
+      const ids = listEnqueued(queued);
+      await waitForAttempts(world, ids, signal);
       const present = world.read();
       return {
         deliveries: ids.flatMap((id) => {
@@ -131,10 +131,10 @@ function requireEvent(name: string, api: Api): AnyEvent {
   }
   if (event) return event;
   const names = api.events.flatMap((one) => (one === webhookTest ? [] : one.name));
-  const hint = nearest(name, names);
+  const hint = findNearest(name, names);
   // If no name is near, the message lists all of them.
   const known = hint === undefined ? `, which has ${names.join(", ")}` : "";
-  throw unprocessable("event", name, `${quoted(name)} is not an event of the service${known}`, hint);
+  throw unprocessable("event", name, `${quoteWord(name)} is not an event of the service${known}`, hint);
 }
 
 function requireSubject(tx: Transaction, { about }: AnyEvent, id: string): object {
@@ -146,8 +146,8 @@ function requireSubject(tx: Transaction, { about }: AnyEvent, id: string): objec
   throw unprocessable(
     "for",
     id,
-    `must be the id of one of the ${what} of this sandbox, not ${quoted(id)}`,
-    nearest(id, known),
+    `must be the id of one of the ${what} of this sandbox, not ${quoteWord(id)}`,
+    findNearest(id, known),
   );
 }
 
@@ -160,8 +160,8 @@ function requireOrganization(tx: Transaction, id: string | undefined): string {
   throw unprocessable(
     "organization",
     organization_id,
-    `must be the id of an organization of this sandbox${id === undefined ? "" : `, not ${quoted(id)}`}`,
-    nearest(organization_id ?? "", known),
+    `must be the id of an organization of this sandbox${id === undefined ? "" : `, not ${quoteWord(id)}`}`,
+    findNearest(organization_id ?? "", known),
   );
 }
 
@@ -172,7 +172,7 @@ function requireKnownFields({ name: event, data: fields }: AnyEvent, data: Recor
       `data.${name}`,
       value,
       `is not a field of ${event}, whose data has ${fields.join(", ")}`,
-      nearest(name, fields),
+      findNearest(name, fields),
     );
   }
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { ClosedObject, Nullable, typed, Words } from "../../engine/contract/schema.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
 import { findKeyOfUser } from "../../engine/resources/api-keys/rules.ts";
 import { users } from "../../engine/resources/users/schema.ts";
@@ -176,7 +176,7 @@ function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, st
       `params.${name}`,
       value,
       `is not a parameter of ${id}, whose path ${has}`,
-      nearest(name, names),
+      findNearest(name, names),
     );
   }
   const missing = names.filter((name) => params[name] === undefined);

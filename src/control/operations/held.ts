@@ -5,10 +5,10 @@ import { DocumentError } from "../../engine/documents/document-error.ts";
 import { EFFECT_KEYS } from "../../engine/faults/effects/index.ts";
 import type { ReleaseDocument } from "../../engine/faults/release.ts";
 import type { HeldExchanges } from "../../engine/sandbox/held.ts";
-import { untilChanged } from "../entry-log.ts";
+import { waitForChange } from "../entry-log.ts";
 import { HeldList, renderHeld } from "../journal/render-held.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
-import { documentProblem, Problem, quoted } from "../problem.ts";
+import { documentProblem, Problem, quoteWord } from "../problem.ts";
 
 const { status, headers, body, error, details, wire, over } = EFFECT_KEYS;
 
@@ -88,19 +88,19 @@ async function* streamHeld(held: HeldExchanges, signal: AbortSignal): AsyncItera
     yield `id: ${revision}\ndata: ${JSON.stringify(toList(held.list().map(renderHeld)))}\n\n`;
     if (held.isClosed) return;
     // It may have changed while the reader was slow.
-    if (revision === held.revision) await untilChanged([held], signal);
+    if (revision === held.revision) await waitForChange([held], signal);
   }
 }
 
 function notHeld(held: HeldExchanges, id: string): Problem {
   if (held.wasReleased(id))
     return new Problem("already-released", {
-      detail: `${quoted(id)} is no longer held: a call released it, its timeout was over, or its client left. Its journal entry says which.`,
+      detail: `${quoteWord(id)} is no longer held: a call released it, its timeout was over, or its client left. Its journal entry says which.`,
       value: id,
     });
   const present = held.list().map((one) => one.id);
   return new Problem("unknown-held", {
-    detail: `There is no held request ${quoted(id)}; held at the moment: ${present.join(", ") || "none"}.`,
+    detail: `There is no held request ${quoteWord(id)}; held at the moment: ${present.join(", ") || "none"}.`,
     value: id,
   });
 }

@@ -12,10 +12,10 @@ import { type ControlOperation, OptionalText, operation } from "../operation.ts"
 import { findNamedSandbox } from "../remote-sandbox.ts";
 import {
   createOrDiscard,
-  freeName,
-  generatedName,
+  generateName,
   NewName,
   renderSandbox,
+  requireFreeName,
   SandboxBody,
 } from "../sandbox-body.ts";
 
@@ -111,7 +111,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: RewoundBody },
     async handle({ params: { id }, body = {}, sandbox, server, site }) {
       const states = requireStates(requireEntry(sandbox, id), "forked from");
-      const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
+      const name = body.name === undefined ? generateName(server) : requireFreeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       let restarted_uploads: string[] = [];
       const created = await createOrDiscard({ server, site }, () => {

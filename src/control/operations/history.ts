@@ -2,7 +2,7 @@ import Type from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
-import { NEWEST, NewestFirst, newestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
+import { listNewestFirst, NEWEST, NewestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { RecordChangesBody, recordChanges } from "../history/record-changes.ts";
 import {
   EntryParams,
@@ -52,7 +52,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
         (kind === undefined || entry.kind === kind) &&
         (subject === undefined || entry.subject === subject) &&
         (cause === undefined || entry.cause === cause || entry.advanced_by === cause);
-      return newestFirst(history, { since, limit }, { wanted, render: renderHistoryEntry });
+      return listNewestFirst(history, { since, limit }, { wanted, render: renderHistoryEntry });
     },
   }),
   operation({

@@ -8,7 +8,7 @@ import { webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { checkInput } from "../check-input.ts";
-import { untilChanged } from "../entry-log.ts";
+import { waitForChange } from "../entry-log.ts";
 import { conditions, delivered, type MatchableWords, Text } from "../journal/match-entry.ts";
 import {
   Count,
@@ -71,7 +71,7 @@ export const checkJournal = operation({
   errors: ["journal-incomplete"],
   success: { status: 200, schema: VerificationBody },
   async handle({ body, sandbox, signal }) {
-    const verify = createVerifier(body, knownWords(sandbox));
+    const verify = createVerifier(body, listKnownWords(sandbox));
     const { journal } = sandbox;
     const wait = parseWait(body.within);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(wait)]);
@@ -79,7 +79,7 @@ export const checkJournal = operation({
       requireWhole(journal);
       const { hopeless, ...verification } = verify(journal.entries());
       if (verification.ok || hopeless || wait === 0 || ended.aborted || journal.isClosed) return verification;
-      await untilChanged([journal], ended);
+      await waitForChange([journal], ended);
     }
   },
 });
@@ -118,7 +118,7 @@ function requireWhole({ dropped }: Journal): void {
 }
 
 /** After entries were lost, any user, webhook and path is possible. */
-function knownWords({ api, world, journal, faults }: Sandbox): MatchableWords {
+function listKnownWords({ api, world, journal, faults }: Sandbox): MatchableWords {
   if (journal.dropped > 0) return { api, present: undefined };
   const present = world.read();
   const entries = journal.entries();

@@ -1,11 +1,11 @@
 import Type from "typebox";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, Words } from "../../engine/contract/schema.ts";
-import { lostEntries } from "../../engine/contract/text.ts";
+import { describeLostEntries } from "../../engine/contract/text.ts";
 import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
-import { NEWEST, NewestFirst, newestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
+import { listNewestFirst, NEWEST, NewestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { HarBody, toHar } from "../journal/har.ts";
 import { conditions, createConditions, delivered, type EntryMatch } from "../journal/match-entry.ts";
 import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
@@ -27,7 +27,7 @@ export const JournalBody = NewestFirst(JournalEntryBody, "journal");
 type Filter = EntryMatch & { kind?: "request" | "delivery" | undefined };
 
 /** @throws Problem 422 */
-function filtering({ kind, ...match }: Filter, { api }: Sandbox): (entry: JournalEntry) => boolean {
+function createFilter({ kind, ...match }: Filter, { api }: Sandbox): (entry: JournalEntry) => boolean {
   const conditions = createConditions(match, { api, present: undefined });
   return (entry) =>
     (kind === undefined || (kind === "delivery") === (entry.delivery !== undefined)) &&
@@ -43,10 +43,10 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: JournalBody },
     handle({ query, sandbox }) {
       const { since, limit, ...filter } = query;
-      return newestFirst(
+      return listNewestFirst(
         sandbox.journal,
         { since, limit },
-        { wanted: filtering(filter, sandbox), render: renderEntry },
+        { wanted: createFilter(filter, sandbox), render: renderEntry },
       );
     },
   }),
@@ -93,7 +93,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     headers: RESUMES,
     success: { status: 200, content_types: ["text/event-stream"], events: JournalEntryBody },
     handle({ headers, query, sandbox }) {
-      const wanted = filtering(query, sandbox);
+      const wanted = createFilter(query, sandbox);
       const following = { after: readLastEvent(headers), wanted, render: renderEntry };
       return new StreamBody("text/event-stream", (signal) =>
         streamEntries("journal", sandbox.journal, following, signal),
@@ -142,7 +142,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       const entry = journal.find(id);
       if (entry !== undefined) return renderEntry(entry);
       throw new Problem("unknown-entry", {
-        detail: `The journal has no ${id.slice(0, 100)}; ${lostEntries(journal.dropped)} lost to its bound. The id is that of the response's x-request-id.`,
+        detail: `The journal has no ${id.slice(0, 100)}; ${describeLostEntries(journal.dropped)} lost to its bound. The id is that of the response's x-request-id.`,
         value: id,
       });
     },

@@ -4,11 +4,11 @@ import { noContent, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Nullable } from "../../engine/contract/schema.ts";
 import { ForwardedAnswer, ForwardedEvent, findUnsendableHeader } from "../../engine/receivers/forwarding.ts";
 import {
+  findUnreadableDelay,
   type Receiver,
   type ReceiverAnswer,
   ReceiverAnswers,
   receivers,
-  unreadableDelay,
 } from "../../engine/receivers/receiver.ts";
 import { ReceivedRequestBody } from "../../engine/receivers/simulated-receivers.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -247,7 +247,7 @@ function requireReceiver({ params: { id } }: { params: { id: string } }, tx: Tra
 }
 
 function requireReadable(answers: readonly ReceiverAnswer[]): void {
-  const position = unreadableDelay(answers);
+  const position = findUnreadableDelay(answers);
   if (position === undefined) return;
   const { delay } = answers[position] as { delay: unknown };
   throw unprocessable(`answers[${position}].delay`, delay, "must be a duration such as 200ms");

@@ -6,17 +6,17 @@ import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../../engine/state/tables.ts";
 import { checkSettings, SettingsInput } from "../check-input.ts";
-import { ClockInput, clockSetting } from "../clock-input.ts";
+import { ClockInput, toClockSetting } from "../clock-input.ts";
 import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
 import { Problem, scenarioAt, unprocessable } from "../problem.ts";
 import { listSandboxes } from "../remote-sandbox.ts";
 import {
   createOrDiscard,
-  freeName,
-  generatedName,
+  generateName,
   NewName,
   renderSandbox,
+  requireFreeName,
   SandboxBody,
 } from "../sandbox-body.ts";
 import { Seed } from "../sandbox-start.ts";
@@ -107,10 +107,10 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
           origin,
           "is not possible in a fleet, whose nodes take over each other's sandboxes; use the base URL",
         );
-      const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
+      const name = body.name === undefined ? generateName(server) : requireFreeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       const settings = body.settings && checkSettings(body.settings);
-      const clock = body.clock && clockSetting(body.clock, "clock");
+      const clock = body.clock && toClockSetting(body.clock, "clock");
       const first = {
         name,
         fixture,
@@ -200,7 +200,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     errors: ["name-in-use", "limit-reached"],
     success: { status: 201, schema: SandboxBody },
     handle({ body = {}, sandbox, server, site }) {
-      const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
+      const name = body.name === undefined ? generateName(server) : requireFreeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       return createOrDiscard({ server, site }, () => server.sandboxes.fork(sandbox, name).fork);
     },

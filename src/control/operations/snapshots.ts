@@ -10,7 +10,7 @@ import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation, sandboxParams, toList } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { findNamedSandbox, RemoteSandbox } from "../remote-sandbox.ts";
-import { renderSandbox, SandboxBody, totalRecords } from "../sandbox-body.ts";
+import { renderSandbox, SandboxBody, sumRecords } from "../sandbox-body.ts";
 import { DifferenceBody, worldDifference } from "../snapshot-diff.ts";
 import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
 
@@ -186,7 +186,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 function renderSnapshot(name: string, { taken_at, world }: SandboxValue): Static<typeof SnapshotBody> {
-  return { name, taken_at: new Date(taken_at).toISOString(), records: totalRecords(world.root) };
+  return { name, taken_at: new Date(taken_at).toISOString(), records: sumRecords(world.root) };
 }
 
 /** @throws Problem 422 for an invalid name, 409 if there are too many */

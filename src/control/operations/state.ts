@@ -3,11 +3,11 @@ import { withoutInternal } from "../../engine/contract/public-view.ts";
 import { noContent } from "../../engine/contract/reply.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
 import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
-import { shownRecord } from "../../engine/own/own-resource.ts";
+import { toShownRecord } from "../../engine/own/own-resource.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
-import { plainSchema } from "../../tools/reports/openapi-document.ts";
+import { toPlainSchema } from "../../tools/reports/openapi-document.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
 import {
   type ControlContext,
@@ -43,11 +43,11 @@ const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
     .filter(({ internal }) => internal !== true)
     .map(({ name, schema }) => [
       name,
-      { ...withAnyEvent(withoutInternal(schema)), $id: `${inPascalCase(name)}Record` },
+      { ...withAnyEvent(withoutInternal(schema)), $id: `${toPascalCase(name)}Record` },
     ]),
 );
 
-function inPascalCase(name: string): string {
+function toPascalCase(name: string): string {
   return name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
@@ -128,7 +128,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
         prefix: collection.prefix,
         records: tx.all(collection).size,
         ...(!Object.hasOwn(RECORDS, collection.name) && {
-          schema: plainSchema(shownRecord(collection)),
+          schema: toPlainSchema(toShownRecord(collection)),
         }),
       }));
       return toList(items);

@@ -34,7 +34,7 @@ export function insertRecord({ state, sandbox, actor, admit }: Target, written: 
     const record: Fields = state.factory(fields, new StateContext(tx, { random, settings: actor.settings }));
     if (written[idField] === undefined) requireFree(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
-    const whole = wholeRecord(state, tx, inserted);
+    const whole = requireWholeRecord(state, tx, inserted);
     admit(tx);
     return whole;
   });
@@ -99,7 +99,7 @@ function requireFree(tx: Transaction, collection: AnyCollection, id: unknown): v
  * The record as the rules have stored it. Validated here and not before, since rules complete it.
  * @throws Problem 422 for the first invalid field
  */
-function wholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): Fields {
+function requireWholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): Fields {
   const record = (tx.get(state.collection, state.collection.idOf(inserted)) ?? inserted) as Fields;
   const { problem } = validatePublicForm(state, record, tx);
   if (problem) throw problem;

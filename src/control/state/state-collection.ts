@@ -2,7 +2,7 @@ import Type, { type TObject } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
 import { ShownCollection, toIso } from "../../engine/contract/shown-collection.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../engine/state/clock.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
@@ -126,7 +126,7 @@ export function matcherFor(
         name,
         text,
         `is not a field of ${state.collection.name}, nor limit, offset or contains`,
-        nearest(name, [...known, "limit", "offset", "contains"]),
+        findNearest(name, [...known, "limit", "offset", "contains"]),
       );
     }
   }

@@ -6,7 +6,7 @@ import { readClock } from "../../engine/state/clock.ts";
 import type { Root } from "../../engine/state/tables.ts";
 import { encodeTables, type TableDocument } from "../../engine/state/world-document.ts";
 import { type SavedWorld, toFacts } from "../../persistence/sandbox-rows.ts";
-import { recordedBody } from "../../tools/bundle/recorded-message.ts";
+import { toRecordedBody } from "../../tools/bundle/recorded-message.ts";
 import { SecretPlaceholders } from "../../tools/bundle/secret-placeholders.ts";
 import { toPairs } from "../../tools/har/har-entry.ts";
 import type { ControlServer } from "../operation.ts";
@@ -112,7 +112,7 @@ function storeExchange(
     warnings: answered.warnings.map((text) => secrets.redact(text)),
     request_headers: headers(request_headers),
     response_headers: headers(response_headers),
-    request_body: recordedBody(request_body, secrets, findType(request_headers)),
-    response_body: recordedBody(response_body, secrets, findType(response_headers)),
+    request_body: toRecordedBody(request_body, secrets, findType(request_headers)),
+    response_body: toRecordedBody(response_body, secrets, findType(response_headers)),
   };
 }

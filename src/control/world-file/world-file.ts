@@ -46,7 +46,7 @@ export async function packWorld(
 ): Promise<Uint8Array> {
   const head = JSON.stringify({ format: FORMAT, version: WORLD_VERSION, understudy, name }).slice(0, -1);
   const text = `${head},"content":${content},"journal":${JSON.stringify(journal)}}`;
-  return new Uint8Array(await new Response(through(text, new CompressionStream("gzip"))).arrayBuffer());
+  return new Uint8Array(await new Response(pipeThrough(text, new CompressionStream("gzip"))).arrayBuffer());
 }
 
 /** @throws Problem 422, one sentence about the file */
@@ -80,7 +80,7 @@ async function decompress(bytes: Uint8Array): Promise<string> {
   let text = "";
   let length = 0;
   try {
-    for await (const chunk of through(bytes, new DecompressionStream("gzip"))) {
+    for await (const chunk of pipeThrough(bytes, new DecompressionStream("gzip"))) {
       length += chunk.length;
       if (length > MAX_CONTENT_BYTES) break;
       text += decoder.decode(chunk, { stream: true });
@@ -93,7 +93,7 @@ async function decompress(bytes: Uint8Array): Promise<string> {
   return text;
 }
 
-function through(
+function pipeThrough(
   content: string | Uint8Array,
   transform: CompressionStream | DecompressionStream,
 ): ReadableStream<Uint8Array> & AsyncIterable<Uint8Array> {

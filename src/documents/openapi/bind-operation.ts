@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../engine/contract/errors.ts";
-import { once } from "../../engine/contract/fixture-record.ts";
+import { computeOnce } from "../../engine/contract/fixture-record.ts";
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import {
@@ -33,7 +33,7 @@ export function bindOperation(
   const success = findSuccess(described);
   const status = binding.status ?? success.status;
   const schema = success.json?.schema;
-  const bound = once(
+  const bound = computeOnce(
     () => new BoundOperation({ described, binding, action, target, context, selector, success, status }),
   );
   return {

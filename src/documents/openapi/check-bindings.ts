@@ -1,7 +1,7 @@
 import { type AnyEvent, aboutRecords, event } from "../../engine/contract/event.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
 import type { Reference } from "../../engine/contract/references.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentProblem } from "../../engine/documents/document-error.ts";
 import type { ProblemDetails } from "../../engine/documents/read-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
@@ -58,7 +58,7 @@ export class BindingChecker {
             path: [section, field],
             atKey: true,
             message: `${found.name} has no field ${JSON.stringify(field)}`,
-            hint: nearest(field, target.fields),
+            hint: findNearest(field, target.fields),
           });
     this.checkParents(binding, target);
     const { where, id } = toSelector(operation, value, target);
@@ -82,7 +82,12 @@ export class BindingChecker {
       if (parent === undefined) {
         const known = Object.keys(fields).filter((name) => fields[name]!["x-refers-to"] !== undefined);
         const message = `${collection.name} has no field ${JSON.stringify(field)} that names another record`;
-        this.report(binding, { path: ["parents", field], atKey: true, message, hint: nearest(field, known) });
+        this.report(binding, {
+          path: ["parents", field],
+          atKey: true,
+          message,
+          hint: findNearest(field, known),
+        });
         continue;
       }
       for (const name of Object.keys(conditions))
@@ -91,7 +96,7 @@ export class BindingChecker {
             path: ["parents", field, name],
             atKey: true,
             message: `${refers!.collection} has no field ${JSON.stringify(name)}`,
-            hint: nearest(name, parent.fields),
+            hint: findNearest(name, parent.fields),
           });
     }
   }
@@ -106,7 +111,7 @@ export class BindingChecker {
         this.report(binding, {
           path: [key],
           message: `{${name}} stands for nothing in ${operation.method} ${operation.path}`,
-          hint: nearest(name, listKnown(names)),
+          hint: findNearest(name, listKnown(names)),
         });
   }
 
@@ -118,7 +123,7 @@ export class BindingChecker {
         this.report(binding, {
           path: ["page", key],
           message: `the operation has no query parameter ${JSON.stringify(name)}`,
-          hint: nearest(name, queries),
+          hint: findNearest(name, queries),
         });
     }
   }
@@ -141,7 +146,7 @@ export class BindingChecker {
       this.report(binding, {
         path: ["emit"],
         message: `there is no event ${JSON.stringify(name)} of ${collection.name}`,
-        hint: nearest(
+        hint: findNearest(
           name,
           all.map((one) => one.name),
         ),

@@ -12,19 +12,22 @@ type Check = (value: unknown, key: string, schema: Json) => string | undefined;
 
 const CHECKS = new Map<string, Check>([
   ["type", checkType],
-  ...each(["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"], checkCount),
-  ...each(["minimum", "maximum", "multipleOf"], checkNumber),
+  ...checkEach(
+    ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"],
+    checkCount,
+  ),
+  ...checkEach(["minimum", "maximum", "multipleOf"], checkNumber),
   ["enum", (value) => (Array.isArray(value) ? undefined : "enum must be a list of values")],
-  ...each(["allOf", "anyOf", "oneOf", "prefixItems"], checkList),
-  ...each(["properties", "patternProperties", "$defs", "dependentSchemas"], checkMap),
-  ...each(
+  ...checkEach(["allOf", "anyOf", "oneOf", "prefixItems"], checkList),
+  ...checkEach(["properties", "patternProperties", "$defs", "dependentSchemas"], checkMap),
+  ...checkEach(
     ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"],
     (value, key) => (isSchema(value) ? undefined : `${key} must be a schema`),
   ),
   ["required", checkRequired],
 ]);
 
-function each(keys: readonly string[], check: Check) {
+function checkEach(keys: readonly string[], check: Check) {
   return keys.map((key) => [key, check] as const);
 }
 

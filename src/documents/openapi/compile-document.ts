@@ -1,6 +1,6 @@
 import type { AnyEvent } from "../../engine/contract/event.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import {
   DocumentError,
   type DocumentPath,
@@ -198,7 +198,7 @@ class Compiling {
       const names = Object.keys(
         (this.reading.root["components"] as { schemas?: object } | undefined)?.schemas ?? {},
       );
-      const hint = nearest(
+      const hint = findNearest(
         schema,
         names.map((one) => `#/components/schemas/${one}`),
       );
@@ -221,7 +221,7 @@ class Compiling {
       this.report(binding, {
         path: ["id"],
         message: `${schema} has no property ${JSON.stringify(id)}`,
-        hint: nearest(id, fields.keys()),
+        hint: findNearest(id, fields.keys()),
       });
     this.targets.add({ name, schema: found.node, idField: id, prefix, belongs_to, soft, files });
   }

@@ -37,7 +37,7 @@ export function inferPairs({
     const schema = findSuccess(retrieve).json?.schema?.node;
     const properties = schemas.properties(schema);
     const item = findItem(findSuccess(list).json?.schema?.node, schemas);
-    if (properties.size === 0 || item === undefined || !agree(item, schema, schemas)) continue;
+    if (properties.size === 0 || item === undefined || !doTypesAgree(item, schema, schemas)) continue;
     const outer = [...above.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
     if (!outer.every((name) => properties.has(name))) continue;
     const idField = properties.has("id") ? "id" : properties.has(parameter) ? parameter : undefined;
@@ -71,7 +71,7 @@ function findItem(answer: unknown, schemas: ReadOpenApi["schemas"]): unknown {
   return lists.length === 1 ? schemas.plain(lists[0])["items"] : undefined;
 }
 
-function agree(a: unknown, b: unknown, schemas: ReadOpenApi["schemas"]): boolean {
+function doTypesAgree(a: unknown, b: unknown, schemas: ReadOpenApi["schemas"]): boolean {
   const isSameReference = isJson(a) && isJson(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
   return isSameReference || equal(schemas.plain(a), schemas.plain(b));
 }

@@ -1,4 +1,4 @@
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { checkDocument } from "../../engine/documents/check-document.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
@@ -62,7 +62,7 @@ export function readBindings(reading: ReadOpenApi, file: UserDocument | undefine
           path: [],
           atKey: true,
           message: `${document.file} has no operation ${JSON.stringify(id)}`,
-          hint: nearest(id, known),
+          hint: findNearest(id, known),
         }),
       );
   return found;
@@ -79,10 +79,10 @@ function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
       : Object.entries(isJson(operations) ? operations : {}).map(([id, one]) => [["operations", id], one]);
   const misspelt = bindings.flatMap(([path, binding]) => {
     const keys = isJson(binding) ? Object.keys(binding) : [];
-    const key = keys.find((one) => nearest(one, WORDS) !== undefined);
+    const key = keys.find((one) => findNearest(one, WORDS) !== undefined);
     if (key === undefined || keys.some((one) => WORDS.includes(one))) return [];
     const message = `${JSON.stringify(key)} is nothing that an operation does; there are ${WORDS.join(", ")}`;
-    return [problemAt(part, { path: [...path, key], atKey: true, message, hint: nearest(key, WORDS) })];
+    return [problemAt(part, { path: [...path, key], atKey: true, message, hint: findNearest(key, WORDS) })];
   });
   return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }

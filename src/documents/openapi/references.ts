@@ -1,4 +1,4 @@
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
 import { isJson, type Json } from "./open-document.ts";
 
@@ -82,7 +82,7 @@ export class References {
     const cut = ref.lastIndexOf("/");
     const above = this.find(ref.slice(0, cut))?.node;
     if (cut < 1 || !isJson(above)) return undefined;
-    const name = nearest(toSteps(ref).at(-1)!, Object.keys(above));
+    const name = findNearest(toSteps(ref).at(-1)!, Object.keys(above));
     return name === undefined ? undefined : `${ref.slice(0, cut)}/${name}`;
   }
 }

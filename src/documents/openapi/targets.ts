@@ -1,5 +1,5 @@
 import type { Api } from "../../engine/contract/api.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import type { ProblemDetails } from "../../engine/documents/read-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { type CollectionSpec, toCollection } from "./own-collection.ts";
@@ -50,7 +50,7 @@ export class Targets {
     const names = [...known, ...this.own].map((one) => one.name);
     return {
       message: `there is no collection ${JSON.stringify(name)}`,
-      hint: nearest(name, [...names, ...declared]),
+      hint: findNearest(name, [...names, ...declared]),
     };
   }
 }

@@ -17,10 +17,19 @@ type Shape = "one" | "list" | "map";
 type Children = Readonly<Record<string, readonly [Kind, Shape]>>;
 
 const SCHEMA: Children = {
-  ...each("one", ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]),
-  ...each("one", ["unevaluatedProperties", "unevaluatedItems"]),
-  ...each("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
-  ...each("map", ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]),
+  ...listEach("one", [
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+  ]),
+  ...listEach("one", ["unevaluatedProperties", "unevaluatedItems"]),
+  ...listEach("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
+  ...listEach("map", ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]),
 };
 const OPERATIONS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
@@ -53,7 +62,7 @@ const GRAMMAR: Readonly<Record<Kind, Children>> = {
   schema: SCHEMA,
 };
 
-function each(shape: Shape, keys: readonly string[]): Children {
+function listEach(shape: Shape, keys: readonly string[]): Children {
   return Object.fromEntries(keys.map((key) => [key, ["schema", shape] as const]));
 }
 

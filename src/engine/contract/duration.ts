@@ -26,10 +26,10 @@ const ISO_UNITS = ["w", "d", "h", "m", "s"];
  * negative, fractions of a millisecond, no unit, or too long to be exact.
  */
 export function parseDuration(value: unknown): number | undefined {
-  if (typeof value === "number") return withinRange(value);
+  if (typeof value === "number") return limitToRange(value);
   if (typeof value !== "string" || value.length > MAX_TEXT_LENGTH) return undefined;
   const text = value.trim();
-  if (DIGITS.test(text)) return withinRange(Number(text));
+  if (DIGITS.test(text)) return limitToRange(Number(text));
   if (text.startsWith("P")) {
     const parts = ISO.exec(text);
     if (parts === null || text.endsWith("T")) return undefined;
@@ -45,15 +45,15 @@ function sum(parts: readonly (string | undefined)[], units: readonly string[]): 
   for (const [index, part] of parts.entries()) {
     if (part === undefined) continue;
     partCount++;
-    const milliseconds = exactMilliseconds(part, UNIT_MS[units[index]!]!);
+    const milliseconds = toExactMilliseconds(part, UNIT_MS[units[index]!]!);
     if (milliseconds === undefined) return undefined;
     total += milliseconds;
   }
-  return partCount === 0 ? undefined : withinRange(total);
+  return partCount === 0 ? undefined : limitToRange(total);
 }
 
 // 1.001 * 1000 is 1000.9999999999999 in floating point, so the fraction is counted in whole numbers.
-function exactMilliseconds(text: string, unit: number): number | undefined {
+function toExactMilliseconds(text: string, unit: number): number | undefined {
   const [whole = "", fraction = ""] = text.replace(",", ".").split(".");
   const trimmed = fraction.replace(/0+$/, "");
   if (trimmed.length > 8) return undefined;
@@ -62,7 +62,7 @@ function exactMilliseconds(text: string, unit: number): number | undefined {
   return Number.isSafeInteger(total) ? total : undefined;
 }
 
-function withinRange(milliseconds: number): number | undefined {
+function limitToRange(milliseconds: number): number | undefined {
   if (!Number.isSafeInteger(milliseconds) || milliseconds < 0 || milliseconds > MAX_DURATION_MS)
     return undefined;
   return milliseconds === 0 ? 0 : milliseconds;

@@ -39,14 +39,14 @@ const RENDERERS: Record<Envelope, (error: RenderedError, context: ErrorContext) 
     },
   }),
   C: ({ message, status, details }) => ({
-    detail: named(message, status === 422 ? details["field"] : undefined),
+    detail: nameField(message, status === 422 ? details["field"] : undefined),
     status_code: status,
     error_type: TYPES_OF_C[status] ?? "APIError",
   }),
 };
 
 /** G09: envelope C has no separate member for the invalid field. */
-function named(message: string, field: unknown): string {
+function nameField(message: string, field: unknown): string {
   return typeof field !== "string" || message.includes(field) ? message : `${field}: ${message}`;
 }
 

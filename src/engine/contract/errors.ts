@@ -268,10 +268,10 @@ const NONE: DetailSources = {};
 export function detailSources(details: Details | undefined, path: string): DetailSources {
   if (details === undefined) return NONE;
   if (details === "parameter")
-    return sent([...path.matchAll(/\{([^{}]+)\}/g)].slice(-1).map(([, name]) => name!));
-  return Array.isArray(details) ? sent(details) : (details as DetailSources);
+    return fromSent([...path.matchAll(/\{([^{}]+)\}/g)].slice(-1).map(([, name]) => name!));
+  return Array.isArray(details) ? fromSent(details) : (details as DetailSources);
 }
 
-function sent(names: readonly string[]): DetailSources {
+function fromSent(names: readonly string[]): DetailSources {
   return Object.fromEntries(names.map((name) => [name, "sent"]));
 }

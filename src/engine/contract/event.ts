@@ -61,7 +61,7 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
   collection: Collection<R>,
   {
     id,
-    heardBy = ownOrganization,
+    heardBy = listOwnOrganization,
     invent,
   }: {
     id?: Own;
@@ -84,7 +84,7 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
   };
 }
 
-function ownOrganization(record: { organization_id?: string }): readonly string[] {
+function listOwnOrganization(record: { organization_id?: string }): readonly string[] {
   return record.organization_id === undefined ? [] : [record.organization_id];
 }
 

@@ -2,7 +2,7 @@ import Type, { type Static, type TObject, type TProperties, type TSchema, type T
 import type { Collection, StoredRecord } from "../state/collection.ts";
 import type { Factory } from "./factory.ts";
 import { instantConverter } from "./instant-fields.ts";
-import { isInternal, type ShownField, shownField } from "./public-view.ts";
+import { isInternal, type ShownField, toShownField } from "./public-view.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "./resource.ts";
 
 type Names = Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ export function fixtureRecord<
   for (const [name, field] of own) {
     const shown = names[name] ?? name;
     storedNames.set(shown, name);
-    const value = notNull.has(name) ? withoutNull(shownField(field)) : shownField(field);
+    const value = notNull.has(name) ? withoutNull(toShownField(field)) : toShownField(field);
     fields[shown] = required.has(name) ? value : Type.Optional(value);
   }
   const schema = Type.Object({ ...fields, ...more }, { additionalProperties: false });
@@ -168,7 +168,7 @@ export function readByOrganization<E, R>(
 }
 
 /** Computes a value when it is first needed: dependent collections are computed together. */
-export function once<T>(make: () => T): () => T {
+export function computeOnce<T>(make: () => T): () => T {
   let value: T | undefined;
   return () => {
     value ??= make();

@@ -24,15 +24,15 @@ function compile(schema: Shape): Converter | undefined {
   if (schema["x-instant"] === true) return (value, one) => one(value);
   const steps = [
     ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].map(compile),
-    ofObject(schema),
-    ofArray(schema),
+    convertObject(schema),
+    convertArray(schema),
   ].filter((step) => step !== undefined);
   if (steps.length === 0) return undefined;
   // A branch that does not apply finds nothing to convert, so that all may be tried in turn.
   return (value, one) => steps.reduce((current, step) => step(current, one), value);
 }
 
-function ofObject({ properties = {}, patternProperties = {} }: Shape): Converter | undefined {
+function convertObject({ properties = {}, patternProperties = {} }: Shape): Converter | undefined {
   const named = new Map<string, Converter>();
   for (const [name, schema] of Object.entries(properties)) {
     const converter = compile(schema);
@@ -53,7 +53,7 @@ function ofObject({ properties = {}, patternProperties = {} }: Shape): Converter
   };
 }
 
-function ofArray({ items }: Shape): Converter | undefined {
+function convertArray({ items }: Shape): Converter | undefined {
   const converter = items && compile(items);
   if (!converter) return undefined;
   return (value, one) => (Array.isArray(value) ? value.map((item) => converter(item, one)) : value);

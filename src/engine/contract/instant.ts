@@ -6,8 +6,8 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
 // G08: years outside 1 to 9999 are refused, also if only the offset moves an instant out of them.
-const EARLIEST = midnight(1, 1, 1);
-const LATEST = midnight(9999, 12, 31) + DAY_MS - 1;
+const EARLIEST = toMidnight(1, 1, 1);
+const LATEST = toMidnight(9999, 12, 31) + DAY_MS - 1;
 
 /**
  * Epoch milliseconds of a strict ISO 8601 date or date-time; undefined for anything else. No zone means UTC; impossible
@@ -16,10 +16,10 @@ const LATEST = midnight(9999, 12, 31) + DAY_MS - 1;
 export function parseInstant(text: unknown): number | undefined {
   if (typeof text !== "string" || text.length > 40) return undefined;
   const date = DATE.exec(text);
-  if (date !== null) return calendarDay(date);
+  if (date !== null) return toCalendarDay(date);
   const parts = DATE_TIME.exec(text);
   if (parts === null) return undefined;
-  const day = calendarDay(parts);
+  const day = toCalendarDay(parts);
   const time = timeOfDay(parts);
   const offset = parseOffset(parts);
   if (day === undefined || time === undefined || offset === undefined) return undefined;
@@ -45,16 +45,16 @@ export function instantForms(text: unknown): string {
   return /\d \d\d(:?\d\d)?$/.test(String(text)) ? `${forms}; in a URL, its plus is %2B` : forms;
 }
 
-function calendarDay(parts: RegExpExecArray): number | undefined {
+function toCalendarDay(parts: RegExpExecArray): number | undefined {
   const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return undefined;
-  const instant = midnight(year, month, day);
+  const instant = toMidnight(year, month, day);
   // A day that the month does not have rolls over into the next one.
   return new Date(instant).getUTCDate() === day ? instant : undefined;
 }
 
 // Date.UTC reads the years 0 to 99 as 1900 to 1999; setUTCFullYear does not.
-function midnight(year: number, month: number, day: number): number {
+function toMidnight(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month - 1, day);
 }
 

@@ -32,8 +32,12 @@ describe("generated values", () => {
 
   it("an address that is taken gets a number [G44]", () => {
     const taken = new Set(["ada@example.test", "ada.2@example.test"]);
-    expect(invent.distinctEmail("ada@example.test", (email) => taken.has(email))).toBe("ada.3@example.test");
-    expect(invent.distinctEmail("ben@example.test", (email) => taken.has(email))).toBe("ben@example.test");
+    expect(invent.makeDistinctEmail("ada@example.test", (email) => taken.has(email))).toBe(
+      "ada.3@example.test",
+    );
+    expect(invent.makeDistinctEmail("ben@example.test", (email) => taken.has(email))).toBe(
+      "ben@example.test",
+    );
   });
 
   it("every locale gives every kind of value, the same for the same seed, with one draw each [G44]", () => {

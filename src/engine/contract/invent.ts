@@ -32,7 +32,7 @@ export function inventEmail(name: string, id: string, inventor: Inventor): strin
 }
 
 /** The same address with a number, if another user has it. */
-export function distinctEmail(email: string, isTaken: (email: string) => boolean): string {
+export function makeDistinctEmail(email: string, isTaken: (email: string) => boolean): string {
   const [local = "", domain] = email.split("@");
   for (let number = 2, next = email; ; number++) {
     if (!isTaken(next)) return next;
@@ -57,7 +57,7 @@ export function inventJob(inventor: Inventor): string {
 
 /** A title of a few words: "Embrace cross-platform markets". */
 export function inventTitle(inventor: Inventor): string {
-  return capitalized(seededFaker(inventor).company.buzzPhrase());
+  return capitalize(seededFaker(inventor).company.buzzPhrase());
 }
 
 /** A file's name with this extension, such as ".pdf"; letters, digits and hyphens in every locale. */
@@ -86,6 +86,6 @@ function seededFaker({ random, settings: { locale } }: Inventor): Faker {
   return faker;
 }
 
-function capitalized(text: string): string {
+function capitalize(text: string): string {
   return text.replace(/^./u, (first) => first.toUpperCase());
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../resources/index.ts";
 import { ASSUMPTIONS } from "./assumptions/index.ts";
 import { type AnyOperation, listSuccesses } from "./operation.ts";
-import { assumedEndpoint, assumedParts, assumedPlace } from "./provenance.ts";
+import { findAssumedEndpoint, findAssumedPlace, listAssumedParts } from "./provenance.ts";
 import { describeSettings, listSettings } from "./settings.ts";
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
@@ -11,7 +11,7 @@ describe("provenance", () => {
   it("2 names existing operations and assumptions", () => {
     const gaps = new Set(ASSUMPTIONS.map(({ id }) => id));
     for (const operation of OPERATIONS) {
-      for (const { part, assumption } of assumedParts(operation))
+      for (const { part, assumption } of listAssumedParts(operation))
         expect(gaps, `${operation.id} ${part}`).toContain(assumption);
     }
   });
@@ -39,9 +39,9 @@ describe("provenance", () => {
     const [stop, limits] = ["meeting_sessions.stop", "usage.retrieve_limits"].map(
       (wanted) => OPERATIONS.find(({ id }) => id === wanted)!,
     ) as [AnyOperation, AnyOperation];
-    expect(assumedEndpoint(stop)).toBe("G16");
-    expect(assumedPlace(stop, "/title")).toBe("G16");
-    expect(assumedEndpoint(limits)).toBeUndefined();
+    expect(findAssumedEndpoint(stop)).toBe("G16");
+    expect(findAssumedPlace(stop, "/title")).toBe("G16");
+    expect(findAssumedEndpoint(limits)).toBeUndefined();
   });
 });
 

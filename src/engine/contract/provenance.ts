@@ -27,17 +27,17 @@ interface Declared {
 }
 
 /** The assumption that the endpoint exists; undefined if the reference shows it. */
-export function assumedEndpoint({ section, assumed }: Declared): string | undefined {
+export function findAssumedEndpoint({ section, assumed }: Declared): string | undefined {
   return section.startsWith("G") ? section : assumed?.endpoint;
 }
 
-export function assumedStatus(operation: Declared): string | undefined {
+export function findAssumedStatus(operation: Declared): string | undefined {
   const { status, specified } = operation.assumed ?? {};
-  return specified?.includes("status") ? undefined : (assumedEndpoint(operation) ?? status);
+  return specified?.includes("status") ? undefined : (findAssumedEndpoint(operation) ?? status);
 }
 
-export function assumedEnvelope(operation: Declared): string | undefined {
-  return assumedEndpoint(operation) ?? operation.assumed?.envelope;
+export function findAssumedEnvelope(operation: Declared): string | undefined {
+  return findAssumedEndpoint(operation) ?? operation.assumed?.envelope;
 }
 
 /** The three facts about a place in a declaration; each needs the ones before it. */
@@ -45,9 +45,13 @@ const FACTS = ["presence", "type", "value"] as const;
 export type Fact = (typeof FACTS)[number];
 
 /** The assumption behind a fact about a place of a success's body; undefined if the reference states it. */
-export function assumedPlace(operation: Declared, pointer: string, fact: Fact = "value"): string | undefined {
+export function findAssumedPlace(
+  operation: Declared,
+  pointer: string,
+  fact: Fact = "value",
+): string | undefined {
   const { body, fields = {}, types = {}, values = {}, specified = [] } = operation.assumed ?? {};
-  const whole = assumedEndpoint(operation) ?? body;
+  const whole = findAssumedEndpoint(operation) ?? body;
   const shown = specified
     .filter((place) => place.startsWith("/"))
     .map((place) => [place, undefined] as const);
@@ -78,8 +82,8 @@ export interface AssumedPart {
 }
 
 /** All assumed parts, for the ledger and the OpenAPI document; an assumed endpoint includes all of its parts. */
-export function assumedParts(operation: Declared): AssumedPart[] {
-  const endpoint = assumedEndpoint(operation);
+export function listAssumedParts(operation: Declared): AssumedPart[] {
+  const endpoint = findAssumedEndpoint(operation);
   const { status, envelope, body, fields, types, values } = operation.assumed ?? {};
   const label = (places: Readonly<Record<string, string>> = {}, what: string) =>
     Object.entries(places).map(([place, id]): [string, string] => [`${what}${place}`, id]);

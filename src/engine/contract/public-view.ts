@@ -63,11 +63,11 @@ export function publicView<P extends TProperties, const Omitted extends keyof P 
   for (const [name, field] of Object.entries(stored.properties)) if (isInternal(field)) hidden.add(name);
   const names = Object.keys(stored.properties).filter((name) => !hidden.has(name));
   const instants = names.filter((name) => isInstant(stored.properties[name]!));
-  const fields = Object.fromEntries(names.map((name) => [name, shownField(stored.properties[name]!)]));
+  const fields = Object.fromEntries(names.map((name) => [name, toShownField(stored.properties[name]!)]));
   type Fields = Record<string, unknown>;
   const render = (record: Fields, world: Pick<WorldReader, "iso">): Fields => {
     // Copying the whole record is much faster than copying field by field.
-    const body: Fields = hidden.size === 0 ? { ...record } : picked(record, names);
+    const body: Fields = hidden.size === 0 ? { ...record } : pickFields(record, names);
     for (const name of instants) {
       const instant = body[name];
       if (typeof instant === "number") body[name] = world.iso(instant);
@@ -90,7 +90,7 @@ export function withoutInternal(stored: TSchema): TObject {
 }
 
 /** A stored field's schema in its public form. */
-export function shownField(field: TSchema): TSchema {
+export function toShownField(field: TSchema): TSchema {
   if (!isInstant(field)) return field;
   const { type, format: _, "x-instant": _instant, ...options } = field as TSchema & Record<string, unknown>;
   return Array.isArray(type) ? Nullable(Timestamp(options)) : Timestamp(options);
@@ -104,7 +104,7 @@ export function isInternal(field: TSchema): boolean {
   return (field as { "x-internal"?: boolean })["x-internal"] === true;
 }
 
-function picked(
+function pickFields(
   record: Readonly<Record<string, unknown>>,
   names: readonly string[],
 ): Record<string, unknown> {

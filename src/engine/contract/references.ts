@@ -69,13 +69,13 @@ interface Shape {
 function compileWalk(schema: Shape | object): Walk | null {
   let walk = walks.get(schema);
   if (walk === undefined) {
-    walk = compiled(schema as Shape);
+    walk = getWalk(schema as Shape);
     walks.set(schema, walk);
   }
   return walk;
 }
 
-function compiled(schema: Shape): Walk | null {
+function getWalk(schema: Shape): Walk | null {
   const { "x-refers-to": reference, items, anyOf = [] } = schema;
   const steps: Walk[] = anyOf.flatMap((part) => compileWalk(part) ?? []);
   if (reference !== undefined)
@@ -87,14 +87,14 @@ function compiled(schema: Shape): Walk | null {
     steps.push((value, path, visit) => {
       if (Array.isArray(value)) for (const [at, one] of value.entries()) item(one, [...path, at], visit);
     });
-  steps.push(...ofFields(schema));
+  steps.push(...walkFields(schema));
   if (steps.length <= 1) return steps[0] ?? null;
   return (value, path, visit) => {
     for (const step of steps) step(value, path, visit);
   };
 }
 
-function ofFields({ properties = {}, patternProperties = {}, ...schema }: Shape): Walk[] {
+function walkFields({ properties = {}, patternProperties = {}, ...schema }: Shape): Walk[] {
   const keys = schema["x-keys-refer-to"];
   const named = new Map<string, Walk>();
   for (const [name, part] of Object.entries(properties)) {
@@ -137,7 +137,7 @@ export function requireReferences(tx: Transaction, { schema }: AnyCollection, re
  * The record that a field of a state call refers to.
  * @throws ApiError INVALID_INPUT for that field when there is none
  */
-export function referred<R extends StoredRecord>(
+export function requireReferred<R extends StoredRecord>(
   world: Pick<WorldReader, "get">,
   collection: Collection<R>,
   { field, id }: { field: string; id: string },
@@ -152,7 +152,7 @@ export function referred<R extends StoredRecord>(
  * The default record that another one refers to: the first of its collection.
  * @throws ApiError INVALID_INPUT for the field that would have to name one
  */
-export function firstRecord<R extends StoredRecord>(
+export function findFirstRecord<R extends StoredRecord>(
   world: Pick<WorldReader, "all">,
   collection: Collection<R>,
   field: string,
@@ -166,7 +166,7 @@ export function firstRecord<R extends StoredRecord>(
 const MAX_TRIED = 1000;
 
 /** A record of this organization, if the first ones contain one. */
-export function anyIn<R extends StoredRecord & { organization_id: string }>(
+export function findAnyIn<R extends StoredRecord & { organization_id: string }>(
   world: Pick<WorldReader, "all">,
   collection: Collection<R>,
   organization_id: string,

@@ -20,7 +20,7 @@ const known = new WeakMap<AnyOperation, readonly Refusal[]>();
 export function listRefusals(operation: AnyOperation): readonly Refusal[] {
   let refusals = known.get(operation);
   if (refusals === undefined) {
-    refusals = listErrorCodes(operation).flatMap((code) => reasonsFor(operation, code));
+    refusals = listErrorCodes(operation).flatMap((code) => listReasons(operation, code));
     known.set(operation, refusals);
   }
   return refusals;
@@ -28,10 +28,10 @@ export function listRefusals(operation: AnyOperation): readonly Refusal[] {
 
 /** The likeliest with this code; for a code that the operation never answers, the catalogue's. */
 export function findRefusal(operation: AnyOperation, code: ErrorCode): Refusal {
-  return listRefusals(operation).find((refusal) => refusal.code === code) ?? reasonsFor(operation, code)[0]!;
+  return listRefusals(operation).find((refusal) => refusal.code === code) ?? listReasons(operation, code)[0]!;
 }
 
-function reasonsFor({ errors, path }: AnyOperation, code: ErrorCode): Refusal[] {
+function listReasons({ errors, path }: AnyOperation, code: ErrorCode): Refusal[] {
   const declared = errors.filter((error) => toErrorCode(error) === code);
   return (declared.length === 0 ? [code] : declared).map((error) => {
     const details: Details | undefined = typeof error === "string" ? CATALOGUE[code].details : error.details;
@@ -51,7 +51,7 @@ export interface SpendingFigures {
  * G05: the figures of an injected refusal, for a caller who may be within their limits: their own, raised to a limit.
  * @param scope the limit; by default the first that is used up, else the first that is set
  */
-export function refusedFigures(figures: readonly SpendingFigures[], scope?: string): SpendingFigures {
+export function raiseToRefusal(figures: readonly SpendingFigures[], scope?: string): SpendingFigures {
   const own =
     figures.find((one) => one.scope === scope) ??
     figures.find(

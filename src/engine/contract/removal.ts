@@ -29,7 +29,7 @@ export function removeWithDependents(tx: Transaction, collection: AnyCollection,
 function dropDependents(tx: Transaction, dependent: AnyCollection, removed: RemovedRecords): Set<string> {
   const ids = new Set<string>();
   for (const record of listHolders(tx, dependent, removed)) {
-    const referrals = referralsTo(dependent, record, removed);
+    const referrals = listReferrals(dependent, record, removed);
     if (referrals.some(({ atKey }) => !atKey)) ids.add(dependent.idOf(record));
     else if (referrals.length > 0)
       tx.put(
@@ -40,7 +40,7 @@ function dropDependents(tx: Transaction, dependent: AnyCollection, removed: Remo
   return ids;
 }
 
-function referralsTo(
+function listReferrals(
   { schema }: AnyCollection,
   record: StoredRecord,
   { collection, ids }: RemovedRecords,

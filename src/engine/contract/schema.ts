@@ -53,7 +53,7 @@ export function getPrefix({ pattern }: { pattern?: string }): string | undefined
 }
 
 /** The prefixes of section 2.1 that ids of this pattern have; none if the prefix is ours. */
-export function specifiedPrefixes(pattern: string): string[] {
+export function listSpecifiedPrefixes(pattern: string): string[] {
   const [, either] = /^\^\(([a-z|]+)\)_/.exec(pattern) ?? [];
   const prefixes = either?.split("|").map((word) => `${word}_`) ?? [getPrefix({ pattern }) ?? ""];
   return prefixes.filter((prefix) => SPECIFIED_PREFIXES.includes(prefix));

@@ -19,10 +19,10 @@ const SECRET_NAME = new RegExp(`^${SECRET_NAMES}$`, "i");
 
 /** Also the name of a parameter of a query or a form. */
 export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name.includes("%") ? decoded(name) : name);
+  return SECRET_NAME.test(name.includes("%") ? decodeName(name) : name);
 }
 
-function decoded(text: string): string {
+function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

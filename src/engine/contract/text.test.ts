@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { lostEntries, nearest, pluralize, printable, printableJson, printableLines } from "./text.ts";
+import {
+  describeLostEntries,
+  findNearest,
+  pluralize,
+  printable,
+  printableJson,
+  printableLines,
+} from "./text.ts";
 
 const CODES = ["RATE_LIMIT_EXCEEDED", "RESOURCE_NOT_FOUND", "INVALID_INPUT", "pass", "reset"];
 
@@ -11,20 +18,20 @@ describe("nearest", () => {
     ["rest", "reset"],
     ["pas", "pass"],
   ])("suggests for %s the word %s [interfaces 6]", (word, expected) => {
-    expect(nearest(word, CODES)).toBe(expected);
+    expect(findNearest(word, CODES)).toBe(expected);
   });
 
   it("suggests nothing for a word that is near no candidate [interfaces 6]", () => {
-    expect(nearest("banana", CODES)).toBeUndefined();
-    expect(nearest("x", ["a", "b"])).toBeUndefined();
-    expect(nearest("", CODES)).toBeUndefined();
-    expect(nearest("reset".repeat(1_000_000), CODES)).toBeUndefined();
-    expect(nearest("reset", [])).toBeUndefined();
+    expect(findNearest("banana", CODES)).toBeUndefined();
+    expect(findNearest("x", ["a", "b"])).toBeUndefined();
+    expect(findNearest("", CODES)).toBeUndefined();
+    expect(findNearest("reset".repeat(1_000_000), CODES)).toBeUndefined();
+    expect(findNearest("reset", [])).toBeUndefined();
   });
 
   it("prefers the nearer, and of equals the first [interfaces 6]", () => {
-    expect(nearest("tine", ["time", "line", "tine "])).toBe("time");
-    expect(nearest("files.regster", ["files.upload", "files.register"])).toBe("files.register");
+    expect(findNearest("tine", ["time", "line", "tine "])).toBe("time");
+    expect(findNearest("files.regster", ["files.upload", "files.register"])).toBe("files.register");
   });
 });
 
@@ -36,10 +43,10 @@ it("one thing is counted as one", () => {
 });
 
 it("lost entries are counted in words, also one and none", () => {
-  expect([0, 1, 2].map((count) => lostEntries(count))).toEqual([
+  expect([0, 1, 2].map((count) => describeLostEntries(count))).toEqual([
     ...["no entries were", "1 entry was", "2 entries were"],
   ]);
-  expect([1, 3].map((count) => lostEntries(count, "older"))).toEqual([
+  expect([1, 3].map((count) => describeLostEntries(count, "older"))).toEqual([
     ...["1 older entry was", "3 older entries were"],
   ]);
 });

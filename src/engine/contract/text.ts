@@ -7,7 +7,7 @@ const MAX_WORD_LENGTH = 80;
  * The candidate nearest to a mistyped word, or undefined if none is near. Case is ignored; longer words may have more
  * mistakes. Of equally near candidates, the first is returned.
  */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length === 0 || word.length > MAX_WORD_LENGTH) return undefined;
   const wanted = word.toLowerCase();
   const maxDistance = countMistakes(wanted.length);
@@ -37,7 +37,7 @@ export function pluralize(count: number, one: string, many = `${one}s`): string 
 }
 
 /** "1 entry was" or "2 entries were", for messages about evicted entries; `which` is an adjective, such as "older". */
-export function lostEntries(count: number, which?: string): string {
+export function describeLostEntries(count: number, which?: string): string {
   const words = which === undefined ? "" : `${which} `;
   return count === 1 ? `1 ${words}entry was` : `${count === 0 ? "no" : count} ${words}entries were`;
 }
@@ -50,12 +50,12 @@ const CONTROLS_IN_LINES =
 
 /** Makes a name, a header or a line of a file safe for a terminal: its author must not control the terminal. */
 export function printable(text: string): string {
-  return text.replaceAll(CONTROLS, escaped);
+  return text.replaceAll(CONTROLS, escapeCharacter);
 }
 
 /** The same for a text of several lines. Colours are removed too, since they can hide text. */
 export function printableLines(text: string): string {
-  return text.replaceAll(CONTROLS_IN_LINES, escaped);
+  return text.replaceAll(CONTROLS_IN_LINES, escapeCharacter);
 }
 
 /** JSON on one line, or indented. Control characters that JSON allows are escaped too; parsing gives the same value. */
@@ -63,7 +63,7 @@ export function printableJson(value: unknown, indent?: number): string {
   return printableLines(JSON.stringify(value, null, indent));
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 

@@ -62,12 +62,12 @@ const thoroughValidators = new WeakMap<object, ValidateFunction | null>();
  * first MAX_ERRORS unions that fit no branch are reported.
  */
 export function diagnose(value: unknown, validate: ValidateFunction): readonly ErrorObject[] {
-  const thorough = thoroughValidator(validate.schema);
+  const thorough = createThoroughValidator(validate.schema);
   if (thorough === null || thorough(value) === true) return validate.errors ?? [];
   return explainUnions(thorough.errors ?? []);
 }
 
-function thoroughValidator(schema: unknown): ValidateFunction | null {
+function createThoroughValidator(schema: unknown): ValidateFunction | null {
   if (typeof schema !== "object" || schema === null) return null;
   const known = thoroughValidators.get(schema);
   if (known !== undefined) return known;

@@ -97,7 +97,7 @@ export function layeredDocument(layers: readonly [UserDocument, ...UserDocument[
   const { extends: _done, ...value } = merged as Fields;
   // Positions carry their own file: the problem that takes them names the layer's instead of the fixture's.
   const place = (path: DocumentPath, find: "locate" | "locateKey"): Position & { file: string } => {
-    const { layer, inside } = origin(layers, value, path);
+    const { layer, inside } = findOrigin(layers, value, path);
     return { ...layer[find](inside), file: layer.file };
   };
   return {
@@ -119,7 +119,7 @@ export function refuse(document: LayeredDocument, problems: readonly DocumentPro
 }
 
 /** The layer with the value at a path: the topmost of those that contain most of the path. */
-function origin(layers: readonly UserDocument[], merged: unknown, path: DocumentPath) {
+function findOrigin(layers: readonly UserDocument[], merged: unknown, path: DocumentPath) {
   let best: { layer: UserDocument; inside: DocumentPath } = { layer: layers[0]!, inside: [] };
   for (const layer of layers) {
     const inside = pathWithin(layer.value, merged, path);

@@ -20,8 +20,8 @@ import {
   findOffset,
   keyName,
   parseYaml,
-  plainValue,
   type SyntaxProblem,
+  toPlainValue,
   UnreadableText,
 } from "./yaml.ts";
 
@@ -72,13 +72,13 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
     return {
       file,
       text: content,
-      value: plainValue(root, targets, limits),
+      value: toPlainValue(root, targets, limits),
       locate: (path) => place(findNode(root, path, targets).node),
       locateKey: (path) => place(findNode(root, path, targets).key),
     };
   } catch (error) {
     if (error instanceof UnreadableText) {
-      const problems = onePerLine(error.problems, lines);
+      const problems = keepOnePerLine(error.problems, lines);
       throw new DocumentError(
         problems.map((problem) => ({ file, field: "", ...problem })),
         content,
@@ -169,7 +169,7 @@ function toPosition(lines: LineCounter, offset: number): Position {
 }
 
 // One mistake can cause several errors in a line; only the first helps.
-function onePerLine(problems: readonly SyntaxProblem[], lines: LineCounter) {
+function keepOnePerLine(problems: readonly SyntaxProblem[], lines: LineCounter) {
   const seen = new Map<number, Position & { message: string }>();
   for (const { offset, message } of problems) {
     const position = toPosition(lines, offset);

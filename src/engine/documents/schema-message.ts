@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { formatInWords } from "../contract/invalid-field.ts";
-import { nearest, pluralize } from "../contract/text.ts";
+import { findNearest, pluralize } from "../contract/text.ts";
 import { clip } from "./document-error.ts";
 
 /** An error of a schema, in words for the author of the document. */
@@ -15,34 +15,37 @@ export interface Explanation {
 type Explain = (error: ErrorObject) => Explanation;
 
 const EXPLANATIONS: Readonly<Record<string, Explain>> = {
-  type: (error) => expected(typeInWords(error.params.type), error),
-  const: (error) => expectedValue([error.params.allowedValue], error),
-  enum: (error) => expectedValue(error.params.allowedValues, error),
+  type: (error) => explainExpected(typeInWords(error.params.type), error),
+  const: (error) => explainExpectedValue([error.params.allowedValue], error),
+  enum: (error) => explainExpectedValue(error.params.allowedValues, error),
   choices: (error) => choice(error.params.errors, error),
   required: (error) => ({ message: `needs \`${error.params.missingProperty}\`` }),
-  requiredOneOf: (error) => ({ message: `needs ${listed(error.params.keys.map(code), "or")}` }),
+  requiredOneOf: (error) => ({ message: `needs ${joinWords(error.params.keys.map(code), "or")}` }),
   severalForms: (error) => ({
     message:
       error.params.keys.length > 1
-        ? `may have only one of ${listed(error.params.keys.map(code), "and")}`
+        ? `may have only one of ${joinWords(error.params.keys.map(code), "and")}`
         : "fits more than one of its forms; leave out what belongs to the other",
   }),
-  additionalProperties: (error) => foreignKey(error, error.params.additionalProperty),
-  unevaluatedProperties: (error) => foreignKey(error, error.params.unevaluatedProperty),
+  additionalProperties: (error) => explainForeignKey(error, error.params.additionalProperty),
+  unevaluatedProperties: (error) => explainForeignKey(error, error.params.unevaluatedProperty),
   propertyNames: (error) => ({
     message: `may not have the key ${code(error.params.propertyName)}`,
-    hint: nearest(error.params.propertyName, (error.schema as { enum?: string[] } | undefined)?.enum ?? []),
+    hint: findNearest(
+      error.params.propertyName,
+      (error.schema as { enum?: string[] } | undefined)?.enum ?? [],
+    ),
     key: error.params.propertyName,
   }),
-  dependentRequired: neededBeside,
-  dependencies: neededBeside,
-  minimum: (error) => expected(`at least ${error.params.limit}`, error),
-  maximum: (error) => expected(`at most ${error.params.limit}`, error),
-  exclusiveMinimum: (error) => expected(`more than ${error.params.limit}`, error),
-  exclusiveMaximum: (error) => expected(`less than ${error.params.limit}`, error),
-  multipleOf: (error) => expected(`a multiple of ${error.params.multipleOf}`, error),
-  minLength: (error) => expected(`at least ${pluralize(error.params.limit, "character")} long`, error),
-  maxLength: (error) => expected(`at most ${pluralize(error.params.limit, "character")} long`, error),
+  dependentRequired: explainNeededBeside,
+  dependencies: explainNeededBeside,
+  minimum: (error) => explainExpected(`at least ${error.params.limit}`, error),
+  maximum: (error) => explainExpected(`at most ${error.params.limit}`, error),
+  exclusiveMinimum: (error) => explainExpected(`more than ${error.params.limit}`, error),
+  exclusiveMaximum: (error) => explainExpected(`less than ${error.params.limit}`, error),
+  multipleOf: (error) => explainExpected(`a multiple of ${error.params.multipleOf}`, error),
+  minLength: (error) => explainExpected(`at least ${pluralize(error.params.limit, "character")} long`, error),
+  maxLength: (error) => explainExpected(`at most ${pluralize(error.params.limit, "character")} long`, error),
   minItems: (error) => ({ message: `must have at least ${pluralize(error.params.limit, "item")}` }),
   maxItems: (error) => ({ message: `may have at most ${pluralize(error.params.limit, "item")}` }),
   minProperties: (error) => ({ message: `must have at least ${pluralize(error.params.limit, "key")}` }),
@@ -50,9 +53,9 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
   uniqueItems: (error) => ({
     message: `may have each item once; items ${error.params.j} and ${error.params.i} are the same`,
   }),
-  pattern: (error) => expected(title(error) ?? `a text that matches ${error.params.pattern}`, error),
-  format: (error) => expected(title(error) ?? formatInWords(error.params.format, error.data), error),
-  not: (error) => forbidden(error),
+  pattern: (error) => explainExpected(title(error) ?? `a text that matches ${error.params.pattern}`, error),
+  format: (error) => explainExpected(title(error) ?? formatInWords(error.params.format, error.data), error),
+  not: (error) => explainForbidden(error),
   "false schema": () => ({ message: "is not allowed here" }),
 };
 
@@ -62,25 +65,31 @@ export function explain(error: ErrorObject): Explanation {
   return explainKeyword ? explainKeyword(error) : { message: error.message ?? "is not valid" };
 }
 
-function expected(what: string, error: ErrorObject): Explanation {
-  return { message: `must be ${what}${notThis(error)}` };
+function explainExpected(what: string, error: ErrorObject): Explanation {
+  return { message: `must be ${what}${describeForbidden(error)}` };
 }
 
 // Without `verbose` ajv does not report the value.
-function notThis(error: ErrorObject): string {
+function describeForbidden(error: ErrorObject): string {
   return "data" in error ? `, not ${valueInWords(error.data)}` : "";
 }
 
-function expectedValue(values: readonly unknown[], error: ErrorObject): Explanation {
+function explainExpectedValue(values: readonly unknown[], error: ErrorObject): Explanation {
   const hint = hintFrom(values, error.data);
-  return { message: `must be ${listed(firstWords(values.map(literal)), "or")}${notThis(error)}`, hint };
+  return {
+    message: `must be ${joinWords(takeFirstWords(values.map(literal)), "or")}${describeForbidden(error)}`,
+    hint,
+  };
 }
 
 function choice(errors: readonly ErrorObject[], place: ErrorObject): Explanation {
   const values = errors.flatMap(allowedValues);
   const kinds = errors.filter((error) => allowedValues(error).length === 0).map(kindInWords);
-  const all = [...new Set([...firstWords(values.map(literal)), ...kinds])];
-  return { message: `must be ${listed(all, "or")}${notThis(place)}`, hint: hintFrom(values, place.data) };
+  const all = [...new Set([...takeFirstWords(values.map(literal)), ...kinds])];
+  return {
+    message: `must be ${joinWords(all, "or")}${describeForbidden(place)}`,
+    hint: hintFrom(values, place.data),
+  };
 }
 
 function allowedValues(error: ErrorObject): unknown[] {
@@ -92,36 +101,36 @@ function kindInWords(error: ErrorObject): string {
   if (error.keyword === "type") return typeInWords(error.params.type);
   return explain(error)
     .message.replace(/^must be /, "")
-    .replace(notThis(error), "");
+    .replace(describeForbidden(error), "");
 }
 
 function hintFrom(values: readonly unknown[], data: unknown): string | undefined {
   if (typeof data !== "string") return undefined;
-  return nearest(
+  return findNearest(
     data,
     values.filter((value) => typeof value === "string"),
   );
 }
 
-function foreignKey(error: ErrorObject, key: string): Explanation {
+function explainForeignKey(error: ErrorObject, key: string): Explanation {
   const allowed = allowedKeys(error);
-  const hint = nearest(key, allowed);
+  const hint = findNearest(key, allowed);
   const list =
     hint === undefined && allowed.length > 0
-      ? `; it may have ${listed(firstWords(allowed.map(code)), "and")}`
+      ? `; it may have ${joinWords(takeFirstWords(allowed.map(code)), "and")}`
       : "";
   return { message: `may not have the key ${code(key)}${list}`, hint, key };
 }
 
-function neededBeside({ params }: ErrorObject): Explanation {
+function explainNeededBeside({ params }: ErrorObject): Explanation {
   return { message: `needs ${code(params.missingProperty)} beside ${code(params.property)}` };
 }
 
-function forbidden(error: ErrorObject): Explanation {
+function explainForbidden(error: ErrorObject): Explanation {
   const keys = (error.schema as { required?: string[] } | undefined)?.required;
   if (keys === undefined || keys.length === 0) return { message: "is not allowed like this" };
   if (keys.length === 1) return { message: `may not have the key ${code(keys[0]!)} here`, key: keys[0]! };
-  return { message: `may not have ${listed(keys.map(code), "and")} together` };
+  return { message: `may not have ${joinWords(keys.map(code), "and")} together` };
 }
 
 // Messages do not show patterns; the title of a schema with a pattern describes it ("a duration such as 90s").
@@ -141,7 +150,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 function typeInWords(type: string | readonly string[]): string {
   const types = typeof type === "string" ? type.split(",") : type;
-  return listed(
+  return joinWords(
     types.map((name) => TYPES[name] ?? name),
     "or",
   );
@@ -164,12 +173,12 @@ function code(key: string): string {
 
 const MAX_LISTED = 12;
 
-function firstWords(words: readonly string[]): string[] {
+function takeFirstWords(words: readonly string[]): string[] {
   if (words.length <= MAX_LISTED) return [...words];
   return [...words.slice(0, MAX_LISTED), `${words.length - MAX_LISTED} others`];
 }
 
-function listed(words: readonly string[], last: "and" | "or"): string {
+function joinWords(words: readonly string[], last: "and" | "or"): string {
   if (words.length < 2) return words[0] ?? "nothing";
   return `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }
@@ -188,11 +197,11 @@ export function explainAlternatives(branches: readonly Branch[], place: ErrorObj
   const passing = branches.filter((branch) => branch.errors.length === 0);
   if (passing.length > 1)
     return [toDetails("severalForms", { keys: keysOfForms(passing, place.data) }, place)];
-  return wrongKind(branches, place) ?? choices(branches, place) ?? closest(branches, place);
+  return findWrongKind(branches, place) ?? findChoices(branches, place) ?? findClosest(branches, place);
 }
 
 // A property such as `type` selects the branch; if it fits none, only that is reported.
-function wrongKind(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
+function findWrongKind(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
   if (typeof place.data !== "object" || place.data === null) return undefined;
   const candidates = branches.filter((branch) => !refusesShape(branch, place));
   const tags = candidates.map((branch) => branch.errors.filter((error) => isTag(error, place)));
@@ -209,7 +218,7 @@ function wrongKind(branches: readonly Branch[], place: ErrorObject): ErrorObject
 }
 
 // A plain value, or one of the wrong type for every branch: list the allowed values.
-function choices(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
+function findChoices(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
   const { instancePath, data } = place;
   const plain = typeof data !== "object" || data === null;
   const simple = branches.every(
@@ -226,11 +235,11 @@ function choices(branches: readonly Branch[], place: ErrorObject): ErrorObject[]
   return [toDetails("choices", { errors: firsts }, place)];
 }
 
-function closest(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
+function findClosest(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
   const scored = branches.map((branch) => ({ branch, score: score(branch, place) }));
   const best = Math.min(...scored.map((entry) => entry.score));
   const ties = scored.filter((entry) => entry.score === best).map((entry) => entry.branch);
-  const missing = ties.map((branch) => onlyMissing(branch, place));
+  const missing = ties.map((branch) => findOnlyMissing(branch, place));
   if (ties.length > 1 && missing.every((key) => key !== undefined))
     return [toDetails("requiredOneOf", { keys: [...new Set(missing)] }, place)];
   return [...ties[0]!.errors];
@@ -254,7 +263,7 @@ function score(branch: Branch, place: ErrorObject): number {
 }
 
 function isSlip(error: ErrorObject): boolean {
-  return nearest(String(error.params.additionalProperty), allowedKeys(error)) !== undefined;
+  return findNearest(String(error.params.additionalProperty), allowedKeys(error)) !== undefined;
 }
 
 function isTag(error: ErrorObject, place: ErrorObject): boolean {
@@ -266,7 +275,7 @@ function refusesShape(branch: Branch, place: ErrorObject): boolean {
   return branch.errors.some((error) => error.keyword === "type" && error.instancePath === place.instancePath);
 }
 
-function onlyMissing(branch: Branch, place: ErrorObject): string | undefined {
+function findOnlyMissing(branch: Branch, place: ErrorObject): string | undefined {
   const [error, ...others] = branch.errors;
   if (error?.keyword !== "required" || others.length > 0) return undefined;
   return error.instancePath === place.instancePath ? String(error.params.missingProperty) : undefined;

@@ -17,18 +17,18 @@ const HIDDEN_END = /[{[][^\n}\]#]{0,200}[ \t]#\S/;
 const SEARCHED = 65_536;
 
 export function syntaxMessage(code: string, message: string, text: string): string {
-  const words = inWords(code, message, text);
+  const words = translateMessage(code, message, text);
   const isHidden = ["MISSING_CHAR", "BAD_INDENT"].includes(code) && HIDDEN_END.test(text.slice(0, SEARCHED));
   return isHidden ? `${words}; quote a value that begins with #` : words;
 }
 
 /** Translates an error of the YAML parser to plain words; uses the parser's own if they are clear. */
-function inWords(code: string, message: string, text: string): string {
+function translateMessage(code: string, message: string, text: string): string {
   const json = /^\s*[{[]/.test(text);
-  if (code === "MISSING_CHAR") return missing(message);
+  if (code === "MISSING_CHAR") return describeMissing(message);
   if (code === "TAG_RESOLVE_FAILED") return `the tag ${tagIn(message)} is not understood; leave it out`;
-  if (code === "BAD_SCALAR_START") return badStart(message);
-  if (code === "UNEXPECTED_TOKEN") return unexpected(message, json);
+  if (code === "BAD_SCALAR_START") return describeBadStart(message);
+  if (code === "UNEXPECTED_TOKEN") return describeUnexpected(message, json);
   if (json && (code === "BAD_INDENT" || code === "BLOCK_IN_FLOW"))
     return "something is missing before this: a comma, a colon, or a closing brace or bracket";
   return WORDS[code] ?? lowerFirst(message);
@@ -46,20 +46,20 @@ const MISSING: readonly (readonly [RegExp, string])[] = [
   [/space after -/, "a space is missing after the dash"],
 ];
 
-function missing(message: string): string {
+function describeMissing(message: string): string {
   const known = MISSING.find(([pattern]) => pattern.test(message))?.[1];
   return (
     known ?? (message.includes("space") ? `a space is missing: ${lowerFirst(message)}` : lowerFirst(message))
   );
 }
 
-function badStart(message: string): string {
+function describeBadStart(message: string): string {
   const character = /character (\S+)$/.exec(message)?.[1];
   if (character === undefined) return lowerFirst(message);
   return `a text that begins with ${character} must be quoted`;
 }
 
-function unexpected(message: string, json: boolean): string {
+function describeUnexpected(message: string, json: boolean): string {
   if (message.includes("Unexpected ,")) return "a comma too many: there is nothing before it";
   const end = /flow-(map|seq)-end/.exec(message);
   if (end !== null) return `a ${end[1] === "map" ? "}" : "]"} too many: nothing is open that it could close`;

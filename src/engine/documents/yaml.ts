@@ -275,7 +275,7 @@ export function findOffset(node: unknown): number {
  * another. Copies are counted, which stops a "billion laughs" attack.
  * @throws UnreadableText beyond the limits
  */
-export function plainValue(root: Node | null, targets: AliasTargets, limits: DocumentLimits): unknown {
+export function toPlainValue(root: Node | null, targets: AliasTargets, limits: DocumentLimits): unknown {
   let values = 0;
   const convert = (node: unknown, depth: number): unknown => {
     const refuse = (message: string): never => {

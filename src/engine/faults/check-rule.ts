@@ -1,13 +1,13 @@
 import type { Api } from "../contract/api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { nearest } from "../contract/text.ts";
+import { findNearest } from "../contract/text.ts";
 import type { DocumentPath } from "../documents/document-error.ts";
 import { GlobError, glob, isGlob } from "../documents/glob.ts";
 import type { ProblemDetails } from "../documents/read-document.ts";
 import { durationProblem } from "./effects/delay.ts";
-import { documentedCodes, isCatalogueCode, nearestCode, parseCode } from "./effects/error.ts";
+import { documentedCodes, findNearestCode, isCatalogueCode, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
-import { isDeliveryMatch, matchingOperations, type Serves, servedBy } from "./match.ts";
+import { findServed, isDeliveryMatch, listMatchingOperations, type Serves } from "./match.ts";
 import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
 
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
@@ -27,7 +27,7 @@ export function checkRule(
   checkSchedule(rule, report);
   checkRuleEffect(rule, report);
   checkLease(rule, report);
-  if (rule.public !== undefined && servedBy(rule) !== "content") {
+  if (rule.public !== undefined && findServed(rule) !== "content") {
     const message =
       "`public` is for rules that serve a path of their own: `match.path`, and a `body` or a status";
     report(["public"], message, { atKey: true });
@@ -76,7 +76,7 @@ function checkRequests(
   match: MatchDocument,
   { operations, report }: { operations: readonly AnyOperation[]; report: Report },
 ): void {
-  const matched = checkMatch(match, servedBy(rule), { operations, report });
+  const matched = checkMatch(match, findServed(rule), { operations, report });
   if (match.api_key?.startsWith("ak_"))
     report(["match", "api_key"], "a rule names a key by its id, such as apikey_dan, not by the key itself");
   const check = (text: string, path: DocumentPath, words: readonly string[] = []) => {
@@ -85,7 +85,7 @@ function checkRequests(
       const what = WIRE_EFFECTS.some(({ name }) => name === text)
         ? "is a wire fault, which belongs in `effect: { wire: … }`"
         : "is not a code of the catalogue";
-      const hint = nearest(code, words) ?? nearestCode(code, operations);
+      const hint = findNearest(code, words) ?? findNearestCode(code, operations);
       report(path, `${JSON.stringify(code.slice(0, 80))} ${what}`, { hint });
       return;
     }
@@ -114,7 +114,7 @@ function checkMatch(
   const ids = operations.map(({ id }) => id);
   const ofOperation = operation === undefined ? undefined : patternProblem(operation, "operation", ids);
   const ofPath = path === undefined ? undefined : pathProblem(path, { operations, serves });
-  const matched = (ofOperation ?? ofPath) ? [] : matchingOperations(match, operations);
+  const matched = (ofOperation ?? ofPath) ? [] : listMatchingOperations(match, operations);
   if (ofOperation !== undefined) report(["match", "operation"], ofOperation.message, ofOperation);
   else if (ofPath !== undefined) report(["match", "path"], ofPath.message, ofPath);
   else if (matched.length === 0 && serves === undefined)
@@ -141,7 +141,7 @@ function checkDelivery(
     const isStatus = Object.keys(toEntryEffect(entry) ?? {}).every((key) => key === "status");
     if (isStatus) continue;
     const message = "a receiver answers with a status; codes are the API's";
-    const hint = typeof entry === "string" ? nearest(entry, ["pass"]) : undefined;
+    const hint = typeof entry === "string" ? findNearest(entry, ["pass"]) : undefined;
     report(["sequence", index], message, { hint });
   }
   const names = events.map(({ name }) => name);
@@ -157,8 +157,8 @@ export function patternProblem(pattern: string, kind: string, names: readonly st
   if (unusable !== undefined) return unusable;
   if (names.some(glob(pattern))) return undefined;
   const shown = JSON.stringify(pattern.slice(0, 80));
-  if (!isGlob(pattern)) return { message: `${shown} is not an ${kind}`, hint: nearest(pattern, names) };
-  return { message: `${shown} matches no ${kind}`, hint: nearest(pattern, listGlobs(names)) };
+  if (!isGlob(pattern)) return { message: `${shown} is not an ${kind}`, hint: findNearest(pattern, names) };
+  return { message: `${shown} matches no ${kind}`, hint: findNearest(pattern, listGlobs(names)) };
 }
 
 /** The reason why a text is not a pattern. */
@@ -185,25 +185,25 @@ function pathProblem(
   // These prefixes are Understudy's own paths; they never reach a rule.
   if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
     return { message: "a path begins with a slash and has no host, prefix or query" };
-  const meant = nearestPath(path, operations);
+  const meant = findNearestPath(path, operations);
   // A rule that only fails, on a path close to an existing one, was meant for that one.
   const isServed = serves === "content" || (serves === "failure" && meant === undefined);
-  if (isGlob(path) || isServed || matchingOperations({ path }, operations).length > 0) return undefined;
+  if (isGlob(path) || isServed || listMatchingOperations({ path }, operations).length > 0) return undefined;
   const why = meant === undefined ? ", where a rule has neither `operation` nor `phase: after`" : "";
   const message = `${JSON.stringify(path.slice(0, 80))} is not a path of an operation${why}`;
   return { message, hint: meant };
 }
 
 /** The operation's path that a mistyped one most likely meant. */
-export function nearestPath(path: string, operations: readonly AnyOperation[]): string | undefined {
-  return nearest(
+export function findNearestPath(path: string, operations: readonly AnyOperation[]): string | undefined {
+  return findNearest(
     path,
-    operations.map(({ path: template }) => filledIn(template, path)),
+    operations.map(({ path: template }) => fillTemplate(template, path)),
   );
 }
 
 /** A template with its parameters replaced by the parts of a path, so that only its fixed parts can differ. */
-function filledIn(template: string, path: string): string {
+function fillTemplate(template: string, path: string): string {
   const parts = path.split("/");
   return template
     .split("/")

@@ -70,7 +70,7 @@ export function containsValue(value: unknown, part: unknown): boolean {
  * fits; one with wildcards does not, since comparing two patterns is not cheap.
  * @throws GlobError
  */
-export function matchingOperations(
+export function listMatchingOperations(
   { operation, method, path }: MatchDocument,
   operations: readonly AnyOperation[],
 ): AnyOperation[] {
@@ -104,7 +104,7 @@ export const UNDECLARED_OPERATION: AnyOperation = {
 /** The effect of a rule on a path that no operation has: `content` serves it, `failure` breaks it; undefined: none. */
 export type Serves = "content" | "failure" | undefined;
 
-export function servedBy({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {
+export function findServed({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {
   if (match.path === undefined || match.operation !== undefined || phase === "after") return undefined;
   const serves = [effect, ...(sequence ?? []).map(toEntryEffect)].some(
     (one) => one?.body !== undefined || (one?.status ?? 400) < 400,
@@ -115,9 +115,9 @@ export function servedBy({ match = {}, effect = {}, sequence, phase }: RuleDocum
 /** Whether a rule with that match applies to paths that no operation has. */
 export function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
   const path = rule.match?.path;
-  const serves = servedBy(rule);
+  const serves = findServed(rule);
   if (serves !== "failure") return serves === "content";
-  return isGlob(path!) || matchingOperations({ path }, operations).length === 0;
+  return isGlob(path!) || listMatchingOperations({ path }, operations).length === 0;
 }
 
 /** A rule that serves a path of its own refuses callers as an operation does, unless it is `public`. */

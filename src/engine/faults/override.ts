@@ -1,14 +1,14 @@
 import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, listSuccesses } from "../contract/operation.ts";
-import { nearest, wasRepeated } from "../contract/text.ts";
+import { findNearest, wasRepeated } from "../contract/text.ts";
 import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import { delayProblem } from "./effects/delay.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 import {
   codeForStatus,
   documentedCodes,
+  findNearestCode,
   isCatalogueCode,
-  nearestCode,
   parseCode,
   toCodeAnswer,
 } from "./effects/error.ts";
@@ -40,7 +40,8 @@ export function readOverride(
 ): Override | undefined {
   const fault = headers["x-sandbox-fault"];
   const delay = headers["x-sandbox-delay"];
-  const preferred = headers["prefer"] === undefined ? undefined : preferredStatus(String(headers["prefer"]));
+  const preferred =
+    headers["prefer"] === undefined ? undefined : readPreferredStatus(String(headers["prefer"]));
   if (fault === undefined && delay === undefined && preferred === undefined) return undefined;
   if (!allowed) {
     throw new RefusedOverride(
@@ -71,7 +72,7 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   if (WIRE_NAMES.includes(text)) return { kind: "plan", plan: readEffect({ wire: text }), name: text };
   if (scenarios.has(text)) return { kind: "scenario", name: text };
   if (wasRepeated(text)) throw new RefusedOverride("X-Sandbox-Fault was sent twice.");
-  const hint = nearestCode(code, [operation]) ?? nearest(text, [...WIRE_NAMES, ...scenarios.names()]);
+  const hint = findNearestCode(code, [operation]) ?? findNearest(text, [...WIRE_NAMES, ...scenarios.names()]);
   throw new RefusedOverride(
     sentence(
       `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is not a code of the catalogue, no scenario and no wire fault (${WIRE_NAMES.join(", ")})`,
@@ -86,7 +87,7 @@ function toCodeFault(text: string): OverrideFault {
 }
 
 /** The N of `Prefer: code=N`; undefined for other preferences. */
-function preferredStatus(prefer: string): string | undefined {
+function readPreferredStatus(prefer: string): string | undefined {
   return /(?:^|[\s,;])code\s*=\s*([^\s,;]*)/i.exec(prefer)?.[1];
 }
 

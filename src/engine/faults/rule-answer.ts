@@ -1,7 +1,7 @@
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../contract/errors.ts";
 import { valueAt } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
-import { findRefusal, refusedFigures, type SpendingFigures } from "../contract/refusals.ts";
+import { findRefusal, raiseToRefusal, type SpendingFigures } from "../contract/refusals.ts";
 import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-injector.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
@@ -167,5 +167,5 @@ function spending(
   { given: { scope }, spending: of }: RefusalContext,
 ): Values {
   const figures = principal === undefined ? [] : of(world, principal);
-  return { ...refusedFigures(figures, typeof scope === "string" ? scope : undefined) };
+  return { ...raiseToRefusal(figures, typeof scope === "string" ? scope : undefined) };
 }

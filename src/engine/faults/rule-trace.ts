@@ -1,6 +1,6 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import type { FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
-import { matchingOperations } from "./match.ts";
+import { listMatchingOperations } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { ArmedRule, canNeverTrigger } from "./rule.ts";
 
@@ -93,7 +93,7 @@ function explainSpent({ rule, progress: { expired, hits } }: ArmedRule): string 
 }
 
 function explainMismatch({ rule: { document, effect } }: ArmedRule, operation: AnyOperation): string {
-  const isMeant = matchingOperations(document.match ?? {}, [operation]).length > 0;
+  const isMeant = listMatchingOperations(document.match ?? {}, [operation]).length > 0;
   if (isMeant && effect.answer?.kind === "code")
     return `${operation.id} never answers ${effect.answer.code}; ${effect.answer.code}! forces it`;
   const { method } = document.match ?? {};

@@ -9,11 +9,11 @@ import { readEffect } from "./effects/index.ts";
 import type { Leased } from "./leases.ts";
 import {
   type Criterion,
+  findServed,
   isDeliveryMatch,
-  matchingOperations,
+  listMatchingOperations,
   NOT_ADMITTED,
   reachesUndeclared,
-  servedBy,
   toCriteria,
   UNDECLARED_OPERATION,
 } from "./match.ts";
@@ -55,7 +55,7 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
   const { match = {}, effect: written = {}, lease = {}, phase = "before" } = document;
   const effect = readEffect(written);
   const delivery = isDeliveryMatch(match);
-  const asksForCaller = servedBy(document) === "content" && !document.public;
+  const asksForCaller = findServed(document) === "content" && !document.public;
   return {
     id,
     document,
@@ -66,7 +66,7 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
     operations: delivery
       ? undefined
       : new Set([
-          ...matchingOperations(match, all).flatMap((one) => (answers(one, effect.answer) ? one.id : [])),
+          ...listMatchingOperations(match, all).flatMap((one) => (answers(one, effect.answer) ? one.id : [])),
           ...(reachesUndeclared(document, all) ? [UNDECLARED_OPERATION.id] : []),
         ]),
     principal: match.principal,

@@ -14,7 +14,7 @@ import {
 } from "../documents/read-document.ts";
 import { checkRule, globProblem, patternProblem } from "./check-rule.ts";
 import { durationProblem } from "./effects/delay.ts";
-import { isCatalogueCode, nearestCode } from "./effects/error.ts";
+import { findNearestCode, isCatalogueCode } from "./effects/error.ts";
 import { type Rule, readRule } from "./rule.ts";
 import {
   type ExpectDocument,
@@ -266,7 +266,7 @@ function checkMatch(
   // The journal shows a rule's bare status as a code such as HTTP_503 (interfaces 6).
   if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {
     const message = `${JSON.stringify(code.slice(0, 80))} is not a code of the catalogue`;
-    found.push({ path: [...at, "code"], message, hint: nearestCode(code, operations) });
+    found.push({ path: [...at, "code"], message, hint: findNearestCode(code, operations) });
   }
   return found;
 }

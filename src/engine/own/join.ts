@@ -4,7 +4,7 @@ import { OwnFault } from "../contract/own-fault.ts";
 import type { Resource } from "../contract/resource.ts";
 import { RESOURCES } from "../resources/index.ts";
 import { type DeclarationSource, isDeclaration } from "./declaration.ts";
-import { ownResource } from "./own-resource.ts";
+import { createOwnResource } from "./own-resource.ts";
 
 /** A file of own operations, or another source of them. */
 export interface OwnSource {
@@ -38,12 +38,12 @@ export function createOwnApi(sources: readonly OwnSource[]): OwnApi {
 }
 
 /** The same as an option of the library. */
-export function declaredOperations(exports: object | undefined): { operations?: readonly OwnSource[] } {
-  return exports === undefined ? {} : { operations: [declaredIn(exports, { source: "operations" })] };
+export function toOperationsOption(exports: object | undefined): { operations?: readonly OwnSource[] } {
+  return exports === undefined ? {} : { operations: [readDeclarations(exports, { source: "operations" })] };
 }
 
 /** The declarations that a module exports, or those of a list. */
-export function declaredIn(exports: unknown, own: DeclarationSource): OwnSource {
+export function readDeclarations(exports: unknown, own: DeclarationSource): OwnSource {
   const values = Object.values(exports as object).flatMap((one) => (Array.isArray(one) ? one : [one]));
   const declarations = [...new Set(values.filter(isDeclaration))];
   const { source, sha256 } = own;
@@ -54,7 +54,7 @@ export function declaredIn(exports: unknown, own: DeclarationSource): OwnSource 
         throw new OwnFault(
           "exports no operation; make one with defineOperation of understudy-sandbox/operations",
         );
-      return ownResource(declarations, known, own);
+      return createOwnResource(declarations, known, own);
     },
   };
 }

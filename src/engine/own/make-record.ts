@@ -66,7 +66,7 @@ function invent(name: string, schema: Shape, inventing: Inventing): unknown {
   if (types.includes("null") || schema.anyOf?.some(({ type }) => type === "null")) return null;
   if (schema.enum !== undefined) return random.pick(schema.enum);
   const reference = schema["x-refers-to"];
-  if (reference !== undefined) return referred(reference, inventing);
+  if (reference !== undefined) return findReferred(reference, inventing);
   if (isInstant(schema as never)) return past ? -random.int(DAY_MS, 30 * DAY_MS) : now;
   if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventing);
   const [type] = types;
@@ -104,7 +104,10 @@ function inventText(
 }
 
 /** A record of the same organization, if there is one; else the first. */
-function referred({ collection: name }: Reference, { context, all, organization_id }: Inventing): unknown {
+function findReferred(
+  { collection: name }: Reference,
+  { context, all, organization_id }: Inventing,
+): unknown {
   const { world } = context;
   if (name === "organizations") return chooseOrganization(world, organization_id);
   if (name === "users" && organization_id !== undefined) return findAuthor(world, organization_id);

@@ -2,10 +2,10 @@ import type { TObject, TSchema } from "typebox";
 import { type AnyEvent, aboutRecords, emit, event } from "../contract/event.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
 import { OwnFault } from "../contract/own-fault.ts";
-import { shownField, withoutInternal } from "../contract/public-view.ts";
+import { toShownField, withoutInternal } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
-import { nearest } from "../contract/text.ts";
+import { findNearest } from "../contract/text.ts";
 import { type AnyCollection, collection } from "../state/collection.ts";
 import { checkFields } from "./check-fields.ts";
 import type { Declaration, DeclarationSource, DeclaredCollection, DeclaredEvent } from "./declaration.ts";
@@ -17,7 +17,7 @@ import { toOperation } from "./own-operation.ts";
  * @param known the resources before it
  * @throws OwnFault for the first declaration that is wrong
  */
-export function ownResource(
+export function createOwnResource(
   declarations: readonly Declaration[],
   known: readonly Resource[],
   own: DeclarationSource,
@@ -97,7 +97,7 @@ function requireOwners({ name, schema }: AnyCollection, all: ReadonlyMap<string,
     (schema as unknown as { properties: Record<string, { "x-refers-to"?: Reference }> }).properties,
   )) {
     if (refers === undefined || all.has(refers.collection)) continue;
-    const meant = nearest(refers.collection, [...all.keys()]);
+    const meant = findNearest(refers.collection, [...all.keys()]);
     const hint = meant === undefined ? "" : ` (did you mean ${JSON.stringify(meant)}?)`;
     throw new OwnFault(
       `the collection ${name}: ${field} names a record of ${JSON.stringify(refers.collection)}, which does not exist${hint}`,
@@ -199,9 +199,9 @@ export function toFixtureReader(
 }
 
 /** The schema of a collection's records as the API shows them. */
-export function shownRecord({ schema }: AnyCollection): TObject {
+export function toShownRecord({ schema }: AnyCollection): TObject {
   const { $id: _id, ...shown } = withoutInternal(schema) as TObject & { $id?: string };
-  const properties = Object.entries(shown.properties).map(([name, field]) => [name, shownField(field)]);
+  const properties = Object.entries(shown.properties).map(([name, field]) => [name, toShownField(field)]);
   return { ...shown, properties: Object.fromEntries(properties) } as unknown as TObject;
 }
 
@@ -216,7 +216,7 @@ function inlineRecords(schema: object, all: ReadonlyMap<string, AnyCollection>):
     const found = all.get(name);
     if (found === undefined)
       throw new OwnFault(`record(${JSON.stringify(name)}) names no collection`, { subject: name });
-    return shownRecord(found);
+    return toShownRecord(found);
   };
   return put(schema) as TSchema;
 }

@@ -18,7 +18,7 @@ type Fields = Record<string, unknown>;
 const shown = new WeakMap<Api, ReadonlyMap<string, ShownCollection>>();
 
 /** By name; without internal collections. */
-function shownCollections(api: Api): ReadonlyMap<string, ShownCollection> {
+function listShownCollections(api: Api): ReadonlyMap<string, ShownCollection> {
   let found = shown.get(api);
   if (found === undefined) {
     found = new Map(
@@ -51,7 +51,7 @@ export class OwnWorld {
     let World = worlds.get(api);
     if (World === undefined) {
       World = class extends OwnWorld {};
-      for (const [name, collection] of shownCollections(api))
+      for (const [name, collection] of listShownCollections(api))
         Object.defineProperty(World.prototype, name, {
           get(this: OwnWorld) {
             return this.records(collection);
@@ -75,7 +75,7 @@ export class OwnWorld {
   }
 
   of({ name }: { name: string }): OwnRecords {
-    const collection = shownCollections(this.#api).get(name);
+    const collection = listShownCollections(this.#api).get(name);
     if (collection === undefined) throw new OwnFault(`there is no collection ${name}`);
     return this.records(collection);
   }
@@ -85,7 +85,7 @@ export class OwnWorld {
     const declared = findEvent(this.#api, name);
     if (declared === undefined) throw new OwnFault(`there is no event ${name}`);
     const [collection] = declared.about.collections;
-    const state = collection && shownCollections(this.#api).get(collection.name);
+    const state = collection && listShownCollections(this.#api).get(collection.name);
     const id = (record as Fields)[collection?.idField ?? "id"];
     const subject = declared.about.find(this.#tx, String(id)) ?? state?.toStored(record as Fields, this.#tx);
     if (subject === undefined) throw new OwnFault(`${name} needs the record that it is about`);

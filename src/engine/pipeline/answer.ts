@@ -24,10 +24,10 @@ export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
 
 export function errorAnswer(exchange: Exchange, error: ApiError): Answer {
   exchange.code = error.code;
-  return renderedAnswer(exchange, { error: { ...error, message: error.message }, headers: error.headers });
+  return toErrorAnswer(exchange, { error: { ...error, message: error.message }, headers: error.headers });
 }
 
-export function renderedAnswer(
+export function toErrorAnswer(
   exchange: Exchange,
   { error, headers }: { error: RenderedError; headers: Record<string, string> },
 ): Answer {

@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { Identity } from "../contract/operation.ts";
 import { pluralize } from "../contract/text.ts";
 import type { Exchange } from "./exchange.ts";
-import { secondsUntil } from "./response-headers.ts";
+import { countSecondsUntil } from "./response-headers.ts";
 
 /** Section 8, G05; a dry run only reads the window. @throws ApiError RATE_LIMIT_EXCEEDED */
 export function countAgainstRate(exchange: Exchange, { principal, requests_per_minute }: Identity): void {
@@ -14,7 +14,7 @@ export function countAgainstRate(exchange: Exchange, { principal, requests_per_m
     : windows.count(key_id, requests_per_minute, at);
   exchange.rate = rate;
   if (!rate.exceeded) return;
-  const retry_after_seconds = secondsUntil(rate.reset, at);
+  const retry_after_seconds = countSecondsUntil(rate.reset, at);
   throw new ApiError("RATE_LIMIT_EXCEEDED", {
     details: { limit: rate.limit, window_seconds: 60, retry_after_seconds },
     reason: `the key ${key_id} has used its ${pluralize(rate.limit, "request")} of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,

@@ -16,16 +16,16 @@ import {
   type PlainRequest,
 } from "./plain-http.ts";
 import { record, recordWire } from "./record.ts";
-import { refusalReason } from "./refusal-reasons.ts";
+import { findRefusalReason } from "./refusal-reasons.ts";
 import {
   misdirectedAnswer,
-  noSandboxAnswer,
   preflightAnswer,
+  refuseUnknownSandbox,
+  refuseWithoutSandbox,
   toPlainAnswer,
-  unknownSandboxAnswer,
 } from "./response-headers.ts";
 import { runSteps } from "./run-steps.ts";
-import { REQUEST_STEPS, spentRate } from "./steps.ts";
+import { findSpentRate, REQUEST_STEPS } from "./steps.ts";
 
 /** Answers a request of the emulated API. Undefined if its client left. */
 export async function handleRequest(
@@ -36,8 +36,8 @@ export async function handleRequest(
   const { refuseDefault, listSandboxes } = engine;
   const { only } = request.site;
   if (only !== undefined && only !== address.sandbox) return misdirectedAnswer(only);
-  if (refuseDefault && address.sandbox === "default") return noSandboxAnswer(listSandboxes?.());
-  if (sandbox === undefined) return unknownSandboxAnswer(address.sandbox, listSandboxes?.());
+  if (refuseDefault && address.sandbox === "default") return refuseWithoutSandbox(listSandboxes?.());
+  if (sandbox === undefined) return refuseUnknownSandbox(address.sandbox, listSandboxes?.());
   const preflight = preflightAnswer(request, sandbox.settings);
   if (preflight !== undefined) return preflight;
   sandbox.world.catchUp();
@@ -75,10 +75,10 @@ async function refuse(exchange: Exchange, error: unknown): Promise<Decided | und
     exchange.decision = error.decision;
     return error;
   }
-  if (!(error instanceof ApiError)) return { answer: failureAnswer(exchange, error) };
+  if (!(error instanceof ApiError)) return { answer: toFailureAnswer(exchange, error) };
   exchange.decision ||= exchange.stage;
   await explainRefusal(exchange, error);
-  if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = spentRate(exchange);
+  if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = findSpentRate(exchange);
   return { answer: errorAnswer(exchange, error) };
 }
 
@@ -88,12 +88,12 @@ export async function explainRefusal(exchange: Exchange, error: ApiError): Promi
   const reason =
     stage === "auth" && error.reason === undefined
       ? await engine.explainCredentials(sandbox.world.read(), request.headers)
-      : refusalReason(error, exchange);
+      : findRefusalReason(error, exchange);
   exchange.reasons = [...reasons, reason];
 }
 
 /** Only the log gets the stack (7.1). */
-function failureAnswer(exchange: Exchange, error: unknown): Answer {
+function toFailureAnswer(exchange: Exchange, error: unknown): Answer {
   const { engine, id, operation } = exchange;
   const refused = engine.refuseFullDisk(error);
   exchange.decision = refused === undefined ? "internal" : "store";
@@ -110,7 +110,7 @@ function complete(exchange: Exchange, { answer, wire }: Decided): PlainAnswer {
     plain = toPlainAnswer(exchange, answer);
   } catch (error) {
     // A header that HTTP cannot carry.
-    return complete(exchange, { answer: failureAnswer(exchange, error) });
+    return complete(exchange, { answer: toFailureAnswer(exchange, error) });
   }
   plain.wire = wire;
   const { headers } = plain;

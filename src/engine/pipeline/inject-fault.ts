@@ -10,7 +10,7 @@ import type {
 } from "../sandbox/fault-injector.ts";
 import type { HeldMessage, Hold } from "../sandbox/held.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
-import { renderedAnswer } from "./answer.ts";
+import { toErrorAnswer } from "./answer.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire, RequestHeaders } from "./plain-http.ts";
@@ -191,11 +191,11 @@ function holdUntilClosed({ sandbox, request }: Exchange): void {
 }
 
 function requireRoomToHold(sandbox: Exchange["sandbox"]): void {
-  if (sandbox.waiting >= MAX_HELD_REQUESTS) throw tooManyHeld();
+  if (sandbox.waiting >= MAX_HELD_REQUESTS) throw refuseHold();
 }
 
 /** Understudy's own refusal, like that of a full sandbox; a later retry can succeed. */
-function tooManyHeld(): EarlyResponse {
+function refuseHold(): EarlyResponse {
   const { title } = PROBLEMS["limit-reached"];
   const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are already delayed or hang, by X-Sandbox-Delay or a fault. Send it again when some of them have ended.`;
   const body = JSON.stringify({
@@ -242,7 +242,7 @@ function faultAnswer(exchange: Exchange, effect: AnswerEffect): Answer {
   const status = effect.status ?? known?.status ?? 503;
   if (known !== undefined) showRate(exchange, code, status);
   exchange.code = code;
-  return renderedAnswer(exchange, {
+  return toErrorAnswer(exchange, {
     error: {
       code,
       status,

@@ -42,7 +42,7 @@ async function send(exchange: Exchange): Promise<void> {
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     exchange.reasons = [...exchange.reasons, error.message];
-    throw new EarlyResponse(DECISION, failureAnswer(error));
+    throw new EarlyResponse(DECISION, toFailureAnswer(error));
   }
 }
 
@@ -58,7 +58,7 @@ async function toBody(exchange: Exchange): Promise<AsyncIterable<Uint8Array>> {
 }
 
 /** Understudy's own: the upstream gave no answer. */
-function failureAnswer({ status, message }: UpstreamFailure): Answer {
+function toFailureAnswer({ status, message }: UpstreamFailure): Answer {
   const { title } = PROBLEMS["upstream-failed"];
   const body = JSON.stringify({ type: `${PROBLEM_TYPE}upstream-failed`, title, status, detail: message });
   return { status, headers: {}, content_type: "application/problem+json", body };

@@ -53,7 +53,7 @@ export function parseJson(
   }
   requireJson(request);
   const text = decodeUtf8(bytes);
-  const beyond = beyondBounds(bytes, maxValues);
+  const beyond = findExcess(bytes, maxValues);
   if (beyond !== undefined) throw invalidJson(beyond);
   try {
     return { value: JSON.parse(text), text };
@@ -114,7 +114,7 @@ function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /** Checked before the text is parsed. */
-function beyondBounds(bytes: Uint8Array, maxValues: number): string | undefined {
+function findExcess(bytes: Uint8Array, maxValues: number): string | undefined {
   // A shorter text cannot nest that deep, since each bracket is closed again.
   if (bytes.length < 2 * (MAX_JSON_DEPTH + 1)) return undefined;
   let depth = 0;

@@ -33,7 +33,7 @@ export function readQuery(
   for (const [name, text] of new URLSearchParams(search)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property === undefined && reading.unknown === "drop") continue;
-    const value = property === undefined ? text : typed(property, text, reading.outOfRange);
+    const value = property === undefined ? text : parseTyped(property, text, reading.outOfRange);
     values[name] = name in values ? [values[name], value].flat() : value;
   }
   return values;
@@ -44,7 +44,7 @@ export function findRepeated(values: Record<string, unknown>): string | undefine
   return Object.keys(values).find((name) => Array.isArray(values[name]));
 }
 
-function typed(property: Property, text: string, outOfRange: OutOfRange): unknown {
+function parseTyped(property: Property, text: string, outOfRange: OutOfRange): unknown {
   const { type } = property;
   if (type === "integer" || type === "number") {
     return numberOr(text, outOfRange === "clamp" && property["x-page"] === true);

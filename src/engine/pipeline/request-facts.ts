@@ -6,7 +6,7 @@ import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { Exchange } from "./exchange.ts";
 import { ClientGone } from "./plain-http.ts";
-import { secondsUntil } from "./response-headers.ts";
+import { countSecondsUntil } from "./response-headers.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -92,7 +92,7 @@ export class RequestFacts implements FaultFacts {
     const { identity, at } = this.exchange;
     if (identity === undefined) return undefined;
     const end = (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS;
-    return { limit: identity.requests_per_minute, seconds_left: secondsUntil(end, at) };
+    return { limit: identity.requests_per_minute, seconds_left: countSecondsUntil(end, at) };
   }
 
   /** For matching and plausible details only: a body that cannot be read is refused later, by validation. */

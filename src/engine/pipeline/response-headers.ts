@@ -128,13 +128,13 @@ function addRateHeaders(headers: string[], rate: RateState, { at, sandbox }: Exc
     headers.push("X-RateLimit-Limit", all, "X-RateLimit-Remaining", left, "X-RateLimit-Reset", end);
   }
   if (family === "plain") return;
-  const wait = durationText(secondsUntil(reset, at));
+  const wait = durationText(countSecondsUntil(reset, at));
   headers.push("x-ratelimit-limit-requests", all, "x-ratelimit-remaining-requests", left);
   headers.push("x-ratelimit-reset-requests", wait, "x-ratelimit-limit-tokens", String(token_limit));
   headers.push("x-ratelimit-remaining-tokens", String(token_remaining), "x-ratelimit-reset-tokens", wait);
 }
 
-export function secondsUntil(instant: number, now: number): number {
+export function countSecondsUntil(instant: number, now: number): number {
   return Math.max(1, Math.ceil((instant - now) / 1000));
 }
 
@@ -143,13 +143,13 @@ function durationText(seconds: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
-function originAllowed(origin: string, configured: readonly string[]): boolean {
+function isOriginAllowed(origin: string, configured: readonly string[]): boolean {
   if (configured.includes(origin) || configured.includes("*")) return true;
   return URL.canParse(origin) && isLoopback(new URL(origin).hostname);
 }
 
 function addCorsHeaders(headers: string[], origin: string, settings: Settings): void {
-  if (!originAllowed(origin, settings.cors_origins)) return;
+  if (!isOriginAllowed(origin, settings.cors_origins)) return;
   headers.push("Access-Control-Allow-Origin", origin, "Access-Control-Expose-Headers", EXPOSED_HEADERS);
   if (settings.cors_credentials === "on") headers.push("Access-Control-Allow-Credentials", "true");
 }
@@ -167,7 +167,7 @@ export function preflightAnswer(request: PlainRequest, settings: Settings): Plai
   if (typeof origin !== "string" || request.headers["access-control-request-method"] === undefined)
     return undefined;
   const headers = ["Vary", "Origin"];
-  if (originAllowed(origin, settings.cors_origins)) {
+  if (isOriginAllowed(origin, settings.cors_origins)) {
     const { cors_headers: configured, cors_credentials } = settings;
     const asked = String(request.headers["access-control-request-headers"] ?? "");
     const own = (configured.includes("*") ? [asked] : configured).filter((name) => name !== "");
@@ -183,7 +183,7 @@ export function preflightAnswer(request: PlainRequest, settings: Settings): Plai
 }
 
 /** @param known undefined if they may not be shown */
-export function unknownSandboxAnswer(name: string, known: readonly string[] | undefined): PlainAnswer {
+export function refuseUnknownSandbox(name: string, known: readonly string[] | undefined): PlainAnswer {
   return refuseAddress(404, "unknown-sandbox", {
     error: "unknown sandbox",
     sandbox: name.slice(0, 100),
@@ -195,7 +195,7 @@ export function unknownSandboxAnswer(name: string, known: readonly string[] | un
 }
 
 /** interfaces 16: each test has its own sandbox; without this answer, one test's requests would change another's world. */
-export function noSandboxAnswer(known: readonly string[] | undefined): PlainAnswer {
+export function refuseWithoutSandbox(known: readonly string[] | undefined): PlainAnswer {
   return refuseAddress(421, "no-sandbox", {
     error: "no sandbox named",
     sandboxes: known?.filter((name) => name !== "default").slice(-MAX_LISTED),

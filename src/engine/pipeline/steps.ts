@@ -105,7 +105,7 @@ function countRequest(exchange: Exchange): void {
 }
 
 /** G05: if an operation injects a rate refusal, for example by a reply rule, the headers show a used-up window. */
-export function spentRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
+export function findSpentRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
   if (identity === undefined || rate === undefined || rate.exceeded) return rate;
   return sandbox.windows.exhausted(identity.principal.key_id, rate.limit, at);
 }

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
 import { readQuery } from "./read-query.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { findUnknownFields } from "./unknown-fields.ts";
 
 describe("fields that a contract does not declare", () => {
   const schema = Type.Object({
@@ -9,7 +9,7 @@ describe("fields that a contract does not declare", () => {
     free: Type.Unsafe<object>({ type: "object" }),
     list: Type.Array(Type.Object({ inner: Type.String() })),
   });
-  const listFields = (value: unknown) => unknownFields(schema, value).map(({ field }) => field);
+  const listFields = (value: unknown) => findUnknownFields(schema, value).map(({ field }) => field);
 
   it("unknown fields are listed by their paths; null and free objects have none [G09]", () => {
     expect(

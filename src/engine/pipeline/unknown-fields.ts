@@ -13,13 +13,13 @@ export interface UnknownField {
 type Branches = TSchema & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
 
 /** Body fields that the contract does not know (G09). */
-export function unknownFields(schema: TSchema, value: unknown, pointer = ""): UnknownField[] {
+export function findUnknownFields(schema: TSchema, value: unknown, pointer = ""): UnknownField[] {
   const { properties, items, anyOf } = schema as Branches;
   if (typeof value !== "object" || value === null) return [];
-  if (anyOf !== undefined) return unknownToAll(anyOf, value, pointer);
+  if (anyOf !== undefined) return findUnknownToAll(anyOf, value, pointer);
   if (Array.isArray(value)) {
     if (items === undefined) return [];
-    return value.flatMap((item, i) => unknownFields(items, item, pointerTo(pointer, String(i))));
+    return value.flatMap((item, i) => findUnknownFields(items, item, pointerTo(pointer, String(i))));
   }
   if (properties === undefined) return [];
   const found: UnknownField[] = [];
@@ -28,7 +28,7 @@ export function unknownFields(schema: TSchema, value: unknown, pointer = ""): Un
       const unknown = pointerTo(pointer, name);
       found.push({ field: fieldName(unknown), pointer: unknown, value: inner });
     } else if (typeof inner === "object") {
-      const deeper = unknownFields(properties[name]!, inner, pointerTo(pointer, name));
+      const deeper = findUnknownFields(properties[name]!, inner, pointerTo(pointer, name));
       for (const one of deeper) found.push(one);
     }
   }
@@ -36,16 +36,16 @@ export function unknownFields(schema: TSchema, value: unknown, pointer = ""): Un
 }
 
 /** The fields of the alternative that accepts the value; a value that fits none was refused before. */
-function unknownToAll(branches: readonly TSchema[], value: object, pointer: string): UnknownField[] {
+function findUnknownToAll(branches: readonly TSchema[], value: object, pointer: string): UnknownField[] {
   const taking = branches.find((branch) => toValidator(branch)(value));
-  return taking === undefined ? [] : unknownFields(taking, value, pointer);
+  return taking === undefined ? [] : findUnknownFields(taking, value, pointer);
 }
 
 const MAX_NAMED = 5;
 const MAX_NAME_LENGTH = 100;
 
 /** One warning for any number of fields, since a client can send a hundred thousand. */
-export function ignoredWarning(what: "body field" | "query parameter", all: readonly string[]): string {
+export function describeIgnored(what: "body field" | "query parameter", all: readonly string[]): string {
   const names = all.slice(0, MAX_NAMED).map((name) => name.slice(0, MAX_NAME_LENGTH));
   if (all.length === 1) return `unknown ${what} ${names[0]} was ignored`;
   const more = all.length - names.length;

@@ -6,7 +6,7 @@ import type { Settings } from "../contract/settings.ts";
 import { toValidator } from "../contract/validator.ts";
 import { findInexactNumber, findWrittenNumber } from "./json-numbers.ts";
 import { findRepeated, readQuery, withDefaults } from "./read-query.ts";
-import { ignoredWarning, unknownFields } from "./unknown-fields.ts";
+import { describeIgnored, findUnknownFields } from "./unknown-fields.ts";
 
 /** The part of an exchange that validation uses. */
 export interface ValidatedExchange {
@@ -32,17 +32,17 @@ export function validateQuery(
 ): Record<string, unknown> {
   if (search === "" && operation.query === undefined) return {};
   const schema: TObject = operation.query ?? NO_QUERY;
-  if (search === "") return completed(schema, {}, { exchange, sent: () => null });
+  if (search === "") return addDefaults(schema, {}, { exchange, sent: () => null });
   const { out_of_range_limits: outOfRange } = exchange.sandbox.settings;
   const texts = new URLSearchParams(search);
   const unknown = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
   checkUnknown(unknown, search, exchange);
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
   const twice = findRepeated(values);
-  if (twice !== undefined) throw invalidInput(twice, sentText(texts, twice), `${twice} was sent twice`);
-  return completed(schema, values, {
+  if (twice !== undefined) throw invalidInput(twice, findSentText(texts, twice), `${twice} was sent twice`);
+  return addDefaults(schema, values, {
     exchange,
-    sent: ({ pointer }) => sentText(texts, pointer.split("/")[1]!),
+    sent: ({ pointer }) => findSentText(texts, pointer.split("/")[1]!),
   });
 }
 
@@ -54,12 +54,12 @@ export function checkUnknown(
 ): void {
   if (first === undefined) return;
   if (exchange.sandbox.settings.unknown_fields === "reject")
-    throw unknownInput(first, sentText(new URLSearchParams(search), first));
-  exchange.warn(ignoredWarning("query parameter", [first, ...others]));
+    throw unknownInput(first, findSentText(new URLSearchParams(search), first));
+  exchange.warn(describeIgnored("query parameter", [first, ...others]));
 }
 
 /** As it was sent: a text, a list if it was sent several times, null if it was not sent. */
-function sentText(texts: URLSearchParams, name: string): string | string[] | null {
+function findSentText(texts: URLSearchParams, name: string): string | string[] | null {
   const all = texts.getAll(name);
   return all.length > 1 ? all : (all[0] ?? null);
 }
@@ -76,7 +76,7 @@ export function validateJson(
   }
   const sent: Sent = (place) =>
     (typeof place.value === "number" ? findWrittenNumber(text, place.pointer) : undefined) ?? place.value;
-  return knownOnly(schema, value, { exchange, sent });
+  return keepKnown(schema, value, { exchange, sent });
 }
 
 /** The text fields of a form, typed, beside the texts that were sent. @throws ApiError INVALID_INPUT */
@@ -86,7 +86,7 @@ export function validateForm(
   exchange: ValidatedExchange,
 ): unknown {
   const sent: Sent = ({ pointer, value }) => texts[pointer.slice(1)] ?? value;
-  return knownOnly(schema, fields, { exchange, sent });
+  return keepKnown(schema, fields, { exchange, sent });
 }
 
 interface ValidationContext {
@@ -94,14 +94,14 @@ interface ValidationContext {
   sent: Sent;
 }
 
-function knownOnly(schema: TSchema, body: unknown, { exchange, sent }: ValidationContext): unknown {
-  const checked = completed(schema, body, { exchange, sent });
-  const unknown = unknownFields(schema, body);
+function keepKnown(schema: TSchema, body: unknown, { exchange, sent }: ValidationContext): unknown {
+  const checked = addDefaults(schema, body, { exchange, sent });
+  const unknown = findUnknownFields(schema, body);
   const [first] = unknown;
   if (first === undefined) return checked;
   if (exchange.sandbox.settings.unknown_fields === "reject") throw unknownInput(first.field, sent(first));
   const fields = unknown.map(({ field }) => field);
-  exchange.warn(ignoredWarning("body field", fields));
+  exchange.warn(describeIgnored("body field", fields));
   return checked;
 }
 
@@ -109,7 +109,7 @@ function unknownInput(field: string, value: unknown): Error {
   return invalidInput(field, value, `${field} is not known`);
 }
 
-function completed<T>(schema: TSchema, value: T, { exchange, sent }: ValidationContext): T {
+function addDefaults<T>(schema: TSchema, value: T, { exchange, sent }: ValidationContext): T {
   const result = withDefaults(schema, value, exchange.sandbox.settings.out_of_range_limits);
   requireValid(schema, result, sent);
   return result;

@@ -22,7 +22,7 @@ export function* bodyVariants(body: Uint8Array, timestamp?: string): Generator<V
   for (const [label, variant] of [
     ...textVariants(text),
     ...jsonVariants(text),
-    ...joinings(text, timestamp),
+    ...listJoinings(text, timestamp),
   ]) {
     if (seen.has(variant)) continue;
     seen.add(variant);
@@ -56,7 +56,7 @@ function jsonVariants(text: string): [string, string][] {
   try {
     const value: unknown = JSON.parse(text.replace(BYTE_ORDER_MARK, ""));
     return [
-      ...selections(value, text),
+      ...listSelections(value, text),
       ...spellings("the JSON serialised again", value),
       ...spellings("the JSON serialised again with sorted keys", sortKeys(value)),
     ];
@@ -67,7 +67,7 @@ function jsonVariants(text: string): [string, string][] {
 }
 
 /** The wrong part of the payload, or too much of it. */
-function selections(value: unknown, text: string): [string, string][] {
+function listSelections(value: unknown, text: string): [string, string][] {
   const found: [string, string][] = [
     ["the JSON encoded twice, as a string in a string", JSON.stringify(text)],
   ];
@@ -78,7 +78,7 @@ function selections(value: unknown, text: string): [string, string][] {
 }
 
 /** Signing schemes of other services: a timestamp, and at times the delivery's id, joined with the body. */
-function joinings(text: string, timestamp: string | undefined): [string, string][] {
+function listJoinings(text: string, timestamp: string | undefined): [string, string][] {
   if (text.length > MAX_JOINED_BYTES) return [];
   const { timestamp: stated, delivery_id } = readEnvelope(text);
   const times: [string, string][] = [];

@@ -1,4 +1,4 @@
-import { equalSecrets } from "../bytes.ts";
+import { areSecretsEqual } from "../bytes.ts";
 import { hmac } from "../platform.ts";
 import { SIGNATURE_HEADER, sign } from "../webhooks/sign.ts";
 import { type Explanation, explainMismatch, FIXES, type VerdictCode } from "./signature-mismatch.ts";
@@ -54,7 +54,7 @@ export function checkSignature({
       "no secret is known for this request, so its signature cannot be checked",
     );
   }
-  if (equalByDigest(value, sign(secret, body))) {
+  if (areDigestsEqual(value, sign(secret, body))) {
     return toVerdict("valid", "match", "the signature matches the body as received");
   }
   const found = explainMismatch({ secret, value, body, timestamp, candidates });
@@ -66,8 +66,8 @@ function toVerdict(verdict: Verdict, code: VerdictCode, reason: string): Signatu
 }
 
 /** Compares digests, since the time of a direct comparison would disclose the lengths. */
-function equalByDigest(left: string, right: string): boolean {
-  return equalSecrets(hmac("sha256", "compare", left), hmac("sha256", "compare", right));
+function areDigestsEqual(left: string, right: string): boolean {
+  return areSecretsEqual(hmac("sha256", "compare", left), hmac("sha256", "compare", right));
 }
 
 export interface SignatureExplanation extends SignatureVerdict {

@@ -1,4 +1,12 @@
-import { concatBytes, equalBytes, fromHex, fromLooseBase64, fromUtf8, toBase64, toUtf8 } from "../bytes.ts";
+import {
+  areBytesEqual,
+  concatBytes,
+  fromHex,
+  fromLooseBase64,
+  fromUtf8,
+  toBase64,
+  toUtf8,
+} from "../bytes.ts";
 import { type DigestAlgorithm, digest as hash, hmac } from "../platform.ts";
 import { bodyVariants } from "./body-variants.ts";
 
@@ -35,7 +43,7 @@ export function* listDigestCandidates(
   const sign = (key: string | Uint8Array, bytes: Uint8Array) => hmac(algorithm, key, bytes);
   const right = { key: WHOLE_SECRET, bytes: WHOLE_BODY };
   yield { ...right, mistake: "none", digest: sign(secret, body) };
-  for (const [key, bytes] of plainHashes(toUtf8(secret), body)) {
+  for (const [key, bytes] of listPlainHashes(toUtf8(secret), body)) {
     yield { ...right, mistake: "hash", key, digest: hash(algorithm, bytes) };
   }
   for (const text of new Set([secret, secret.replace(PREFIX, "")]))
@@ -60,7 +68,7 @@ export function* listDigestCandidates(
 }
 
 /** Without HMAC, as its name in some libraries suggests. */
-function plainHashes(secret: Uint8Array, body: Uint8Array): [key: string, bytes: Uint8Array][] {
+function listPlainHashes(secret: Uint8Array, body: Uint8Array): [key: string, bytes: Uint8Array][] {
   return [
     ["no secret at all", body],
     ["the secret put before it", concatBytes([secret, body])],
@@ -75,7 +83,7 @@ export function findMatchingDigest(
   algorithm: DigestAlgorithm = "sha256",
 ): DigestCandidate | undefined {
   for (const origin of listDigestCandidates(ingredients, algorithm)) {
-    if (equalBytes(origin.digest, digest)) return origin;
+    if (areBytesEqual(origin.digest, digest)) return origin;
   }
   return undefined;
 }
@@ -87,7 +95,7 @@ const PREFIX = "whsec_";
  * secret given here may be the damaged one, what it may have been before.
  */
 function keyVariants(secret: string): Pair[] {
-  return [...additions(secret), ...restorations(secret), ...readings(secret)].filter(
+  return [...listAdditions(secret), ...listRestorations(secret), ...listReadings(secret)].filter(
     ([, key]) => key !== secret,
   );
 }
@@ -95,7 +103,7 @@ function keyVariants(secret: string): Pair[] {
 type Pair = [label: string, key: string | Uint8Array];
 
 /** Files, shells and templates add to a secret. */
-function additions(secret: string): Pair[] {
+function listAdditions(secret: string): Pair[] {
   return [
     ["an empty secret", ""],
     ["the secret and a line break after it", `${secret}\n`],
@@ -110,7 +118,7 @@ function additions(secret: string): Pair[] {
 }
 
 /** Other services' libraries strip, decode or encode their secrets. */
-function readings(secret: string): Pair[] {
+function listReadings(secret: string): Pair[] {
   const found: Pair[] = [
     ["the secret in lower case", secret.toLowerCase()],
     ["the secret in upper case", secret.toUpperCase()],
@@ -136,7 +144,7 @@ function readings(secret: string): Pair[] {
 }
 
 /** The reverse: the secret given here may be damaged. */
-function restorations(secret: string): Pair[] {
+function listRestorations(secret: string): Pair[] {
   const trimmed = secret.trim();
   const unquoted = /^(["'])(.*)\1$/s.exec(trimmed)?.[2];
   const found: Pair[] = [

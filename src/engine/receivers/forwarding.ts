@@ -190,7 +190,7 @@ export class Forwarding {
     const latest = [...this.getFollowers(world, receiver_id)].at(-1);
     if (latest === undefined) {
       void this.awaitFollower(world, receiver_id);
-      return Promise.resolve(noFollower());
+      return Promise.resolve(answerWithoutFollower());
     }
     const id = toHex(platform().randomBytes(16));
     const headers = withoutConnection(collectHeaders(rawHeaders));
@@ -225,7 +225,8 @@ export class Forwarding {
   private abandon(world: World, receiver_id: string): void {
     void this.awaitFollower(world, receiver_id);
     for (const waiting of [...this.waiting.values()])
-      if (waiting.world === world && waiting.receiver_id === receiver_id) waiting.settle(noFollower());
+      if (waiting.world === world && waiting.receiver_id === receiver_id)
+        waiting.settle(answerWithoutFollower());
   }
 
   private getFollowers(world: World, receiver_id: string): Followers {
@@ -248,7 +249,7 @@ function toServerSentEvent(event: ForwardedEvent): string {
 }
 
 /** The answer of a gateway. */
-function noFollower(): ReceiverResponse {
+function answerWithoutFollower(): ReceiverResponse {
   return jsonResponse(503, { error: "no client follows this receiver, so the delivery cannot be forwarded" });
 }
 

@@ -44,7 +44,7 @@ export function answerTo<A extends ReceiverAnswer>(answers: readonly A[], n: num
 }
 
 /** The first delay that cannot be read, as its position; undefined if all can. */
-export function unreadableDelay(answers: readonly ReceiverAnswer[]): number | undefined {
+export function findUnreadableDelay(answers: readonly ReceiverAnswer[]): number | undefined {
   const position = answers.findIndex(
     (answer) =>
       typeof answer === "object" && answer.delay !== undefined && parseDuration(answer.delay) === undefined,

@@ -133,7 +133,7 @@ function explainForm(
       reason: "the digest is right but must be lowercase hex; it has upper-case letters",
     };
   }
-  const expected = expectedHex(ingredients);
+  const expected = computeExpectedHex(ingredients);
   if (text !== "" && expected.startsWith(text.toLowerCase())) {
     return {
       code: "truncated",
@@ -212,6 +212,6 @@ function readDigest(text: string): Reading | undefined {
   return algorithm === undefined || !isClean ? undefined : { digest, algorithm };
 }
 
-function expectedHex({ secret, body }: DigestInputs): string {
+function computeExpectedHex({ secret, body }: DigestInputs): string {
   return toHex(hmac("sha256", secret, body));
 }

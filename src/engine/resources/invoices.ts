@@ -15,11 +15,11 @@ import {
   currentMonth,
   findUsage,
   fromMicro,
+  getSpentIn,
   monthStart,
   monthText,
   parseMonth,
   roundAmount,
-  spentIn,
   toStatus,
 } from "./usage/rules.ts";
 
@@ -127,7 +127,7 @@ export function runInvoicing(
 function turnMonth(tx: Transaction, month: number, at: number): void {
   for (const { id } of tx.all(organizations)) {
     const row = findUsage(tx, id, null);
-    const spent = spentIn(row, month);
+    const spent = getSpentIn(row, month);
     if (spent > 0)
       invoice(tx, id, { spent, at, exceeded: toStatus(spent, row.monthly_limit) === "exceeded" });
   }

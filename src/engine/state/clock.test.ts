@@ -3,6 +3,7 @@ import { fakeEngineTimers } from "../../../test/support/fake-timers.ts";
 import { platform } from "../platform.ts";
 import {
   type AdvanceTarget,
+  calculateWallDelay,
   endOfAdvance,
   forwardClock,
   LAST_INSTANT,
@@ -10,7 +11,6 @@ import {
   moveClock,
   readClock,
   WakeUp,
-  wallDelay,
 } from "./clock.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -42,11 +42,11 @@ describe("the clock as a value [interfaces 4]", () => {
       expect(clock).toEqual({ mode, at: 1_000, wall: 50, rate });
       // A tenth of a second later.
       expect(readClock(clock, 150)).toBe(now);
-      expect(wallDelay(clock, 1_500, 150)).toBe(delay);
-      expect(wallDelay(clock, 1_000, 150)).toBe(0);
+      expect(calculateWallDelay(clock, 1_500, 150)).toBe(delay);
+      expect(calculateWallDelay(clock, 1_000, 150)).toBe(0);
       expect(moveClock(clock, 9_000, 60)).toEqual({ mode, at: 9_000, wall: 60, rate });
       const pinned = { ...clock, pinned: 1_234 };
-      expect([readClock(pinned, 150), wallDelay(pinned, 0, 150)]).toEqual([1_234, NEVER]);
+      expect([readClock(pinned, 150), calculateWallDelay(pinned, 0, 150)]).toEqual([1_234, NEVER]);
       expect(moveClock(pinned, 9_000, 60)).not.toHaveProperty("pinned");
     },
   );

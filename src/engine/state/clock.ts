@@ -55,7 +55,7 @@ export function moveClock(clock: Clock, at: number, wall: number): Clock {
 }
 
 /** Wall milliseconds until the clock shows `due`; Infinity if it stops before that. */
-export function wallDelay(clock: Clock, due: number, wall: number): number {
+export function calculateWallDelay(clock: Clock, due: number, wall: number): number {
   if (clock.pinned !== undefined) return Number.POSITIVE_INFINITY;
   if (clock.rate === 0) return due <= clock.at ? 0 : Number.POSITIVE_INFINITY;
   return Math.max(0, (due - readClock(clock, wall)) / clock.rate);

@@ -214,7 +214,7 @@ function insert<K, V>(compare: Compare<K, V>, node: Tree<K, V>, entry: Entry<K, 
 function remove<K, V>(compare: Compare<K, V>, node: Tree<K, V>, entry: Entry<K, V>): Tree<K, V> {
   if (node === undefined) return undefined;
   const order = compare(entry.key, entry.value, node.key, node.value);
-  if (order === 0) return glue(node.left, node.right);
+  if (order === 0) return joinTrees(node.left, node.right);
   if (order < 0) {
     const left = remove(compare, node.left, entry);
     return left === node.left ? node : balance(node, left, node.right);
@@ -224,7 +224,7 @@ function remove<K, V>(compare: Compare<K, V>, node: Tree<K, V>, entry: Entry<K, 
 }
 
 /** Joins two trees; all of the first comes before the second. */
-function glue<K, V>(left: Tree<K, V>, right: Tree<K, V>): Tree<K, V> {
+function joinTrees<K, V>(left: Tree<K, V>, right: Tree<K, V>): Tree<K, V> {
   if (left === undefined || right === undefined) return left ?? right;
   let first = right;
   while (first.left !== undefined) first = first.left;

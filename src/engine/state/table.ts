@@ -186,14 +186,14 @@ function build<R extends StoredRecord>(
       ids.sort(([a, aId], [b, bId]) => byOrderThenId(a, aId, b, bId));
       return [group, SortedTree.fromSorted(byOrderThenId, ids)] as const;
     });
-    return SortedTree.fromSorted(byKey, trees.sort(byFirst));
+    return SortedTree.fromSorted(byKey, trees.sort(compareFirst));
   });
-  entries.sort(byFirst);
+  entries.sort(compareFirst);
   const twice = entries.find(([id], at) => id === entries[at + 1]?.[0]);
   if (twice !== undefined) throw new Error(`${name} holds the id ${twice[0]} twice`);
   return { records: SortedTree.fromSorted(byKey, entries), indexes };
 }
 
-function byFirst([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+function compareFirst([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

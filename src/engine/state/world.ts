@@ -3,13 +3,13 @@ import {
   type AdvanceTarget,
   type Clock,
   type ClockMode,
+  calculateWallDelay,
   endOfAdvance,
   makeClock,
   moveClock,
   readClock,
   type TimerKind,
   WakeUp,
-  wallDelay,
 } from "./clock.ts";
 import { ChangeListeners, Mutex, PendingWork } from "./concurrency.ts";
 import type { Root } from "./tables.ts";
@@ -324,7 +324,7 @@ export class World implements ObservedWorld {
     const first = this.read().nearestTimer();
     this.nextDue = first === undefined ? Number.POSITIVE_INFINITY : this.origin + first.due;
     if (this.isClosed || first === undefined) this.wakeUp.clear();
-    else this.wakeUp.set(wallDelay(this.clock, this.nextDue, this.wallClock()), this.ring);
+    else this.wakeUp.set(calculateWallDelay(this.clock, this.nextDue, this.wallClock()), this.ring);
   }
 
   private readonly ring = (): void => {

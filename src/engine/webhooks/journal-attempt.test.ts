@@ -3,13 +3,13 @@ import { toUtf8 } from "../bytes.ts";
 import type { HistoryEntry } from "../sandbox/history-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AttemptOutcome, CompletedAttempt } from "./attempt.ts";
-import { findAttemptEntry, journaledAttempt } from "./journal-attempt.ts";
+import { findAttemptEntry, toJournalEntry } from "./journal-attempt.ts";
 
 const present = { absolute: (instant: number) => 1_000_000 + instant } as WorldReader;
 
 function journaled(outcome: Partial<AttemptOutcome>, response_body = toUtf8("busy")) {
   const url = "https://hooks.test:8443/in/box?a=1&b=2";
-  return journaledAttempt(
+  return toJournalEntry(
     {
       row: {
         ...{ id: "del_1/retry", kind: "retry", webhook_id: "wh_1", delivery_id: "del_1", position: 3 },

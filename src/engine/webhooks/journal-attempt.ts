@@ -12,7 +12,7 @@ const MAX_ANSWER_BYTES = 4096;
  * An attempt's journal entry (interfaces 14): request, answer, and in words why it failed and what happens next
  * (`nextStep`). `present` is the world with its outcome.
  */
-export function journaledAttempt(
+export function toJournalEntry(
   attempt: CompletedAttempt,
   { present, nextStep }: { present: WorldReader; nextStep: string },
 ): AnsweredRequest {
@@ -37,7 +37,7 @@ export function journaledAttempt(
     api_key: null,
     decision: outcome.fault ?? (isDelivered ? "delivered" : "failed"),
     fault: exchange.fault,
-    reasons: [exchange.held ?? [], isDelivered ? [] : [failureReason(attempt), nextStep]].flat(),
+    reasons: [exchange.held ?? [], isDelivered ? [] : [explainFailure(attempt), nextStep]].flat(),
     warnings: [],
     request_headers: Object.entries(exchange.request_headers).flat(),
     request_body: body,
@@ -67,7 +67,7 @@ export function findAttemptEntry(
   return newest?.kind === "delivery" && newest.subject === row.delivery_id ? newest : undefined;
 }
 
-function failureReason({ outcome: { response_code, error } }: CompletedAttempt): string {
+function explainFailure({ outcome: { response_code, error } }: CompletedAttempt): string {
   if (response_code === 0) return `there was no answer: ${error ?? "the connection ended"}`;
   if (response_code >= 300 && response_code < 400)
     return `the receiver answered ${response_code}: redirects are not followed`;

@@ -5,7 +5,7 @@ import { makeClock } from "../state/clock.ts";
 import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
 import { World } from "../state/world.ts";
-import { attemptsEnded, outgoing, queueAttempt } from "./outgoing.ts";
+import { outgoing, queueAttempt, waitForAttempts } from "./outgoing.ts";
 
 function makeWorld() {
   const world = new World({
@@ -60,9 +60,9 @@ describe("the queue of outgoing attempts", () => {
   it("waits until the outcome of every attempt is recorded, in any order [interfaces 4]", async () => {
     const { world, queue, end } = makeWorld();
     for (const id of ["a", "b", "c"]) queue(id);
-    const all = attemptsEnded(world, ["a", "b"]);
-    const none = attemptsEnded(world, []);
-    const gone = attemptsEnded(world, ["gone"]);
+    const all = waitForAttempts(world, ["a", "b"]);
+    const none = waitForAttempts(world, []);
+    const gone = waitForAttempts(world, ["gone"]);
     expect(await Promise.all([none, gone].map(hasEnded))).toEqual([true, true]);
     end("b");
     expect(await hasEnded(all)).toBe(false);
@@ -73,10 +73,10 @@ describe("the queue of outgoing attempts", () => {
   it("stops waiting when the world ends or is restored [interfaces 4]", async () => {
     const { world, queue } = makeWorld();
     queue("a");
-    const before = attemptsEnded(world, ["a"]);
+    const before = waitForAttempts(world, ["a"]);
     world.restore(world.value());
     expect(await hasEnded(before)).toBe(true);
-    const after = attemptsEnded(world, ["a"]);
+    const after = waitForAttempts(world, ["a"]);
     expect(await hasEnded(after)).toBe(false);
     world.close();
     expect(await hasEnded(after)).toBe(true);
@@ -97,7 +97,7 @@ describe("the queue of outgoing attempts", () => {
     for (const id of ["a", "b"]) queue(id);
     const controller = new AbortController();
     const { signal } = controller;
-    const [a, b] = ["a", "b"].map((id) => attemptsEnded(world, [id], signal)) as [
+    const [a, b] = ["a", "b"].map((id) => waitForAttempts(world, [id], signal)) as [
       Promise<void>,
       Promise<void>,
     ];
@@ -108,6 +108,6 @@ describe("the queue of outgoing attempts", () => {
     controller.abort();
     expect(await hasEnded(b)).toBe(true);
     expect([listening, getEventListeners(signal, "abort").length]).toEqual([0, 0]);
-    expect(await hasEnded(attemptsEnded(world, ["b"], signal))).toBe(true);
+    expect(await hasEnded(waitForAttempts(world, ["b"], signal))).toBe(true);
   });
 });

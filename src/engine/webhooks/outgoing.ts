@@ -78,7 +78,7 @@ function isRunning(world: WorldReader, attempt_id: string): boolean {
 }
 
 /** Resolves once the outcome of each of these attempts is recorded, or their world was replaced. */
-export function attemptsEnded(world: World, ids: readonly string[], signal?: AbortSignal): Promise<void> {
+export function waitForAttempts(world: World, ids: readonly string[], signal?: AbortSignal): Promise<void> {
   const { generation } = world;
   const remaining = [...ids];
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { classify, DEFAULT_RETRY_SCHEDULE, nextRetry, settleAttempt } from "./schedule.ts";
+import { classify, DEFAULT_RETRY_SCHEDULE, scheduleRetry, settleAttempt } from "./schedule.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -100,13 +100,13 @@ describe.each([
     fc.assert(
       fc.property(instants, schedules, (start, schedule) => {
         let scheduledAttempts = 1;
-        let due = nextRetry({ schedule, scheduledAttempts, endedAt: start });
+        let due = scheduleRetry({ schedule, scheduledAttempts, endedAt: start });
         let elapsed = start;
         while (due !== null && scheduledAttempts < 20) {
           elapsed += schedule[scheduledAttempts - 1]!;
           expect(due).toBe(elapsed);
           scheduledAttempts += 1;
-          due = nextRetry({ schedule, scheduledAttempts, endedAt: due });
+          due = scheduleRetry({ schedule, scheduledAttempts, endedAt: due });
         }
         expect(scheduledAttempts).toBe(Math.min(6, schedule.length + 1));
       }),

@@ -38,7 +38,7 @@ export function classify(responseCode: number): AttemptClass {
  * counts from the end of the attempt before, not from the first one. Instants are plain epoch
  * milliseconds, so neither time zone nor daylight saving can move them.
  */
-export function nextRetry({
+export function scheduleRetry({
   schedule = DEFAULT_RETRY_SCHEDULE,
   scheduledAttempts,
   endedAt,
@@ -54,6 +54,6 @@ export function settleAttempt(attempt: ScheduledAttempt & { responseCode: number
   return {
     status: outcome === "success" ? "success" : "failed",
     disablesWebhook: outcome === "disabled",
-    nextRetry: outcome === "retry" ? nextRetry(attempt) : null,
+    nextRetry: outcome === "retry" ? scheduleRetry(attempt) : null,
   };
 }

@@ -38,11 +38,11 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
     if (plainAnswer.wire !== undefined) return breakAnswer(plainAnswer, request.signal);
     return toResponse(plainAnswer, request);
   };
-  return (request, base = "") => Promise.race([aborted(request.signal), answer(request, base)]);
+  return (request, base = "") => Promise.race([rejectOnAbort(request.signal), answer(request, base)]);
 }
 
 /** Rejects when the caller aborts. The request may continue, as on a server whose client has disconnected. */
-function aborted(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
     else signal.addEventListener("abort", () => reject(signal.reason), { once: true });

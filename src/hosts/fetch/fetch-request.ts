@@ -31,21 +31,21 @@ export class FetchRequest implements PlainRequest {
 
   /** Created when needed: few requests wait, and a signal costs as much as a small answer. */
   get signal(): AbortSignal {
-    this.clientLeft ??= goneWith(this.callers);
+    this.clientLeft ??= toClientGone(this.callers);
     return this.clientLeft;
   }
 
   get body(): AsyncIterable<Uint8Array> {
-    return once(this.bytes);
+    return yieldOnce(this.bytes);
   }
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   if (bytes.length > 0) yield bytes;
 }
 
 /** Aborts with a ClientGone, which the engine knows, whatever the caller's reason. */
-function goneWith(signal: AbortSignal): AbortSignal {
+function toClientGone(signal: AbortSignal): AbortSignal {
   const clientLeft = new AbortController();
   const abort = () => clientLeft.abort(new ClientGone());
   if (signal.aborted) abort();

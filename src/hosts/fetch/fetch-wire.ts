@@ -1,4 +1,4 @@
-import { concatBytes, EMPTY_BYTES, equalBytes, toUtf8 } from "../../engine/bytes.ts";
+import { areBytesEqual, concatBytes, EMPTY_BYTES, toUtf8 } from "../../engine/bytes.ts";
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-injector.ts";
 import { toPairs } from "./fetch-answer.ts";
@@ -56,7 +56,8 @@ class FetchWire implements Wire {
     let rest = bytes;
     if (this.out === undefined) {
       this.early = concatBytes([this.early, bytes]);
-      if (this.early.length < HEAD.length || !equalBytes(this.early.subarray(0, HEAD.length), HEAD)) return;
+      if (this.early.length < HEAD.length || !areBytesEqual(this.early.subarray(0, HEAD.length), HEAD))
+        return;
       rest = this.early.subarray(HEAD.length);
       this.begin();
     }

@@ -81,7 +81,7 @@ export class MemoryUploads implements StorableUploads {
   async decode(document: unknown): Promise<Captured | undefined> {
     if (document === undefined || document === null) return undefined;
     const uploads = Object.entries((document as UploadsDocument).uploads);
-    return new Map(uploads.map(([id, text]) => [id, extended(NO_BYTES, fromBase64(text))]));
+    return new Map(uploads.map(([id, text]) => [id, extendBlob(NO_BYTES, fromBase64(text))]));
   }
 
   /** Stores the bytes of uploads in `pieces` from now on. */
@@ -120,7 +120,7 @@ export class MemoryUploads implements StorableUploads {
         const part = (await this.pieces?.get(file)) ?? EMPTY_BYTES;
         this.names.set(part, file);
         this.stored.add(file);
-        blob = extended(blob, part);
+        blob = extendBlob(blob, part);
       }
       if (blob.crc === crc) captured.set(id, blob);
       else say(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
@@ -141,7 +141,7 @@ export class MemoryUploads implements StorableUploads {
 
 const NO_BYTES: Blob = { parts: [], size: 0, crc: 0 };
 
-function extended({ parts, size, crc }: Blob, bytes: Uint8Array): Blob {
+function extendBlob({ parts, size, crc }: Blob, bytes: Uint8Array): Blob {
   return { parts: [...parts, bytes], size: size + bytes.length, crc: crc32c(bytes, crc) };
 }
 
@@ -232,7 +232,7 @@ class MemoryBytes implements ByteStore, FormSpace {
       const fresh = position - held.size;
       if (fresh <= 0) continue;
       this.requireRoom(fresh);
-      this.set(blob, extended(held, chunk.slice(chunk.length - fresh)));
+      this.set(blob, extendBlob(held, chunk.slice(chunk.length - fresh)));
     }
     return "written";
   }

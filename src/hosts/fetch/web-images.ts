@@ -72,9 +72,9 @@ export async function extend(
   const size = { width: border.left + width + border.right, height: border.top + height + border.bottom };
   const extended = new Uint8ClampedArray(size.width * size.height * 4).fill(255);
   for (let y = 0, to = 0; y < size.height; y++) {
-    const row = mirrored(y - border.top, height);
+    const row = mirrorPosition(y - border.top, height);
     for (let x = 0; x < size.width; x++, to += 4) {
-      const column = mirrored(x - border.left, width);
+      const column = mirrorPosition(x - border.left, width);
       const isInside = row === y - border.top && column === x - border.left;
       const from = (row * width + column) * 3;
       for (let i = 0; i < 3; i++) {
@@ -135,7 +135,7 @@ async function encode(canvas: Canvas, type: { type: string; quality?: number }):
 }
 
 /** A position outside 0 to `length` - 1, mirrored at the edges until it is inside. */
-function mirrored(position: number, length: number): number {
+function mirrorPosition(position: number, length: number): number {
   const at = ((position % (2 * length)) + 2 * length) % (2 * length);
   return at < length ? at : 2 * length - 1 - at;
 }

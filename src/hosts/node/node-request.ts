@@ -20,7 +20,7 @@ export class NodeRequest implements PlainRequest {
   /** @param sites how it is reached; the URLs of an answer need it */
   constructor(request: IncomingMessage, response: ServerResponse, sites?: Sites) {
     this.method = request.method!;
-    this.target = originForm(request.url!);
+    this.target = toOriginForm(request.url!);
     this.headers = request.headers;
     this.rawHeaders = request.rawHeaders;
     this.site = sites?.of(request) as Site;
@@ -54,7 +54,7 @@ const NO_BODY: AsyncIterable<Uint8Array> = {
 };
 
 /** An absolute-form target (`GET http://host/path`) means its path. */
-export function originForm(target: string): string {
+export function toOriginForm(target: string): string {
   if (target.startsWith("/")) return target;
   const match = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^#]*)/i.exec(target);
   return match?.[1] ? (match[1].startsWith("/") ? match[1] : `/${match[1]}`) : "/";

@@ -42,7 +42,7 @@ export const readForm: ReadForm = async (request, spec, place) => {
   try {
     await form.read(busboy);
     const { fields: texts, files } = form;
-    return { fields: typedFields(spec.fields as TObject, texts), texts, files, cleanUp };
+    return { fields: convertFields(spec.fields as TObject, texts), texts, files, cleanUp };
   } catch (error) {
     cleanUp();
     throw error;
@@ -300,7 +300,7 @@ function unreadableForm(reason: string): ApiError {
 }
 
 /** Form fields are text; whole numbers become numbers if the schema asks for them. */
-function typedFields(schema: TObject, fields: Record<string, string>): Record<string, unknown> {
+function convertFields(schema: TObject, fields: Record<string, string>): Record<string, unknown> {
   const properties = schema.properties as Record<string, { type?: string }>;
   return Object.fromEntries(
     Object.entries(fields).map(([name, text]) => {

@@ -16,7 +16,7 @@ import {
   type ControlStep,
   type RequestStep,
 } from "./bundle.ts";
-import { recordedAnswer, recordedBody } from "./recorded-message.ts";
+import { toRecordedAnswer, toRecordedBody } from "./recorded-message.ts";
 import type { RecordedCall, Recording } from "./recordings.ts";
 import { SecretPlaceholders } from "./secret-placeholders.ts";
 
@@ -37,7 +37,7 @@ export function makeBundle(
   // Leaves out requests that were refused for an invalid scenario file: they changed nothing, and a replay does not have the file.
   const entries = completeJournal(sandbox, recording).filter((entry) => !isRefusedForFile(entry, library));
   const secrets = new SecretPlaceholders();
-  for (const root of rootsWithKeys(sandbox, recording)) {
+  for (const root of listRootsWithKeys(sandbox, recording)) {
     for (const { id, key } of root.tables.get(apiKeys.name)?.all() ?? [])
       secrets.register(key as string, `api_key:${id}`);
   }
@@ -110,7 +110,7 @@ function findUnexplainedState(calls: readonly RecordedCall[], restores: number):
 }
 
 /** The states of the world that may contain API keys of recorded requests. */
-function rootsWithKeys({ world, snapshots }: Sandbox, { first }: Recording): Root[] {
+function listRootsWithKeys({ world, snapshots }: Sandbox, { first }: Recording): Root[] {
   const saved = [...snapshots.values()].map((value) => value.world.root);
   return [first.fixture.root(first.seed), ...saved, world.root];
 }
@@ -128,7 +128,7 @@ function listScenarios(
     for (const name of (call.body as { names: string[] }).names) names.add(name);
   }
   for (const entry of entries) {
-    const name = requestedFault(entry);
+    const name = readRequestedFault(entry);
     if (name !== undefined && library.has(name)) names.add(name);
   }
   // A replay derives these again.
@@ -147,12 +147,12 @@ function listScenarios(
 
 function isRefusedForFile(entry: JournalEntry, library: ScenarioLibrary): boolean {
   if (entry.decision !== "fault:header/refused") return false;
-  const name = requestedFault(entry);
+  const name = readRequestedFault(entry);
   return name !== undefined && library.has(name) && !library.isUsable(name);
 }
 
 /** The code or scenario that a request asked for by its own header. */
-function requestedFault({ request_headers }: JournalEntry): string | undefined {
+function readRequestedFault({ request_headers }: JournalEntry): string | undefined {
   return toPairs(request_headers)
     .find(([name]) => name.toLowerCase() === "x-sandbox-fault")?.[1]
     .trim();
@@ -191,7 +191,7 @@ function listSteps(
     const drawn = number !== undefined && drawRequestId(idSeed, number) === id;
     // The request comes first, since it can only contain secrets of earlier answers.
     const request = { ...(drawn && { number }), ...describeRequest(entry, sandbox, secrets) };
-    steps.push({ request, answer: recordedAnswer(entry, i + 1, secrets) });
+    steps.push({ request, answer: toRecordedAnswer(entry, i + 1, secrets) });
   }
   addCallsBefore(Number.POSITIVE_INFINITY);
   return steps;
@@ -211,7 +211,7 @@ function describeRequest(
     .filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()))
     .map(([name, value]): [string, string] => [name, secrets.redactHeader(name, value)]);
   const type = headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
-  const body = recordedBody(entry.request_body, secrets, type);
+  const body = toRecordedBody(entry.request_body, secrets, type);
   const query = entry.query === "" ? "" : `?${entry.query}`;
   const prefix = sandbox.name === "default" ? "" : `/_s/${sandbox.name}`;
   return {

@@ -11,7 +11,7 @@ const NOT_COMPARED = new Set(["date", "service-processing-ms", "connection", "ke
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The answer of a journal entry, with placeholders for secrets; a replay compares its own answer with it. */
-export function recordedAnswer(
+export function toRecordedAnswer(
   entry: JournalEntry,
   number: number,
   secrets: SecretPlaceholders,
@@ -30,7 +30,7 @@ export function recordedAnswer(
   };
 }
 
-export function recordedBody(
+export function toRecordedBody(
   bytes: Uint8Array | string | undefined,
   secrets: SecretPlaceholders,
   type?: string,
@@ -62,7 +62,7 @@ export interface Difference {
 }
 
 /** The first difference between two answers; undefined if they are equal, byte for byte. */
-export function firstDifference(recorded: BundleAnswer, replayed: BundleAnswer): Difference | undefined {
+export function findFirstDifference(recorded: BundleAnswer, replayed: BundleAnswer): Difference | undefined {
   if (recorded.status !== replayed.status) {
     return { what: "status", recorded: String(recorded.status), replayed: String(replayed.status) };
   }

@@ -26,15 +26,15 @@ export async function sendRecorded(
   { isIts = () => true, ...sent }: RecordedRequest,
 ): Promise<JournalEntry | undefined> {
   const leaving = new AbortController();
-  const entry = nextEntry(sandbox, isIts, leaving.signal);
+  const entry = waitForEntry(sandbox, isIts, leaving.signal);
   const answered = request(sent, leaving.signal).then(nothing, nothing);
   const found = await Promise.race([
     entry,
     // A request that was refused before it reached the sandbox has an answer and no entry.
-    answered.then(() => Promise.race([entry, after(LINGER_MS)])),
+    answered.then(() => Promise.race([entry, waitFor(LINGER_MS)])),
   ]);
   const ends = found?.streamed === undefined ? LINGER_MS : PATIENCE_MS;
-  if (found !== undefined && !isEndless(found)) await Promise.race([answered, after(ends)]);
+  if (found !== undefined && !isEndless(found)) await Promise.race([answered, waitFor(ends)]);
   leaving.abort();
   while (found?.streamed === "under way") await platform().nextTurn();
   return found;
@@ -44,7 +44,7 @@ function isEndless(entry: JournalEntry): boolean {
   return entry.response_headers.some((value) => value.startsWith("text/event-stream"));
 }
 
-function nextEntry(
+function waitForEntry(
   sandbox: Sandbox,
   isIts: (entry: JournalEntry) => boolean,
   signal: AbortSignal,
@@ -66,7 +66,7 @@ function nextEntry(
 
 function nothing(): void {}
 
-function after(milliseconds: number): Promise<undefined> {
+function waitFor(milliseconds: number): Promise<undefined> {
   return sleep(milliseconds).then(() => undefined);
 }
 
@@ -74,7 +74,7 @@ function after(milliseconds: number): Promise<undefined> {
  * Replaces the receivers of a bundle: each attempt gets its recorded answer, and no receiver is called.
  * `otherwise` answers all other requests.
  */
-export function recordedOutbound(
+export function createRecordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,
   { otherwise, onEnd }: { otherwise: () => number; onEnd: (at: string) => void },
 ): Outbound {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { showMessage } from "../har/har-entry.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
-import { recordedBody } from "./recorded-message.ts";
+import { toRecordedBody } from "./recorded-message.ts";
 import { SecretPlaceholders } from "./secret-placeholders.ts";
 
 const CANARY = "canary7";
@@ -59,7 +59,7 @@ describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
       redactBrokenJson(part.slice(0, -9)),
       secrets.redact(part),
       JSON.stringify(showMessage(headers, bytes)),
-      JSON.stringify(recordedBody(bytes, secrets, headers[1])),
+      JSON.stringify(toRecordedBody(bytes, secrets, headers[1])),
     ])
       expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);
   });

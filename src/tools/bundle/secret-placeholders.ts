@@ -97,26 +97,26 @@ export class SecretPlaceholders {
   /** Redacts a client's body: text that only looks like a secret is replaced too. */
   redact(text: string): string {
     return replaceNamedTexts(this.replaceKnown(text))
-      .replace(API_KEY, (_, secret: string) => `ak_${unknown(secret)}`)
-      .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${unknown(secret)}`)
-      .replace(JWT, unknown)
+      .replace(API_KEY, (_, secret: string) => `ak_${maskUnknown(secret)}`)
+      .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${maskUnknown(secret)}`)
+      .replace(JWT, maskUnknown)
       .replace(NAMED, (pair, secret: string) =>
-        secret.includes(OPEN) ? pair : `${pair.slice(0, -secret.length - 1)}${unknown(secret)}"`,
+        secret.includes(OPEN) ? pair : `${pair.slice(0, -secret.length - 1)}${maskUnknown(secret)}"`,
       )
       .replace(SECRET_PART, (pair, before: string, secret: string) =>
-        secret === "" || secret.includes(OPEN) ? pair : before + unknown(secret),
+        secret === "" || secret.includes(OPEN) ? pair : before + maskUnknown(secret),
       );
   }
 
   redactForm(form: string): string {
     return this.redact(form).replace(PARAMETER, (pair, before: string, name: string, value: string) =>
-      isSecretName(name) ? `${before}${name}=${unknown(value)}` : pair,
+      isSecretName(name) ? `${before}${name}=${maskUnknown(value)}` : pair,
     );
   }
 
   redactTarget(target: string): string {
     return this.redactForm(target).replace(LONG_TOKEN, (token) =>
-      /\d/.test(token) ? unknown(token) : token,
+      /\d/.test(token) ? maskUnknown(token) : token,
     );
   }
 
@@ -124,7 +124,7 @@ export class SecretPlaceholders {
     const known = this.replaceKnown(value);
     if (!SECRET_HEADER.test(name)) return this.redact(value);
     const [, scheme = "", rest = ""] = /^((?:Bearer|Basic|Digest) +)?(.*)$/is.exec(known)!;
-    return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? known : scheme + unknownCredential(rest);
+    return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? known : scheme + maskUnknownCredential(rest);
   }
 }
 
@@ -142,7 +142,7 @@ function replaceNamedTexts(text: string): string {
     for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
       const [token, secret, colon] = match;
       const isSecret = Boolean(secret) && colon === undefined && !token.includes(OPEN);
-      masked += text.slice(end, match.index) + (isSecret ? `"${unknown(secret!)}"` : token);
+      masked += text.slice(end, match.index) + (isSecret ? `"${maskUnknown(secret!)}"` : token);
       end = TOKEN.lastIndex;
       if (secret !== undefined) continue;
       depth += token === "[" || token === "{" ? 1 : -1;
@@ -187,10 +187,10 @@ export function makePlaceholder(name: string, length: number): string {
   return text.slice(0, length);
 }
 
-function unknown(secret: string): string {
+function maskUnknown(secret: string): string {
   return `${OPEN}unknown:${secret.length}${CLOSE}`;
 }
 
-function unknownCredential(text: string): string {
-  return text.startsWith("ak_") ? `ak_${unknown(text.slice(3))}` : unknown(text);
+function maskUnknownCredential(text: string): string {
+  return text.startsWith("ak_") ? `ak_${maskUnknown(text.slice(3))}` : maskUnknown(text);
 }

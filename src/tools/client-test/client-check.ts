@@ -157,16 +157,16 @@ export function ruleFor({ method, path }: JournalEntry, rule: Omit<RuleDefinitio
 }
 
 /** Milliseconds on the sandbox's clock, which runs as fast as the wall clock during a run. */
-export function arrivedAt({ at }: JournalEntry): number {
+export function getArrival({ at }: JournalEntry): number {
   return Date.parse(at);
 }
 
 /** Wall milliseconds from the answer of one request to the next. */
 export function pauseBetween(first: JournalEntry, next: JournalEntry): number {
-  return arrivedAt(next) - arrivedAt(first) - first.duration_ms;
+  return getArrival(next) - getArrival(first) - first.duration_ms;
 }
 
-export function inSeconds(milliseconds: number): string {
+export function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
 }
 

@@ -215,7 +215,7 @@ export async function checkEffects(
 }
 
 /** One side effect for each delivery. */
-export function onceEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
+export function expectOnceEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
   return new Map(deliveries.map(({ id }) => [id, 1]));
 }
 

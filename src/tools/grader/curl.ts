@@ -20,7 +20,7 @@ export function curlCommand(request: RawRequest, caFile?: string): string {
   if (request.chunkAt) parts.push("-H 'Transfer-Encoding: chunked'");
   if (request.method === "GET") return parts.join(" ");
   const pieces = splitLongRuns(request.body);
-  const only = pieces.length === 1 && typeof pieces[0] === "string" ? plainText(request.body) : null;
+  const only = pieces.length === 1 && typeof pieces[0] === "string" ? toPlainText(request.body) : null;
   // A leading @ would name a file.
   if (only !== null && !only.startsWith("@")) return `${parts.join(" ")} --data-binary ${quote(only)}`;
   const producers = pieces.map((piece) => (typeof piece === "string" ? printf(piece) : repeat(piece)));
@@ -57,7 +57,7 @@ function splitLongRuns(body: Buffer): (string | Run)[] {
 }
 
 /** The body as text if it is valid UTF-8 that can be pasted into a terminal, else null. */
-function plainText(body: Buffer): string | null {
+function toPlainText(body: Buffer): string | null {
   const text = body.toString("utf8");
   return Buffer.from(text).equals(body) && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text) ? text : null;
 }

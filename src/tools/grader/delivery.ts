@@ -42,13 +42,13 @@ export interface DeliveryShape {
 }
 
 /** Random, since receivers store ids: a second run must not look like repeated deliveries. */
-export function freshId(prefix: string): string {
+export function createId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString("hex")}`;
 }
 
 /** Builds a correctly signed delivery with the payload of 6.2, its data as the event is declared. */
 export function makeDelivery(source: DeliverySource, shape: DeliveryShape = {}): TestDelivery {
-  const { event = source.event, at = Date.now(), id = freshId("del"), write = renderBody } = shape;
+  const { event = source.event, at = Date.now(), id = createId("del"), write = renderBody } = shape;
   const known = { organization_id: source.organizationId, webhook_id: source.webhookId, ...source.data };
   const payload: Payload = {
     event,

@@ -173,9 +173,9 @@ export function describe({ result }: Attempt): string {
   const { error, response_code: status, headers, body } = result;
   if (error?.kind === "left") return "was left without reading the answer";
   if (error !== undefined) return describeSilence(error, result.duration_ms);
-  const text = excerpt(body);
+  const text = toExcerpt(body);
   const location = status >= 300 && status <= 399 ? headers["location"] : undefined;
-  const where = location === undefined ? "" : `, a redirect to ${excerpt(Buffer.from(String(location)))}`;
+  const where = location === undefined ? "" : `, a redirect to ${toExcerpt(Buffer.from(String(location)))}`;
   return `answered ${status} in ${result.duration_ms} ms${where}${text === "" ? "" : `: ${text}`}`;
 }
 
@@ -192,7 +192,7 @@ function describeSilence({ kind, message }: Silence, duration_ms: number): strin
 }
 
 /** The start of an answer, on one line. */
-function excerpt(body: Buffer): string {
+function toExcerpt(body: Buffer): string {
   const text = body
     .subarray(0, 400)
     .toString("utf8")

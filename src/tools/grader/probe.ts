@@ -144,7 +144,9 @@ export function formatSeconds(ms: number): string {
 /** Whether expected side effects are still missing. */
 function isShort(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): boolean {
   if (now.ids === null) return now.count - before.count < sumEffects(expected);
-  return [...expected].some(([id, wanted]) => occurrences(now, id) - occurrences(before, id) < wanted);
+  return [...expected].some(
+    ([id, wanted]) => countOccurrences(now, id) - countOccurrences(before, id) < wanted,
+  );
 }
 
 function sumEffects(expected: ExpectedEffects): number {
@@ -158,17 +160,18 @@ function findDifference(before: ProbeReading, now: ProbeReading, expected: Expec
     return seen === total ? null : `the probe's count rose by ${seen} instead of ${total}`;
   }
   for (const [id, wanted] of expected) {
-    const seen = occurrences(now, id) - occurrences(before, id);
-    if (seen !== wanted) return `the probe lists delivery ${id} ${times(seen)} instead of ${times(wanted)}`;
+    const seen = countOccurrences(now, id) - countOccurrences(before, id);
+    if (seen !== wanted)
+      return `the probe lists delivery ${id} ${formatTimes(seen)} instead of ${formatTimes(wanted)}`;
   }
   return null;
 }
 
-export function occurrences({ ids }: ProbeReading, id: string): number {
+export function countOccurrences({ ids }: ProbeReading, id: string): number {
   return (ids ?? []).filter((one) => one === id).length;
 }
 
-function times(count: number): string {
+function formatTimes(count: number): string {
   return ["not at all", "once", "twice"][count] ?? `${count} times`;
 }
 

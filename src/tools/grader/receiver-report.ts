@@ -107,13 +107,13 @@ ${consoleHtml(report)}
 ${fixesHtml(report)}
 <h2>Every check</h2>
 <p class="quiet">Severity of a failure: critical, events are lost, forged or processed twice; major, genuine deliveries are refused, or a check of the receiver is weak; minor, little harm. Not observable: neither passed nor failed.</p>
-${worstFirst(report.checks).map(checkHtml)}
+${sortWorstFirst(report.checks).map(checkHtml)}
 ${manualChecksHtml(report)}`,
   });
 }
 
 /** Failures by severity, then errors and checks that were not observable, then the rest. */
-function worstFirst(checks: readonly CheckReport[]): CheckReport[] {
+function sortWorstFirst(checks: readonly CheckReport[]): CheckReport[] {
   const rank = ({ outcome, severity }: CheckReport) =>
     WORST_FIRST.indexOf(outcome) * WORST_SEVERITY_FIRST.length +
     (outcome === "passed" ? 0 : WORST_SEVERITY_FIRST.indexOf(severity));

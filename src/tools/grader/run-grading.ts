@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import { countOutcomes, runChecks } from "../checks/frame.ts";
 import { createSecretRedactor } from "../redact.ts";
 import { type Check, type CheckDescription, staysOverloaded } from "./check.ts";
 import { CHECKS, FIRST_CHECK } from "./checks/index.ts";
 import { curlCommand } from "./curl.ts";
-import { DATA_FIELDS, freshId, SENT_EVENTS } from "./delivery.ts";
+import { createId, DATA_FIELDS, SENT_EVENTS } from "./delivery.ts";
 import { adviseOnCheck } from "./failure-kind.ts";
 import { type Finding, isAccepted, isDisabledBy410 } from "./finding.ts";
 import { type GraderNetwork, openNetwork } from "./network.ts";
@@ -57,7 +57,7 @@ export async function gradeFor(
   url: string,
   options: GradeReceiverOptions,
 ): Promise<ReceiverReport> {
-  const chosen = chosenChecks(options);
+  const chosen = chooseChecks(options);
   const session = openSession(url, options, caller);
   const report = createReporter(options, caller.names);
   const startedAt = new Date();
@@ -239,8 +239,8 @@ function openSession(
       onNotice: options.onNotice,
       names,
     },
-    webhookId: freshId("wh"),
-    organizationId: freshId("org"),
+    webhookId: createId("wh"),
+    organizationId: createId("org"),
     serviceName: options.serviceName ?? "Service",
     probe: probe && new Probe({ url: probe, outbound, timeoutMs, patienceMs, settleMs, signal }),
   });
@@ -248,12 +248,12 @@ function openSession(
 
 /** Nothing is sent. @throws ReceiverTestUsageError if `gradeReceiver` would */
 export function requireGradable(url: string, options: GradeReceiverOptions): void {
-  chosenChecks(options);
+  chooseChecks(options);
   openSession(url, options, { names: OPTION_NAMES.library }).options.outbound.close();
 }
 
 /** The checks to run, in their order. @throws ReceiverTestUsageError */
-function chosenChecks({ only, skip = [], failOn = "minor" }: GradeReceiverOptions): readonly Check[] {
+function chooseChecks({ only, skip = [], failOn = "minor" }: GradeReceiverOptions): readonly Check[] {
   requireKnown("severity", [failOn], { all: SEVERITIES });
   const ids = CHECKS.map(({ id }) => id);
   requireKnown("check", only ?? [], { all: ids, option: "only" });
@@ -276,7 +276,7 @@ function requireKnown(
 ): void {
   const unknown = given.find((one) => !all.includes(one));
   if (unknown === undefined) return;
-  const meant = nearest(unknown, all);
+  const meant = findNearest(unknown, all);
   // Where no known word is near, all of them are listed.
   const hint = meant === undefined ? `take one of ${all.join(", ")}` : `did you mean "${meant}"?`;
   throw new ReceiverTestUsageError(`there is no ${what} "${unknown.slice(0, 80)}"; ${hint}`, option);

@@ -47,7 +47,7 @@ export function formatDelivery(delivery: ListenedDelivery): string {
   const lines = [
     `${at.slice(11, 23)}  ${printable(what)}  attempt ${attempt}  signature ${describeVerdict(signature)}  -> ${answer}`,
   ];
-  if (signature === undefined || signature.verdict === "valid") lines.push(`  ${shown(body)}`);
+  if (signature === undefined || signature.verdict === "valid") lines.push(`  ${formatBody(body)}`);
   else {
     lines.push(
       `  why:       ${printable(signature.reason)}`,
@@ -64,7 +64,7 @@ function describeVerdict(signature: SignatureVerdict | undefined): string {
   return signature === undefined ? "not checked (no --secret)" : signature.verdict.toUpperCase();
 }
 
-function shown(body: Buffer): string {
+function formatBody(body: Buffer): string {
   const text = printable(body.subarray(0, MAX_SHOWN_BYTES).toString("utf8"));
   return body.length > MAX_SHOWN_BYTES ? `${text} … (${body.length} bytes)` : text;
 }

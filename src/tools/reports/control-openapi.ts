@@ -11,11 +11,11 @@ import {
   type DocumentComponents,
   groupBy,
   headerRefs,
-  inPascalCase,
   type Json,
   LOCAL_SITE,
   shareResponse,
   toOpenApi,
+  toPascalCase,
 } from "./openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
@@ -65,7 +65,7 @@ function problemResponses(call: Call, { schemas, responses }: DocumentComponents
   const problem = schemas.place(ProblemBody);
   return Object.fromEntries(
     [...byStatus].map(([status, kinds]) => {
-      const name = kinds.map(inPascalCase).join("Or");
+      const name = kinds.map(toPascalCase).join("Or");
       return [status, shareResponse(responses, name, problemResponse(problem, status, kinds))];
     }),
   );

@@ -53,7 +53,7 @@ export type CoverageMatrix = Static<typeof CoverageMatrix>;
 
 /** Computed from the declarations and the answers of one sandbox. */
 export function coverageMatrix(operations: readonly AnyOperation[], counts: OutcomeCounts): CoverageMatrix {
-  const rows = operations.map((operation) => coveredOperation(operation, counts));
+  const rows = operations.map((operation) => toCoveredOperation(operation, counts));
   const own = rows.filter((row) => row.own !== undefined);
   return {
     ...countCovered(rows.filter((row) => row.own === undefined)),
@@ -68,7 +68,7 @@ function countCovered(rows: readonly CoveredOperation[]) {
   return { percent: percentage(covered, outcomes.length), covered, total: outcomes.length };
 }
 
-function coveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
+function toCoveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
   const hits = counts.get(operation.id);
   const outcomes: CoveredOutcome[] = [
     ...listSuccesses(operation).map(({ status }) => ({ status, code: null, hits: hits.get(status) ?? 0 })),

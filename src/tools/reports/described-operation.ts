@@ -7,7 +7,7 @@ const KINDS = ["schemas", "responses", "parameters", "requestBodies", "headers",
  * The part of a document that an own operation has in common with its OpenAPI document: parameters, body and answers as
  * they are there. The components that they refer to get the document's number in front of their names.
  */
-export function describedParts(
+export function takeDescribedParts(
   { described }: AnyOperation,
   { foreign }: DocumentComponents,
 ): Json | undefined {

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { type AnyEvent, dataSchema, samplePayload } from "../../engine/contract/event.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
-import { plainSchema } from "./openapi-document.ts";
+import { toPlainSchema } from "./openapi-document.ts";
 
 export const CataloguedEvent = ClosedObject(
   {
@@ -47,7 +47,7 @@ function payloadSchema(event: AnyEvent): Record<string, unknown> {
   const text = { type: "string" };
   const properties = {
     event: { const: event.name },
-    data: plainSchema(dataSchema(event)),
+    data: toPlainSchema(dataSchema(event)),
     timestamp: { type: "string", format: "date-time" },
     webhook_id: text,
     delivery_id: { ...text, description: "The same on every attempt, to detect repetitions" },

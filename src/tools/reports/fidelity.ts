@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
-import { type AssumedPart, assumedEndpoint, assumedParts } from "../../engine/contract/provenance.ts";
+import { type AssumedPart, findAssumedEndpoint, listAssumedParts } from "../../engine/contract/provenance.ts";
 import { ClosedObject, Words } from "../../engine/contract/schema.ts";
 import { listSettings } from "../../engine/contract/settings.ts";
 
@@ -59,7 +59,7 @@ export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLed
       path: operation.path,
       provenance: toProvenance(operation),
       assumptions: [...(operation.assumptions ?? [])],
-      assumed: [...assumedParts(operation)],
+      assumed: [...listAssumedParts(operation)],
       error_codes: [...listErrorCodes(operation)],
     })),
     assumptions: ASSUMPTIONS.map(({ id, topic, chosen }) => ({
@@ -74,7 +74,7 @@ export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLed
 
 function toProvenance(operation: AnyOperation): "specified" | "assumed" | "own" {
   if (operation.own !== undefined) return "own";
-  return assumedEndpoint(operation) === undefined ? "specified" : "assumed";
+  return findAssumedEndpoint(operation) === undefined ? "specified" : "assumed";
 }
 
 /** The ledger as the page docs/fidelity.md. */
@@ -117,8 +117,8 @@ export function assumptionsPage(): string {
   const entries = ASSUMPTIONS.map(({ id, topic, chosen, details = [] }) => {
     const settings = listSettings(id).map((name) => `\`${name}\``);
     const parts = [
-      escaped(chosen),
-      details.map((text) => `- ${escaped(text)}`).join("\n"),
+      escapeHtml(chosen),
+      details.map((text) => `- ${escapeHtml(text)}`).join("\n"),
       settings.length === 0 ? "" : `[Settings](../sandboxes-and-time.md#settings): ${settings.join(", ")}.`,
     ];
     return `## <a id="${id}"></a>${id} ${topic}\n\n${parts.filter((text) => text !== "").join("\n\n")}\n`;
@@ -133,6 +133,6 @@ ${entries.join("\n")}`;
 }
 
 /** Without this, `<resource>_id` would be an HTML element. */
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll("<", "\\<");
 }

@@ -25,19 +25,19 @@ export function html(strings: TemplateStringsArray, ...values: readonly Interpol
   let markup = strings[0]!;
   for (const [i, value] of values.entries()) {
     if (strings[i]!.endsWith("=")) throw new TypeError(`an attribute without quotes: ${strings[i]}`);
-    markup += escaped(value) + strings[i + 1]!;
+    markup += escapeHtml(value) + strings[i + 1]!;
   }
   return new Html(markup);
 }
 
 /** Marks our own text, such as a style sheet, as markup. */
-export function trusted(markup: string): Html {
+export function trustMarkup(markup: string): Html {
   return new Html(markup);
 }
 
-function escaped(value: Interpolated): string {
+function escapeHtml(value: Interpolated): string {
   if (value instanceof Html) return value.toString();
-  return typeof value === "object" ? value.map(escaped).join("") : htmlEscape(String(value));
+  return typeof value === "object" ? value.map(escapeHtml).join("") : htmlEscape(String(value));
 }
 
 interface HtmlPage {
@@ -58,7 +58,7 @@ export function htmlPage({ title, style, body, createdAt = new Date() }: HtmlPag
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${title}</title>
-<style>${trusted(PAGE_STYLE + style)}</style>
+<style>${trustMarkup(PAGE_STYLE + style)}</style>
 </head>
 <body>
 <main>

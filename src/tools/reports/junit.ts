@@ -31,15 +31,19 @@ export interface JunitReport {
 export function junit(report: JunitReport): string {
   const all = report.suites.flatMap((suite) => suite.cases);
   const suites = report.suites.map(({ name, cases, properties = [] }) =>
-    element("testsuite", { name, ...totals(cases) }, propertyList(properties) + cases.map(testCase).join("")),
+    element(
+      "testsuite",
+      { name, ...sumTotals(cases) },
+      propertyList(properties) + cases.map(testCase).join(""),
+    ),
   );
   // Jenkins' schema has no `skipped` here.
-  const { skipped: _, ...sums } = totals(all);
+  const { skipped: _, ...sums } = sumTotals(all);
   const root = element("testsuites", { name: report.name, ...sums }, suites.join(""));
   return `<?xml version="1.0" encoding="UTF-8"?>\n${root}`;
 }
 
-function totals(cases: JunitCase[]): Record<string, string> {
+function sumTotals(cases: JunitCase[]): Record<string, string> {
   const seconds = cases.reduce((sum, one) => sum + one.time_seconds, 0);
   return {
     tests: String(cases.length),

@@ -105,7 +105,7 @@ export function shareResponse(responses: Json, name: string, response: Json): Js
   return { $ref: `#/components/responses/${key}` };
 }
 
-export function inPascalCase(words: string): string {
+export function toPascalCase(words: string): string {
   return words.toLowerCase().replaceAll(/(?:^|[-_])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
@@ -252,7 +252,7 @@ const INTERNAL = new Set([
 ]);
 
 /** A schema as anyone reads it. */
-export function plainSchema(schema: TSchema): object {
+export function toPlainSchema(schema: TSchema): object {
   return JSON.parse(
     JSON.stringify(schema, (key, value) => (INTERNAL.has(key) ? undefined : value)),
   ) as object;

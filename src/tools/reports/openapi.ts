@@ -4,21 +4,21 @@ import { codeInB, type Envelope, envelopeFor } from "../../engine/contract/envel
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyEvent, dataSchema } from "../../engine/contract/event.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
-import { assumedParts } from "../../engine/contract/provenance.ts";
+import { listAssumedParts } from "../../engine/contract/provenance.ts";
 import { listRefusals } from "../../engine/contract/refusals.ts";
 import type { Site } from "../../engine/pipeline/plain-http.ts";
 import { BUDGET_SCOPES } from "../../engine/resources/usage/rules.ts";
-import { describedParts } from "./described-operation.ts";
+import { takeDescribedParts } from "./described-operation.ts";
 import {
   type DocumentComponents,
   groupBy,
   headerRefs,
-  inPascalCase,
   type Json,
   LOCAL_SITE,
   type SchemaComponents,
   shareResponse,
   toOpenApi,
+  toPascalCase,
 } from "./openapi-document.ts";
 
 const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
@@ -62,7 +62,7 @@ export function openApiDocument(
       },
       notes: describeAssumed,
       errorResponses,
-      described: describedParts,
+      described: takeDescribedParts,
       tags: ["events"],
       more: (components) => ({
         webhooks: webhookObjects(events, components),
@@ -77,7 +77,7 @@ export function openApiDocument(
 
 function describeAssumed(operation: AnyOperation): Json {
   const { assumptions, credentials, identify, own } = operation;
-  const assumed = assumedParts(operation);
+  const assumed = listAssumedParts(operation);
   return {
     ...(own === undefined ? {} : { "x-own": own }),
     ...(assumptions?.length ? { "x-assumption": assumptions } : {}),
@@ -96,7 +96,7 @@ function errorResponses(operation: AnyOperation, { responses }: DocumentComponen
     [...byStatus]
       .sort(([a], [b]) => a - b)
       .map(([status, codes]) => {
-        const name = codes.map(inPascalCase).join("Or");
+        const name = codes.map(toPascalCase).join("Or");
         return [status, shareResponse(responses, name, errorResponse(operation, status, codes))];
       }),
   );

@@ -42,14 +42,14 @@ export function withTables(page: string, calls: readonly Call[]): string {
 /** A line for each call: its input, its summary, and after the arrow its answer, unless it is 204 alone. */
 function callList(calls: readonly Call[], shown: Shown): string {
   const lines = calls.map((call) => {
-    const request = [call.method, shortPath(call), takes(call, shown)].filter((part) => part !== "");
+    const request = [call.method, shortenPath(call), takes(call, shown)].filter((part) => part !== "");
     const answer = answers(call, shown);
     return `- ${request.join(" ")}: ${call.summary}${answer === "204" ? "" : ` → ${answer}`}\n`;
   });
   return lines.join("");
 }
 
-function shortPath({ path }: AnyDeclaration): string {
+function shortenPath({ path }: AnyDeclaration): string {
   const below = path.replace(/^\/_control\/sandboxes\/\{name\}/, "");
   return below === path ? `\`${path}\`` : below === "" ? "S" : `S\`${below}\``;
 }

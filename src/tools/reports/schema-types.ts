@@ -82,12 +82,12 @@ function toObject({ properties = {}, required = [], additionalProperties }: Shap
   const fields = Object.entries(properties)
     .filter(([, one]) => !scope.has(one, hidden))
     .map(([name, one]) => toField(name, toType(one, scope), !required.includes(name)));
-  if (fields.length > 0) return block(fields);
+  if (fields.length > 0) return writeBlock(fields);
   const values = typeof additionalProperties === "object" ? toType(additionalProperties, scope) : "unknown";
   return `Record<string, ${additionalProperties === false ? "never" : values}>`;
 }
 
-export function block(fields: readonly string[]): string {
+export function writeBlock(fields: readonly string[]): string {
   return fields.length === 0 ? "{}" : `{\n${fields.join("\n").replaceAll(/^/gm, "  ")}\n}`;
 }
 

@@ -56,7 +56,7 @@ export async function fixtureFromHar({
   const shape = fixtureShape(resources);
   const invalid = dropInvalidValues(document, shape);
   addMissingRecords(document, shape);
-  const fixture = inOrder(document, shape);
+  const fixture = sortKeys(document, shape);
   new FixtureLibrary({ resources, trustBuild: false }).load(fixture);
   return { fixture, base, counts, without_body, dropped: [...dropped, ...invalid], key: toKey(0) };
 }
@@ -162,7 +162,7 @@ function addMissingRecords(document: Fields, shape: FixtureShape): void {
   }
 }
 
-function inOrder(document: Fields, shape: FixtureShape): FixtureData {
+function sortKeys(document: Fields, shape: FixtureShape): FixtureData {
   const order = Object.keys(shape.document.properties ?? {});
   const sorted = Object.entries(document).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   return Object.fromEntries(sorted) as FixtureData;

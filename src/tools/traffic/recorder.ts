@@ -130,7 +130,7 @@ class Relay {
   }
 
   private requestHeaders({ method, headers, rawHeaders }: http.IncomingMessage): string[] {
-    const sent = withHost(proxied(rawHeaders), new URL(this.target).host);
+    const sent = withHost(listProxied(rawHeaders), new URL(this.target).host);
     const length = headers["content-length"] ?? headers["transfer-encoding"];
     // Otherwise Node would add `Transfer-Encoding: chunked`, which the client did not send.
     return length === undefined && !/^(GET|HEAD|DELETE|OPTIONS)$/.test(method!)
@@ -141,7 +141,7 @@ class Relay {
   private passBack(answer: http.IncomingMessage, outgoing: http.ServerResponse): void {
     this.answer = answer;
     this.headAt = performance.now();
-    outgoing.writeHead(answer.statusCode!, answer.statusMessage, proxied(answer.rawHeaders));
+    outgoing.writeHead(answer.statusCode!, answer.statusMessage, listProxied(answer.rawHeaders));
     // An event stream may say nothing for a while.
     outgoing.flushHeaders();
     answer.on("data", (piece: Buffer) => this.answered.add(piece));
@@ -170,7 +170,11 @@ class Relay {
     const { answer } = this;
     const exchange: ArchivedExchange = {
       at: this.at,
-      ...{ send: tenths(sent - this.started), wait: tenths(head - sent), receive: tenths(ended - head) },
+      ...{
+        send: roundToTenths(sent - this.started),
+        wait: roundToTenths(head - sent),
+        receive: roundToTenths(ended - head),
+      },
       ...{ method: method!, url: this.target + path, query: query.join("?") },
       requestHeaders: withHost(rawHeaders, new URL(this.target).host),
       requestBody: this.requestBody.archived(headers["content-encoding"]),
@@ -182,7 +186,7 @@ class Relay {
   }
 }
 
-function tenths(milliseconds: number): number {
+function roundToTenths(milliseconds: number): number {
   return Math.round(milliseconds * 10) / 10;
 }
 
@@ -191,7 +195,7 @@ function hasBody({ headers }: http.IncomingMessage): boolean {
 }
 
 /** Name, value, name, value …, in their order and spelling. */
-function proxied(raw: readonly string[]): string[] {
+function listProxied(raw: readonly string[]): string[] {
   return toPairs(raw).flatMap(([name, value]) => (HOP_BY_HOP.has(name.toLowerCase()) ? [] : [name, value]));
 }
 

@@ -3,8 +3,12 @@ import type { ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
 import { toMediaType } from "../../engine/contract/media-types.ts";
 import { type AnyOperation, listSuccesses, type Success } from "../../engine/contract/operation.ts";
-import { assumedEndpoint, assumedPlace, assumedStatus } from "../../engine/contract/provenance.ts";
-import { specifiedPrefixes } from "../../engine/contract/schema.ts";
+import {
+  findAssumedEndpoint,
+  findAssumedPlace,
+  findAssumedStatus,
+} from "../../engine/contract/provenance.ts";
+import { listSpecifiedPrefixes } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
 import { explain } from "../../engine/documents/schema-message.ts";
@@ -17,7 +21,7 @@ import type { Verdict } from "./verdict.ts";
 /** Headers that a success has only in some cases; the checks of their operations cover them. */
 const SOMETIMES = new Set(["x-pii-redacted", "x-pii-policies", "x-provider-credits-consumed", "range"]);
 
-export function succeeded({ status }: Exchange): boolean {
+export function hasSucceeded({ status }: Exchange): boolean {
   return status >= 200 && status < 300;
 }
 
@@ -27,9 +31,9 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   const { status, method, path, text } = exchange;
   if (!checkWire(verdict, exchange)) return false;
   const about = `${method} ${path}`;
-  if (!succeeded(exchange)) {
-    const problem = `${about} answers ${status} instead of a success: ${excerpt(text)}`;
-    return verdict.expect(false, problem, assumedEndpoint(operation));
+  if (!hasSucceeded(exchange)) {
+    const problem = `${about} answers ${status} instead of a success: ${toExcerpt(text)}`;
+    return verdict.expect(false, problem, findAssumedEndpoint(operation));
   }
   const documented = operation.described?.answer(status);
   const declared = documented === undefined ? listSuccesses(operation) : [documented];
@@ -38,13 +42,13 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   verdict.expect(
     success !== undefined,
     `${about} answers ${status} instead of ${statuses}`,
-    assumedStatus(operation),
+    findAssumedStatus(operation),
   );
   const shape = success ?? declared[0]!;
   for (const name of shape.headers ?? []) {
     if (SOMETIMES.has(name.toLowerCase())) continue;
     const problem = `${path}: the header ${name} is missing`;
-    verdict.expect(exchange.headers.has(name), problem, assumedEndpoint(operation));
+    verdict.expect(exchange.headers.has(name), problem, findAssumedEndpoint(operation));
   }
   if (!checkContent(verdict, exchange, shape)) return false;
   return operation.own === undefined ? checkRepeated(verdict, exchange) : checkRecord(verdict, exchange);
@@ -56,7 +60,7 @@ function checkRecord(verdict: Verdict, { operation, method, path, json, sent }: 
   const found = name === undefined || method !== "GET" ? undefined : findRecord(json, name);
   if (found === undefined) return true;
   const id = found.record[found.field];
-  const problem = `GET ${path} answers ${found.field} ${excerpt(id)}`;
+  const problem = `GET ${path} answers ${found.field} ${toExcerpt(id)}`;
   return verdict.expect(isMasked(id) || String(id) === sent.params[name!], problem);
 }
 
@@ -64,20 +68,20 @@ function checkRecord(verdict: Verdict, { operation, method, path, json, sent }: 
 export function checkContent(verdict: Verdict, exchange: Exchange, shape: Success): boolean {
   const { headers, path, json, text, status } = exchange;
   const operation = exchange.operation as AnyOperation;
-  const gap = assumedPlace(operation, "");
+  const gap = findAssumedPlace(operation, "");
   const { schema, content_types = [], events } = shape;
   const whole = exchange.recorded?.whole ?? true;
   // Documents often leave out what an answer contains.
   if (operation.described !== undefined && content_types.length === 0) return true;
   if (schema === undefined && content_types.length === 0) {
-    return verdict.expect(text === "", `${path}: ${status} has a body: ${excerpt(text)}`, gap);
+    return verdict.expect(text === "", `${path}: ${status} has a body: ${toExcerpt(text)}`, gap);
   }
   const type = toMediaType(headers.get("content-type") ?? "");
   const json_type = schema === undefined || operation.described !== undefined ? [] : ["application/json"];
   const allowed = [...content_types, ...json_type];
   const fits = allowed.some((one) => one.includes("*") || toMediaType(one) === type);
   if (
-    !verdict.expect(fits, `${path}: the content type is ${excerpt(type)}, not ${allowed.join(" or ")}`, gap)
+    !verdict.expect(fits, `${path}: the content type is ${toExcerpt(type)}, not ${allowed.join(" or ")}`, gap)
   )
     return false;
   if (events !== undefined) checkEvents(verdict, exchange, events);
@@ -115,13 +119,17 @@ function checkRepeated(verdict: Verdict, exchange: Exchange): boolean {
       if (wanted === undefined || OTHER_VALUES.has(name) || isMasked(value) || isMasked(wanted)) continue;
       if (typeof value === "object" && !isListOfTexts(value)) continue;
       const fits = isDeepStrictEqual(value, wanted) || String(value) === wanted;
-      const problem = `${operation.id}: ${name} is ${excerpt(value)} instead of ${excerpt(wanted)}`;
-      ok = verdict.expect(fits, problem, assumedPlace(operation, `${place}/${name}`)) && ok;
+      const problem = `${operation.id}: ${name} is ${toExcerpt(value)} instead of ${toExcerpt(wanted)}`;
+      ok = verdict.expect(fits, problem, findAssumedPlace(operation, `${place}/${name}`)) && ok;
     }
   }
   // A test notification reports its outcome.
   if (typeof json.success === "boolean" && operation.id !== "connector_notifications.test")
-    verdict.expect(json.success, `${operation.id}: success is false`, assumedPlace(operation, "/success"));
+    verdict.expect(
+      json.success,
+      `${operation.id}: success is false`,
+      findAssumedPlace(operation, "/success"),
+    );
   if (operation.id === "departments.reparent") checkPath(verdict, json);
   if (operation.id === "users.set_current_organization") {
     const { current_organization_id, organization } = json;
@@ -135,7 +143,7 @@ function checkRepeated(verdict: Verdict, exchange: Exchange): boolean {
 function checkPath(verdict: Verdict, { id, parent_id, path, depth }: Exchange["json"]): void {
   const chain = String(path).split("/");
   const fits = chain.at(-1) === id && (chain.at(-2) ?? null) === parent_id;
-  verdict.expect(fits, `the path of ${id} under ${parent_id} is ${excerpt(path)}`);
+  verdict.expect(fits, `the path of ${id} under ${parent_id} is ${toExcerpt(path)}`);
   verdict.expect(depth === chain.length - 1, `the depth of ${path} is ${depth}`, "G10");
 }
 
@@ -153,10 +161,10 @@ function checkEvents(verdict: Verdict, { operation, text, path }: Exchange, sche
   const full = events.filter((event) => read(event, "data").length > 0);
   const ids = full.map((event) => Number(read(event, "id")[0] ?? Number.NaN));
   const rise = ids.every((id, i) => id > (ids[i - 1] ?? Number.NEGATIVE_INFINITY));
-  verdict.expect(rise, `${path}: the ids of events are ${ids.join(", ")}`, assumedPlace(operation!, ""));
+  verdict.expect(rise, `${path}: the ids of events are ${ids.join(", ")}`, findAssumedPlace(operation!, ""));
   for (const event of full) {
     const { json, broken } = parseJson(read(event, "data").join("\n"));
-    if (broken) verdict.expect(false, `${path}: an event is not JSON`, assumedPlace(operation!, ""));
+    if (broken) verdict.expect(false, `${path}: an event is not JSON`, findAssumedPlace(operation!, ""));
     else checkBody(verdict, operation!, schema, json, { masked: true });
   }
 }
@@ -177,7 +185,7 @@ export function checkBody(
   { masked = false } = {},
 ): boolean {
   const validate = toValidator(schema);
-  const own = assumedPlace(operation, "");
+  const own = findAssumedPlace(operation, "");
   if (validate(body)) {
     noteUnknownFields(verdict, schema, body);
     return verdict.expect(true, "", own);
@@ -200,7 +208,11 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
   if (operation.own !== undefined) return undefined;
   const missing = error.keyword === "required";
   const place = missing ? `${error.instancePath}/${error.params["missingProperty"]}` : error.instancePath;
-  const assumed = assumedPlace(operation, place, missing ? "presence" : isOfType(error) ? "value" : "type");
+  const assumed = findAssumedPlace(
+    operation,
+    place,
+    missing ? "presence" : isOfType(error) ? "value" : "type",
+  );
   if (assumed !== undefined) return assumed;
   // The reference states types and prefixes; further limits of values are assumptions.
   const gap = operation.assumptions?.[0] ?? "G08";
@@ -211,7 +223,7 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
       .map((inner) => findAssumption(operation, inner))
       .find((one) => one !== undefined);
   if (error.keyword !== "pattern") return undefined;
-  const prefixes = specifiedPrefixes(String(error.schema));
+  const prefixes = listSpecifiedPrefixes(String(error.schema));
   if (prefixes.length === 0) return gap;
   return prefixes.some((prefix) => String(error.data).startsWith(prefix)) ? "G08" : undefined;
 }
@@ -234,7 +246,7 @@ function describeProblem({ id }: AnyOperation, error: ErrorObject): string {
   return `${id}: ${place} ${explain(error).message}`;
 }
 
-export function excerpt(value: unknown): string {
+export function toExcerpt(value: unknown): string {
   const text = typeof value === "string" ? JSON.stringify(value) : (JSON.stringify(value) ?? "absent");
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
@@ -243,21 +255,27 @@ type Shape = { properties?: Record<string, Shape>; items?: Shape; anyOf?: Shape[
 
 /** Notes fields of the answer that are not declared; they are allowed. */
 function noteUnknownFields(verdict: Verdict, schema: TSchema, body: unknown): void {
-  const unknown = [...unknownFields(schema as Shape, body, "")];
+  const unknown = [...findUnknownFields(schema as Shape, body, "")];
   if (unknown.length > 0) verdict.note(`also answers ${unknown.slice(0, 12).join(", ")}`);
 }
 
-function unknownFields(shape: Shape, value: unknown, place: string, found = new Set<string>()): Set<string> {
+function findUnknownFields(
+  shape: Shape,
+  value: unknown,
+  place: string,
+  found = new Set<string>(),
+): Set<string> {
   if (typeof value !== "object" || value === null) return found;
   if (Array.isArray(value)) {
     for (const item of shape.items ? value.slice(0, 20) : [])
-      unknownFields(shape.items!, item, `${place}/*`, found);
+      findUnknownFields(shape.items!, item, `${place}/*`, found);
     return found;
   }
   const properties = shape.properties ?? shape.anyOf?.find((one) => one.properties)?.properties;
   if (properties === undefined) return found;
   for (const [name, inner] of Object.entries(value)) {
-    if (Object.hasOwn(properties, name)) unknownFields(properties[name]!, inner, `${place}/${name}`, found);
+    if (Object.hasOwn(properties, name))
+      findUnknownFields(properties[name]!, inner, `${place}/${name}`, found);
     else found.add(`${place}/${name}`);
   }
   return found;

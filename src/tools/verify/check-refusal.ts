@@ -1,9 +1,9 @@
 import { codeInB, type Envelope } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
-import { assumedEndpoint, assumedEnvelope } from "../../engine/contract/provenance.ts";
+import { findAssumedEndpoint, findAssumedEnvelope } from "../../engine/contract/provenance.ts";
 import { listRefusals, type Refusal } from "../../engine/contract/refusals.ts";
-import { checkContent, checkWire, excerpt, isMasked } from "./check-answer.ts";
+import { checkContent, checkWire, isMasked, toExcerpt } from "./check-answer.ts";
 import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "./refusal-cases.ts";
 import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
@@ -18,7 +18,7 @@ export interface Expected extends Pick<Case, "code" | "gap" | "codeGap" | "detai
 /** Checks that a request was refused with one code of the catalogue, in its operation's envelope. */
 export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Expected): void {
   const { operation, status } = exchange;
-  const own = operation && assumedEndpoint(operation);
+  const own = operation && findAssumedEndpoint(operation);
   const gap = expected.gap ?? own;
   const wanted = CATALOGUE[expected.code].status;
   if (operation?.described !== undefined)
@@ -40,14 +40,14 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
   const shown = exchange.json.error.code as unknown;
   verdict.expect(
     shown === code,
-    `${about} has the code ${excerpt(shown)} instead of ${code}`,
+    `${about} has the code ${toExcerpt(shown)} instead of ${code}`,
     gap ?? expected.codeGap,
   );
   if (found !== "A") return;
   const details = (exchange.json.error.details ?? {}) as Record<string, unknown>;
   for (const [name, value] of Object.entries(expected.details ?? {})) {
     const fits = details[name] !== undefined && String(details[name]) === String(value);
-    const wrong = `${exchange.path}: details.${name} is ${excerpt(details[name])} instead of ${excerpt(value)}`;
+    const wrong = `${exchange.path}: details.${name} is ${toExcerpt(details[name])} instead of ${toExcerpt(value)}`;
     verdict.expect(fits, wrong, gap ?? expected.detailsGap);
   }
 }
@@ -95,7 +95,7 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
     return void checkDescribedRefusal(verdict, exchange, { statuses: [status] });
   if (status === 401) return void checkUnauthenticated(verdict, exchange);
   const transport = TRANSPORT.has(status);
-  const gap = assumedEndpoint(operation) ?? (transport ? "G09" : status === 429 ? "G05" : undefined);
+  const gap = findAssumedEndpoint(operation) ?? (transport ? "G09" : status === 429 ? "G05" : undefined);
   const envelope = transport ? "A" : (operation.envelope ?? "A");
   const found = checkEnvelope(verdict, exchange, { envelope, gap });
   if (found === undefined || found === "C") return undefined;
@@ -106,7 +106,7 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   // If a section shows the only code of this status, another code departs from the reference.
   const only = declared.length === 1 ? findCase(operation.id, declared[0]!) : undefined;
   const specified = only !== undefined && only.gap === undefined && only.codeGap === undefined;
-  const problem = `${method} ${path} answers ${status} with the code ${excerpt(shown)}, not ${words}`;
+  const problem = `${method} ${path} answers ${status} with the code ${toExcerpt(shown)}, not ${words}`;
   verdict.expect(code !== undefined, problem, gap ?? (specified ? undefined : BY_STATUS[status]));
   if (code !== undefined && found === "A") checkDetails(verdict, exchange, { code, gap });
   return shown;
@@ -146,7 +146,7 @@ function findProblems(details: Record<string, unknown>, { details: sources }: Re
     if (value === undefined) return [{ name, problem: `details.${name} is missing` }];
     const sent = findSent(name, source, exchange);
     if (sent === undefined || isMasked(value) || isMasked(sent) || String(value) === String(sent)) return [];
-    return [{ name, problem: `details.${name} is ${excerpt(value)} instead of ${excerpt(sent)}` }];
+    return [{ name, problem: `details.${name} is ${toExcerpt(value)} instead of ${toExcerpt(sent)}` }];
   });
 }
 
@@ -196,9 +196,9 @@ export function checkEnvelope(
   const about = `${method} ${path} (${status})`;
   if (found !== envelope) {
     const guide = found === "C" && (status === 401 || status === 403) ? "G06" : undefined;
-    const what = found === undefined ? `no envelope of section 7: ${excerpt(text)}` : `envelope ${found}`;
+    const what = found === undefined ? `no envelope of section 7: ${toExcerpt(text)}` : `envelope ${found}`;
     // Without an operation, the error is about a route (G04).
-    const own = exchange.operation === undefined ? "G04" : assumedEnvelope(exchange.operation);
+    const own = exchange.operation === undefined ? "G04" : findAssumedEnvelope(exchange.operation);
     const other = found === undefined ? undefined : own;
     verdict.expect(false, `${about} is in ${what}, instead of envelope ${envelope}`, guide ?? gap ?? other);
     if (found === undefined) return undefined;
@@ -232,13 +232,13 @@ const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?]
     const types = ["client_error", ...Object.values(TYPES.A), ...(status >= 500 ? ["server_error"] : [])];
     const wanted = TYPES.A[status];
     return [
-      [success === false, `success is ${excerpt(success)} in an error`],
-      [/^[A-Z][A-Z0-9_]*$/.test(String(code)), `error.code ${excerpt(code)} is not upper-case`],
+      [success === false, `success is ${toExcerpt(success)} in an error`],
+      [/^[A-Z][A-Z0-9_]*$/.test(String(code)), `error.code ${toExcerpt(code)} is not upper-case`],
       [isText(error.message), "error.message is not text"],
-      [error.status === status, `error.status is ${excerpt(error.status)}, the answer's status ${status}`],
+      [error.status === status, `error.status is ${toExcerpt(error.status)}, the answer's status ${status}`],
       [
         wanted === undefined ? types.includes(type) : type === wanted,
-        `error.type is ${excerpt(type)}, not ${wanted ?? `one of ${types.join(", ")}`}`,
+        `error.type is ${toExcerpt(type)}, not ${wanted ?? `one of ${types.join(", ")}`}`,
       ],
       [typeof error.details === "object" && error.details !== null, "error.details is not an object"],
       [isText(trace_id), "error.trace_id is not text"],
@@ -261,7 +261,7 @@ const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?]
 function fitsType(name: string, type: unknown, wanted: string | undefined): [boolean, string] {
   return [
     wanted === undefined ? isText(type) : type === wanted,
-    `${name} is ${excerpt(type)}, not ${wanted}`,
+    `${name} is ${toExcerpt(type)}, not ${wanted}`,
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Check as AnyCheck } from "../checks/frame.ts";
-import { checkSuccess, succeeded } from "./check-answer.ts";
+import { checkSuccess, hasSucceeded } from "./check-answer.ts";
 import type { Contract } from "./contract.ts";
 import type { Call } from "./exchange.ts";
 import { describeMissing, type KnownObjects, type PathParams } from "./known-objects.ts";
@@ -45,7 +45,7 @@ export class Context implements RunParts {
   /** Sends a request that must succeed; undefined if the answer is not a declared success. */
   async sendAndCheck(operation: string, call: Call = {}): Promise<Exchange | undefined> {
     const exchange = await this.send(operation, call);
-    return checkSuccess(this.verdict, exchange) && succeeded(exchange) ? exchange : undefined;
+    return checkSuccess(this.verdict, exchange) && hasSucceeded(exchange) ? exchange : undefined;
   }
 
   /** Known ids that belong together; if one is missing, undefined, and reported as not observable. */
@@ -80,7 +80,7 @@ export class Context implements RunParts {
       await tried();
     } finally {
       back = await this.target.undo(undo);
-      change.undone = succeeded(back);
+      change.undone = hasSucceeded(back);
       change.detail = change.undone ? undone : `${failed} answered ${back.status}`;
     }
     return back;

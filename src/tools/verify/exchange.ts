@@ -75,7 +75,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
 }
 
 /** Reads a stream until it ends, or for a limited time; the caller closes it. */
-export async function firstEvents(response: Response): Promise<Answer> {
+export async function readFirstEvents(response: Response): Promise<Answer> {
   if (response.body === null || !response.headers.get("content-type")?.startsWith("text/event-stream"))
     return readAnswer(response);
   const reader = response.body.getReader();

@@ -1,7 +1,7 @@
 import { readUserText } from "../../documents/files.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { getPrefix } from "../../engine/contract/schema.ts";
-import { nearest } from "../../engine/contract/text.ts";
+import { findNearest } from "../../engine/contract/text.ts";
 import { readDocument, type Warn } from "../../engine/documents/read-document.ts";
 import { InputError } from "../har/har-file.ts";
 import type { ObjectNames } from "./contract.ts";
@@ -195,13 +195,13 @@ export const USABLE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the usable name for a written one. A model is named by its key, for which there is no parameter. */
-export function usableName(names: ObjectNames, written: string): string | undefined {
+export function findUsableName(names: ObjectNames, written: string): string | undefined {
   const name = written === "models" ? "model" : names.parameter(written);
   return Object.hasOwn(USABLE_NAMES, name) ? name : names.findOwn(written);
 }
 
-export function writableNames(names: ObjectNames): string[] {
-  const others = [...names.others].filter((written) => usableName(names, written) !== undefined);
+export function listWritableNames(names: ObjectNames): string[] {
+  const others = [...names.others].filter((written) => findUsableName(names, written) !== undefined);
   return [...Object.keys(USABLE_NAMES), ...others, "models"];
 }
 
@@ -212,7 +212,7 @@ export function writableNames(names: ObjectNames): string[] {
 export function readUses(options: readonly string[], names: ObjectNames, warn?: Warn): Map<string, string[]> {
   const uses = new Map<string, string[]>();
   const add = (written: string, values: readonly string[]) => {
-    const name = usableName(names, written);
+    const name = findUsableName(names, written);
     if (name === undefined) throw unknownName(written, names);
     const ids = values.map((value) => value.trim()).filter((value) => value !== "");
     if (ids.length === 0) throw new InputError(`--use ${written} is empty`);
@@ -235,7 +235,7 @@ function readPairs(file: string, warn: Warn | undefined): [string, string[]][] {
 }
 
 function unknownName(written: string, names: ObjectNames): InputError {
-  const meant = nearest(written, writableNames(names));
+  const meant = findNearest(written, listWritableNames(names));
   const hint =
     meant === undefined ? `It takes ${Object.keys(USABLE_NAMES).join(", ")}.` : `Did you mean "${meant}"?`;
   return new InputError(`--use does not know "${written}". ${hint}`);

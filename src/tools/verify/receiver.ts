@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { sign } from "../../engine/webhooks/sign.ts";
-import { excerpt } from "./check-answer.ts";
+import { toExcerpt } from "./check-answer.ts";
 import { parseJson } from "./exchange.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -54,5 +54,5 @@ export function checkReceived(
   wanted["timestamp"] = [timestamp, /^\d{4}-.*Z$/.test(String(timestamp))];
   wanted["delivery_id"] = [delivery_id, /^del_\w/.test(String(delivery_id))];
   for (const [name, [is, fits]] of Object.entries(wanted))
-    verdict.expect(fits, `a delivery to ${webhook_id} has ${excerpt(is)} as ${name}`);
+    verdict.expect(fits, `a delivery to ${webhook_id} has ${toExcerpt(is)} as ${name}`);
 }

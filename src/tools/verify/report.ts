@@ -196,13 +196,13 @@ export function verifyHtml(report: VerifyReport): string {
   const title = `${words[0]!.toUpperCase()}${words.slice(1)}: contract of ${target}`;
   const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
   const counts = `${pluralize(summary.total, "check")}${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
-  const families = worstFirst(report.checks).map((family) => familyHtml(family, report));
+  const families = sortWorstFirst(report.checks).map((family) => familyHtml(family, report));
   return htmlPage({
     title,
     style: STYLE,
     body: html`<h1 class="${verdict}">${title}</h1>
 <p>${counts}</p>
-${recordedHtml(report)}
+${renderRecorded(report)}
 <p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. A departure from the specification fails. A departure from one of our assumptions, where the specification is silent, differs. A check that could not be observed has neither passed nor failed.</p>
 ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${families}
@@ -212,7 +212,7 @@ ${changesHtml(report)}`,
   });
 }
 
-function recordedHtml({ recorded }: VerifyReport): Html {
+function renderRecorded({ recorded }: VerifyReport): Html {
   if (recorded === null) return html``;
   return html`<p>Recorded by ${recorded.creator}: ${describeRecorded(recorded)}. Nothing was sent.</p>`;
 }
@@ -236,7 +236,7 @@ function changesHtml({ write, changes }: VerifyReport): Html {
 }
 
 /** Families with failures first, then those with differences, then the others in their order. */
-function worstFirst(checks: readonly CheckReport[]): CheckFamily[] {
+function sortWorstFirst(checks: readonly CheckReport[]): CheckFamily[] {
   const rank = (family: CheckFamily) =>
     WORST_FIRST.findIndex((outcome) =>
       checks.some((one) => one.family === family && one.outcome === outcome),

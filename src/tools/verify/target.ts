@@ -1,5 +1,12 @@
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { type Answer, type Call, changesNothing, firstEvents, readAnswer, wireProblem } from "./exchange.ts";
+import {
+  type Answer,
+  type Call,
+  changesNothing,
+  readAnswer,
+  readFirstEvents,
+  wireProblem,
+} from "./exchange.ts";
 import { toCredential } from "./own-operation.ts";
 
 /** The parts of a request that the checks of its answer need. */
@@ -126,7 +133,7 @@ export class Target {
         headers: this.makeHeaders(call),
         body: toBody(call),
       });
-      const answer = call.firstEvents ? await firstEvents(response) : await readAnswer(response);
+      const answer = call.firstEvents ? await readFirstEvents(response) : await readAnswer(response);
       return { ...about, ...answer };
     } catch (error) {
       stop.throwIfAborted();
@@ -198,7 +205,8 @@ export class RequestPacer {
   readRateHeaders({ headers }: Pick<Answer, "headers">): void {
     const remaining = headers.get("x-ratelimit-remaining") ?? headers.get("x-ratelimit-remaining-requests");
     if (remaining === null) return;
-    this.resumeAt = Number(remaining) > 0 ? 0 : Date.now() + Math.min(MAX_WAIT_MS, untilReset(headers));
+    this.resumeAt =
+      Number(remaining) > 0 ? 0 : Date.now() + Math.min(MAX_WAIT_MS, countSecondsToReset(headers));
   }
 
   /** The wait before a refused request is repeated, in milliseconds; undefined: the rate limit was not the reason. */
@@ -213,7 +221,7 @@ export class RequestPacer {
   }
 }
 
-function untilReset(headers: Headers): number {
+function countSecondsToReset(headers: Headers): number {
   const duration = headers.get("x-ratelimit-reset-requests");
   const [, minutes, seconds] = /^(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(duration ?? "-") ?? [];
   if (minutes !== undefined || seconds !== undefined) {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { declaredOperations } from "../../../src/engine/own/join.ts";
+import { toOperationsOption } from "../../../src/engine/own/join.ts";
 import * as notes from "../../own/notes.ts";
 import { choose, expectAccessible } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
@@ -8,7 +8,7 @@ import { readExample } from "../../support/own/serve-document.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const { api, openAt, control } = useConsole("world", declaredOperations(notes));
+const { api, openAt, control } = useConsole("world", toOperationsOption(notes));
 beforeEach(async () => {
   await control("POST", "/reset");
   await control("PUT", "/operations", { openapi: readExample("issue-tracker/openapi.yaml") });

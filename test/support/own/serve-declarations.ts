@@ -1,4 +1,4 @@
-import { declaredIn } from "../../../src/engine/own/join.ts";
+import { readDeclarations } from "../../../src/engine/own/join.ts";
 import { assemble, type Understudy } from "../../../src/understudy.ts";
 import { type ServedDocument, sendTo } from "./serve-document.ts";
 
@@ -7,7 +7,7 @@ export function serveDeclarations(exports: object): ServedDocument {
   const understudy: Understudy = assemble({
     seed: 7,
     clock: { mode: "frozen", now: Date.parse("2026-03-15T12:00:00Z") },
-    operations: [declaredIn(exports, { source: "operations.ts" })],
+    operations: [readDeclarations(exports, { source: "operations.ts" })],
   });
   return { understudy, send: sendTo(understudy) };
 }

@@ -1,4 +1,4 @@
-import { type JsonSchema, resolved, type SchemaComponents, withoutNull } from "../../api/open-api.ts";
+import { type JsonSchema, resolveSchema, type SchemaComponents, withoutNull } from "../../api/open-api.ts";
 
 const MAX_DEPTH = 6;
 /** Schemas of one's own may be wide, and refer to each other. */
@@ -18,7 +18,7 @@ export function makeExample(
   depth = 0,
   room: Room = { left: MAX_LINES },
 ): unknown {
-  const one = resolved(schema, components);
+  const one = resolveSchema(schema, components);
   if (one.examples?.[0] !== undefined) return one.examples[0];
   if (one.const !== undefined) return one.const;
   if (one.enum?.[0] !== undefined) return one.enum[0];
@@ -84,7 +84,7 @@ export function typeText(
   depth = 0,
   room: Room = { left: MAX_NAMED },
 ): string {
-  const one = resolved(schema, components);
+  const one = resolveSchema(schema, components);
   if (depth > MAX_DEPTH) return "any";
   room.left -= 1;
   if (room.left < 0) return "…";

@@ -4,7 +4,7 @@ import { type Actor, useActors } from "../../api/actors.ts";
 import { asCurl } from "../../api/copy-request.ts";
 import { withQuery } from "../../api/fetch-control.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
-import { type JsonSchema, type Operation, resolved, type SchemaComponents } from "../../api/open-api.ts";
+import { type JsonSchema, type Operation, resolveSchema, type SchemaComponents } from "../../api/open-api.ts";
 import { useSandboxChange } from "../../api/queries.ts";
 import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { Message } from "../../components/exchange.tsx";
@@ -12,7 +12,7 @@ import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../compon
 import { ViewLink } from "../../components/layout.tsx";
 import { Badge, statusOutcome } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
-import { CopyButton, singularName } from "../../components/text.tsx";
+import { CopyButton, toSingularName } from "../../components/text.tsx";
 import { fillIds, type Samples, useSamples } from "./samples.ts";
 import { makeExample } from "./schema.tsx";
 
@@ -74,7 +74,7 @@ function WhyNot({ samples: { note, first, missing } }: { samples: Samples }) {
         </ViewLink>
       }
     >
-      This sandbox has no {singularName(collection)} yet, so the call is answered with 404.
+      This sandbox has no {toSingularName(collection)} yet, so the call is answered with 404.
     </Notice>
   ));
 }
@@ -179,7 +179,7 @@ function proposeBody(props: TryOutProps, samples: Samples | undefined): string {
 
 /** The required parts of a form. */
 function proposeParts(schema: JsonSchema, components: SchemaComponents, samples: Samples | undefined): Parts {
-  const { properties = {}, required = [] } = resolved(schema, components);
+  const { properties = {}, required = [] } = resolveSchema(schema, components);
   return Object.fromEntries(
     required.map((name) => {
       const part = properties[name] ?? {};
@@ -221,7 +221,7 @@ function MultipartFields(props: {
   onChange: (parts: Parts) => void;
 }) {
   const { schema, components, parts, onChange } = props;
-  const { properties = {}, required = [] } = resolved(schema, components);
+  const { properties = {}, required = [] } = resolveSchema(schema, components);
   return Object.entries(properties).map(([name, { format }]) =>
     format === "binary" ? (
       <label key={name} className="field">

@@ -95,7 +95,7 @@ function makeColumns(operations: readonly Covered[]): readonly Column<Covered>[]
   const statuses = operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => status));
   const groups = [...new Set(statuses.map(groupStatus))].toSorted();
   const isCommon = (group: string) =>
-    operations.filter((row) => inGroup(row, group).length > 0).length * COMMON > operations.length;
+    operations.filter((row) => filterByGroup(row, group).length > 0).length * COMMON > operations.length;
   return [
     { id: "operation", title: "Operation", width: "minmax(14rem, 1fr)" },
     {
@@ -109,8 +109,8 @@ function makeColumns(operations: readonly Covered[]): readonly Column<Covered>[]
       (group): Column<Covered> => ({
         id: group,
         title: group,
-        value: (row) => countHits(inGroup(row, group)),
-        show: (row) => <HeatCell outcomes={inGroup(row, group)} />,
+        value: (row) => countHits(filterByGroup(row, group)),
+        show: (row) => <HeatCell outcomes={filterByGroup(row, group)} />,
         width: "2.9rem",
         from: isCommon(group) ? "medium" : "wide",
       }),
@@ -118,7 +118,7 @@ function makeColumns(operations: readonly Covered[]): readonly Column<Covered>[]
   ];
 }
 
-function inGroup({ outcomes }: Covered, group: string): Covered["outcomes"] {
+function filterByGroup({ outcomes }: Covered, group: string): Covered["outcomes"] {
   return outcomes.filter(({ status }) => groupStatus(status) === group);
 }
 
@@ -136,7 +136,7 @@ function HeatCell({ outcomes }: { outcomes: Covered["outcomes"] }) {
   const seen = outcomes.filter(({ hits }) => hits > 0).length;
   const hits = countHits(outcomes);
   const step = seen === 0 ? 0 : STEPS.filter((least) => hits >= least).length;
-  const text = seen === 0 ? "·" : seen < outcomes.length ? `${seen}/${outcomes.length}` : short(hits);
+  const text = seen === 0 ? "·" : seen < outcomes.length ? `${seen}/${outcomes.length}` : shortenCount(hits);
   return (
     <span
       className={`heat heat-${step}`}
@@ -147,7 +147,7 @@ function HeatCell({ outcomes }: { outcomes: Covered["outcomes"] }) {
   );
 }
 
-function short(hits: number): string {
+function shortenCount(hits: number): string {
   return hits < 1000 ? String(hits) : `${Math.floor(hits / 1000)}k`;
 }
 

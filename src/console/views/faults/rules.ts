@@ -225,10 +225,10 @@ export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule
 /** Connection faults as the client sees them; before the operation, those with a body carry an error. */
 const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"before" | "after", string>>>> =
   {
-    reset: both("the client’s connection is reset"),
-    hang: both("the client waits until it gives up"),
-    empty: both("the connection closes without a response"),
-    garbage: both("the client gets bytes that are not HTTP"),
+    reset: inBothPhases("the client’s connection is reset"),
+    hang: inBothPhases("the client waits until it gives up"),
+    empty: inBothPhases("the connection closes without a response"),
+    garbage: inBothPhases("the client gets bytes that are not HTTP"),
     truncate: { before: "an error response is cut off", after: "its response is cut off" },
     drip: {
       before: "an error response arrives in small pieces",
@@ -236,7 +236,7 @@ const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"be
     },
   };
 
-function both(words: string) {
+function inBothPhases(words: string) {
   return { before: words, after: words };
 }
 

@@ -8,7 +8,7 @@ import { ConfirmButton, DialogButton } from "../../components/dialog.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
-import { absolute, formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
+import { formatAbsolute, formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { type Branch, orderByLineage } from "./lineage.ts";
 import { CopyDialog, CreateSandbox, ResetDialog } from "./sandbox-forms.tsx";
@@ -199,9 +199,9 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
             "Fork of": forked_from || undefined,
             Fixture: fixture,
             Seed: seed,
-            Clock: `${formatClock(clock)}, ${absolute(clock.now)}`,
+            Clock: `${formatClock(clock)}, ${formatAbsolute(clock.now)}`,
             Scenarios: scenarios.length === 0 ? "none active" : scenarios.join(", "),
-            Created: `${absolute(created_at)}, real time`,
+            Created: `${formatAbsolute(created_at)}, real time`,
           }}
         />
       </Section>

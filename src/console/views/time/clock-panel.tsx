@@ -12,7 +12,7 @@ import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Field, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/notice.tsx";
-import { absolute, formatClock, useSandboxNow } from "../../components/time.tsx";
+import { formatAbsolute, formatClock, useSandboxNow } from "../../components/time.tsx";
 import { KINDS } from "./timers.tsx";
 
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
@@ -29,7 +29,7 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
   const change = useSandboxChange(
     (calls, to: ClockChange | AdvanceTo): Promise<ClockChanged | Advanced> =>
       "mode" in to ? calls.setClock(to) : calls.advance(to),
-    { done: ({ now, ran }) => `Now ${absolute(now)}. ${describeTimers(ran)}` },
+    { done: ({ now, ran }) => `Now ${formatAbsolute(now)}. ${describeTimers(ran)}` },
   );
   const { isPending, error } = change;
   const isSlow = useSlow(isPending);
@@ -103,7 +103,7 @@ function Progress() {
   const stop = useSandboxChange((calls) => calls.stopAdvance());
   return (
     <Notice outcome="other" action={<ActionButton label="Stop here" change={stop} />}>
-      Advancing … {data && absolute(data.now)}
+      Advancing … {data && formatAbsolute(data.now)}
     </Notice>
   );
 }

@@ -7,12 +7,12 @@ import { DialogButton } from "../../components/dialog.tsx";
 import { DetailPane, Facts, ViewLink } from "../../components/layout.tsx";
 import { Badge, Mark } from "../../components/mark.tsx";
 import { EmptyState, LoadError, NotFound, Notice, Problem } from "../../components/notice.tsx";
-import { absolute, RelativeTime, timeOfDay } from "../../components/time.tsx";
+import { formatAbsolute, RelativeTime, timeOfDay } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { Changes } from "../timeline/entry-detail.tsx";
 import { ForkDialog, RewindDialog } from "../timeline/entry-dialogs.tsx";
 import { toOutcome } from "../timeline/nodes.ts";
-import { shortTitle } from "../timeline/words.ts";
+import { toShortTitle } from "../timeline/words.ts";
 import { ClockPanel } from "./clock-panel.tsx";
 import { PendingPanel, timerKey } from "./pending-panel.tsx";
 import { KINDS, SubjectLink } from "./timers.tsx";
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
     show: (entry) => (
       <span title={entry.title}>
         <Mark outcome={toEntryOutcome(entry)} /> {entry.undone && <span className="quiet">undone: </span>}
-        {shortTitle(entry.title)}
+        {toShortTitle(entry.title)}
       </span>
     ),
   },
@@ -134,7 +134,7 @@ function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) 
     done: `Ran ${KINDS[kind].name} ${subject}.`,
   });
   const advance = useSandboxChange((calls) => calls.advance({ to: due_at }), {
-    done: ({ now }) => `Now ${absolute(now)}.`,
+    done: ({ now }) => `Now ${formatAbsolute(now)}.`,
   });
   return (
     <DetailPane
@@ -153,7 +153,7 @@ function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) 
         facts={{
           Due: (
             <>
-              {absolute(due_at)}, <RelativeTime at={due_at} />
+              {formatAbsolute(due_at)}, <RelativeTime at={due_at} />
             </>
           ),
           About: <SubjectLink timer={timer} />,
@@ -196,7 +196,7 @@ function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => voi
       )}
       <p className="flow">
         <Badge outcome={toEntryOutcome(entry)}>{entry.kind}</Badge>
-        <span>{absolute(at)}</span>
+        <span>{formatAbsolute(at)}</span>
         {undone && <Badge outcome="waiting">undone</Badge>}
       </p>
       <Changes entry={entry} />

@@ -2,7 +2,7 @@ import { type CSSProperties, useMemo } from "react";
 import type { Pending } from "../../../../types/control-api.ts";
 import { Badge, Mark } from "../../components/mark.tsx";
 import { EmptyState } from "../../components/notice.tsx";
-import { absolute, RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
+import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { buildAxis, type Cluster } from "./axis.ts";
 import { KINDS, SubjectLink } from "./timers.tsx";
@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Pending>[] = [
     id: "at",
     title: "Time",
     value: ({ due_at }) => due_at,
-    show: ({ due_at }) => absolute(due_at),
+    show: ({ due_at }) => formatAbsolute(due_at),
     width: "13rem",
     number: true,
     from: "medium",
@@ -120,7 +120,7 @@ function clusterName({ items }: Cluster): string {
 
 function describeCluster({ items }: Cluster, now: number): string {
   const words = items.slice(0, 12).map(({ kind, subject, name, due_at }) => {
-    const due = relative(Date.parse(due_at), now);
+    const due = formatRelative(Date.parse(due_at), now);
     return `${KINDS[kind].name} ${name ?? subject}, ${due}`;
   });
   return [...words, ...(items.length > 12 ? [`and ${items.length - 12} more`] : [])].join("\n");

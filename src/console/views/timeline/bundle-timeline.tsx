@@ -7,7 +7,7 @@ import { DetailPane } from "../../components/layout.tsx";
 import { Badge, Mark, type Outcome, statusOutcome } from "../../components/mark.tsx";
 import { EmptyState, Notice } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
-import { absolute, timeOfDay } from "../../components/time.tsx";
+import { formatAbsolute, timeOfDay } from "../../components/time.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
 
 const ROW_HEIGHT = 34;
@@ -33,7 +33,7 @@ export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClo
         </div>
         <Notice outcome="other">
           <b>{file}</b>: recorded in sandbox {bundle.sandbox} by Understudy {bundle.understudy}, from fixture{" "}
-          {bundle.fixture.name} with seed {bundle.seed}, starting at {absolute(bundle.clock.start)}.
+          {bundle.fixture.name} with seed {bundle.seed}, starting at {formatAbsolute(bundle.clock.start)}.
           Read-only. To run it again, use <code>understudy replay</code>.
         </Notice>
         <VirtualRows
@@ -59,7 +59,7 @@ export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClo
         >
           <p className="flow quiet">
             <Badge outcome={chosen.outcome}>{chosen.status || "no response"}</Badge>
-            <span>{absolute(chosen.at)}</span>
+            <span>{formatAbsolute(chosen.at)}</span>
           </p>
           {chosen.messages.map((message) => (
             <Message key={message.title} {...message} />

@@ -4,7 +4,7 @@ import { Mark } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
 import { useEntryAddress } from "./pinned.tsx";
-import { changeSummary, describeDelay, formatWait, nodeKind, nodeTitle, shortTitle } from "./words.ts";
+import { changeSummary, describeDelay, formatWait, nodeKind, nodeTitle, toShortTitle } from "./words.ts";
 
 /** Length of a time of day without milliseconds. */
 const SECONDS = "12:00:05".length;
@@ -52,7 +52,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
           {request ? (
             <RequestLine line={nodeTitle(row)} />
           ) : (
-            <span className="clip">{shortTitle(nodeTitle(row))}</span>
+            <span className="clip">{toShortTitle(nodeTitle(row))}</span>
           )}
         </a>
       </div>

@@ -61,7 +61,7 @@ export function makeFilter(
     terms.filter(({ field }) => field !== "body"),
     // A field without a value differs from an unknown field.
     (node, field) => (field in FIELDS ? (FIELDS[field]!(node) ?? "") : undefined),
-    wholeText,
+    joinText,
   );
   const body = terms.find(({ field }) => field === "body");
   return (node) =>
@@ -82,7 +82,7 @@ const ALSO: Partial<Record<Outcome, string>> = { delayed: "ok", rewind: "other" 
 
 const TEXTS = new WeakMap<Node, string>();
 
-function wholeText(node: Node): string {
+function joinText(node: Node): string {
   let text = TEXTS.get(node);
   if (text === undefined) {
     const { status, code, operation, principal, decision, id } = node.request ?? {};

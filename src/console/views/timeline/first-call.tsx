@@ -4,7 +4,7 @@ import { useActors } from "../../api/actors.ts";
 import { fetchService } from "../../api/fetch-service.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
-import { ConnectActions, firstCall, maskKey } from "../../components/connect.tsx";
+import { ConnectActions, maskKey, toFirstCall } from "../../components/connect.tsx";
 import { ActorField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Badge, statusOutcome } from "../../components/mark.tsx";
@@ -58,7 +58,7 @@ export function FirstCall() {
               <span>The call is in the timeline below. Now send one from your client:</span>
             </p>
           )}
-          <pre className="wire">{firstCall(sandbox?.base_url ?? "", maskKey(actor.key))}</pre>
+          <pre className="wire">{toFirstCall(sandbox?.base_url ?? "", maskKey(actor.key))}</pre>
           <ConnectActions apiKey={actor} />
         </>
       )}

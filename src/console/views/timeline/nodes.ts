@@ -49,7 +49,7 @@ export function buildNodes(lists: Lists): readonly Node[] {
 /** Like `buildNodes`, but rebuilds only the nodes from the first change on: a page may have 100,000. */
 export function updateNodes(cache: TimelineCache, lists: Lists): TimelineCache {
   const { requests, history, attempts } = lists;
-  const first = firstChange(cache, lists);
+  const first = findFirstChange(cache, lists);
   const reused = cache.nodes.findLastIndex(({ seq }) => seq < first) + 1;
   const nodes = cache.nodes.slice(0, reused);
   const places = reused === 0 ? new Map<string, number>() : cache.places;
@@ -76,7 +76,7 @@ export function updateNodes(cache: TimelineCache, lists: Lists): TimelineCache {
 }
 
 /** The smallest `seq` that is new or changed; 0 if old entries were evicted. */
-function firstChange(cache: TimelineCache, { requests, history, attempts }: Lists): number {
+function findFirstChange(cache: TimelineCache, { requests, history, attempts }: Lists): number {
   const known = cache.requests.length;
   const last = known - 1;
   if (known === 0 || requests[0] !== cache.requests[0] || requests[last] !== cache.requests[last]) return 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
-import { changeSummary, explainDecision, formatWait, shortTitle } from "./words.ts";
+import { changeSummary, explainDecision, formatWait, toShortTitle } from "./words.ts";
 
 const summary = (changes: HistoryEntry["changes"]) => changeSummary({ entry: { changes } } as never);
 
@@ -42,7 +42,7 @@ describe("shortTitle", () => {
     ["A retry to deliver user.created to wh_1 got no answer.", "no response: user.created, retry"],
     ["Advanced the clock by 1h.", "Advanced the clock by 1h."],
   ])("starts a delivery attempt with its result: %s", (title, short) => {
-    expect(shortTitle(title)).toBe(short);
+    expect(toShortTitle(title)).toBe(short);
   });
 });
 

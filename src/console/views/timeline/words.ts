@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
-import { singularName } from "../../components/text.tsx";
+import { toSingularName } from "../../components/text.tsx";
 import type { Node } from "./nodes.ts";
 
 const KINDS = {
@@ -32,7 +32,7 @@ export function nodeTitle({ request, entry, target }: Node): string {
 const ATTEMPT = /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to \S+ (?:\w+ ){0,2}(\d{3})?\b/;
 
 /** The title for a row: of a delivery attempt the result first, without the webhook. */
-export function shortTitle(title: string): string {
+export function toShortTitle(title: string): string {
   const [, kind, event, status] = ATTEMPT.exec(title) ?? [];
   return kind === undefined ? title : `${status ?? "no response"}: ${event}, ${kind}`;
 }
@@ -51,7 +51,7 @@ export function changeSummary({ entry }: Node): string {
         Boolean,
       );
       const words =
-        added + removed + changed === 1 ? singularName(collection) : collection.replaceAll("_", " ");
+        added + removed + changed === 1 ? toSingularName(collection) : collection.replaceAll("_", " ");
       return `${counts.join(" ")} ${words}`;
     })
     .join(", ");

@@ -4,14 +4,14 @@ import { Exchange } from "../../components/exchange.tsx";
 import { Badge, Mark, type Outcome, outcomePaint, SHAPES } from "../../components/mark.tsx";
 import { LoadError } from "../../components/notice.tsx";
 import { capitalize } from "../../components/text.tsx";
-import { Ago, absolute, useSandboxNow } from "../../components/time.tsx";
+import { Ago, formatAbsolute, useSandboxNow } from "../../components/time.tsx";
 import {
   type AttemptMark,
   type AttemptState,
   attemptMarks,
   type Delivery,
   formatSpan,
-  totalSpan,
+  sumDelays,
 } from "./attempts.ts";
 import { useDelays, useSignature } from "./use-webhooks.ts";
 
@@ -36,7 +36,7 @@ export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wi
   const delays = useDelays();
   const marks = attemptMarks(delivery, delays);
   const from = Date.parse(delivery.created_at);
-  const last = Math.max(from + totalSpan(delays), from + KNEE_MS, ...marks.map(({ at }) => at));
+  const last = Math.max(from + sumDelays(delays), from + KNEE_MS, ...marks.map(({ at }) => at));
   const width = wide ? 560 : 220;
   const place = (at: number) => {
     const share = Math.log1p(Math.max(0, at - from) / KNEE_MS) / Math.log1p((last - from) / KNEE_MS);
@@ -69,7 +69,7 @@ export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wi
           // Hides the line behind the shape.
           {...(state === "expected" && { fill: "var(--raised)" })}
         >
-          <title>{`${state}, ${absolute(new Date(at).toISOString())}`}</title>
+          <title>{`${state}, ${formatAbsolute(new Date(at).toISOString())}`}</title>
           <path d={SHAPES[OUTCOMES[state]]} />
         </g>
       ))}

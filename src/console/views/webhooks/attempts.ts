@@ -19,21 +19,21 @@ export interface AttemptMark {
  * end of each attempt to the next.
  */
 export function attemptMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
-  const marks = pastMarks(delivery, delays);
+  const marks = toPastMarks(delivery, delays);
   if (delivery.status === "success") return marks;
   const left = delays.slice(delivery.scheduled_attempts);
   if (delivery.next_retry !== null) {
     const due = Date.parse(delivery.next_retry);
-    return [...marks, { at: due, state: "due", attempt: undefined }, ...following(due, left, "expected")];
+    return [...marks, { at: due, state: "due", attempt: undefined }, ...planAttempts(due, left, "expected")];
   }
   const end = Date.parse(delivery.last_attempt ?? delivery.created_at);
   return [
     ...marks,
-    ...following(end, delays.slice(Math.max(0, delivery.scheduled_attempts - 1)), "cancelled"),
+    ...planAttempts(end, delays.slice(Math.max(0, delivery.scheduled_attempts - 1)), "cancelled"),
   ];
 }
 
-function pastMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
+function toPastMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
   const { attempt_log: log, scheduled_attempts, created_at, status } = delivery;
   if (log.length > 0) {
     return log.map((attempt) => ({
@@ -53,7 +53,7 @@ function pastMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[]
   }));
 }
 
-function following(from: number, delays: readonly number[], state: AttemptState): AttemptMark[] {
+function planAttempts(from: number, delays: readonly number[], state: AttemptState): AttemptMark[] {
   const marks: AttemptMark[] = [];
   let at = from;
   for (const delay of delays) {
@@ -69,7 +69,7 @@ export function isSuccess(code: number): boolean {
 }
 
 /** Milliseconds from the event to the last scheduled attempt, if each attempt takes no time. */
-export function totalSpan(delays: readonly number[]): number {
+export function sumDelays(delays: readonly number[]): number {
   return delays.reduce((sum, delay) => sum + (Number.isFinite(delay) ? delay : 0), 0);
 }
 

@@ -9,7 +9,7 @@ import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components
 import { Badge, type Outcome } from "../../components/mark.tsx";
 import { EmptyState, Notice } from "../../components/notice.tsx";
 import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
-import { absolute, RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
+import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { AttemptAxis, AttemptList } from "./attempt-list.tsx";
 import { type Delivery, type DeliveryState, deliveryState, type Webhook } from "./attempts.ts";
@@ -34,7 +34,7 @@ const OUTCOMES: Readonly<Record<DeliveryState, Outcome>> = {
 function DeliveryBadge({ delivery }: { delivery: Delivery }) {
   const now = useSandboxNow();
   const state = deliveryState(delivery, useDelays());
-  const word = delivery.next_retry ? `retry ${relative(Date.parse(delivery.next_retry), now)}` : state;
+  const word = delivery.next_retry ? `retry ${formatRelative(Date.parse(delivery.next_retry), now)}` : state;
   return <Badge outcome={OUTCOMES[state]}>{word}</Badge>;
 }
 
@@ -94,7 +94,7 @@ function makeReader(delays: readonly number[], urls: ReadonlyMap<string, string>
   };
 }
 
-function wholeText({ event, webhook_id, delivery_id, body, response_code }: Delivery): string {
+function joinText({ event, webhook_id, delivery_id, body, response_code }: Delivery): string {
   return [event, webhook_id, delivery_id, body, response_code].join("\n").toLowerCase();
 }
 
@@ -113,7 +113,7 @@ export function Deliveries() {
   const typed = get("find") ?? "";
   const rows = useMemo(() => {
     const urls = new Map(webhooks?.map((one) => [one.webhook_id, one.url]));
-    return data?.items.filter(makeMatcher(parseFilter(typed), makeReader(delays, urls), wholeText));
+    return data?.items.filter(makeMatcher(parseFilter(typed), makeReader(delays, urls), joinText));
   }, [data, typed, delays, webhooks]);
   const failed = data?.items.filter(({ status }) => status === "failed").length ?? 0;
   const redeliver = useSandboxChange(
@@ -232,10 +232,10 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
             ),
             Attempts: delivery.attempts,
             "Last answer": delivery.response_code || "none",
-            "Event time": absolute(delivery.created_at),
-            ...(delivery.delivered_at && { Delivered: absolute(delivery.delivered_at) }),
-            ...(delivery.last_attempt && { "Last attempt": absolute(delivery.last_attempt) }),
-            ...(delivery.next_retry && { "Next retry": absolute(delivery.next_retry) }),
+            "Event time": formatAbsolute(delivery.created_at),
+            ...(delivery.delivered_at && { Delivered: formatAbsolute(delivery.delivered_at) }),
+            ...(delivery.last_attempt && { "Last attempt": formatAbsolute(delivery.last_attempt) }),
+            ...(delivery.next_retry && { "Next retry": formatAbsolute(delivery.next_retry) }),
             Timeline: (
               <ViewLink view="timeline" query={{ find: delivery_id }}>
                 Attempts and their cause

@@ -9,7 +9,7 @@ import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components
 import { Badge } from "../../components/mark.tsx";
 import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton } from "../../components/text.tsx";
-import { absolute, RelativeTime } from "../../components/time.tsx";
+import { formatAbsolute, RelativeTime } from "../../components/time.tsx";
 import { MultiSelect } from "../../components/typed-field.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import type { Webhook } from "./attempts.ts";
@@ -130,7 +130,7 @@ function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => vo
             Secret: <code>{`whsec_…${secret.slice(-SEEN)}`}</code>,
             Events: events.join(", "),
             Description: description || undefined,
-            Created: absolute(created_at),
+            Created: formatAbsolute(created_at),
             "Last delivery": last_delivery === null ? "none" : <RelativeTime at={last_delivery} />,
           }}
         />

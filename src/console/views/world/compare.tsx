@@ -111,7 +111,7 @@ interface World {
   title: string;
 }
 
-function inState({ title }: World): string {
+function describeState({ title }: World): string {
   return title === NOW ? "now" : `in ${title}`;
 }
 
@@ -130,8 +130,8 @@ function Comparison({ from, to }: { from: World; to: World }) {
   const words: ChangeWords = {
     before: from.title,
     after: to.title,
-    added: `only ${inState(to)}`,
-    removed: `only ${inState(from)}`,
+    added: `only ${describeState(to)}`,
+    removed: `only ${describeState(from)}`,
     changed: "differs",
   };
   const counts = (["changed", "added", "removed"] as const).flatMap((kind) => {

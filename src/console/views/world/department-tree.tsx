@@ -63,7 +63,7 @@ function useScrollToSelected(
   useEffect(() => {
     const element = scroller.current;
     if (element === null || selected === shown.current) return;
-    const at = inOrder(tree).findIndex(({ id }) => id === selected);
+    const at = listInOrder(tree).findIndex(({ id }) => id === selected);
     if (at < 0) return;
     const top = at * ROW_HEIGHT;
     // Wait until the list has its full height.
@@ -80,8 +80,8 @@ function useScrollToSelected(
   }, [scroller, tree, selected]);
 }
 
-function inOrder(tree: readonly Branch[]): Department[] {
-  return tree.flatMap(({ department, children }) => [department, ...inOrder(children)]);
+function listInOrder(tree: readonly Branch[]): Department[] {
+  return tree.flatMap(({ department, children }) => [department, ...listInOrder(children)]);
 }
 
 function drawBranch({ department, children }: Branch) {

@@ -15,7 +15,7 @@ export function useFiltered(records: readonly Fields[], typed: string): readonly
   const all = typed.trim() === "";
   useEffect(() => {
     if (all) return setFound(undefined);
-    const matches = makeMatcher<Fields>(parseFilter(typed), (record, field) => record[field], wholeText);
+    const matches = makeMatcher<Fields>(parseFilter(typed), (record, field) => record[field], joinText);
     const matching: Fields[] = [];
     let at = 0;
     let next: ReturnType<typeof setTimeout>;
@@ -40,7 +40,7 @@ export function useFiltered(records: readonly Fields[], typed: string): readonly
 const TEXTS = new WeakMap<Fields, string>();
 
 /** Caches the text of each record. */
-function wholeText(record: Fields): string {
+function joinText(record: Fields): string {
   let text = TEXTS.get(record);
   if (text === undefined) {
     text = Object.values(record).map(toText).join("\n");

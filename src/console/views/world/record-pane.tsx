@@ -5,7 +5,7 @@ import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { LoadError, NotFound } from "../../components/notice.tsx";
-import { CopyButton, singularName } from "../../components/text.tsx";
+import { CopyButton, toSingularName } from "../../components/text.tsx";
 import { RecordForm, useDraft } from "./record-form.tsx";
 
 interface PaneProps {
@@ -45,7 +45,7 @@ export function RecordPane(props: PaneProps & { id: string }) {
       }
     >
       {query.error?.status === 404 ? (
-        <NotFound kind={singularName(collection)} id={id} />
+        <NotFound kind={toSingularName(collection)} id={id} />
       ) : (
         <LoadError error={query.error} />
       )}
@@ -93,7 +93,7 @@ export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: 
     { done: (record) => `Created ${String((record as unknown as Fields)[idField])}.` },
   );
   return (
-    <DetailPane title={`New ${singularName(collection)}`} label="New record" onClose={onClose}>
+    <DetailPane title={`New ${toSingularName(collection)}`} label="New record" onClose={onClose}>
       <RecordForm
         hint="Empty fields are generated from the sandbox’s seed."
         fields={fields}

@@ -98,8 +98,8 @@ function collectUsage(
     const own = usage.filter(({ organization_id }) => organization_id === id);
     const whole = own.find(({ api_key_id }) => api_key_id === null);
     const byKey = own.filter(({ api_key_id }) => api_key_id !== null);
-    const byApi = byKey.reduce((sum, one) => sum + spentInMonth(one, month), 0);
-    const total = whole ? spentInMonth(whole, month) : 0;
+    const byApi = byKey.reduce((sum, one) => sum + getSpentInMonth(one, month), 0);
+    const total = whole ? getSpentInMonth(whole, month) : 0;
     return {
       id,
       name,
@@ -109,7 +109,7 @@ function collectUsage(
         ...byKey.map((one) => ({
           id: one.id,
           title: keyNames.get(one.api_key_id ?? "") ?? one.api_key_id ?? "",
-          spent: spentInMonth(one, month),
+          spent: getSpentInMonth(one, month),
           limit: one.monthly_limit,
         })),
       ],
@@ -117,7 +117,7 @@ function collectUsage(
   });
 }
 
-function spentInMonth({ spent }: Usage, month: string): number {
+function getSpentInMonth({ spent }: Usage, month: string): number {
   return (spent as Readonly<Record<string, number>>)[month] ?? 0;
 }
 

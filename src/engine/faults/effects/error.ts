@@ -2,7 +2,7 @@ import Type from "typebox";
 import { CATALOGUE, type ErrorCode } from "../../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../contract/operation.ts";
 import { typed } from "../../contract/schema.ts";
-import { nearest } from "../../contract/text.ts";
+import { findNearest } from "../../contract/text.ts";
 import { Headers, headerProblem, toHeaders } from "./answer.ts";
 import type { AnswerPlan, Effect } from "./effect.ts";
 
@@ -79,9 +79,9 @@ export function codeForStatus(operation: AnyOperation, status: number): ErrorCod
 }
 
 /** The catalogue's code for a mistyped one, or for the spelling of another envelope. */
-export function nearestCode(text: string, operations: readonly AnyOperation[]): string | undefined {
+export function findNearestCode(text: string, operations: readonly AnyOperation[]): string | undefined {
   for (const { spellings = {} } of operations) {
     for (const [code, spelled] of Object.entries(spellings)) if (spelled === text) return code;
   }
-  return nearest(text, Object.keys(CATALOGUE));
+  return findNearest(text, Object.keys(CATALOGUE));
 }

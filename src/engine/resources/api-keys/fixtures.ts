@@ -1,6 +1,6 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
-import { firstRecord } from "../../contract/references.ts";
+import { findFirstRecord } from "../../contract/references.ts";
 import type { NumberedLists } from "../../contract/resource.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
@@ -11,14 +11,14 @@ const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 /** A key acts in an organization that its user belongs to. */
 export const makeApiKey: Factory<ApiKey> = (fields, context) => {
   const { random, world } = context;
-  const user_id = fields.user_id ?? firstRecord(world, users, "user_id").id;
+  const user_id = fields.user_id ?? findFirstRecord(world, users, "user_id").id;
   return {
     id: fields.id ?? context.newId("apikey_"),
     user_id,
     current:
       fields.current ??
       Object.keys(world.get(users, user_id)?.memberships ?? {})[0] ??
-      firstRecord(world, organizations, "current").id,
+      findFirstRecord(world, organizations, "current").id,
     key: fields.key ?? `ak_${random.letters(39, ALPHANUMERIC)}`,
     name: fields.name ?? `Key of ${user_id}`,
     revoked: fields.revoked ?? false,
@@ -31,7 +31,7 @@ const record = fixtureRecord(ApiKey, { needs: ["id", "user_id", "current"], notN
 export const apiKeysFixture = listReader(apiKeys, {
   record,
   factory: makeApiKey,
-  numbered: { api_keys: oneForEach },
+  numbered: { api_keys: assignUsers },
   check(fixture, report) {
     const keys = new Map<string, string>();
     for (const [position, { id, key }] of readEntries(fixture, "api_keys", record).entries()) {
@@ -44,7 +44,7 @@ export const apiKeysFixture = listReader(apiKeys, {
 });
 
 /** One key for each user in turn, which acts in an organization of that user. */
-function oneForEach(lists: NumberedLists) {
+function assignUsers(lists: NumberedLists) {
   const users = lists.of("users");
   const [first] = lists.of("organizations");
   return (position: number) => {

@@ -43,7 +43,7 @@ export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key
     principal: { user_id: key.user_id, key_id: key.id, organization_id: key.current, credential },
     requests_per_minute: requestsPerMinute(organization ?? { plan: "standard", rate_limit: null }),
   };
-  return findKeyProblem(world, key) === undefined ? identity : refused(identity);
+  return findKeyProblem(world, key) === undefined ? identity : markRefused(identity);
 }
 
 /** The key with which a user calls: the first usable one, else the first (interfaces 11). */
@@ -53,12 +53,12 @@ export function findKeyOfUser(world: Transaction, user_id: string): ApiKey | und
 }
 
 /** The same caller, to be refused. */
-export function refused(identity: Identity): Identity {
+export function markRefused(identity: Identity): Identity {
   return { ...identity, refused: true };
 }
 
 /** Undefined for a caller who is refused. */
-export function accepted(identity: Identity | undefined): Identity | undefined {
+export function omitRefused(identity: Identity | undefined): Identity | undefined {
   return identity?.refused ? undefined : identity;
 }
 

@@ -1,7 +1,12 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, once, readOrGenerate } from "../../contract/fixture-record.ts";
-import { firstRecord } from "../../contract/references.ts";
+import {
+  computeOnce,
+  type FixtureEntry,
+  fixtureRecord,
+  readOrGenerate,
+} from "../../contract/fixture-record.ts";
+import { findFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { type Actor, findActor, pickActor } from "../change-logs/rules.ts";
@@ -69,7 +74,7 @@ export const makeAssistant: Factory<Assistant> = (fields, context) => {
 /** Makes an entry without a change, for example for a very long history. */
 export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const { world, past, now } = context;
-  const resource_id = fields.resource_id ?? firstRecord(world, assistants, "resource_id").id;
+  const resource_id = fields.resource_id ?? findFirstRecord(world, assistants, "resource_id").id;
   const assistant = past ? undefined : world.get(assistants, resource_id);
   const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
   const actor = findActor(world, fields.user_id, organization_id);
@@ -132,7 +137,7 @@ export const assistantsFixture: FixtureReader = {
   keys: { assistants: Type.Array(record.schema) },
   generate: { assistants: Count },
   seed(fixture, base) {
-    const lives = once(() =>
+    const lives = computeOnce(() =>
       readOrGenerate(fixture, "assistants", record, "asst_").map((entry) => generateLife(entry, base)),
     );
     base.fill(assistants, () => lives().map(({ assistant }) => assistant));

@@ -8,7 +8,7 @@ import { ByOrganization } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
 import { type FinalState, generateLog, logId } from "./log-generator.ts";
-import { auditActor } from "./rules.ts";
+import { findAuditActor } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
 const record = fixtureRecord(AuditLog, { omit: ["organization_id"] });
@@ -65,7 +65,7 @@ function readPresent({ world }: BaseBuilder, organization_id: string): FinalStat
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
-  const actor_id = fields.actor_id ?? auditActor(world, { user_id: undefined }, organization_id);
+  const actor_id = fields.actor_id ?? findAuditActor(world, { user_id: undefined }, organization_id);
   const actor = world.get(users, actor_id);
   return {
     id: fields.id ?? context.newId("log_"),

@@ -17,7 +17,7 @@ export interface Change {
   new_value?: string | null;
 }
 
-export function named({ id, name }: Named): Named {
+export function toNamed({ id, name }: Named): Named {
   return { id, name };
 }
 
@@ -28,7 +28,7 @@ export function change(
   more: Partial<Change> = {},
 ): Change {
   const place = entity_type === "department" ? { department_id: entity.id } : {};
-  return { entity_type, action, entity: named(entity), ...place, ...more };
+  return { entity_type, action, entity: toNamed(entity), ...place, ...more };
 }
 
 export function updated(entity_type: EntityType, entity: Named, from: object, to: object): Change {
@@ -39,7 +39,7 @@ export function updated(entity_type: EntityType, entity: Named, from: object, to
 /** The target is the new parent (G31). */
 export function moved(entity: Named, from: Named | null | undefined, to: Named | null): Change {
   const values = { previous_value: from?.id ?? null, new_value: to?.id ?? null };
-  return change("department", "reparented", entity, { target: to ? named(to) : undefined, ...values });
+  return change("department", "reparented", entity, { target: to ? toNamed(to) : undefined, ...values });
 }
 
 export function accountChange(entity: Named, from: User["account"], to: User["account"]): Change {
@@ -49,7 +49,7 @@ export function accountChange(entity: Named, from: User["account"], to: User["ac
 
 export function membership(department: Named, user: Named): Change[] {
   const entity = { id: `dmem_${department.id}_${user.id}`, name: `${department.name} member` };
-  const more = { target: named(user), department_id: department.id };
+  const more = { target: toNamed(user), department_id: department.id };
   return ["membership_added", "membership_removed"].map((action) =>
     change("department_membership", action, entity, more),
   );
@@ -59,7 +59,7 @@ export function assignment(role: Named, user: Named | undefined): Change[] {
   if (user === undefined) return [];
   const entity = { id: `rasg_${role.id}_${user.id}`, name: role.name };
   const assign = (action: string, previous_value: string | null, new_value: string | null) =>
-    change("role_assignment", action, entity, { target: named(user), previous_value, new_value });
+    change("role_assignment", action, entity, { target: toNamed(user), previous_value, new_value });
   return [assign("assigned", null, role.name), assign("unassigned", role.name, null)];
 }
 
@@ -67,6 +67,6 @@ export function grant(slice: Named, department: Named | undefined): Change[] {
   if (department === undefined) return [];
   const entity = { id: `kgrant_${slice.id}_${department.id}`, name: `Read ${slice.name}` };
   return ["created", "removed"].map((action) =>
-    change("knowledge_grant", action, entity, { target: named(department) }),
+    change("knowledge_grant", action, entity, { target: toNamed(department) }),
   );
 }

@@ -15,7 +15,7 @@ import {
   membership,
   moved,
   type Named,
-  named,
+  toNamed,
   updated,
 } from "./log-changes.ts";
 import type { AuditLog, EntityType } from "./schema.ts";
@@ -58,7 +58,7 @@ export function generateLog(
   const instants = Array.from({ length: count }, (_, n) => -(n * gap + random.int(1, gap)));
   const free = instants.slice(listed);
   const proven = listFinalEvents(present, random, -(count + 1) * gap);
-  const drawLife = lifeDrawer(present, context);
+  const drawLife = createDraw(present, context);
   const lives = interleave(Math.max(0, free.length - proven.length), ({ oldest, ...place }) =>
     drawLife(free[oldest]!, place),
   );
@@ -66,8 +66,8 @@ export function generateLog(
   // The sort is stable: at one instant, existing objects come first, parents before their children.
   const events = [...proven, ...drawn].sort((a, b) => a.at - b.at);
   const log = events.slice(events.length - free.length);
-  const actors = byAge(
-    people.filter((user) => user.account === "active" && administers(user, organization_id)),
+  const actors = sortByAge(
+    people.filter((user) => user.account === "active" && isAdministrator(user, organization_id)),
   );
   const generated = log.reverse().map(({ at, change, creator }, n) => {
     const { entity, target, entity_type, action } = change;
@@ -153,11 +153,11 @@ const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
  * Draws lifecycles, each kind in turn: of objects that were deleted, and of changes to existing objects that were
  * reverted. `at` is an instant before the lifecycle begins.
  */
-function lifeDrawer(present: FinalState, context: FactoryContext) {
+function createDraw(present: FinalState, context: FactoryContext) {
   const { random } = context;
   const { organization_id } = present;
-  const departments = byAge(present.departments);
-  const people = byAge(present.people);
+  const departments = sortByAge(present.departments);
+  const people = sortByAge(present.people);
   const pick = <T extends { created_at: number }>(list: readonly T[], at: number) =>
     pickBefore(list, random, at);
   const maybe = (changes: Change[]) => (random.chance(0.6) ? changes : []);
@@ -222,12 +222,12 @@ function lifeDrawer(present: FinalState, context: FactoryContext) {
     const user = pick(people, at);
     const name = random.pick(CAPABILITIES);
     // Owners and admins have every capability (G02), so it is granted to others.
-    if (user === undefined || administers(user, organization_id)) return undefined;
+    if (user === undefined || isAdministrator(user, organization_id)) return undefined;
     const values = ["denied", "granted"] as const;
     const [before, after] = user.capabilities[organization_id]?.includes(name) ? values.toReversed() : values;
     const entity = { id: `perm_${name.replaceAll("-", "_")}`, name };
     const from = (previous_value = "", new_value = "") =>
-      change("permission", "updated", entity, { target: named(user), previous_value, new_value });
+      change("permission", "updated", entity, { target: toNamed(user), previous_value, new_value });
     return { key: `permission ${name} ${user.id}`, steps: [from(before, after), from(after, before)] };
   };
   const move: Draw = (at) => {
@@ -259,11 +259,11 @@ function lifeDrawer(present: FinalState, context: FactoryContext) {
   };
 }
 
-function administers({ memberships }: User, organization_id: string): boolean {
+function isAdministrator({ memberships }: User, organization_id: string): boolean {
   return ["owner", "admin"].includes(memberships[organization_id] ?? "");
 }
 
-function byAge<T extends { created_at: number }>(records: readonly T[]): readonly T[] {
+function sortByAge<T extends { created_at: number }>(records: readonly T[]): readonly T[] {
   return records.toSorted((a, b) => a.created_at - b.created_at);
 }
 

@@ -42,7 +42,7 @@ export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string
 }
 
 /** The user in the entry of a state call: `?actor=`, else the organization's owner, else a member (G31). */
-export function auditActor(
+export function findAuditActor(
   world: RecordLookup,
   actor: Pick<StateActor, "user_id">,
   organization_id: string,
@@ -57,11 +57,11 @@ export function auditActor(
 /** The audit entry of a state call; none if the call is quiet. */
 export function recordStateAudit(tx: Transaction, actor: StateActor, entry: AuditEntry): void {
   if (actor.silent) return;
-  recordAudit(tx, entry, auditActor(tx, actor, entry.organization_id));
+  recordAudit(tx, entry, findAuditActor(tx, actor, entry.organization_id));
 }
 
 /** Previous and new value of an update: the fields that differ, as JSON; undefined if none differs. */
-export function changedFields<R extends object>(
+export function describeChange<R extends object>(
   before: R,
   after: R,
   ignored: readonly (keyof R)[] = [],

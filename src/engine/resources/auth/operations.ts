@@ -3,7 +3,7 @@ import { ApiError } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { accepted, findKeyProblem, identifyKey, toIdentity } from "../api-keys/rules.ts";
+import { findKeyProblem, identifyKey, omitRefused, toIdentity } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { explainKey } from "./credentials.ts";
 import { refreshTokens, signingKeys, TokenGrant } from "./schema.ts";
@@ -34,15 +34,16 @@ export const createToken = operation({
   identify({ body: { api_key }, principal, world }) {
     if (api_key !== undefined)
       return (
-        accepted(identifyKey(world, api_key)) ?? refuse(`the body's api_key is ${explainKey(world, api_key)}`)
+        omitRefused(identifyKey(world, api_key)) ??
+        refuse(`the body's api_key is ${explainKey(world, api_key)}`)
       );
     // Only a refresh token can renew a session token.
     if (principal?.credential === "token") return refuse("a session token does not renew itself");
     if (principal === undefined) return refuse();
     const key = world.get(apiKeys, principal.key_id);
-    return accepted(key && toIdentity(world, key, "api_key")) ?? refuse();
+    return omitRefused(key && toIdentity(world, key, "api_key")) ?? refuse();
   },
-  handle: grant,
+  handle: grantTokens,
 });
 
 export const refreshToken = operation({
@@ -67,18 +68,18 @@ export const refreshToken = operation({
     const found = token && world.get(apiKeys, token.key_id);
     const key = found?.user_id === token?.user_id ? found : undefined;
     const trouble = key ? `its key ${key.id} ${findKeyProblem(world, key)}` : NO_REFRESH_TOKEN;
-    return accepted(key && toIdentity(world, key, "token")) ?? refuse(trouble);
+    return omitRefused(key && toIdentity(world, key, "token")) ?? refuse(trouble);
   },
   // Checked again inside the transaction, so that one of two simultaneous uses is refused.
   access: ({ body: { refresh_token }, world }) =>
     findRefreshToken(world, refresh_token ?? "") ?? refuse(NO_REFRESH_TOKEN),
   handle(call, token) {
     spendRefreshToken(call.world, token);
-    return grant(call);
+    return grantTokens(call);
   },
 });
 
-function grant({ world, principal, settings }: Call): Reply {
+function grantTokens({ world, principal, settings }: Call): Reply {
   const body: TokenGrant = {
     access_token: signAccessToken(world, principal, settings.token_lifetime_seconds),
     token_type: "Bearer",

@@ -3,7 +3,7 @@ import type { Identity, Principal } from "../../contract/operation.ts";
 import { digest, hmac } from "../../platform.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import type { TimerHandler } from "../../state/world-parts.ts";
-import { findKeyProblem, refused, toIdentity } from "../api-keys/rules.ts";
+import { findKeyProblem, markRefused, toIdentity } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { type RefreshToken, refreshTokens, signingKeys } from "./schema.ts";
 
@@ -29,11 +29,11 @@ const verified = new Map<string, Claims>();
  * (as RFC 7519 allows), since G01 names the claims.
  */
 export function signAccessToken(tx: Transaction, principal: Principal, lifetimeSeconds: number): string {
-  const iat = secondsNow(tx);
+  const iat = getSecondsNow(tx);
   const { user_id: sub, organization_id: org, key_id: key } = principal;
   const header = base64url({ alg: "HS256", typ: "JWT", jti: tx.newId("tok_") });
   const payload = `${header}.${base64url({ sub, org, key, iat, exp: iat + lifetimeSeconds })}`;
-  const signature = toBase64Url(hmac("sha256", signingSecret(tx, key), payload));
+  const signature = toBase64Url(hmac("sha256", getSigningSecret(tx, key), payload));
   return `${payload}.${signature}`;
 }
 
@@ -46,7 +46,7 @@ export function identifyToken(
   token: string,
 ): Identity | undefined | Promise<Identity | undefined> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token)) return undefined;
-  const secret = tx.get(signingKeys, claimedKey(token))?.secret;
+  const secret = tx.get(signingKeys, readClaimedKey(token))?.secret;
   if (secret === undefined) return undefined;
   const known = `${secret}.${token}`;
   const claims = verified.get(known);
@@ -85,14 +85,14 @@ function identifyClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | 
   const record = tx.get(apiKeys, key);
   if (record === undefined || record.user_id !== sub) return undefined;
   const identity = toIdentity(tx, record, "token");
-  return secondsNow(tx) >= exp ? refused(identity) : identity;
+  return getSecondsNow(tx) >= exp ? markRefused(identity) : identity;
 }
 
 /** Describes a session token, and why it is refused, without any part of it. */
 export async function explainToken(tx: Transaction, token: string): Promise<string> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token))
     return "what is neither an API key nor a session token";
-  const secret = tx.get(signingKeys, claimedKey(token))?.secret;
+  const secret = tx.get(signingKeys, readClaimedKey(token))?.secret;
   const claims = secret === undefined ? undefined : await verify(token, secret);
   if (claims === undefined)
     return "a session token that this sandbox did not sign: it is forged, of another sandbox, or from before a reset";
@@ -102,11 +102,11 @@ export async function explainToken(tx: Transaction, token: string): Promise<stri
   const trouble = findKeyProblem(tx, record);
   if (trouble !== undefined) return `a session token of the key ${claims.key}, which ${trouble}`;
   const expired = `expired at ${new Date(claims.exp * 1000).toISOString()}`;
-  return `a session token of ${claims.sub}, which ${secondsNow(tx) >= claims.exp ? expired : "may be used"}`;
+  return `a session token of ${claims.sub}, which ${getSecondsNow(tx) >= claims.exp ? expired : "may be used"}`;
 }
 
 /** The API key in a token that is not verified yet; empty without one. */
-function claimedKey(token: string): string {
+function readClaimedKey(token: string): string {
   try {
     const claims: unknown = JSON.parse(fromUtf8(fromBase64Url(token.split(".")[1]!)));
     return String((claims as Partial<Claims> | null)?.key ?? "");
@@ -120,13 +120,13 @@ function claimedKey(token: string): string {
  * reset, which has other secrets, accepts no earlier token. If an API key is created again, it gets another
  * secret, so that tokens of the earlier key stay invalid.
  */
-function signingSecret(tx: Transaction, key_id: string): string {
+function getSigningSecret(tx: Transaction, key_id: string): string {
   const key = tx.get(signingKeys, key_id);
   if (key !== undefined) return key.secret;
   return tx.insert(signingKeys, { id: key_id, secret: tx.secret("auth/access-tokens") }).secret;
 }
 
-function secondsNow(world: WorldReader): number {
+function getSecondsNow(world: WorldReader): number {
   return Math.floor(world.absolute(world.now) / 1000);
 }
 

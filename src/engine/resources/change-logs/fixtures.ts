@@ -63,7 +63,7 @@ function generateChanges({ organization_id, base }: Place, count: number): Chang
   const span = omitted === undefined ? (others + 1) * GAP_MS : Math.max(others + 1, -omitted);
   const gap = span / (others + 1);
   const { random, world } = context;
-  const drawLife = lifeDrawer(context);
+  const drawLife = createDraw(context);
   const entries = [
     ...included.map(({ metadata: _metadata, ...entry }) => ({ ...entry, id: context.newId("log_") })),
     ...interleave(others, drawLife).map((step, n) => {
@@ -126,7 +126,7 @@ const EVERY_KIND = (2 + EPISODES.flat().length) * RESOURCE_TYPES.length;
  * Draws the lifecycles of objects, of each type in turn: the first of each type has all kinds of changes, later ones
  * some.
  */
-function lifeDrawer(context: FactoryContext): (place: LifecycleContext) => Lifecycle<Step> {
+function createDraw(context: FactoryContext): (place: LifecycleContext) => Lifecycle<Step> {
   const { random } = context;
   let drawn = 0;
   return ({ room }) => {

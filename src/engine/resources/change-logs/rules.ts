@@ -1,7 +1,7 @@
 import type { RecordLookup } from "../../contract/factory.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { auditActor } from "../audit-logs/rules.ts";
+import { findAuditActor } from "../audit-logs/rules.ts";
 import { SYSTEM_USER_ID } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
 import { type Change, type ChangeLog, changeLogs } from "./schema.ts";
@@ -39,7 +39,7 @@ const MAX_TRIES = 20;
 
 /** The author of a state call's change: the user in the call, else the organization's owner (G31). */
 export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
-  const id = auditActor(world, { user_id }, organization_id);
+  const id = findAuditActor(world, { user_id }, organization_id);
   const user = world.get(users, id);
   return user ? toActor(user) : { user_id: id, user_name: "System", user_email: "" };
 }

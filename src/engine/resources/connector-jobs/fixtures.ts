@@ -2,32 +2,32 @@ import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
-import { firstRecord, referred } from "../../contract/references.ts";
+import { findFirstRecord, requireReferred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { type Connection, connections } from "../connections.ts";
 import { chooseOrganization } from "../organizations/access.ts";
-import { drawnFailure, jobLength, plannedTotals, planTotals, runningJob } from "./rules.ts";
+import { drawFailure, drawTotals, findRunningJob, getJobLength, planTotals } from "./rules.ts";
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
 /** A job that began at an instant of its own choice began within the first 20 of the default 30 seconds. */
-const DEFAULT_LENGTH = jobLength(DEFAULT_SETTINGS);
+const DEFAULT_LENGTH = getJobLength(DEFAULT_SETTINGS);
 const MAX_TRIED = 1000;
 
 export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const { random, world, past, settings } = context;
   const slot = past ? readSlot(fields, world) : findSlot(fields, world);
-  const drawn = plannedTotals(random);
+  const drawn = drawTotals(random);
   const status = fields.status ?? (slot.free ? "running" : "succeeded");
   const running = status === "running";
   const seconds = fields.duration ?? random.int(5, 120);
   const start_time = fields.start_time ?? drawStart(running, seconds, context);
   const { organization_id, connection_id, job_type } = slot;
   const totals = past ? drawn : planTotals(world, slot, { now: context.now, totals: drawn });
-  const length = jobLength(settings);
+  const length = getJobLength(settings);
   const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
-  const fails_after = past && running ? drawnFailure(random, { length, rate }) : null;
+  const fails_after = past && running ? drawFailure(random, { length, rate }) : null;
   const whole = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
   return {
     job_id: fields.job_id ?? context.newId("job_"),
@@ -52,7 +52,7 @@ function drawStart(
 ): number {
   if (!past) return running ? now : now - seconds * 1000;
   return running
-    ? -Math.round((random.int(1, 20) * 1000 * jobLength(settings)) / DEFAULT_LENGTH)
+    ? -Math.round((random.int(1, 20) * 1000 * getJobLength(settings)) / DEFAULT_LENGTH)
     : -random.int(2, 400) * HOUR_MS;
 }
 
@@ -65,7 +65,7 @@ interface Slot {
 
 /** A fixture names the connection of each job, and marks running jobs. */
 function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
-  const connection_id = fields.connection_id ?? firstRecord(world, connections, "connection_id").id;
+  const connection_id = fields.connection_id ?? findFirstRecord(world, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {
     organization_id: chooseOrganization(world),
   };
@@ -82,7 +82,7 @@ function findSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
       job_type: type,
     })),
   );
-  const free = slots.find((slot) => !runningJob(world, slot));
+  const free = slots.find((slot) => !findRunningJob(world, slot));
   return { ...(free ?? slots[0]!), free: free !== undefined };
 }
 
@@ -92,8 +92,8 @@ function connectionsFor(
   world: RecordLookup,
 ): Connection[] {
   if (connection_id !== undefined)
-    return [referred(world, connections, { field: "connection_id", id: connection_id })];
-  const first = firstRecord(world, connections, "connection_id");
+    return [requireReferred(world, connections, { field: "connection_id", id: connection_id })];
+  const first = findFirstRecord(world, connections, "connection_id");
   const found = [first, ...world.all(connections).page(0, MAX_TRIED)].filter((one) =>
     [undefined, one.organization_id].includes(organization_id),
   );

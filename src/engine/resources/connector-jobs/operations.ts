@@ -13,13 +13,13 @@ import { connectorJobsFixture, makeConnectorJob } from "./fixtures.ts";
 import {
   completeJob,
   connectorJobRules,
+  drawTotals,
   endJob,
   failsAfter,
-  jobLength,
-  plannedTotals,
+  findRunningJob,
+  getJobLength,
   planTotals,
   renderJob,
-  runningJob,
   startJob,
 } from "./rules.ts";
 import {
@@ -32,7 +32,7 @@ import {
   JOB_TYPES,
   JobId,
   type JobOrder,
-  jobGroup,
+  toJobGroup,
 } from "./schema.ts";
 
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/jobs";
@@ -86,7 +86,7 @@ export const listConnectorJobs = operation({
   access: (call) => requireMember(call, call.params.organization_id),
   handle({ params: { organization_id }, query, world }) {
     const { limit = 50, offset = 0, order_by = "-start_time", ...filter } = query;
-    const found = selectJobs(world, jobGroup(organization_id, filter), order_by, dateSpan(query, world));
+    const found = selectJobs(world, toJobGroup(organization_id, filter), order_by, dateSpan(query, world));
     const jobs = found.page(offset, limit).map((job) => renderJob(job, world));
     return { jobs, total: found.size, limit, offset };
   },
@@ -129,16 +129,16 @@ export const triggerConnectorJob = operation({
       throw resourceNotFound("connection_id", connection_id);
   },
   handle({ params: { organization_id }, body: { connection_id, job_type }, world, settings }) {
-    const running = runningJob(world, { connection_id, job_type });
+    const running = findRunningJob(world, { connection_id, job_type });
     if (running) {
       const why = `the ${job_type} job ${running.job_id} of this connection is running`;
       throw invalidInput("connection_id", connection_id, why);
     }
     const job_id = world.newId("job_");
     const started = { job_id, organization_id, connection_id, job_type, start_time: world.now };
-    const drawn = plannedTotals(world.random("connector_job"));
+    const drawn = drawTotals(world.random("connector_job"));
     const totals = planTotals(world, started, { now: world.now, totals: drawn });
-    const length = jobLength(settings);
+    const length = getJobLength(settings);
     const fails_after = failsAfter(world, started, { length, settings });
     return renderJob(startJob(world, started, { length, totals, fails_after }), world);
   },

@@ -1,13 +1,13 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, emit, event } from "../../contract/event.ts";
 import type { RecordLookup } from "../../contract/factory.ts";
-import { referred } from "../../contract/references.ts";
+import { requireReferred } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { connections } from "../connections.ts";
-import { type ConnectorJob, connectorJobs, jobGroup, renderFigures } from "./schema.ts";
+import { type ConnectorJob, connectorJobs, renderFigures, toJobGroup } from "./schema.ts";
 
 /** G15: events for notification rules; webhooks of section 6.1 have no such events. */
 const job = {
@@ -37,14 +37,14 @@ export const jobFailed = event({
 export const JOB_EVENTS = [jobSucceeded, jobFailed] as const;
 
 /** G14: how long a job runs that begins now, in whole milliseconds. */
-export function jobLength({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
+export function getJobLength({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
   return Math.round(connector_job_seconds * 1000);
 }
 
 export type Totals = Pick<ConnectorJob, "bytes_total" | "rows_total">;
 
 /** The total bytes and rows of a sync. */
-export function plannedTotals(random: Random): Totals {
+export function drawTotals(random: Random): Totals {
   const rows_total = random.int(200, 4000);
   return { rows_total, bytes_total: rows_total * random.int(512, 4096) };
 }
@@ -59,9 +59,9 @@ export function planTotals(
 ): Totals {
   let { bytes_total, rows_total } = totals;
   if (job.job_type === "sync") return totals;
-  const group = jobGroup(job.organization_id, { connection_id: job.connection_id });
+  const group = toJobGroup(job.organization_id, { connection_id: job.connection_id });
   for (const earlier of world.index(connectorJobs, "-start_time", group).page(0, MAX_JOBS_OF_A_RESET)) {
-    const { bytes_synced, rows_synced } = syncedAt(earlier, now);
+    const { bytes_synced, rows_synced } = calculateSynced(earlier, now);
     bytes_total += bytes_synced;
     rows_total += rows_synced;
     if (earlier.job_type === "reset" && earlier.status === "succeeded") break;
@@ -79,12 +79,12 @@ export function failsAfter(
   { length, settings }: { length: number; settings: Settings },
 ): number | null {
   const rate = tx.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
-  const { size } = tx.index(connectorJobs, "start_time", jobGroup(organization_id, { connection_id }));
-  return drawnFailure(new Random(tx.seed, `connector_failure/${connection_id}`, size), { length, rate });
+  const { size } = tx.index(connectorJobs, "start_time", toJobGroup(organization_id, { connection_id }));
+  return drawFailure(new Random(tx.seed, `connector_failure/${connection_id}`, size), { length, rate });
 }
 
 /** An instant in the middle of its time. */
-export function drawnFailure(
+export function drawFailure(
   random: Random,
   { length, rate }: { length: number; rate: number },
 ): number | null {
@@ -95,7 +95,7 @@ export function drawnFailure(
 export type Synced = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
 
 /** G14: what has been synced by an instant, a pure function of it while the job runs. */
-export function syncedAt(job: ConnectorJob, now: number): Synced {
+export function calculateSynced(job: ConnectorJob, now: number): Synced {
   const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
   if (status !== "running" || due === null) return { bytes_synced, rows_synced };
   const length = due - start_time;
@@ -105,7 +105,7 @@ export function syncedAt(job: ConnectorJob, now: number): Synced {
 
 /** The job with its present figures. */
 export function currentJob(job: ConnectorJob, now: number): ConnectorJob {
-  return { ...job, ...syncedAt(job, now) };
+  return { ...job, ...calculateSynced(job, now) };
 }
 
 export function renderJob(job: ConnectorJob, world: WorldReader) {
@@ -113,7 +113,7 @@ export function renderJob(job: ConnectorJob, world: WorldReader) {
 }
 
 /** The job of this connection and type that runs now; there is at most one. */
-export function runningJob(
+export function findRunningJob(
   world: RecordLookup,
   { connection_id, job_type }: Pick<ConnectorJob, "connection_id" | "job_type">,
 ): ConnectorJob | undefined {
@@ -174,7 +174,7 @@ export function endJob(
     due: null,
     fails_at: null,
     duration: Math.max(0, Math.floor((at - job.start_time) / 1000)),
-    ...(status === "succeeded" ? whole : syncedAt(job, at)),
+    ...(status === "succeeded" ? whole : calculateSynced(job, at)),
     ...figures,
   });
 }
@@ -203,13 +203,13 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
     return startJob(tx, record, { ...course, fails_after: failsAfter(tx, record, { ...course, settings }) });
   },
   update(tx, before, after, { settings, silent }) {
-    requireSound(tx, { ...after, duration: requestedDuration(before, after) });
+    requireSound(tx, { ...after, duration: findRequestedDuration(before, after) });
     if (after.status === "running") {
       requireFree(tx, after);
       // Still running, perhaps with another start: its end moves by the same time. Its figures follow from the clock.
       if (before.status === "running") return startJob(tx, after, toCourse(before));
       const start_time = after.start_time === before.start_time ? tx.now : after.start_time;
-      const length = jobLength(settings);
+      const length = getJobLength(settings);
       const fails_after = failsAfter(tx, after, { length, settings });
       return startJob(tx, { ...after, start_time }, { ...toCourse(before), length, fails_after });
     }
@@ -220,7 +220,7 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
 };
 
 /** A change of status sets the duration, unless the call gives one. */
-function requestedDuration(before: ConnectorJob, after: ConnectorJob): number | null {
+function findRequestedDuration(before: ConnectorJob, after: ConnectorJob): number | null {
   if ((before.status === "running") === (after.status === "running")) return after.duration;
   if (after.duration !== before.duration) return after.duration;
   return after.status === "running" ? null : 0;
@@ -230,7 +230,7 @@ function requireSound(
   tx: Transaction,
   { connection_id, organization_id, status, duration }: ConnectorJob,
 ): void {
-  const connection = referred(tx, connections, { field: "connection_id", id: connection_id });
+  const connection = requireReferred(tx, connections, { field: "connection_id", id: connection_id });
   if (connection.organization_id !== organization_id)
     throw invalidInput("organization_id", organization_id, "the connection belongs to another organization");
   if (status === "running" && duration !== null)
@@ -241,7 +241,7 @@ function requireSound(
 
 /** One job of a type runs per connection at a time (G14). */
 function requireFree(tx: Transaction, job: ConnectorJob): void {
-  const other = runningJob(tx, job);
+  const other = findRunningJob(tx, job);
   if (other && other.job_id !== job.job_id)
     throw invalidInput("connection_id", job.connection_id, `${other.job_id} is running already`);
 }

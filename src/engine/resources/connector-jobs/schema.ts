@@ -47,19 +47,19 @@ export interface JobFilter {
 }
 
 /** The list of an organization's jobs that the filters leave. */
-export function jobGroup(organization_id: string, { connection_id, job_type, status }: JobFilter): string {
+export function toJobGroup(organization_id: string, { connection_id, job_type, status }: JobFilter): string {
   return [organization_id, connection_id ?? "", job_type ?? "", status ?? ""].join("|");
 }
 
 /** Every list of an organization that a job is in: by each combination of the filters. */
-function groups({ organization_id, ...job }: ConnectorJob): string[] {
+function listGroups({ organization_id, ...job }: ConnectorJob): string[] {
   const narrowings = [{}, { connection_id: job.connection_id }].flatMap((one) => [
     one,
     { ...one, job_type: job.job_type },
   ]);
   return narrowings
     .flatMap((one) => [one, { ...one, status: job.status }])
-    .map((filter) => jobGroup(organization_id, filter));
+    .map((filter) => toJobGroup(organization_id, filter));
 }
 
 /** G14: a job without a duration comes last in both directions. */
@@ -77,7 +77,7 @@ export const connectorJobs = collection({
   schema: ConnectorJob,
   timer: "connector.job",
   indexes: {
-    ...Object.fromEntries(JOB_ORDERS.map((name) => [name, { groups, order: JOB_ORDER[name] }])),
+    ...Object.fromEntries(JOB_ORDERS.map((name) => [name, { groups: listGroups, order: JOB_ORDER[name] }])),
     running: {
       groups: ({ status, connection_id, job_type }) =>
         status === "running" ? [`${connection_id}|${job_type}`] : [],

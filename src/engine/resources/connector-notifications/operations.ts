@@ -100,7 +100,7 @@ export const testNotification = operation({
   },
   async prepare({ params: { organization_id }, body, world }, _organization, { services, signal }) {
     if (body.notification_type !== "webhook") return null;
-    const url = body.url ?? firstAddress(world, organization_id, "webhook");
+    const url = body.url ?? findFirstAddress(world, organization_id, "webhook");
     if (url === undefined) throw invalidInput("url", null, "url is required where no webhook rule has one");
     requireCallable(url);
     const notice = toNotice({ event: TEST_EVENT, organization_id, data: testData("webhook") }, world);
@@ -110,7 +110,7 @@ export const testNotification = operation({
     const { world, body } = call;
     const { notification_type } = body;
     if (notification_type === "email") {
-      const to = firstAddress(world, organization_id, "email") ?? findCaller(call).email;
+      const to = findFirstAddress(world, organization_id, "email") ?? findCaller(call).email;
       mail(world, to, toNotice({ event: TEST_EVENT, organization_id, data: testData("email") }, world));
     }
     const success = status_code === null || (status_code >= 200 && status_code < 300);
@@ -123,7 +123,7 @@ function testData(notification_type: NotificationRule["type"]) {
   return { notification_type, message: "This is a test; no connector job has ended." };
 }
 
-function firstAddress(world: WorldReader, organization_id: string, wanted: NotificationRule["type"]) {
+function findFirstAddress(world: WorldReader, organization_id: string, wanted: NotificationRule["type"]) {
   const rule = findConfig(world, organization_id).notifications.find(({ type }) => type === wanted);
   return wanted === "webhook" ? rule?.url : rule?.email;
 }

@@ -124,11 +124,11 @@ function toDepartment(entry: Entry, above: ReadonlyMap<string, Department>, base
   const parent = entry.parent_id == null ? undefined : above.get(entry.parent_id);
   const fields = { ...record.toFields(entry, base), ...placeUnder(entry.id, parent) };
   const department = makeDepartment(fields, base.context("departments", entry.id));
-  return fields.created_at === undefined ? noOlderThan(parent, department) : department;
+  return fields.created_at === undefined ? makeYounger(parent, department) : department;
 }
 
 /** A department is never older than its parent. */
-function noOlderThan(parent: Department | undefined, department: Department): Department {
+function makeYounger(parent: Department | undefined, department: Department): Department {
   if (parent === undefined || department.created_at >= parent.created_at) return department;
   return { ...department, created_at: parent.created_at };
 }
@@ -143,7 +143,7 @@ function generateDepartments(fixture: FixtureData, base: BaseBuilder, present: n
     const parent = i === 0 ? undefined : added[Math.floor((i - 1) / 8)];
     const id = `dept_gen${String(i).padStart(7, "0")}`;
     const fields = { id, parent_id: parent?.id ?? null, organization_id, ...placeUnder(id, parent) };
-    added.push(noOlderThan(parent, makeDepartment(fields, base.context("departments", id))));
+    added.push(makeYounger(parent, makeDepartment(fields, base.context("departments", id))));
   }
   return added;
 }

@@ -6,7 +6,7 @@ import { Id, Nullable } from "../../contract/schema.ts";
 import { recordAudit } from "../audit-logs/rules.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { departmentsFixture, makeDepartment } from "./fixtures.ts";
-import { departmentState, moveDepartment, reparentedEntry, wouldCycle } from "./rules.ts";
+import { departmentState, moveDepartment, toReparentedEntry, wouldCycle } from "./rules.ts";
 import { DepartmentBody, departments, renderDepartment } from "./schema.ts";
 
 export const reparentDepartment = operation({
@@ -47,7 +47,7 @@ export const reparentDepartment = operation({
     // G31: a move to the current parent is not a change.
     if (department.parent_id === new_parent_id) return renderDepartment(department, world);
     const moved = moveDepartment(world, department, parent);
-    recordAudit(world, reparentedEntry(department, parent), principal.user_id);
+    recordAudit(world, toReparentedEntry(department, parent), principal.user_id);
     return renderDepartment(moved, world);
   },
 });

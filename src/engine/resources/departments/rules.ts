@@ -1,7 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { type AuditEntry, changedFields, recordStateAudit } from "../audit-logs/rules.ts";
+import { type AuditEntry, describeChange, recordStateAudit } from "../audit-logs/rules.ts";
 import { type Department, departments } from "./schema.ts";
 
 /** Section 3.5: itself or a descendant cannot become a department's parent. */
@@ -47,7 +47,7 @@ export function listDescendants(world: WorldReader, { id }: Department): Departm
 }
 
 /** G31: the audit entry of a move; the target is the new parent, empty at top level. */
-export function reparentedEntry(before: Department, parent: Department | undefined): AuditEntry {
+export function toReparentedEntry(before: Department, parent: Department | undefined): AuditEntry {
   return {
     organization_id: before.organization_id,
     entity_type: "department",
@@ -81,15 +81,15 @@ export const departmentState: StateRules<Department> = {
     refuseOwnPlace(after, place, before);
     const { parent_id, path, depth } = before;
     const stored = tx.put(departments, { ...after, parent_id, path, depth });
-    const values = changedFields(before, stored, ["is_active"]);
+    const values = describeChange(before, stored, ["is_active"]);
     if (values !== undefined) audit(tx, actor, stored, { action: "updated", ...values });
     if (stored.is_active !== before.is_active)
       audit(tx, actor, stored, {
         action: stored.is_active ? "reactivated" : "deactivated",
-        ...changedFields({ is_active: before.is_active }, { is_active: stored.is_active }),
+        ...describeChange({ is_active: before.is_active }, { is_active: stored.is_active }),
       });
     if (after.parent_id === before.parent_id) return stored;
-    recordStateAudit(tx, actor, reparentedEntry(stored, parent));
+    recordStateAudit(tx, actor, toReparentedEntry(stored, parent));
     return moveDepartment(tx, stored, parent);
   },
   /**

@@ -63,7 +63,7 @@ export async function readMarkup(
     },
     { xmlMode: xml, decodeEntities: true },
   );
-  for await (const piece of inPieces(markup, signal)) {
+  for await (const piece of cutIntoPieces(markup, signal)) {
     parser.write(piece);
     if (text.length >= MAX_TEXT_LENGTH || depth > MAX_DEPTH) break;
   }
@@ -100,7 +100,7 @@ export async function readRows(csv: string, signal: AbortSignal): Promise<string
     lengthSinceRow = 0;
     rows.push(raw.trim());
   });
-  for await (const piece of inPieces(csv, signal)) {
+  for await (const piece of cutIntoPieces(csv, signal)) {
     lengthSinceRow += piece.length;
     if (lengthSinceRow > MAX_TEXT_LENGTH) isBroken = true;
     if (length > MAX_TEXT_LENGTH || isBroken) break;
@@ -125,7 +125,7 @@ function detectDelimiter(csv: string): string {
 const PIECE_LENGTH = 16 * 1024;
 
 /** Cuts a long text into pieces and serves other requests between them. @throws the signal's reason */
-async function* inPieces(text: string, signal: AbortSignal): AsyncGenerator<string, void, void> {
+async function* cutIntoPieces(text: string, signal: AbortSignal): AsyncGenerator<string, void, void> {
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
     if (at > 0) await platform().nextTurn();
     signal.throwIfAborted();

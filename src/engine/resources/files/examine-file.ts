@@ -5,7 +5,7 @@ import { platform } from "../../platform.ts";
 import type { Table } from "../../state/table.ts";
 import type { Root } from "../../state/tables.ts";
 import { decodeText, readJson, readMarkup, readRows } from "./document-text.ts";
-import { effectiveType } from "./fixtures.ts";
+import { findEffectiveType } from "./fixtures.ts";
 import { cutIntoPassages, cutRows, MAX_TEXT_LENGTH } from "./passages.ts";
 import { describePicture } from "./pictures.ts";
 import { type FileText, type Findings, fileTexts, type ProcessingFailure, type Upload } from "./schema.ts";
@@ -59,7 +59,7 @@ type WithTurn = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Find
 
 async function readFindings(source: Source, signal: AbortSignal, withTurn: WithTurn): Promise<Findings> {
   if (source.size === 0) return failed("parsing", "the file is empty");
-  const type = effectiveType(source);
+  const type = findEffectiveType(source);
   const kind = detectKind(type);
   if (kind === undefined) return { passages: [] };
   const work = async () =>
@@ -83,17 +83,17 @@ type ReadSource = Source & { type: string; signal: AbortSignal };
 type Reader = (bytes: Uint8Array, source: ReadSource) => Findings | Promise<Findings>;
 
 const READERS: Record<Kind, Reader> = {
-  text: textual((text) => text),
-  markup: textual((text, { signal }) => readMarkup(text, { signal })),
-  xml: textual((text, { signal }) => readMarkup(text, { signal, xml: true })),
-  json: textual((text, { isWhole }) => readJson(text, isWhole)),
-  rows: textual((text, { signal }) => readRows(text, signal)),
+  text: readText((text) => text),
+  markup: readText((text, { signal }) => readMarkup(text, { signal })),
+  xml: readText((text, { signal }) => readMarkup(text, { signal, xml: true })),
+  json: readText((text, { isWhole }) => readJson(text, isWhole)),
+  rows: readText((text, { signal }) => readRows(text, signal)),
   async pdf(bytes, { size, signal }) {
     // A document is read whole or not at all.
     if (size > MAX_READ_BYTES.pdf) return { passages: [] };
     const { readPdf } = await platform().documents();
     const { text, problem } = await readPdf(bytes, { maxLength: MAX_TEXT_LENGTH, signal });
-    return problem === undefined ? foundIn(text) : failed("parsing", problem);
+    return problem === undefined ? judgeText(text) : failed("parsing", problem);
   },
   async picture(bytes, { size }) {
     if (size > MAX_READ_BYTES.picture) return { passages: [] };
@@ -109,7 +109,7 @@ const READERS: Record<Kind, Reader> = {
 /** First bytes of ZIP (Office since 2007, OpenDocument), older Office files and RTF, whose text is not read. */
 const CONTAINERS = ["PK\x03\x04", "\xd0\xcf\x11\xe0", "{\\rtf"];
 
-function textual(
+function readText(
   read: (
     text: string,
     how: { isWhole: boolean; signal: AbortSignal },
@@ -120,12 +120,12 @@ function textual(
     const text = decodeText(bytes, { mime_type, isWhole });
     if (text === undefined) return failed("parsing", "the text is not valid UTF-8");
     const found = await read(text, { isWhole, signal });
-    return found === undefined ? failed("parsing", `the file cannot be read as ${type}`) : foundIn(found);
+    return found === undefined ? failed("parsing", `the file cannot be read as ${type}`) : judgeText(found);
   };
 }
 
 /** A text without a visible character cannot be chunked, one without a word cannot be embedded. */
-function foundIn(text: string | readonly string[]): Findings {
+function judgeText(text: string | readonly string[]): Findings {
   const passages = typeof text === "string" ? cutIntoPassages(text) : cutRows(text);
   if (passages.length > 0) return { passages };
   const isBlank = !/[^\s\p{C}]/u.test(typeof text === "string" ? text : text.join(" "));
@@ -158,7 +158,7 @@ function detectKind(type: string): Kind | undefined {
 
 /** Whether a store can process the file by its type: a document, but no picture, archive or unknown bytes. */
 export function isReadable(file: { mime_type: string; filename: string }): boolean {
-  const kind = detectKind(effectiveType(file));
+  const kind = detectKind(findEffectiveType(file));
   return kind !== undefined && kind !== "picture";
 }
 
@@ -176,7 +176,7 @@ export function textBytes({ passages }: Findings): number {
 const lastCounts = new WeakMap<object, { table: Table<FileText>; bytes: number }>();
 
 /** Bytes of extracted text in all files of a world (interfaces 7). Counts the changes since the last call for the same owner. */
-export function storedTextBytes(owner: object, { tables }: Root): number {
+export function countTextBytes(owner: object, { tables }: Root): number {
   const table = tables.get(fileTexts.name) as Table<FileText> | undefined;
   if (table === undefined) return 0;
   const known = lastCounts.get(owner);

@@ -9,7 +9,7 @@ import { FileObject, files, storagePath } from "./schema.ts";
 const EXTENSIONS = [".pdf", ".pdf", ".pdf", ".md", ".md", ".txt", ".csv", ".json"] as const;
 
 /** The type by which a file is processed: that of its name if its own says nothing (G34). */
-export function effectiveType({ mime_type, filename }: { mime_type: string; filename: string }): string {
+export function findEffectiveType({ mime_type, filename }: { mime_type: string; filename: string }): string {
   const type = toMediaType(mime_type);
   return type === UNKNOWN_TYPE ? typeOfName(filename) : type;
 }

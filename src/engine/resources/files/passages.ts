@@ -1,6 +1,6 @@
 import type MiniSearch from "minisearch";
 import type { WorldReader } from "../../state/transaction.ts";
-import { effectiveType, sampleTexts } from "./fixtures.ts";
+import { findEffectiveType, sampleTexts } from "./fixtures.ts";
 import { type FileObject, files, fileTexts } from "./schema.ts";
 
 /** Characters of one file that are stored: about a hundred pages. */
@@ -109,7 +109,7 @@ export async function quoteFile(
 /** The passages of the uploaded text, or of a sample text that fits the name if there were no bytes. */
 function listPassages(file: FileObject, world: WorldReader): readonly string[] {
   const uploaded = world.get(fileTexts, file.id)?.passages;
-  return uploaded ?? (DOCUMENT_TYPE.test(effectiveType(file)) ? sampleTexts(file.filename) : []);
+  return uploaded ?? (DOCUMENT_TYPE.test(findEffectiveType(file)) ? sampleTexts(file.filename) : []);
 }
 
 /**

@@ -1,11 +1,11 @@
 import { platform } from "../../platform.ts";
 import { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { effectiveType } from "./fixtures.ts";
+import { findEffectiveType } from "./fixtures.ts";
 import { type FileObject, fileTexts, type Picture } from "./schema.ts";
 
 export function isPicture(file: FileObject): boolean {
-  return effectiveType(file).startsWith("image/");
+  return findEffectiveType(file).startsWith("image/");
 }
 
 /** The uploaded picture (G35); a file without bytes has one that follows from the seed. */
@@ -14,7 +14,7 @@ export function pictureIn(file: FileObject, world: Transaction): Picture | undef
   if (examined !== undefined) return examined.picture;
   const random = new Random(world.seed, "picture", file.id);
   const [width, height] = random.pick(MADE_UP_SIZES);
-  const format = effectiveType(file).replace(/^image\/(?:x-)?|\+xml$/g, "");
+  const format = findEffectiveType(file).replace(/^image\/(?:x-)?|\+xml$/g, "");
   return { format, width, height, colours: random.sample(MADE_UP_COLOURS, 3) };
 }
 
@@ -41,13 +41,13 @@ export async function describePicture(bytes: Uint8Array): Promise<Picture | unde
   try {
     const { format, width, height } = await images.inspect(bytes);
     if (format === undefined || !FORMATS.has(format)) return undefined;
-    return { format, width, height, colours: dominant(await images.sample(bytes, SIDE)) };
+    return { format, width, height, colours: listDominantColours(await images.sample(bytes, SIDE)) };
   } catch {
     return undefined;
   }
 }
 
-function dominant(pixels: Uint8Array): string[] {
+function listDominantColours(pixels: Uint8Array): string[] {
   const counts = new Map<string, number>();
   for (let i = 0; i < pixels.length; i += 3) {
     const name = colourName(pixels[i]!, pixels[i + 1]!, pixels[i + 2]!);

@@ -1,19 +1,19 @@
 import Type from "typebox";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import {
+  computeOnce,
   type FixtureEntry,
   fixtureRecord,
-  once,
   readEntries,
   readListed,
 } from "../../contract/fixture-record.ts";
-import { firstRecord } from "../../contract/references.ts";
+import { findFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { milliseconds } from "../transcriptions/rules.ts";
-import { finishRecording, lastEnd, listSpeakers, toArrival } from "./rules.ts";
-import { meetingLines, SPEAKERS, speakingSeconds, THEMES, type Theme } from "./sample-text.ts";
+import { findLastEnd, finishRecording, listSpeakers, toArrival } from "./rules.ts";
+import { estimateSeconds, meetingLines, SPEAKERS, THEMES, type Theme } from "./sample-text.ts";
 import {
   type MeetingLog,
   type MeetingRecording,
@@ -51,11 +51,11 @@ export const makeSession: Factory<MeetingSession> = (fields, context) => {
 /** Makes an entry that follows the last one of its session, unless time and speaker are given. */
 export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   const { random, world } = context;
-  const session_id = fields.session_id ?? firstRecord(world, meetingSessions, "session_id").session_id;
-  const text = fields.text ?? nextLine(world, session_id, random);
-  const start_time = fields.start_time ?? nextStart({ ...fields, text, session_id }, world, random);
+  const session_id = fields.session_id ?? findFirstRecord(world, meetingSessions, "session_id").session_id;
+  const text = fields.text ?? pickNextLine(world, session_id, random);
+  const start_time = fields.start_time ?? findNextStart({ ...fields, text, session_id }, world, random);
   const end_time =
-    fields.end_time ?? Math.max(start_time, milliseconds(start_time + speakingSeconds(text, random)));
+    fields.end_time ?? Math.max(start_time, milliseconds(start_time + estimateSeconds(text, random)));
   return {
     transcript_id: fields.transcript_id ?? context.newId("mbtrans_"),
     session_id,
@@ -68,7 +68,7 @@ export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   };
 };
 
-function nextLine(world: RecordLookup, session_id: string, random: Random): string {
+function pickNextLine(world: RecordLookup, session_id: string, random: Random): string {
   const title = world.get(meetingSessions, session_id)?.title ?? "";
   const theme = THEMES.find(({ titles }) => titles.includes(title)) ?? random.pick(THEMES);
   const position = world.index(meetingTranscripts, "by_session", session_id).size;
@@ -76,18 +76,18 @@ function nextLine(world: RecordLookup, session_id: string, random: Random): stri
 }
 
 /** A start after the last entry, or before the end if only the end is given. */
-function nextStart(
+function findNextStart(
   { session_id, text, end_time }: Pick<TranscriptEntry, "session_id" | "text"> & { end_time?: number },
   world: RecordLookup,
   random: Random,
 ): number {
-  if (end_time !== undefined) return milliseconds(Math.max(0, end_time - speakingSeconds(text, random)));
-  return milliseconds(lastEnd(world, session_id) + random.int(300, 1800) / 1000);
+  if (end_time !== undefined) return milliseconds(Math.max(0, end_time - estimateSeconds(text, random)));
+  return milliseconds(findLastEnd(world, session_id) + random.int(300, 1800) / 1000);
 }
 
 export const makeLog: Factory<MeetingLog> = (fields, context) => ({
   id: fields.id ?? context.newId("mblog_"),
-  session_id: fields.session_id ?? firstRecord(context.world, meetingSessions, "session_id").session_id,
+  session_id: fields.session_id ?? findFirstRecord(context.world, meetingSessions, "session_id").session_id,
   at: fields.at ?? context.now,
   level: fields.level ?? "info",
   message: fields.message ?? "The assistant is listening.",
@@ -96,7 +96,7 @@ export const makeLog: Factory<MeetingLog> = (fields, context) => ({
 /** Makes a recording; one of a session that has ended covers all of it. */
 export const makeRecording: Factory<MeetingRecording> = (fields, context) => {
   const { world, now } = context;
-  const session_id = fields.session_id ?? firstRecord(world, meetingSessions, "session_id").session_id;
+  const session_id = fields.session_id ?? findFirstRecord(world, meetingSessions, "session_id").session_id;
   const session = fields.started_at === undefined ? world.get(meetingSessions, session_id) : undefined;
   const recording: MeetingRecording = {
     recording_id: fields.recording_id ?? context.newId("mbrec_"),
@@ -145,7 +145,7 @@ export const meetingSessionsFixture: FixtureReader = {
     }
   },
   seed(fixture, base) {
-    const generated = once(() =>
+    const generated = computeOnce(() =>
       readEntries(fixture, "meeting_sessions", record).map((entry) => generateSession(entry, base)),
     );
     base.fill(meetingSessions, () => generated().map(({ session }) => session));
@@ -172,7 +172,7 @@ function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   const spokenFor = Math.ceil((transcripts.at(-1)?.end_time ?? 0) + random.int(3, 30)) * 1000;
   const title = fields.title ?? random.pick(theme.titles);
   const status = fields.status ?? "completed";
-  const session = makeSession({ ...fields, title, status, ...times(fields, spokenFor, random) }, context);
+  const session = makeSession({ ...fields, title, status, ...drawTimes(fields, spokenFor, random) }, context);
   const logs = generateLogs(session, transcripts.length, context);
   const { session_id, started_at, ended_at } = session;
   const recordings = session.has_recording
@@ -182,7 +182,11 @@ function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
 }
 
 /** A running session began before its first entry; one that has ended was some days ago. */
-function times({ status, started_at, ended_at }: Partial<MeetingSession>, length: number, random: Random) {
+function drawTimes(
+  { status, started_at, ended_at }: Partial<MeetingSession>,
+  length: number,
+  random: Random,
+) {
   // Within the working hours around a fixture's noon.
   const daysBack = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS - length;
   const began = status === "running" ? -length : ended_at == null ? daysBack : ended_at - length;

@@ -5,7 +5,7 @@ import { noContent, RawBody, Reply } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import { findCaller } from "../organizations/access.ts";
-import { clockTime, oneLine, toSrt } from "../transcriptions/formats.ts";
+import { formatClockTime, toOneLine, toSrt } from "../transcriptions/formats.ts";
 import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
 import {
   followLiveMeetings,
@@ -115,7 +115,7 @@ export const stopMeeting = operation({
 
 function toText(entries: Iterable<TranscriptEntry>): string {
   let text = "";
-  for (const entry of entries) text += `[${clockTime(entry.start_time)}] ${formatEntry(entry)}\n`;
+  for (const entry of entries) text += `[${formatClockTime(entry.start_time)}] ${formatEntry(entry)}\n`;
   return text;
 }
 
@@ -126,7 +126,7 @@ function* toCues(entries: Iterable<TranscriptEntry>) {
 
 /** `speaker: text` on one line, since a line break would begin a line that looks like another entry (G28). */
 function formatEntry({ speaker, text }: TranscriptEntry): string {
-  return `${oneLine(speaker)}: ${oneLine(text)}`;
+  return `${toOneLine(speaker)}: ${toOneLine(text)}`;
 }
 
 export const meetingSessionsResource = {

@@ -13,7 +13,7 @@ import {
   isMember,
 } from "../organizations/access.ts";
 import { milliseconds } from "../transcriptions/rules.ts";
-import { SPEAKERS, speakingSeconds, THEMES } from "./sample-text.ts";
+import { estimateSeconds, SPEAKERS, THEMES } from "./sample-text.ts";
 import {
   type Arrival,
   type MeetingRecording,
@@ -89,7 +89,7 @@ function clearArrival(tx: Transaction, { session_id, kind, record_id }: Entry): 
 }
 
 /** The rules of a collection whose records a stream sends in the order of arrival. */
-function streamedRules<R extends StoredRecord & { session_id: string }>(
+function createStreamedRules<R extends StoredRecord & { session_id: string }>(
   kind: Arrival["kind"],
   collection: Collection<R>,
   check: (record: R) => void = () => {},
@@ -119,11 +119,15 @@ function streamedRules<R extends StoredRecord & { session_id: string }>(
   } satisfies StateRules<R>;
 }
 
-export const logState = streamedRules("log", meetingLogs);
-export const transcriptState = streamedRules("transcript", meetingTranscripts, ({ start_time, end_time }) => {
-  if (end_time < start_time)
-    throw invalidInput("end_time", end_time, "end_time must not be before start_time");
-});
+export const logState = createStreamedRules("log", meetingLogs);
+export const transcriptState = createStreamedRules(
+  "transcript",
+  meetingTranscripts,
+  ({ start_time, end_time }) => {
+    if (end_time < start_time)
+      throw invalidInput("end_time", end_time, "end_time must not be before start_time");
+  },
+);
 
 function writeLog(tx: Transaction, session_id: string, message: string): void {
   logState.insert(tx, { id: tx.newId("mblog_"), session_id, at: tx.now, level: "info", message });
@@ -260,7 +264,7 @@ function scheduleNextLine(
   { live_meetings }: Settings,
 ): void {
   if (live_meetings === "off" || tx.get(timers, timerId("meeting.line", session_id)) !== undefined) return;
-  const silentSince = Math.max(tx.now, started_at + Math.round(lastEnd(tx, session_id) * 1000));
+  const silentSince = Math.max(tx.now, started_at + Math.round(findLastEnd(tx, session_id) * 1000));
   tx.schedule({ kind: "meeting.line", subject: session_id, due: silentSince + LONGEST_MS });
 }
 
@@ -277,7 +281,7 @@ export function speakLine(tx: Transaction, { subject, due }: { subject: string; 
     transcript_id: tx.newId("mbtrans_"),
     text,
     confidence: random.int(86, 99) / 100,
-    start_time: milliseconds(Math.max(lastEnd(tx, subject), end_time - speakingSeconds(text, random))),
+    start_time: milliseconds(Math.max(findLastEnd(tx, subject), end_time - estimateSeconds(text, random))),
     end_time,
     speaker: random.pick(listSpeakers(tx, subject)),
     language_code: session.language_code,
@@ -288,7 +292,7 @@ export function speakLine(tx: Transaction, { subject, due }: { subject: string; 
 }
 
 /** The end of the last line, in seconds since the session's start. */
-export function lastEnd(world: RecordLookup, session_id: string): number {
+export function findLastEnd(world: RecordLookup, session_id: string): number {
   return world.index(meetingTranscripts, "by_session", session_id).last()?.end_time ?? 0;
 }
 

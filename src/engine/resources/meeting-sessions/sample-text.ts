@@ -109,7 +109,7 @@ export function meetingLines(
 }
 
 /** The duration of a line in seconds, at about 150 words a minute. */
-export function speakingSeconds(text: string, random: Random): number {
+export function estimateSeconds(text: string, random: Random): number {
   const words = text.split(/\s+/).length;
   return Math.round((words / 2.5) * (900 + random.int(0, 200))) / 1000;
 }

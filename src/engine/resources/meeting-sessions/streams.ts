@@ -39,7 +39,7 @@ export const streamTranscripts = stream({
   summary: "Follow a meeting's transcript",
   each: "a transcript entry (section 2.4), in order of arrival",
   events: TranscriptEntryBody,
-  since: arrivalsSince("transcript", meetingTranscripts, renderTranscript),
+  since: listArrivals("transcript", meetingTranscripts, renderTranscript),
 });
 
 export const streamStatus = stream({
@@ -62,7 +62,7 @@ export const streamLogs = stream({
   summary: "Follow a meeting's log",
   each: "`{at, level, message}`",
   events: MeetingLogBody,
-  since: arrivalsSince("log", meetingLogs, renderLog),
+  since: listArrivals("log", meetingLogs, renderLog),
 });
 
 interface StreamDeclaration {
@@ -103,7 +103,7 @@ function stream({ id, name, summary, each, events, since }: StreamDeclaration) {
   });
 }
 
-function arrivalsSince<R extends StoredRecord & { session_id: string }>(
+function listArrivals<R extends StoredRecord & { session_id: string }>(
   kind: Arrival["kind"],
   collection: Collection<R>,
   render: (record: R, world: WorldReader) => object,

@@ -53,14 +53,14 @@ export const makeReplyRule: Factory<ReplyRule> = (fields, context) => {
   const {
     id = context.newId("reply_"),
     match = {},
-    position = nextPosition(context.world),
+    position = findNextPosition(context.world),
     ...answer
   } = fields;
   const hasAnswer = REPLY_KINDS.some((name) => answer[name] !== undefined);
   return { id, match, ...(hasAnswer ? {} : { reply: context.random.pick(REPLIES) }), ...answer, position };
 };
 
-function nextPosition(world: RecordLookup): number {
+function findNextPosition(world: RecordLookup): number {
   const last = world.index(replyRules, "in_order", "").last();
   return last === undefined ? 0 : last.position + 1;
 }

@@ -94,7 +94,7 @@ export const createModelResponse = operation({
       model: model.key,
       output: [{ type: "message", role: "assistant", content: [{ type: "text", text }] }],
       usage: { input_tokens, output_tokens, total_tokens, cost, currency: "CHF" },
-      inputs: body.inputs.map((input) => returned(input, world)),
+      inputs: body.inputs.map((input) => toReturnedInput(input, world)),
     };
     return new TokenReply(200, response, total_tokens);
   },
@@ -120,7 +120,7 @@ function requireAnswerable(
 }
 
 /** Section 2.13: items carry an id when the API returns them. */
-function returned({ id, role, content, texts, files }: InputMessage, world: Transaction) {
+function toReturnedInput({ id, role, content, texts, files }: InputMessage, world: Transaction) {
   return {
     id: id ?? world.newId("msg_"),
     role,

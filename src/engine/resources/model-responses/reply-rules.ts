@@ -1,7 +1,7 @@
 import { parseDuration } from "../../contract/duration.ts";
 import { ApiError, type ErrorCode } from "../../contract/errors.ts";
 import type { Call } from "../../contract/operation.ts";
-import { refusedFigures } from "../../contract/refusals.ts";
+import { raiseToRefusal } from "../../contract/refusals.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { sleep } from "../../webhooks/attempt.ts";
 import { organizations, requestsPerMinute } from "../organizations/schema.ts";
@@ -45,7 +45,7 @@ export async function waitForRule(rule: ReplyRule | undefined, signal: AbortSign
  * @throws ApiError with the rule's error
  */
 export function replyFrom({ world, principal }: Caller, rule: ReplyRule, request: MatchedRequest): string {
-  if (rule.error !== undefined) throw refusal(rule.error, request, { world, principal });
+  if (rule.error !== undefined) throw toRefusal(rule.error, request, { world, principal });
   const { sequence, turn = 0 } = rule;
   if (sequence === undefined) return rule.reply ?? "";
   if (turn < sequence.length - 1) world.update(replyRules, rule.id, { turn: turn + 1 });
@@ -53,7 +53,7 @@ export function replyFrom({ world, principal }: Caller, rule: ReplyRule, request
 }
 
 /** The error with the details that the operation gives for it (G05, G08, G20). */
-function refusal(code: ErrorCode, request: MatchedRequest, caller: Caller): ApiError {
+function toRefusal(code: ErrorCode, request: MatchedRequest, caller: Caller): ApiError {
   const details = DETAILS[code]?.(request, caller) ?? {};
   const wait = details["retry_after_seconds"];
   return new ApiError(code, {
@@ -73,6 +73,6 @@ const DETAILS: Partial<
     retry_after_seconds: 60 - (Math.floor(world.absolute(world.now) / 1000) % 60),
   }),
   SPENDING_LIMIT_EXCEEDED: (_, { world, principal }) => ({
-    ...refusedFigures(spendingFigures(world, principal)),
+    ...raiseToRefusal(spendingFigures(world, principal)),
   }),
 };

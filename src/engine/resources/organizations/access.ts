@@ -1,7 +1,7 @@
 import { ApiError } from "../../contract/errors.ts";
 import type { RecordLookup } from "../../contract/factory.ts";
 import type { Principal } from "../../contract/operation.ts";
-import { firstRecord } from "../../contract/references.ts";
+import { findFirstRecord } from "../../contract/references.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type User, users } from "../users/schema.ts";
 import { type Organization, organizations } from "./schema.ts";
@@ -104,7 +104,7 @@ export function hasCapability(caller: Caller, organization_id: string, capabilit
  * @throws ApiError INVALID_INPUT if there is none
  */
 export function chooseOrganization(world: Pick<WorldReader, "all">, organization_id?: string): string {
-  return organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  return organization_id ?? findFirstRecord(world, organizations, "organization_id").id;
 }
 
 /** The author of records in an organization without users. */

@@ -1,8 +1,8 @@
 import { aboutRecords, type EventDeclaration, emit, event } from "../../contract/event.ts";
-import { anyIn } from "../../contract/references.ts";
+import { findAnyIn } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
-import { changedFields } from "../audit-logs/rules.ts";
+import { describeChange } from "../audit-logs/rules.ts";
 import { makeMessage, makeThread } from "./fixtures.ts";
 import { messages, threads } from "./schema.ts";
 
@@ -16,7 +16,7 @@ const message = {
       return thread ? [thread.organization_id] : [];
     },
     invent(fields, context, organization_id) {
-      const thread = anyIn(context.world, threads, organization_id);
+      const thread = findAnyIn(context.world, threads, organization_id);
       const created_at = Math.max(context.now, thread?.created_at ?? context.now);
       return makeMessage(
         { thread_id: thread?.id ?? context.newId("thread_"), created_at, ...fields },
@@ -99,7 +99,7 @@ function emittingRules<R extends StoredRecord>(
       return record;
     },
     update(tx, before, after, actor) {
-      if (changedFields(before, after) === undefined) return before;
+      if (describeChange(before, after) === undefined) return before;
       tx.put(collection, after);
       if (!actor.silent) emit(tx, events.updated, after);
       return after;

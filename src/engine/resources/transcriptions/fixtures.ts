@@ -1,17 +1,17 @@
 import Type from "typebox";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
 import {
+  computeOnce,
   type FixtureEntry,
   fixtureRecord,
-  once,
   readEntries,
   readListed,
 } from "../../contract/fixture-record.ts";
-import { firstRecord } from "../../contract/references.ts";
+import { findFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { milliseconds, pauseSeconds, transcribingMs } from "./rules.ts";
-import { FILENAMES, interviewSentence, spokenSeconds } from "./sample-text.ts";
+import { estimateSeconds, FILENAMES, interviewSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
@@ -53,30 +53,30 @@ function pickPastStart(status: Transcription["status"], { random }: FactoryConte
 export const makeSentence: Factory<Sentence> = (fields, context) => {
   const { random, world } = context;
   const transcription_id =
-    fields.transcription_id ?? firstRecord(world, transcriptions, "transcription_id").transcription_id;
-  const text = fields.text ?? nextSentence(transcription_id, context);
-  const start = fields.start ?? nextStart({ ...fields, transcription_id, text }, context);
+    fields.transcription_id ?? findFirstRecord(world, transcriptions, "transcription_id").transcription_id;
+  const text = fields.text ?? pickNextSentence(transcription_id, context);
+  const start = fields.start ?? findNextStart({ ...fields, transcription_id, text }, context);
   return {
     id: fields.id ?? context.newId("sent_"),
     transcription_id,
     text,
     start,
-    end: fields.end ?? milliseconds(start + spokenSeconds(text, random)),
+    end: fields.end ?? milliseconds(start + estimateSeconds(text, random)),
   };
 };
 
-function nextSentence(transcription_id: string, { random, world }: FactoryContext): string {
+function pickNextSentence(transcription_id: string, { random, world }: FactoryContext): string {
   const { size } = world.index(sentences, "by_transcription", transcription_id);
   const pii_redaction = world.get(transcriptions, transcription_id)?.pii_redaction ?? null;
   return interviewSentence(size, { random, pii_redaction });
 }
 
 /** A start after the last sentence, or before the end if only the end is given. */
-function nextStart(
+function findNextStart(
   { transcription_id, text, end }: Pick<Sentence, "transcription_id" | "text"> & { end?: number },
   { random, world }: FactoryContext,
 ): number {
-  if (end !== undefined) return milliseconds(Math.max(0, end - spokenSeconds(text, random)));
+  if (end !== undefined) return milliseconds(Math.max(0, end - estimateSeconds(text, random)));
   const last = world.index(sentences, "by_transcription", transcription_id).last();
   return milliseconds((last?.end ?? 0) + random.int(150, 900) / 1000);
 }
@@ -105,7 +105,7 @@ export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(record.schema) },
   follows: ["transcription_seconds"],
   seed(fixture, base) {
-    const generated = once(() =>
+    const generated = computeOnce(() =>
       readEntries(fixture, "transcriptions", record).map((entry) => generateTranscription(entry, base)),
     );
     base.fill(transcriptions, () => generated().map(({ transcription }) => transcription));
@@ -153,7 +153,7 @@ function generateSentences(
     const text = fields.text ?? interviewSentence(position, options);
     const pause = pauseSeconds(random);
     const start = fields.start ?? milliseconds(clock + pause);
-    const end = Math.max(start, fields.end ?? milliseconds(start + spokenSeconds(text, random)));
+    const end = Math.max(start, fields.end ?? milliseconds(start + estimateSeconds(text, random)));
     clock = end;
     return makeSentence({ transcription_id: entry.id, text, start, end }, context);
   });

@@ -18,39 +18,39 @@ function toCueText(cues: Iterable<TimedText>, point: "," | ".", toLine: (text: s
   let text = "";
   let number = 0;
   for (const { start, end, text: spoken } of cues)
-    text += `${++number}\n${cueTime(start, point)} --> ${cueTime(end, point)}\n${toLine(spoken)}\n\n`;
+    text += `${++number}\n${formatCueTime(start, point)} --> ${formatCueTime(end, point)}\n${toLine(spoken)}\n\n`;
   return text;
 }
 
 /** HH:MM:SS, rounded down (G28). */
-export function clockTime(seconds: number): string {
-  return clock(Math.floor(seconds));
+export function formatClockTime(seconds: number): string {
+  return formatHours(Math.floor(seconds));
 }
 
 // Line ends of all kinds and the other control characters.
 const LINE_BREAKS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
 /** Puts a text on one line: a blank line would end a cue, and a new line could begin one. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   return text.replaceAll(LINE_BREAKS, " ").trim();
 }
 
 /** SRT has no escapes, so an arrow in the text is split, which a reader would take for a time line. */
 function srtText(text: string): string {
-  return oneLine(text).replaceAll("-->", "-- >") || "-";
+  return toOneLine(text).replaceAll("-->", "-- >") || "-";
 }
 
 function vttText(text: string): string {
-  return oneLine(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;") || "-";
+  return toOneLine(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;") || "-";
 }
 
-function cueTime(seconds: number, point: "," | "."): string {
+function formatCueTime(seconds: number, point: "," | "."): string {
   // Rounded once, in milliseconds: 1.005 s is 1,004.9999 ms in floating point.
   const milliseconds = Math.round(seconds * 1000);
-  return `${clock(Math.floor(milliseconds / 1000))}${point}${String(milliseconds % 1000).padStart(3, "0")}`;
+  return `${formatHours(Math.floor(milliseconds / 1000))}${point}${String(milliseconds % 1000).padStart(3, "0")}`;
 }
 
-function clock(seconds: number): string {
+function formatHours(seconds: number): string {
   const part = (value: number) => String(value).padStart(2, "0");
   return `${part(Math.floor(seconds / 3600))}:${part(Math.floor(seconds / 60) % 60)}:${part(seconds % 60)}`;
 }
@@ -161,7 +161,7 @@ export const Actions = Type.Object(
   { $id: "TranscriptionActions" },
 );
 
-export function siblingLinks(base: string) {
+export function listSiblingLinks(base: string) {
   return {
     get_sentences: link(`${base}/sentences`),
     get_paragraphs: link(`${base}/paragraphs`),

@@ -11,10 +11,10 @@ import { makeSentence, makeTranscription, transcriptionsFixture } from "./fixtur
 import {
   Actions,
   cacheHeaders,
+  listSiblingLinks,
   type Page,
   pageLinks,
   replyUnlessCurrent,
-  siblingLinks,
   toParagraphs,
   toSrt,
   toVtt,
@@ -189,7 +189,7 @@ function wrap(
     total_count: page?.total ?? content.length,
     returned_count: content.length,
   };
-  const actions = { ...siblingLinks(base), ...(page && pageLinks(base, page)) };
+  const actions = { ...listSiblingLinks(base), ...(page && pageLinks(base, page)) };
   const part = { content: JSON.stringify([page ?? null, data]), isWhole: false };
   const validators = cacheHeaders(transcription, part, world);
   return replyUnlessCurrent(headers, validators, { success: true, data, metadata, actions });

@@ -3,7 +3,7 @@ import type { StateRules } from "../../contract/resource.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { interviewSentence, spokenSeconds } from "./sample-text.ts";
+import { estimateSeconds, interviewSentence } from "./sample-text.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
 
 /** The duration of a transcription that begins now, in whole milliseconds (G17). */
@@ -38,7 +38,7 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
   for (let clock = 0; invented.length < MAX_INVENTED; ) {
     const text = interviewSentence(invented.length, { random, pii_redaction });
     const start = milliseconds(clock + pauseSeconds(random));
-    const end = milliseconds(start + spokenSeconds(text, random));
+    const end = milliseconds(start + estimateSeconds(text, random));
     const isTooLong = end > audio_duration_seconds;
     // Even a very short audio has a sentence.
     if (isTooLong && (invented.length > 0 || audio_duration_seconds === 0)) break;

@@ -96,7 +96,7 @@ function redact(slot: "person" | "email", { random, pii_redaction }: SentenceOpt
 }
 
 /** The duration of a sentence in seconds, to the millisecond. */
-export function spokenSeconds(text: string, random: Random): number {
+export function estimateSeconds(text: string, random: Random): number {
   const words = text.split(" ").length;
   return Math.round(words * random.int(340, 440)) / 1000;
 }

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
-import { referred } from "../../contract/references.ts";
+import { requireReferred } from "../../contract/references.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
@@ -13,14 +13,14 @@ import {
   currentMonth,
   findUsage,
   fromMicro,
+  getSpentIn,
   limitFigures,
   monthText,
   parseMonth,
-  spentIn,
+  pickWorse,
   toCalendar,
   toMicro,
   toMonth,
-  worse,
 } from "./rules.ts";
 import { type Usage, UsageLimits, usage, usageId } from "./schema.ts";
 import { emitThresholdEvents } from "./spending.ts";
@@ -48,13 +48,13 @@ export const retrieveUsageLimits = operation({
   access: (call) => requireMember(call, call.params.org_id),
   handle({ params: { org_id }, query, world }) {
     const current = currentMonth(world);
-    const month = askedMonth(world, current, query);
+    const month = readMonth(world, current, query);
     return usageLimits(world, org_id, month > current ? undefined : month);
   },
 });
 
 /** G33: year and month are the current ones by default. */
-function askedMonth(world: WorldReader, current: number, query: { year?: number; month?: number }): number {
+function readMonth(world: WorldReader, current: number, query: { year?: number; month?: number }): number {
   if (query.year === undefined && query.month === undefined) return current;
   const { year, month } = { ...toCalendar(world, current), ...query };
   return toMonth(world, year, month);
@@ -62,7 +62,7 @@ function askedMonth(world: WorldReader, current: number, query: { year?: number;
 
 /** G33; `month` undefined: a future month without spending. */
 function usageLimits(world: WorldReader, organization_id: string, month: number | undefined) {
-  const spent = (row: Usage) => (month === undefined ? 0 : spentIn(row, month));
+  const spent = (row: Usage) => (month === undefined ? 0 : getSpentIn(row, month));
   const own = findUsage(world, organization_id, null);
   const organization_limits = limitFigures(spent(own), own.monthly_limit);
   const api_key_limits = [];
@@ -82,10 +82,10 @@ function usageLimits(world: WorldReader, organization_id: string, month: number 
     summary.total_keys += 1;
     if (figures.monthly_limit !== null) summary.keys_with_limits += 1;
     if (figures.status === "exceeded") summary.keys_exceeded += 1;
-    summary.overall_status = worse(summary.overall_status, figures.status);
+    summary.overall_status = pickWorse(summary.overall_status, figures.status);
   }
   const api_limits = own.api_monthly_limit === null ? null : limitFigures(ofKeys, own.api_monthly_limit);
-  if (api_limits !== null) summary.overall_status = worse(summary.overall_status, api_limits.status);
+  if (api_limits !== null) summary.overall_status = pickWorse(summary.overall_status, api_limits.status);
   return { organization_limits, api_limits, api_key_limits, summary };
 }
 
@@ -108,11 +108,12 @@ export const usageRules: StateRules<Usage> = {
   },
   fromPublic(fields, world) {
     const { spent, ...rest } = fields as Partial<Usage>;
-    return spent === undefined ? rest : { ...rest, spent: storedMonths(spent, world) };
+    return spent === undefined ? rest : { ...rest, spent: toStoredMonths(spent, world) };
   },
   insert(tx, record, actor) {
     requireConsistent(tx, record);
-    if (record.api_key_id !== null) referred(tx, apiKeys, { field: "api_key_id", id: record.api_key_id });
+    if (record.api_key_id !== null)
+      requireReferred(tx, apiKeys, { field: "api_key_id", id: record.api_key_id });
     const insert = () => {
       tx.insert(usage, { ...record, emitted: [] });
       bookOnOrganization(tx, record, { from: {}, to: record.spent });
@@ -155,7 +156,7 @@ function bookOnOrganization(
   }
 }
 
-function storedMonths(spent: Readonly<Record<string, number>>, world: WorldReader): Usage["spent"] {
+function toStoredMonths(spent: Readonly<Record<string, number>>, world: WorldReader): Usage["spent"] {
   return Object.fromEntries(
     Object.entries(spent).map(([month, amount]) => [parseMonth(world, month), toMicro(amount)]),
   );
@@ -163,7 +164,7 @@ function storedMonths(spent: Readonly<Record<string, number>>, world: WorldReade
 
 function requireConsistent(world: WorldReader, row: Usage): void {
   // They may be part of the id.
-  referred(world, organizations, { field: "organization_id", id: row.organization_id });
+  requireReferred(world, organizations, { field: "organization_id", id: row.organization_id });
   if (row.api_key_id !== null && row.api_monthly_limit !== null)
     throw invalidInput("api_monthly_limit", row.api_monthly_limit, "a key has no limit for all keys");
   const id = usageId(row.organization_id, row.api_key_id);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limitFigures, toStatus, worse } from "./rules.ts";
+import { limitFigures, pickWorse, toStatus } from "./rules.ts";
 
 describe("usage classification [3.6]", () => {
   it.each([
@@ -46,9 +46,9 @@ describe("usage classification [3.6]", () => {
   });
 
   it("overall is the worst [G33]", () => {
-    expect(worse("no_limit", "ok")).toBe("ok");
-    expect(worse("warning", "ok")).toBe("warning");
-    expect(worse("warning", "exceeded")).toBe("exceeded");
-    expect(worse("no_limit", "no_limit")).toBe("no_limit");
+    expect(pickWorse("no_limit", "ok")).toBe("ok");
+    expect(pickWorse("warning", "ok")).toBe("warning");
+    expect(pickWorse("warning", "exceeded")).toBe("exceeded");
+    expect(pickWorse("no_limit", "no_limit")).toBe("no_limit");
   });
 });

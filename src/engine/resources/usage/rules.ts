@@ -30,17 +30,17 @@ export function roundInDetails(amount: number): number {
  * because one fixture's records serve sandboxes that begin in any month.
  */
 export function currentMonth(world: WorldReader): number {
-  return monthIndex(world.absolute(world.now)) - originIndex(world);
+  return monthIndex(world.absolute(world.now)) - getOriginIndex(world);
 }
 
 /** @param month 1 to 12 */
 export function toMonth(world: WorldReader, year: number, month: number): number {
-  return year * 12 + (month - 1) - originIndex(world);
+  return year * 12 + (month - 1) - getOriginIndex(world);
 }
 
 /** UTC calendar year and month (1 to 12) of a relative month. */
 export function toCalendar(world: WorldReader, month: number): { year: number; month: number } {
-  const index = month + originIndex(world);
+  const index = month + getOriginIndex(world);
   return { year: Math.floor(index / 12), month: (((index % 12) + 12) % 12) + 1 };
 }
 
@@ -62,7 +62,7 @@ export function parseMonth(world: WorldReader, text: string): number {
   return toMonth(world, year, month);
 }
 
-function originIndex(world: WorldReader): number {
+function getOriginIndex(world: WorldReader): number {
   return monthIndex(world.absolute(0));
 }
 
@@ -87,7 +87,7 @@ export function toStatus(spentMicro: number, limit: number | null): UsageStatus 
 const WORSE: readonly UsageStatus[] = ["no_limit", "ok", "warning", "exceeded"];
 
 /** G33: of organization, total and keys, the worst counts. */
-export function worse(a: UsageStatus, b: UsageStatus): UsageStatus {
+export function pickWorse(a: UsageStatus, b: UsageStatus): UsageStatus {
   return WORSE.indexOf(a) >= WORSE.indexOf(b) ? a : b;
 }
 
@@ -115,7 +115,7 @@ export interface Budget {
   spentMicro: number;
 }
 
-export function spentIn(row: Usage, month: number): number {
+export function getSpentIn(row: Usage, month: number): number {
   return row.spent[month] ?? 0;
 }
 
@@ -131,14 +131,19 @@ export function listBudgets(
 ): Budget[] {
   const own = findUsage(world, organization_id, null);
   let total = 0;
-  for (const row of world.index(usage, "keys_of", organization_id)) total += spentIn(row, month);
+  for (const row of world.index(usage, "keys_of", organization_id)) total += getSpentIn(row, month);
   const budgets: Budget[] = [
-    { scope: "organization", limit: own.monthly_limit, spentMicro: spentIn(own, month) },
+    { scope: "organization", limit: own.monthly_limit, spentMicro: getSpentIn(own, month) },
     { scope: "api_total", limit: own.api_monthly_limit, spentMicro: total },
   ];
   if (api_key_id !== null) {
     const key = findUsage(world, organization_id, api_key_id);
-    budgets.push({ scope: "api_key", api_key_id, limit: key.monthly_limit, spentMicro: spentIn(key, month) });
+    budgets.push({
+      scope: "api_key",
+      api_key_id,
+      limit: key.monthly_limit,
+      spentMicro: getSpentIn(key, month),
+    });
   }
   return budgets;
 }

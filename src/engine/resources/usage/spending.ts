@@ -12,10 +12,10 @@ import {
   currentMonth,
   findUsage,
   fromMicro,
+  getSpentIn,
   limitFigures,
   listBudgets,
   roundInDetails,
-  spentIn,
   toMicro,
   toStatus,
   utilization,
@@ -35,7 +35,7 @@ const BudgetFigures = Type.Object({
 type BudgetFigures = Static<typeof BudgetFigures>;
 
 /** A month's budget as usage events show it (G25). */
-export function budgetFigures(organization_id: string, budget: Budget): BudgetFigures {
+export function toBudgetFigures(organization_id: string, budget: Budget): BudgetFigures {
   const { scope, api_key_id, limit, spentMicro } = budget;
   const { monthly_limit, current_usage, utilization_percentage } = limitFigures(spentMicro, limit);
   return { organization_id, scope, api_key_id, monthly_limit, current_usage, utilization_percentage };
@@ -49,7 +49,7 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
     const organization_id = key?.current ?? world.get(organizations, id)?.id;
     if (organization_id === undefined) return undefined;
     const all = listBudgets(world, { organization_id, api_key_id: key?.id ?? null }, currentMonth(world));
-    return budgetFigures(organization_id, key ? all.at(-1)! : all[0]!);
+    return toBudgetFigures(organization_id, key ? all.at(-1)! : all[0]!);
   },
   fields: BudgetFigures.properties,
   heardBy: ({ organization_id }) => [organization_id],
@@ -157,7 +157,7 @@ export function recordSpending(
       tx.put(usage, {
         ...row,
         ...(name !== undefined && { api_key_name: name }),
-        spent: { ...row.spent, [month]: spentIn(row, month) + micro },
+        spent: { ...row.spent, [month]: getSpentIn(row, month) + micro },
       });
     }
   });
@@ -189,7 +189,7 @@ export function emitThresholdEvents<T>(
       const crossing = `${month}/${budget.scope}/${event.name}`;
       if (row.emitted.includes(crossing)) continue;
       tx.put(usage, { ...row, emitted: [...row.emitted, crossing] });
-      emit(tx, event, budgetFigures(place.organization_id, budget));
+      emit(tx, event, toBudgetFigures(place.organization_id, budget));
     }
   }
   return result;

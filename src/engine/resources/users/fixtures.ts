@@ -1,6 +1,6 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
-import { distinctEmail, inventEmail, inventName } from "../../contract/invent.ts";
+import { inventEmail, inventName, makeDistinctEmail } from "../../contract/invent.ts";
 import type { FixtureReader, NumberedLists } from "../../contract/resource.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -16,7 +16,7 @@ export const makeUser: Factory<User> = (fields, context) => {
   const home = past ? undefined : world.all(organizations).first();
   const email = () => {
     const invented = inventEmail(name, id, context);
-    return past ? invented : distinctEmail(invented, (other) => hasEmail(world, other));
+    return past ? invented : makeDistinctEmail(invented, (other) => hasEmail(world, other));
   };
   return {
     id,
@@ -51,7 +51,7 @@ export const usersFixture: FixtureReader = {
       return entries.map((entry) => {
         const user = makeUser(record.toFields(entry, base), base.context("users", entry.id));
         if (entry.email !== undefined) return user;
-        const email = distinctEmail(user.email, (other) => taken.has(other));
+        const email = makeDistinctEmail(user.email, (other) => taken.has(other));
         taken.add(email);
         return { ...user, email };
       });

@@ -2,12 +2,12 @@ import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
-import { referred } from "../../contract/references.ts";
+import { requireReferred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { files } from "../files/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
-import { nextStepEnd, processingEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./rules.ts";
+import { findStepEnd, processingEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./rules.ts";
 import { StoreFile, storeFileId, storeFiles, VectorStore, vectorStores } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
@@ -74,10 +74,10 @@ function pickPlace({ id, ...fields }: Partial<StoreFile>, world: RecordLookup) {
   const { store_id = storeInId, file_id = fileInId } = fields;
   if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };
   const stores = store_id
-    ? [referred(world, vectorStores, { field: "store_id", id: store_id })]
+    ? [requireReferred(world, vectorStores, { field: "store_id", id: store_id })]
     : world.all(vectorStores).page(0, MAX_TRIED);
   const known = file_id
-    ? [referred(world, files, { field: "file_id", id: file_id })]
+    ? [requireReferred(world, files, { field: "file_id", id: file_id })]
     : world.all(files).page(0, MAX_TRIED);
   for (const store of stores) {
     for (const file of known) {
@@ -134,7 +134,7 @@ export const vectorStoresFixture: FixtureReader = {
         const file = generateFile(id, entry);
         // Processing that ended before the epoch goes through its steps in order too.
         const since = processingEnd(file) > 0 ? 0 : file.started_at;
-        const due = nextStepEnd(file, since);
+        const due = findStepEnd(file, since);
         base.timer({ kind: "file.step", subject: file.file_id, key: file.id, due });
       }
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isReadable } from "../files/examine-file.ts";
-import { nextStepEnd, progressAt } from "./rules.ts";
+import { findStepEnd, progressAt } from "./rules.ts";
 
 const minute = { started_at: 1000, processing_ms: 60_000 };
 const at = (seconds: number) => progressAt(minute, 1000 + seconds * 1000);
@@ -28,7 +28,7 @@ describe("progress of a file", () => {
       const processing = { started_at: -5, processing_ms };
       const ends: number[] = [];
       for (let now = -6; ; now = ends.at(-1)!) {
-        const end = nextStepEnd(processing, now);
+        const end = findStepEnd(processing, now);
         if (end === ends.at(-1)) break;
         ends.push(end);
       }

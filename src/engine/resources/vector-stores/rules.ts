@@ -1,12 +1,12 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { emit, event } from "../../contract/event.ts";
-import { anyIn, referred } from "../../contract/references.ts";
+import { findAnyIn, requireReferred } from "../../contract/references.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Timer } from "../../state/timers.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { changedFields, recordStateAudit } from "../audit-logs/rules.ts";
+import { describeChange, recordStateAudit } from "../audit-logs/rules.ts";
 import { isReadable } from "../files/examine-file.ts";
 import { makeFile } from "../files/fixtures.ts";
 import { fileEvent } from "../files/rules.ts";
@@ -47,7 +47,7 @@ export function progressAt({ started_at, processing_ms }: Processing, now: numbe
 }
 
 /** The end of the step at `now`, or the end of the last step. */
-export function nextStepEnd(processing: Processing, now: number): number {
+export function findStepEnd(processing: Processing, now: number): number {
   const ends = STEP_ENDS.map(({ step }) => stepEnd(processing, step));
   return ends.find((end) => end > now) ?? ends.at(-1)!;
 }
@@ -89,7 +89,7 @@ export const fileProcessed = event({
     },
     fields: { ...fileEvent.about.fields, store_id: Nullable(Id("vs_")) },
     invent(fields, context, organization_id) {
-      const store = anyIn(context.world, vectorStores, organization_id);
+      const store = findAnyIn(context.world, vectorStores, organization_id);
       const file = makeFile(fields, context);
       return { ...file, store_id: store?.id ?? context.newId("vs_") };
     },
@@ -103,7 +103,7 @@ export const VECTOR_STORE_EVENTS = [fileProcessed] as const;
 /** Sets or removes the timer of a file according to its status. */
 export function scheduleStep(tx: Transaction, file: StoreFile, now: number): void {
   if (file.status === "processing") {
-    tx.schedule({ kind: "file.step", subject: file.file_id, key: file.id, due: nextStepEnd(file, now) });
+    tx.schedule({ kind: "file.step", subject: file.file_id, key: file.id, due: findStepEnd(file, now) });
   } else tx.unschedule("file.step", file.id);
 }
 
@@ -161,7 +161,7 @@ export const vectorStoreState: StateRules<VectorStore> = {
     return record;
   },
   update(tx, before, after, actor) {
-    const changes = changedFields(before, after);
+    const changes = describeChange(before, after);
     if (changes === undefined) return before;
     tx.put(vectorStores, after);
     audit(tx, after, { actor, action: "updated", ...changes });
@@ -185,8 +185,8 @@ function audit(
 export const storeFileState: StateRules<StoreFile> = {
   toPublic: (record, world) => currentStoreFile(record, world.now),
   insert(tx, record, actor) {
-    const store = referred(tx, vectorStores, { field: "store_id", id: record.store_id });
-    const file = referred(tx, files, { field: "file_id", id: record.file_id });
+    const store = requireReferred(tx, vectorStores, { field: "store_id", id: record.store_id });
+    const file = requireReferred(tx, files, { field: "file_id", id: record.file_id });
     const { organization_id } = store;
     if (organization_id !== file.organization_id)
       throw invalidInput("file_id", file.id, `file_id must be a file of ${organization_id}, as the store is`);

@@ -9,8 +9,8 @@ import { outgoing } from "../../webhooks/outgoing.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
 import {
   cancelPending,
-  enqueuedIn,
   enqueueEvents,
+  listEnqueued,
   planAttempt,
   queueRetry,
   recordAttempt,
@@ -46,7 +46,7 @@ function makeWorld(): World {
 /** Queues an event and says how its first attempt ends. */
 function deliver(tx: Transaction, response_code: number): string {
   enqueueEvents(tx, [{ event: "user.created", organization_id: "org_1", data: {} }]);
-  const id = enqueuedIn(tx).at(-1)!;
+  const id = listEnqueued(tx).at(-1)!;
   answer(tx, id, response_code);
   return id;
 }
@@ -73,7 +73,7 @@ describe("the lifecycle of deliveries", () => {
     const world = makeWorld();
     world.transact((tx) => {
       enqueueEvents(tx, [{ event: "user.created", organization_id: "org_1", data: {} }]);
-      const [id] = enqueuedIn(tx) as [string];
+      const [id] = listEnqueued(tx) as [string];
       const row = tx.get(outgoing, id)!;
       expect(planAttempt(tx, row)).toBeDefined();
       cancelPending(tx, "wh_1");

@@ -10,7 +10,7 @@ import {
   type Attempt,
   type Delivery,
   deliveries,
-  inactiveReason,
+  explainInactive,
   subscribers,
   type Webhook,
   webhooks,
@@ -61,7 +61,7 @@ export function enqueueTest(tx: Transaction, webhook: Webhook): string {
 }
 
 /** Ids of the deliveries that this transaction has queued. */
-export function enqueuedIn(tx: Transaction): readonly string[] {
+export function listEnqueued(tx: Transaction): readonly string[] {
   return created.get(tx) ?? [];
 }
 
@@ -127,7 +127,7 @@ export function recordAttempt(
     ...before,
     attempts: before.attempts + 1,
     scheduled_attempts,
-    attempt_log: [...before.attempt_log, logged(row, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
+    attempt_log: [...before.attempt_log, toAttempt(row, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
   };
   if (before.status !== "success") {
     const succeeded = settled.status === "success";
@@ -150,14 +150,14 @@ export function recordAttempt(
 }
 
 /** Describes what follows a failed attempt; `world` contains the attempt's outcome. */
-export function nextStep(world: WorldReader, row: Outgoing, response_code: number): string {
+export function describeNextStep(world: WorldReader, row: Outgoing, response_code: number): string {
   const delivery = world.get(deliveries, row.delivery_id);
   const webhook = world.get(webhooks, row.webhook_id);
   if (webhook === undefined || delivery === undefined) return "its webhook was deleted meanwhile";
   if (delivery.status === "success") return "another attempt has succeeded meanwhile";
   if (response_code === 410) return `the webhook ${row.webhook_id} became inactive by the 410`;
   if (delivery.next_retry !== null) return `the next retry is due at ${world.iso(delivery.next_retry)}`;
-  const inactive = inactiveReason(webhook);
+  const inactive = explainInactive(webhook);
   if (inactive !== null) return `no retry follows: the webhook is inactive, since ${inactive}`;
   return "no retry follows: it was the last of the schedule";
 }
@@ -210,7 +210,7 @@ function deliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
   };
 }
 
-function logged({ kind }: Outgoing, outcome: AttemptOutcome, ended_at: number): Attempt {
+function toAttempt({ kind }: Outgoing, outcome: AttemptOutcome, ended_at: number): Attempt {
   const { at, url, response_code, duration_ms, error, fault } = outcome;
   const attempt = { at, ended_at, kind, url, response_code, duration_ms };
   return { ...attempt, ...(error !== undefined && { error }), ...(fault !== undefined && { fault }) };
@@ -240,7 +240,7 @@ export function secretOfWebhook(world: WorldReader, webhook_id: string): string 
 }
 
 /** Secrets that a sender of several webhooks may have confused; used only to explain a wrong signature. */
-export function knownSecrets(world: WorldReader): { label: string; secret: string }[] {
+export function listKnownSecrets(world: WorldReader): { label: string; secret: string }[] {
   return world
     .all(webhooks)
     .page(0, 50)

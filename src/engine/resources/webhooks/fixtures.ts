@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
-import { belongsTo, firstRecord, referred } from "../../contract/references.ts";
+import { belongsTo, findFirstRecord, requireReferred } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
@@ -56,8 +56,8 @@ export const makeWebhook: Factory<Webhook> = (fields, context) => {
 /** G23: `delivered_at` only on success, `last_attempt` and `next_retry` only on failure. */
 export const makeDelivery: Factory<Delivery> = (fields, context) => {
   const { world, past, now } = context;
-  const webhook_id = fields.webhook_id ?? firstRecord(world, webhooks, "webhook_id").webhook_id;
-  const webhook = () => referred(world, webhooks, { field: "webhook_id", id: webhook_id });
+  const webhook_id = fields.webhook_id ?? findFirstRecord(world, webhooks, "webhook_id").webhook_id;
+  const webhook = () => requireReferred(world, webhooks, { field: "webhook_id", id: webhook_id });
   const status = fields.status ?? (fields.next_retry == null ? "success" : "failed");
   const failed = status === "failed";
   const attempts = fields.attempts ?? 1;

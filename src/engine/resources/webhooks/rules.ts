@@ -1,5 +1,5 @@
 import { invalidInput } from "../../contract/errors.ts";
-import { referred } from "../../contract/references.ts";
+import { requireReferred } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { cancelPending, keepTimer, toBody } from "./deliveries.ts";
@@ -29,7 +29,7 @@ export const webhookState: StateRules<Webhook> = {
 export const deliveryState: StateRules<Delivery> = {
   toPublic: (delivery, world) => ({ ...delivery, body: toBody(delivery, world) }),
   insert(tx, record) {
-    const { organization_id } = referred(tx, webhooks, { field: "webhook_id", id: record.webhook_id });
+    const { organization_id } = requireReferred(tx, webhooks, { field: "webhook_id", id: record.webhook_id });
     const delivery = tx.insert(deliveries, withConsistentTimes({ ...record, organization_id }));
     keepTimer(tx, delivery);
     return delivery;

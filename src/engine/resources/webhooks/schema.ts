@@ -98,7 +98,7 @@ export function withActivity(
 }
 
 /** Null for an active webhook. */
-export function inactiveReason({ active, inactive_because }: Webhook): string | null {
+export function explainInactive({ active, inactive_because }: Webhook): string | null {
   return active ? null : (inactive_because ?? "it was created inactive");
 }
 

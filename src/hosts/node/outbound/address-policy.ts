@@ -49,7 +49,7 @@ export function createAddressPolicy({
     // An IPv4-mapped address is sent as that IPv4 address, so it is treated as one.
     const address = ipaddr.process(text);
     if (allowed.some((range) => isWithin(address, range))) return null;
-    return nothingElse ? `${address} is in none of the allowed ranges` : reasonToRefuse(address);
+    return nothingElse ? `${address} is in none of the allowed ranges` : findReasonToRefuse(address);
   };
   return { mode, refusal };
 }
@@ -72,7 +72,7 @@ function isWithin(address: Address, [network, bits]: Range): boolean {
   return address.kind() === network.kind() && address.match([network, bits] as never);
 }
 
-function reasonToRefuse(address: Address): string | null {
+function findReasonToRefuse(address: Address): string | null {
   if (address instanceof ipaddr.IPv4) return refuseIPv4(address);
   for (const { name, range, bit } of EMBEDDINGS) {
     if (!isWithin(address, range)) continue;
@@ -81,7 +81,7 @@ function reasonToRefuse(address: Address): string | null {
     return inner === null ? null : `${address} is a ${name} address, and ${inner}`;
   }
   const range = address.range();
-  if (range !== "unicast") return `${address} is ${inWords(range)}`;
+  if (range !== "unicast") return `${address} is ${describeRange(range)}`;
   // IPv4-compatible, site-local and unassigned addresses: ipaddr.js has no name for all of them.
   if (!isWithin(address, GLOBAL_UNICAST)) return `${address} is not a public address`;
   return refuseIsatap(address);
@@ -97,13 +97,13 @@ function refuseIsatap(address: ipaddr.IPv6): string | null {
 
 function refuseIPv4(address: ipaddr.IPv4): string | null {
   const range = address.range();
-  if (range !== "unicast") return `${address} is ${inWords(range)}`;
+  if (range !== "unicast") return `${address} is ${describeRange(range)}`;
   if (CLOUD_HOST_ADDRESSES.has(address.toString())) return `${address} belongs to the cloud host`;
   return null;
 }
 
 /** `carrierGradeNat` -> `a carrier grade nat address`. */
-function inWords(range: string): string {
+function describeRange(range: string): string {
   const words = range.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return `${/^[aeiou]/.test(words) ? "an" : "a"} ${words} address`;
 }

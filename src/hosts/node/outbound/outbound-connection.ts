@@ -3,7 +3,7 @@ import https from "node:https";
 import type net from "node:net";
 import type { Duplex } from "node:stream";
 import type { OutboundAgents } from "./outbound-agents.ts";
-import { describeFailure, type Failure, failed } from "./outbound-failure.ts";
+import { describeFailure, type Failure, toFailure } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import type { ResolvedAddress } from "./resolve-target.ts";
 
@@ -58,15 +58,17 @@ export function startRequest(
   let answer: ReturnType<typeof collect> | undefined;
 
   const overflow = () => {
-    settle(answer ? answer.result(true) : failed("protocol", "the receiver sent too much before its status"));
+    settle(
+      answer ? answer.result(true) : toFailure("protocol", "the receiver sent too much before its status"),
+    );
   };
   let interim = 0;
   outgoing.on("information", () => {
     interim += 1;
     if (interim > MAX_INTERIM_ANSWERS)
-      settle(failed("protocol", `more than ${MAX_INTERIM_ANSWERS} interim answers`));
+      settle(toFailure("protocol", `more than ${MAX_INTERIM_ANSWERS} interim answers`));
   });
-  const left = () => settle(failed("left", "hung up on purpose"));
+  const left = () => settle(toFailure("left", "hung up on purpose"));
   outgoing.on("response", (incoming) => {
     if (options.request.leave !== undefined) return left();
     answer = collect(incoming, limit, settle);
@@ -114,7 +116,7 @@ function open({ request, target, port, addresses, agents }: ConnectionOptions): 
     return start({ ...to, agent: agents.of(protocol), headers: sent });
   }
   // A flat list, because Node then sends names and order untouched.
-  const listed = [...framing(request, target), ...headers].flat();
+  const listed = [...listFramingHeaders(request, target), ...headers].flat();
   const agent = request.reuse ? agents.of(protocol) : agents.single(protocol);
   return start({ ...to, agent, headers: listed });
 }
@@ -124,7 +126,10 @@ function isList(headers: OutboundRequest["headers"]): headers is readonly (reado
 }
 
 /** Headers that Node adds itself if headers are an object. */
-function framing({ method, body, chunkAt, reuse }: OutboundRequest, target: HttpUrl): [string, string][] {
+function listFramingHeaders(
+  { method, body, chunkAt, reuse }: OutboundRequest,
+  target: HttpUrl,
+): [string, string][] {
   const always: [string, string][] = [
     ["Host", target.host],
     ["Connection", reuse ? "keep-alive" : "close"],
@@ -187,8 +192,9 @@ function watchWire(
       const failure = describeFailure(error);
       const { kind, message } = failure.error;
       // Node reports a peer that hangs up during the handshake as an ordinary reset.
-      if (stage === "connected" && kind !== "tls") return failed("tls", `TLS handshake failed: ${message}`);
-      return kind === "network" ? failed("reset", message) : failure;
+      if (stage === "connected" && kind !== "tls")
+        return toFailure("tls", `TLS handshake failed: ${message}`);
+      return kind === "network" ? toFailure("reset", message) : failure;
     },
     unwatch: () => socket?.off("data", count),
   };
@@ -220,8 +226,8 @@ function collect(incoming: http.IncomingMessage, limit: number, settle: (result:
   const broken = (error?: Error): Failure => {
     const where = `the answer ${incoming.statusCode} broke off after ${length} bytes of its body`;
     const cause = error ? describeFailure(error).error : undefined;
-    if (cause?.kind !== "protocol") return failed("incomplete", where);
-    return failed("protocol", `${where}: ${cause.message}`);
+    if (cause?.kind !== "protocol") return toFailure("incomplete", where);
+    return toFailure("protocol", `${where}: ${cause.message}`);
   };
   incoming.on("data", (chunk: Buffer) => {
     if (length >= limit || chunks.length >= pieces) return;

@@ -26,7 +26,7 @@ export interface Failure {
   error: { kind: OutboundErrorKind; message: string };
 }
 
-export function failed(kind: OutboundErrorKind, message: string): Failure {
+export function toFailure(kind: OutboundErrorKind, message: string): Failure {
   return { response_code: 0, headers: {}, body: Buffer.alloc(0), truncated: false, error: { kind, message } };
 }
 
@@ -43,10 +43,10 @@ const KINDS_BY_CODE: readonly [RegExp, OutboundErrorKind][] = [
 
 /** Sorts an error of the network, of TLS, of HTTP parsing or of the policy into a failure. Never throws. */
 export function describeFailure(error: unknown): Failure {
-  if (error instanceof ForbiddenAddressError) return failed("forbidden_address", error.message);
+  if (error instanceof ForbiddenAddressError) return toFailure("forbidden_address", error.message);
   const code = findCode(error);
   const kind = KINDS_BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "network";
-  return failed(kind, describeCause(error));
+  return toFailure(kind, describeCause(error));
 }
 
 /** A connection attempt to several addresses fails with one error around the others. */

@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import type { AddressPolicy } from "./address-policy.ts";
 import { createAgents } from "./outbound-agents.ts";
 import { type HttpUrl, type OpenRequest, type RequestOutcome, startRequest } from "./outbound-connection.ts";
-import { describeFailure, failed } from "./outbound-failure.ts";
+import { describeFailure, toFailure } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import { createSystemLookup, type Lookup, type ResolvedAddress, resolveTarget } from "./resolve-target.ts";
 
@@ -74,15 +74,15 @@ export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
         opened?.release();
         resolve({ ...result, ...reused, duration_ms: Math.round(performance.now() - startedAt) });
       };
-      const abort = () => settle(failed("aborted", "the attempt was cancelled"));
-      const expire = () => settle(failed("timeout", describeTimeout(opened, request)));
+      const abort = () => settle(toFailure("aborted", "the attempt was cancelled"));
+      const expire = () => settle(toFailure("timeout", describeTimeout(opened, request)));
       const timer = setTimeout(expire, request.timeoutMs);
       open.add(settle);
       request.signal?.addEventListener("abort", abort, { once: true });
       if (closed || request.signal?.aborted) return abort();
 
       const target = readTarget(request.url);
-      if (typeof target === "string") return settle(failed("bad_url", target));
+      if (typeof target === "string") return settle(toFailure("bad_url", target));
       locate(target)
         .then(({ addresses, port, isOwn }) => {
           if (!open.has(settle)) return;
@@ -94,7 +94,7 @@ export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
 
   const close = () => {
     closed = true;
-    for (const settle of [...open]) settle(failed("aborted", "the sender was closed"));
+    for (const settle of [...open]) settle(toFailure("aborted", "the sender was closed"));
     agents.destroy();
   };
   return { send, close };

@@ -23,7 +23,7 @@ const givesUpOnSilence: ClientCheck = {
   title: "does not wait for ever if there is no answer",
   severity: "error",
   advice: "Give every request a time limit, such as ten seconds, and end it when the limit has passed.",
-  stage: brokenOnce({ wire: "hang" }),
+  stage: breakOnce({ wire: "hang" }),
   readsEnd: true,
   read({ run, baseline }) {
     const isSilent = (entry: JournalEntry) =>
@@ -39,7 +39,7 @@ const givesUpOnSilence: ClientCheck = {
   },
 };
 
-function brokenOnce(effect: NonNullable<RuleDefinition["effect"]>) {
+function breakOnce(effect: NonNullable<RuleDefinition["effect"]>) {
   return {
     rules(baseline: ClientRun) {
       const target = findTarget(baseline, isRead);
@@ -80,14 +80,14 @@ const brokenBodies = BROKEN.map(
     title: `ends in an error, and not in silence, after ${what}`,
     severity: "error",
     advice: `Treat ${what} as a failed request: show an error or try again, and stop waiting.`,
-    stage: brokenOnce(effect),
+    stage: breakOnce(effect),
     readsEnd: true,
     read(context) {
       const { run, baseline } = context;
       const hit = findHit(run, isBroken);
       if (hit === undefined) return notObservable("the request that was to break was not sent");
       const { how } = run.end;
-      if (how !== "ok" && !endsWith(context, hit, isBroken)) return notObservable(endedOtherwise(what));
+      if (how !== "ok" && !endsWith(context, hit, isBroken)) return notObservable(describeOtherEnd(what));
       if (how === "timed out") {
         return baseline.end.how === "timed out"
           ? notObservable(NEVER_ENDS)
@@ -102,7 +102,7 @@ const brokenBodies = BROKEN.map(
   }),
 );
 
-function endedOtherwise(what: string): string {
+function describeOtherEnd(what: string): string {
   return `it went on after ${what}, so its end may have another cause`;
 }
 
@@ -176,7 +176,7 @@ function newerVersion({
       if (how === "ok") return passed("it ended as it does without the changes", [hit]);
       return endsWith(context, hit, isNewer)
         ? failed(`with the changes it ${how === "failed" ? `ended with ${detail}` : "did not end"}`, [hit])
-        : notObservable(endedOtherwise("the changes"));
+        : notObservable(describeOtherEnd("the changes"));
     },
   };
 }

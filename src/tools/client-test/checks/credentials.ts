@@ -1,13 +1,13 @@
 import type { JournalEntry, ReceivedRequest } from "../../../../types/control-api.ts";
 import { pluralize } from "../../../engine/contract/text.ts";
 import {
-  arrivedAt,
   type ClientCheck,
   type ClientRun,
   describeRequest,
   failed,
   findHit,
   findTarget,
+  getArrival,
   isRead,
   isTokenRequest,
   notObservable,
@@ -41,7 +41,7 @@ const oneRefresh: ClientCheck = {
     const [first] = refused;
     if (first === undefined) return notObservable("no request was sent with the expired token");
     const refreshes = run.requests.filter(
-      (entry) => isTokenRequest(entry) && arrivedAt(entry) >= arrivedAt(first),
+      (entry) => isTokenRequest(entry) && getArrival(entry) >= getArrival(first),
     );
     if (refreshes.length === 0) return notObservable("it did not refresh the token after 401");
     // A refreshed token lives as shortly: only refreshes within its life are too many.
@@ -52,7 +52,7 @@ const oneRefresh: ClientCheck = {
         refreshes
           .slice(0, at)
           .some(
-            (before) => before.principal === entry.principal && arrivedAt(entry) - arrivedAt(before) < life,
+            (before) => before.principal === entry.principal && getArrival(entry) - getArrival(before) < life,
           ),
     );
     const finding = `${pluralize(refreshes.length, "refresh", "refreshes")} for ${pluralize(refused.length, "request")} with the expired token`;

@@ -1,7 +1,6 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
 import { pluralize } from "../../../engine/contract/text.ts";
 import {
-  arrivedAt,
   type ClientCheck,
   type ClientFinding,
   type ClientRun,
@@ -10,7 +9,8 @@ import {
   failed,
   findHit,
   findTarget,
-  inSeconds,
+  formatSeconds,
+  getArrival,
   isRead,
   isSame,
   isTokenRequest,
@@ -64,7 +64,7 @@ const honoursRetryAfter: ClientCheck = {
     if (shown === undefined)
       return notObservable(`${describeRequest(first)} was not retried after ${first.status}`);
     const { hit, next, told_ms, pause } = shown;
-    const finding = `Retry-After was ${told_ms / 1000} s, and it waited ${inSeconds(pause)}`;
+    const finding = `Retry-After was ${told_ms / 1000} s, and it waited ${formatSeconds(pause)}`;
     return early === undefined ? passed(finding, [hit, next]) : failed(finding, [hit, next]);
   },
 };
@@ -98,7 +98,7 @@ const boundedRetries: ClientCheck = {
     const [first] = attempts;
     if (first === undefined) return notObservable("the client did not call the endpoint that was down");
     if (attempts.length === 1) return passed("it does not retry a 503", attempts);
-    const finding = `it sent ${describeRequest(first)} ${attempts.length} times in ${inSeconds(measureSpan(attempts))}`;
+    const finding = `it sent ${describeRequest(first)} ${attempts.length} times in ${formatSeconds(measureSpan(attempts))}`;
     if (attempts.length > MAX_ATTEMPTS) return failed(finding, attempts);
     const isHanging = run.end.how === "timed out" && baseline.end.how !== "timed out";
     return isHanging && endsWith(context, first, mayPass)
@@ -163,7 +163,7 @@ function readPauses(
 }
 
 function listPauses(pauses: readonly number[]): string {
-  const shown = pauses.slice(0, 8).map(inSeconds).join(", ");
+  const shown = pauses.slice(0, 8).map(formatSeconds).join(", ");
   return pauses.length > 8 ? `${shown} …` : shown;
 }
 
@@ -184,7 +184,7 @@ function listAfter({ requests }: ClientRun, { sequence }: JournalEntry): Journal
 }
 
 function measureSpan(attempts: readonly JournalEntry[]): number {
-  return arrivedAt(attempts.at(-1)!) - arrivedAt(attempts[0]!);
+  return getArrival(attempts.at(-1)!) - getArrival(attempts[0]!);
 }
 
 /** Refusals that the same request gets again and again, with an operation that can give each. */

@@ -5,7 +5,7 @@ import { type Case, type Check, checkNotAccepted, combine, expectRefused, refuse
 import { SENT_EVENTS, type TestDelivery } from "../delivery.ts";
 import { isAccepted } from "../finding.ts";
 import type { Session } from "../session.ts";
-import { signedAs } from "./signature.ts";
+import { createSignedCase } from "./signature.ts";
 
 // Ways around the verification: other secrets, headers, events and forms of the request, and bodies changed after
 // signing.
@@ -88,14 +88,16 @@ const GUESSABLE = [
 
 const signWithWrongSecrets = ({ options: { secret, webhookId } }: Session): Case[] => [
   { label: "another secret", change: signWithOther },
-  signedAs("an empty secret", (_, { delivery }) => sign("", delivery.body)),
-  signedAs(
+  createSignedCase("an empty secret", (_, { delivery }) => sign("", delivery.body)),
+  createSignedCase(
     "a plain SHA-256 of the body",
     (_, { delivery }) => `sha256=${createHash("sha256").update(delivery.body).digest("hex")}`,
   ),
   ...[...GUESSABLE, webhookId]
     .filter((guess) => guess !== secret)
-    .map((guess) => signedAs(`the secret “${guess}”`, (_, { delivery }) => sign(guess, delivery.body))),
+    .map((guess) =>
+      createSignedCase(`the secret “${guess}”`, (_, { delivery }) => sign(guess, delivery.body)),
+    ),
 ];
 
 /** As many forgeries as there are events try every event, secret and header; two without a signature try the headers. */

@@ -1,5 +1,5 @@
 import { sign } from "../../../engine/webhooks/sign.ts";
-import { accepts, type Check, checkDeferred, onceEach } from "../check.ts";
+import { accepts, type Check, checkDeferred, expectOnceEach } from "../check.ts";
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
 import { adviseOnAttempt, describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import {
@@ -64,10 +64,10 @@ export const validProcessed: Check = {
       const finding = failed(`the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
       return { ...finding, advice: adviseOnAttempt(attempt, names) };
     }
-    let effects = await session.observeEffects(before, onceEach([delivery]));
+    let effects = await session.observeEffects(before, expectOnceEach([delivery]));
     let waitedMs = effects?.latenessMs ?? 0;
     for (let turn = 1; effects?.missing && turn < FIRST_PATIENCE; turn += 1) {
-      effects = await session.observeEffects(before, onceEach([delivery]));
+      effects = await session.observeEffects(before, expectOnceEach([delivery]));
       waitedMs += effects!.latenessMs;
     }
     if (effects === null) return withoutProbe(session, "the answer is right, but ", attempt);

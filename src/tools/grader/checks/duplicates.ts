@@ -4,12 +4,12 @@ import {
   checkNotAccepted,
   deliverInTurn,
   deliverWhenFree,
-  onceEach,
+  expectOnceEach,
 } from "../check.ts";
-import { drawEventData, freshId, type TestDelivery } from "../delivery.ts";
+import { createId, drawEventData, type TestDelivery } from "../delivery.ts";
 import { describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import { failed, isAccepted, isDeferred, notObservable, passed, withoutProbe } from "../finding.ts";
-import { occurrences } from "../probe.ts";
+import { countOccurrences } from "../probe.ts";
 import type { Attempt, Session } from "../session.ts";
 
 // Each delivery is processed exactly once: repeated ones, and different ones that look alike.
@@ -29,7 +29,7 @@ export const duplicate: Check = {
     const delivery = session.makeDelivery();
     const refusal = await deliverInTurn(session, [delivery, delivery]);
     if (refusal) return refusal;
-    const finding = await checkEffects(session, { before, expected: onceEach([delivery]) });
+    const finding = await checkEffects(session, { before, expected: expectOnceEach([delivery]) });
     const note = finding.outcome === "passed" ? await noteOnReplay(session, delivery) : null;
     return note ? { ...finding, note } : finding;
   },
@@ -41,11 +41,11 @@ export const duplicate: Check = {
  */
 async function noteOnReplay(session: Session, delivery: TestDelivery): Promise<string | null> {
   const before = await session.readProbe();
-  const header = freshId("del");
+  const header = createId("del");
   await session.deliver(delivery, { headerDeliveryId: header });
   const after = await session.readProbe();
   if (!before || !after) return null;
-  const isAgain = (id: string) => occurrences(after, id) > occurrences(before, id);
+  const isAgain = (id: string) => countOccurrences(after, id) > countOccurrences(before, id);
   if (after.ids === null ? after.count === before.count : ![delivery.id, header].some(isAgain)) return null;
   return "Sent again with another X-Service-Delivery header, the same signed body was processed again. That header isn't covered by the signature: deduplicate by the body's delivery_id.";
 }
@@ -73,7 +73,7 @@ export const duplicateAtOnce: Check = {
         return checkNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
       if (session.handledInTurn(copies)) break;
     }
-    return checkEffects(session, { before, expected: onceEach(deliveries) });
+    return checkEffects(session, { before, expected: expectOnceEach(deliveries) });
   },
 };
 
@@ -92,7 +92,7 @@ export const distinctDeliveries: Check = {
     const deliveries = makeLookalikes(session);
     const refusal = await deliverInTurn(session, deliveries);
     if (refusal) return refusal;
-    return checkEffects(session, { before, expected: onceEach(deliveries), whenMissing: WHOLE_ID });
+    return checkEffects(session, { before, expected: expectOnceEach(deliveries), whenMissing: WHOLE_ID });
   },
 };
 
@@ -104,7 +104,7 @@ function makeLookalikes(session: Session): TestDelivery[] {
     at,
     known: { organization_id: organizationId, webhook_id: webhookId, ...known },
   });
-  const stem = freshId("del").slice(0, -1);
+  const stem = createId("del").slice(0, -1);
   return [
     ...(session.isSlow ? [] : [session.makeDelivery({ data, at })]),
     session.makeDelivery({ data, at: at + 1000 }),
@@ -137,7 +137,7 @@ export const distinctAtOnce: Check = {
       if (refused) return checkNotAccepted(session, refused, "one of several at once");
       if (session.handledInTurn(attempts)) break;
     }
-    return checkEffects(session, { before, expected: onceEach(deliveries), whenMissing: this.advice });
+    return checkEffects(session, { before, expected: expectOnceEach(deliveries), whenMissing: this.advice });
   },
 };
 
@@ -171,7 +171,7 @@ export const forgeryBeforeOriginal: Check = {
     const forged = await session.deliver({ ...delivery, signature: `sha256=${"0".repeat(64)}` });
     const refusal = await deliverInTurn(session, [delivery]);
     if (refusal) return refusal;
-    const expected = onceEach([delivery]);
+    const expected = expectOnceEach([delivery]);
     const finding = await checkEffects(session, { before, expected, whenMissing: VERIFY_FIRST });
     if (finding.outcome !== "passed" || !isDeferred(forged)) return finding;
     return notObservable(
@@ -193,11 +193,11 @@ export const lateEffects: Check = {
     if (reading === null) return withoutProbe(session, "");
     if (reading.ids === null) return passed("at the end the probe's count no longer changes");
     const once = findSentOnce(session);
-    const again = once.find(({ delivery }) => occurrences(reading, delivery!.id) > 1);
+    const again = once.find(({ delivery }) => countOccurrences(reading, delivery!.id) > 1);
     if (again === undefined) {
       return passed(`none of ${once.length} deliveries that were sent once was processed twice`, once[0]);
     }
-    const times = occurrences(reading, again.delivery!.id);
+    const times = countOccurrences(reading, again.delivery!.id);
     return failed(`delivery ${again.delivery!.id} was sent once, and by now processed ${times} times`, again);
   },
 };

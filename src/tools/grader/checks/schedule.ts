@@ -4,9 +4,9 @@ import {
   checkNotAccepted,
   deliverInTurn,
   deliverWhenFree,
-  onceEach,
+  expectOnceEach,
 } from "../check.ts";
-import { freshId, type TestDelivery, type Transport } from "../delivery.ts";
+import { createId, type TestDelivery, type Transport } from "../delivery.ts";
 import { describe } from "../failure-kind.ts";
 import {
   type Finding,
@@ -43,7 +43,7 @@ export const retryAfter5xx: Check = {
       const attempt = await deliverWithRetries(session, delivery);
       if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "the last attempt");
     }
-    return checkEffects(session, { before, expected: onceEach([retried!, ...others]) });
+    return checkEffects(session, { before, expected: expectOnceEach([retried!, ...others]) });
   },
 };
 
@@ -74,7 +74,7 @@ export const timeoutAfterCommit: Check = {
     await session.readProbe();
     const attempt = await deliverWhenFree(session, delivery);
     if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "the retry");
-    return checkEffects(session, { before, expected: onceEach([delivery]) });
+    return checkEffects(session, { before, expected: expectOnceEach([delivery]) });
   },
 };
 
@@ -113,7 +113,7 @@ export const wholeSchedule: Check = {
     }
     const attempt = await deliverWhenFree(session, delivery);
     if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "attempt 6");
-    const expected = onceEach([delivery, ...others]);
+    const expected = expectOnceEach([delivery, ...others]);
     return checkEffects(session, { before, expected, whenMissing: SURVIVE_FAILURES });
   },
 };
@@ -167,7 +167,7 @@ function findUsedEvents(
 
 /** A user is created, updated and deleted, `apartMs` after each other; the last event is now. */
 function makeLifeOfUser(session: Session, apartMs: number): TestDelivery[] {
-  const user_id = session.options.data["user_id"] ?? freshId("usr");
+  const user_id = session.options.data["user_id"] ?? createId("usr");
   const now = Date.now();
   return LIFE.map((event, index) => {
     const at = now - (LIFE.length - 1 - index) * apartMs;

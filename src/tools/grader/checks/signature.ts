@@ -10,7 +10,7 @@ const HEX = "sha256=".length;
 type Given = Parameters<NonNullable<Case["change"]>>[0];
 
 /** A delivery of the service with another signature; null leaves the header out. */
-export function signedAs(label: string, write: (right: string, given: Given) => string | null): Case {
+export function createSignedCase(label: string, write: (right: string, given: Given) => string | null): Case {
   return { label, change: (test) => ({ signature: write(test.right, test) }) };
 }
 
@@ -27,7 +27,7 @@ export const signatureMissing = refusesSignatures({
   severity: "critical",
   why: "Anyone who learns the URL can post events if the signature is optional.",
   advice: "Refuse with 401 when X-Service-Signature is absent, before anything else is read.",
-  cases: [signedAs("without the header", () => null)],
+  cases: [createSignedCase("without the header", () => null)],
 });
 
 export const signatureEmpty = refusesSignatures({
@@ -37,7 +37,10 @@ export const signatureEmpty = refusesSignatures({
   why: "An empty value is falsy in many languages and passes checks of the form “if there is a signature, verify it”.",
   advice:
     "Treat an empty header, and a bare `sha256=`, as a wrong signature; never as “no signature to check”.",
-  cases: [signedAs("an empty header", () => ""), signedAs("the prefix alone", () => "sha256=")],
+  cases: [
+    createSignedCase("an empty header", () => ""),
+    createSignedCase("the prefix alone", () => "sha256="),
+  ],
 });
 
 export const signatureTruncated = refusesSignatures({
@@ -48,10 +51,10 @@ export const signatureTruncated = refusesSignatures({
   advice:
     "Compare whole values, and check that lengths are equal before a constant-time comparison that requires it.",
   cases: [
-    covered(signedAs("the first eight digits of the digest", (right) => right.slice(0, HEX + 8))),
-    covered(signedAs("the first half of the digest", (right) => right.slice(0, HEX + 32))),
-    signedAs("the second half of the digest alone", (right) => right.slice(-32)),
-    signedAs("the digest without its last character", (right) => right.slice(0, -1)),
+    covered(createSignedCase("the first eight digits of the digest", (right) => right.slice(0, HEX + 8))),
+    covered(createSignedCase("the first half of the digest", (right) => right.slice(0, HEX + 32))),
+    createSignedCase("the second half of the digest alone", (right) => right.slice(-32)),
+    createSignedCase("the digest without its last character", (right) => right.slice(0, -1)),
   ],
 });
 
@@ -66,7 +69,7 @@ export const signatureNearlyRight = refusesSignatures({
     { what: "a digit in the middle", at: HEX + 31 },
     { what: "the last digit", at: HEX + 63 },
   ].map(({ what, at }) =>
-    signedAs(`${what} changed`, (right) => {
+    createSignedCase(`${what} changed`, (right) => {
       return right.slice(0, at) + changeDigit(right[at]!) + right.slice(at + 1);
     }),
   ),
@@ -82,7 +85,7 @@ export const signaturePrefix = refusesSignatures({
 });
 
 function beginsRight(right: number): Case {
-  return signedAs(`the first ${right} digits right and the others wrong`, (signature) =>
+  return createSignedCase(`the first ${right} digits right and the others wrong`, (signature) =>
     signature.replace(/\w/g, (digit, at: number) => (at < HEX + right ? digit : changeDigit(digit))),
   );
 }
@@ -98,7 +101,7 @@ export const signatureTrailingText = refusesSignatures({
   why: "A hex decoder that stops at the first other character (Node's Buffer.from does) accepts values that the service never sends; the next change to such a comparison may break it completely.",
   advice: "Compare text with text, or check that the digest has 64 hex digits before it is decoded.",
   cases: ["zz", " and more", ";v=1"].map((text) => ({
-    ...signedAs(`“${text}” after the right digest`, (right) => right + text),
+    ...createSignedCase(`“${text}” after the right digest`, (right) => right + text),
     isCovered: text === "zz",
   })),
 });
@@ -111,10 +114,10 @@ export const signatureWrongPrefix = refusesSignatures({
   advice:
     "Require `sha256=` and then the digest; don't split at `=` and use the rest, and don't look up the algorithm by what was sent.",
   cases: [
-    signedAs("sha1= before the right digest", (right) => `sha1=${right.slice(HEX)}`),
-    signedAs("the right digest without a prefix", (right) => right.slice(HEX)),
+    createSignedCase("sha1= before the right digest", (right) => `sha1=${right.slice(HEX)}`),
+    createSignedCase("the right digest without a prefix", (right) => right.slice(HEX)),
     ...["sha1", "md5", "sha512"].map((algorithm) => ({
-      ...signedAs(`an HMAC with ${algorithm}`, (_, { session, delivery }) => {
+      ...createSignedCase(`an HMAC with ${algorithm}`, (_, { session, delivery }) => {
         const hmac = createHmac(algorithm, session.options.secret).update(delivery.body);
         return `${algorithm}=${hmac.digest("hex")}`;
       }),
@@ -130,7 +133,7 @@ export const signatureWrongEncoding = refusesSignatures({
   why: "The digest is hex; a receiver that tries several encodings accepts more values than the service ever sends.",
   advice: "Accept exactly one spelling: hex.",
   cases: [
-    signedAs(
+    createSignedCase(
       "the right digest in base64",
       (right) => `sha256=${Buffer.from(right.slice(HEX), "hex").toString("base64")}`,
     ),
@@ -145,10 +148,16 @@ export const signatureSurrounded = refusesSignatures({
   advice:
     "Compare the whole header value with the whole expected one: no startsWith, no includes, no cutting to length, no list of values.",
   cases: [
-    signedAs("two more hex digits after the right digest", (right) => `${right}00`),
-    covered(signedAs("the right digest twice", (right) => right + right.slice(HEX))),
-    signedAs("two more hex digits before the right digest", (right) => `sha256=00${right.slice(HEX)}`),
-    signedAs("a wrong signature, a comma and the right one", (right) => `sha256=${"0".repeat(64)},${right}`),
+    createSignedCase("two more hex digits after the right digest", (right) => `${right}00`),
+    covered(createSignedCase("the right digest twice", (right) => right + right.slice(HEX))),
+    createSignedCase(
+      "two more hex digits before the right digest",
+      (right) => `sha256=00${right.slice(HEX)}`,
+    ),
+    createSignedCase(
+      "a wrong signature, a comma and the right one",
+      (right) => `sha256=${"0".repeat(64)},${right}`,
+    ),
   ],
 });
 

@@ -1,8 +1,8 @@
 import { CATALOGUE } from "../../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../../engine/contract/operation.ts";
-import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
+import { findAssumedEndpoint } from "../../../engine/contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
-import { checkSuccess, succeeded } from "../check-answer.ts";
+import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import type { Call } from "../exchange.ts";
@@ -67,7 +67,7 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
   let best: { params: PathParams; exchange: Exchange } | undefined;
   for (const params of bindings) {
     last = await ask(context, operation, { params, query: needed.query });
-    if (succeeded(last)) {
+    if (hasSucceeded(last)) {
       if (last.text.length > (best?.exchange.text.length ?? -1)) best = { params, exchange: last };
       if (!showsLittle(operation, last)) break;
     } else if (!mayBeTheObject(operation, last)) {
@@ -121,7 +121,7 @@ async function answerAnnounced(context: Context, operation: AnyOperation): Promi
   const params = context.need("organization_id");
   if (params === undefined) return;
   const exchange = await target.send({ operation, params });
-  const gap = assumedEndpoint(operation);
+  const gap = findAssumedEndpoint(operation);
   if (exchange.status === 404) checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap });
   else checkSuccess(verdict, exchange);
 }

@@ -1,5 +1,5 @@
 import { type Check, checkSuccesses, observeOperation } from "../check.ts";
-import { excerpt } from "../check-answer.ts";
+import { toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
@@ -89,10 +89,11 @@ const processing = checkSuccesses(
     verdict.expect(ends, `completed at ${completed_at}, but started at ${started_at}`);
     if (status === "completed") {
       const fits = progress_percent === 100 && current_step === null && completed_at !== null;
-      verdict.expect(fits, `completed, and ${excerpt(body)}`);
+      verdict.expect(fits, `completed, and ${toExcerpt(body)}`);
     } else if (status === "processing") {
-      verdict.expect(progress_percent < 100 && current_step !== null, `processing, and ${excerpt(body)}`);
-    } else verdict.expect(status === "failed" && current_step === null, `${status}: ${excerpt(body)}`, "G11");
+      verdict.expect(progress_percent < 100 && current_step !== null, `processing, and ${toExcerpt(body)}`);
+    } else
+      verdict.expect(status === "failed" && current_step === null, `${status}: ${toExcerpt(body)}`, "G11");
   },
 );
 

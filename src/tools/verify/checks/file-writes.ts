@@ -1,6 +1,6 @@
 import { toMediaType } from "../../../engine/contract/media-types.ts";
 import type { Check, Context } from "../check.ts";
-import { checkSuccess, excerpt, succeeded } from "../check-answer.ts";
+import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkRefusal } from "../check-refusal.ts";
 import { describeMissing } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
@@ -31,8 +31,8 @@ const resumable: Check = {
       body: new TextEncoder().encode(TEXT),
       headers: { "content-type": FILE.mime_type },
     });
-    const problem = `the upload URL answers ${put.status} to a PUT: ${excerpt(put.text)}`;
-    if (!verdict.expect(succeeded(put), problem)) return;
+    const problem = `the upload URL answers ${put.status} to a PUT: ${toExcerpt(put.text)}`;
+    if (!verdict.expect(hasSucceeded(put), problem)) return;
     const registered = await context.sendAndCheck("files.register", { params, body });
     if (registered === undefined) return;
     const file_id = registered.json.id as string;
@@ -55,7 +55,7 @@ const simple: Check = {
     const body = new FormData();
     body.append("file", new File([TEXT], FILE.filename, { type: FILE.mime_type }));
     const exchange = await context.send("files.upload", { params, body });
-    if (succeeded(exchange))
+    if (hasSucceeded(exchange))
       context.changed(`uploaded the file ${exchange.json?.id} of ${FILE.file_size} bytes`, STAYS);
     checkSuccess(context.verdict, exchange);
   },
@@ -96,7 +96,7 @@ const tokens: Check = {
     const { access_token, refresh_token } = granted.json;
     const credential = { Authorization: `Bearer ${access_token}` };
     const asToken = await context.send("models.list", { credential });
-    verdict.expect(succeeded(asToken), `the token is answered with ${asToken.status}`, "G01");
+    verdict.expect(hasSucceeded(asToken), `the token is answered with ${asToken.status}`, "G01");
     const refresh = () => context.send("auth.refresh_token", { body: { refresh_token }, credential: "none" });
     checkSuccess(verdict, await refresh());
     checkRefusal(verdict, await refresh(), { code: "AUTHENTICATION_REQUIRED", gap: "G01" });
@@ -104,7 +104,7 @@ const tokens: Check = {
 };
 
 /** G05: the budget of the key is used up, which proves nothing about the operation. */
-function overBudget({ verdict }: Context, exchange: Exchange): boolean {
+function isOverBudget({ verdict }: Context, exchange: Exchange): boolean {
   if (exchange.status !== 429) return false;
   checkRefusal(verdict, exchange, { code: "SPENDING_LIMIT_EXCEEDED", gap: "G05" });
   verdict.notObservable("a spending limit is exceeded");
@@ -125,10 +125,10 @@ const response: Check = {
     for (const [i, form] of forms.entries()) {
       const body = { model, inputs: [{ role: "user", ...form }] };
       const exchange = await context.send("model_responses.create", { body });
-      if (overBudget(context, exchange)) return;
+      if (isOverBudget(context, exchange)) return;
       if (i === 0) checkSuccess(verdict, exchange);
-      else verdict.expect(succeeded(exchange), `the form with texts answers ${exchange.status}`);
-      if (succeeded(exchange)) context.changed(`had ${model} answer`, BILLED);
+      else verdict.expect(hasSucceeded(exchange), `the form with texts answers ${exchange.status}`);
+      if (hasSucceeded(exchange)) context.changed(`had ${model} answer`, BILLED);
     }
   },
 };
@@ -151,8 +151,8 @@ const uncrop: Check = {
     for (const [name, value] of Object.entries(fields)) form.append(name, value);
     form.append("image_file", new File([Buffer.from(PNG, "base64")], "verify.png", { type: "image/png" }));
     const exchange = await context.send("images.uncrop", { body: form });
-    if (overBudget(context, exchange)) return;
-    if (!checkSuccess(verdict, exchange) || !succeeded(exchange)) return;
+    if (isOverBudget(context, exchange)) return;
+    if (!checkSuccess(verdict, exchange) || !hasSucceeded(exchange)) return;
     context.changed("had a small image extended", `${BILLED}, if it is`);
     const type = toMediaType(exchange.headers.get("content-type") ?? "");
     verdict.expect(type === "image/jpeg", `${where.provider} answers ${type}, not image/jpeg`);

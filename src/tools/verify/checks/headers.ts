@@ -1,7 +1,7 @@
 import { normalizePath } from "../../../engine/contract/http-url.ts";
 import { MASK } from "../../redact.ts";
 import type { Check, Observation } from "../check.ts";
-import { excerpt, isMasked } from "../check-answer.ts";
+import { isMasked, toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Basis, Verdict } from "../verdict.ts";
 
@@ -15,14 +15,14 @@ interface Rule {
 }
 
 /** A check of all answers of a run: it comes last and sends nothing. `rules` creates the rules of one run. */
-function everyAnswer(name: string, title: string, rules: () => readonly Rule[]): Check {
+function createAnswersCheck(name: string, title: string, rules: () => readonly Rule[]): Check {
   return {
     id: `headers/${name}`,
     family: "headers",
     section: name.startsWith("rate") ? "8" : "9",
     title,
     sendsNothing: true,
-    observe: { begin: () => observing(rules()) },
+    observe: { begin: () => startObserving(rules()) },
     run({ target, verdict }) {
       const answers = target.exchanges.filter(({ status, operation }) => status > 0 && isOfTheApi(operation));
       if (answers.length === 0) return verdict.notObservable("there was no answer");
@@ -31,7 +31,7 @@ function everyAnswer(name: string, title: string, rules: () => readonly Rule[]):
   };
 }
 
-function observing(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
+function startObserving(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
   return (verdict, exchange) => {
     if (!isOfTheApi(exchange.operation)) return;
     const where = `${exchange.method} ${exchange.path} (${exchange.status})`;
@@ -64,7 +64,7 @@ function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void 
 function present(name: string, form: RegExp, what: string): Rule {
   return {
     fits: ({ headers }) => form.test(headers.get(name) ?? ""),
-    problem: ({ headers }) => `${name} is ${excerpt(headers.get(name) ?? undefined)}, not ${what}`,
+    problem: ({ headers }) => `${name} is ${toExcerpt(headers.get(name) ?? undefined)}, not ${what}`,
   };
 }
 
@@ -86,7 +86,7 @@ function isCounted({ authenticated, operation, status }: Exchange): boolean {
 /** Maximum number of ids of one recording that are compared. */
 const MAX_REMEMBERED_IDS = 200_000;
 
-function unique(): Rule {
+function requireUnique(): Rule {
   const seen = new Set<string>();
   return {
     fits({ headers }) {
@@ -108,7 +108,7 @@ const ORGANIZATION_RULES: readonly Rule[] = [
   {
     of: own,
     fits: ({ headers }) => /^org_\S+$/.test(headers.get(ORGANIZATION) ?? ""),
-    problem: ({ headers }) => `${ORGANIZATION} is ${excerpt(headers.get(ORGANIZATION) ?? undefined)}`,
+    problem: ({ headers }) => `${ORGANIZATION} is ${toExcerpt(headers.get(ORGANIZATION) ?? undefined)}`,
   },
   {
     of: (one) => own(one) && named(one) !== undefined,
@@ -182,28 +182,28 @@ const RATE_RULES: readonly Rule[] = [
     of: ({ status, text }) => status === 429 && text.includes("RATE_LIMIT"),
     fits: ({ headers }) => /^\d+$/.test(headers.get("retry-after") ?? ""),
     problem: ({ headers }) =>
-      `Retry-After is ${excerpt(headers.get("retry-after") ?? undefined)}, not seconds`,
+      `Retry-After is ${toExcerpt(headers.get("retry-after") ?? undefined)}, not seconds`,
     gap: "G05",
   },
 ];
 
 export const headerChecks: readonly Check[] = [
-  everyAnswer("service-api-version", "every answer carries service-api-version, a date", () => [
+  createAnswersCheck("service-api-version", "every answer carries service-api-version, a date", () => [
     present("service-api-version", /^\d{4}-\d{2}-\d{2}$/, "a date"),
   ]),
-  everyAnswer("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
+  createAnswersCheck("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
     present("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
   ]),
-  everyAnswer("x-request-id", "every answer carries an x-request-id, each another one", () => [
+  createAnswersCheck("x-request-id", "every answer carries an x-request-id, each another one", () => [
     present("x-request-id", /^\S+$/, "an id"),
-    unique(),
+    requireUnique(),
   ]),
-  everyAnswer(
+  createAnswersCheck(
     "service-organization",
     "answers to the key carry service-organization",
     () => ORGANIZATION_RULES,
   ),
-  everyAnswer("rate-limit", "answers to the key carry rate headers", () => [
+  createAnswersCheck("rate-limit", "answers to the key carry rate headers", () => [
     ...RATE_RULES,
     createCountRule(),
   ]),

@@ -8,7 +8,7 @@ import { headerChecks } from "./headers.ts";
 import { listingChecks } from "./listings.ts";
 import { logChecks } from "./logs.ts";
 import { malformedChecks, transportChecks } from "./malformed.ts";
-import { ownChecks } from "./own-operations.ts";
+import { createOwnChecks } from "./own-operations.ts";
 import { refusalChecks, refusedChecks } from "./refusals.ts";
 import { transcriptChecks } from "./transcripts.ts";
 import { currentOrganizationCheck, writeChecks } from "./writes.ts";
@@ -19,7 +19,7 @@ const reading = (contract: Contract): Check[] => [
   ...logChecks,
   ...transcriptChecks,
   ...figureChecks,
-  ...ownChecks(contract),
+  ...createOwnChecks(contract),
   ...refusalChecks(contract),
   ...malformedChecks(contract),
   ...transportChecks,

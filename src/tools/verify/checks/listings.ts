@@ -1,7 +1,7 @@
 import { parseDateOrInstant } from "../../../engine/contract/instant.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
-import { excerpt, getSent } from "../check-answer.ts";
+import { getSent, toExcerpt } from "../check-answer.ts";
 import { type Item, LISTINGS, type Listing } from "../listing.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -183,7 +183,7 @@ export function checkFilters(
     const wrong = items.find(isLeftOut);
     verdict.expect(
       wrong === undefined,
-      `${exchange.operation!.id} with ${name}=${sent[name]} answers ${excerpt(wrong)}`,
+      `${exchange.operation!.id} with ${name}=${sent[name]} answers ${toExcerpt(wrong)}`,
     );
   };
   for (const [name, read] of Object.entries(same))
@@ -216,7 +216,7 @@ function checkOrder(
   });
   verdict.expect(
     wrong === -1,
-    `${operation}: item ${wrong} is out of order by ${field}: ${excerpt(items[wrong])}`,
+    `${operation}: item ${wrong} is out of order by ${field}: ${toExcerpt(items[wrong])}`,
     orderGap,
   );
   if (field !== "position") return;
@@ -252,6 +252,6 @@ async function tryFilters(context: Context, listing: Listing): Promise<void> {
     checkItems(verdict, listing, exchange);
     const found =
       item === undefined || listing.items(exchange.json).some((one) => listing.id(one) === listing.id(item));
-    verdict.expect(found, `${listing.operation} with ${name}=${value} leaves out ${excerpt(item)}`, "G28");
+    verdict.expect(found, `${listing.operation} with ${name}=${value} leaves out ${toExcerpt(item)}`, "G28");
   }
 }

@@ -1,6 +1,6 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { type Check, checkSuccesses, observeOperation } from "../check.ts";
-import { excerpt, getSent } from "../check-answer.ts";
+import { getSent, toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 import { checkFilters } from "./listings.ts";
@@ -27,7 +27,7 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
   verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
   verdict.expect(rows.length <= MAX_ROWS, `${rows.length} rows are more than ${MAX_ROWS}`);
   const ragged = rows.find((row) => row.length !== head.length);
-  verdict.expect(!ragged, `a row has another number of columns than the first one: ${excerpt(ragged)}`);
+  verdict.expect(!ragged, `a row has another number of columns than the first one: ${toExcerpt(ragged)}`);
   const times = rows.map(([time = ""]) => Date.parse(time));
   verdict.expect(times.every(Number.isFinite), "a timestamp cannot be read");
   verdict.expect(
@@ -45,7 +45,7 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
   const searched = ([, , entity, , actor, email]: string[]) =>
     [entity, actor, email].join("\n").toLowerCase();
   const other = rows.find((row) => !searched(row).includes(term.toLowerCase()));
-  verdict.expect(!other, `with search_term=${term} it answers ${excerpt(other)}`);
+  verdict.expect(!other, `with search_term=${term} it answers ${toExcerpt(other)}`);
 }
 
 const audit: Check = {
@@ -71,8 +71,12 @@ const audit: Check = {
 
 function checkFileName(verdict: Verdict, disposition: string, organization_id: string): void {
   const [, date] = disposition.split(`audit-log-${organization_id}-`);
-  verdict.expect(date?.includes(".csv") === true, `Content-Disposition is ${excerpt(disposition)}`);
-  verdict.expect(/^\d{4}-\d{2}-\d{2}\.csv"?/.test(date ?? ""), `the file's date is ${excerpt(date)}`, "G28");
+  verdict.expect(date?.includes(".csv") === true, `Content-Disposition is ${toExcerpt(disposition)}`);
+  verdict.expect(
+    /^\d{4}-\d{2}-\d{2}\.csv"?/.test(date ?? ""),
+    `the file's date is ${toExcerpt(date)}`,
+    "G28",
+  );
 }
 
 export const logChecks: readonly Check[] = [noMetadata, audit];

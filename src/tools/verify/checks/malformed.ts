@@ -1,6 +1,6 @@
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
-import { succeeded } from "../check-answer.ts";
+import { hasSucceeded } from "../check-answer.ts";
 import { checkDescribedRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { inventOwnParams, inventParams, parameterNames } from "../known-objects.ts";
@@ -31,7 +31,7 @@ const listProperties = (schema: unknown) =>
 
 /** G08: each reading operation is asked with one malformed parameter at a time, as the declarations allow. */
 function values({ operations }: Contract): Check[] {
-  const takingValues = operations.filter((one) => isReading(one) && spoiled(one).length > 0);
+  const takingValues = operations.filter((one) => isReading(one) && listSpoiled(one).length > 0);
   return takingValues.map((operation) => ({
     id: `${operation.id}/malformed`,
     family: "refusals",
@@ -46,7 +46,7 @@ interface Spoiled {
   value: string | number;
 }
 
-function spoiled(operation: AnyOperation): Spoiled[] {
+function listSpoiled(operation: AnyOperation): Spoiled[] {
   const { query, body, credentials, described } = operation;
   if (credentials === false) return [];
   const properties =
@@ -74,7 +74,7 @@ async function refuseAll(
     binding ??
     (operation.own === undefined ? inventParams(operation) : inventOwnParams(operation));
   if (params === undefined) return verdict.notObservable(known.describeMissingFor(operation));
-  for (const one of spoiled(operation)) {
+  for (const one of listSpoiled(operation)) {
     const { field, value } = one;
     const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
     const exchange = await target.send({ operation, params, ...sent });
@@ -84,7 +84,7 @@ async function refuseAll(
       continue;
     }
     checkRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap });
-    if (succeeded(exchange)) checkAnyPage(verdict, exchange);
+    if (hasSucceeded(exchange)) checkAnyPage(verdict, exchange);
   }
 }
 
@@ -140,11 +140,14 @@ export const transportChecks: readonly Check[] = [
       }
     },
   },
-  refusedBody("json", "a body that is not JSON is 400", { body: '{"broken', type: "application/json" }),
-  refusedBody("media-type", "another content type than JSON is 415", { body: "take=1", type: "text/plain" }),
+  createBodyCheck("json", "a body that is not JSON is 400", { body: '{"broken', type: "application/json" }),
+  createBodyCheck("media-type", "another content type than JSON is 415", {
+    body: "take=1",
+    type: "text/plain",
+  }),
 ];
 
-function refusedBody(name: string, title: string, { body, type }: { body: string; type: string }): Check {
+function createBodyCheck(name: string, title: string, { body, type }: { body: string; type: string }): Check {
   return {
     id: `transport/${name}`,
     family: "refusals",

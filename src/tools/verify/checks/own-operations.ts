@@ -1,14 +1,14 @@
 import { PAGE_PARAMETERS } from "../../../documents/openapi/list-records.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
-import { checkSuccess, succeeded } from "../check-answer.ts";
+import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, refusesWith } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { inventOwnParams, type PathParams, parameterNames } from "../known-objects.ts";
 import { findItems, isObject, isReading, listParameters, readNeeded } from "../own-operation.ts";
 
 /** Checks of one's own operations only: pages of lists, and records that do not exist. */
-export function ownChecks({ operations }: Contract): Check[] {
+export function createOwnChecks({ operations }: Contract): Check[] {
   const reading = operations.filter((one) => one.own !== undefined && isReading(one));
   const about = (operation: AnyOperation, name: string, title: string) => ({
     id: `${operation.id}/${name}`,
@@ -53,7 +53,7 @@ async function checkPages(context: Context, operation: AnyOperation): Promise<vo
   const ask = async (more: Record<string, string>) => {
     const query = { ...first.exchange.sent.query, [names["limit"]!]: "1", ...more };
     const exchange = await context.send(operation.id, { params: first.params, query });
-    return checkSuccess(verdict, exchange) && succeeded(exchange) ? exchange : undefined;
+    return checkSuccess(verdict, exchange) && hasSucceeded(exchange) ? exchange : undefined;
   };
   const page = await ask({});
   const items = findItems(page?.json);

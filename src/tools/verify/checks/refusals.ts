@@ -30,7 +30,11 @@ function asksForRole(operation: AnyOperation): boolean {
   return listErrorCodes(operation).includes("INSUFFICIENT_PERMISSIONS");
 }
 
-function refusals(contract: Contract, cases: readonly Case[], family: CheckFamily = "refusals"): Check[] {
+function createRefusalChecks(
+  contract: Contract,
+  cases: readonly Case[],
+  family: CheckFamily = "refusals",
+): Check[] {
   return cases.map((one) => ({
     id: `${one.operation}/${one.name}`,
     family,
@@ -40,6 +44,7 @@ function refusals(contract: Contract, cases: readonly Case[], family: CheckFamil
   }));
 }
 
-export const refusalChecks = (contract: Contract): Check[] => refusals(contract, READING_REFUSALS);
+export const refusalChecks = (contract: Contract): Check[] => createRefusalChecks(contract, READING_REFUSALS);
 
-export const refusedChecks = (contract: Contract): Check[] => refusals(contract, WRITING_REFUSALS, "writes");
+export const refusedChecks = (contract: Contract): Check[] =>
+  createRefusalChecks(contract, WRITING_REFUSALS, "writes");

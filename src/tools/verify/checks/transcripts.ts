@@ -1,6 +1,6 @@
 import { toMediaType } from "../../../engine/contract/media-types.ts";
 import { type Check, type Context, checkSuccesses, observeOperation } from "../check.ts";
-import { excerpt } from "../check-answer.ts";
+import { toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
@@ -9,7 +9,7 @@ const FORMATS: Readonly<Record<string, { type: string; check: (verdict: Verdict,
     type: "text/plain",
     check(verdict, text) {
       const wrong = splitLines(text).find((line) => !/^\[\d{2,}:\d{2}:\d{2}\] [^:]+: /.test(line));
-      verdict.expect(!wrong, `a line is not [HH:MM:SS] <speaker>: <text>, but ${excerpt(wrong)}`);
+      verdict.expect(!wrong, `a line is not [HH:MM:SS] <speaker>: <text>, but ${toExcerpt(wrong)}`);
     },
   },
   srt: {
@@ -18,9 +18,9 @@ const FORMATS: Readonly<Record<string, { type: string; check: (verdict: Verdict,
       const cues = text.trim() === "" ? [] : text.trim().split(/\r?\n\r?\n/);
       for (const [i, cue] of cues.entries()) {
         const [number, time = ""] = cue.split(/\r?\n/);
-        verdict.expect(number === String(i + 1), `cue ${i + 1} has the number ${excerpt(number)}`);
+        verdict.expect(number === String(i + 1), `cue ${i + 1} has the number ${toExcerpt(number)}`);
         const fits = /^\d{2,}:\d{2}:\d{2},\d{3} --> \d{2,}:\d{2}:\d{2},\d{3}$/.test(time);
-        verdict.expect(fits, `cue ${i + 1} has the times ${excerpt(time)}`);
+        verdict.expect(fits, `cue ${i + 1} has the times ${toExcerpt(time)}`);
       }
     },
   },
@@ -42,13 +42,13 @@ function checkExport(verdict: Verdict, { sent, headers, text }: Exchange): void 
   const contentType = headers.get("content-type") ?? "";
   verdict.expect(
     toMediaType(contentType) === type,
-    `format=${format} has the content type ${excerpt(contentType)}`,
+    `format=${format} has the content type ${toExcerpt(contentType)}`,
   );
   const name = `transcript_${sent.params["session_id"]}.${format}`;
   const disposition = headers.get("content-disposition") ?? "";
   verdict.expect(
     disposition.includes(name),
-    `Content-Disposition is ${excerpt(disposition)}, without ${name}`,
+    `Content-Disposition is ${toExcerpt(disposition)}, without ${name}`,
   );
   check(verdict, text);
 }
@@ -82,7 +82,10 @@ const formats: Check[] = Object.keys(FORMATS).map((format) => ({
 /** 4.11: checks the headers that let a client cache an answer. */
 function checkCaching(verdict: Verdict, { headers }: Exchange): void {
   const cache = headers.get("cache-control") ?? "";
-  verdict.expect(cache.replaceAll(" ", "") === "public,max-age=86400", `Cache-Control is ${excerpt(cache)}`);
+  verdict.expect(
+    cache.replaceAll(" ", "") === "public,max-age=86400",
+    `Cache-Control is ${toExcerpt(cache)}`,
+  );
   const modified = headers.get("last-modified") ?? "";
   verdict.expect(
     / GMT$/.test(modified) && Number.isFinite(Date.parse(modified)),
@@ -179,7 +182,7 @@ const times = checkSuccesses(
   (verdict, { json }) => {
     const sentences = json.data.sentences as { start: number; end: number }[];
     const wrong = sentences.find(({ start, end }) => start > end);
-    verdict.expect(wrong === undefined, `a sentence ends before it starts: ${excerpt(wrong)}`);
+    verdict.expect(wrong === undefined, `a sentence ends before it starts: ${toExcerpt(wrong)}`);
   },
 );
 

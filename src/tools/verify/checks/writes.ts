@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Check, Context } from "../check.ts";
-import { checkSuccess, excerpt, succeeded } from "../check-answer.ts";
+import { checkSuccess, hasSucceeded, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import { describeMissing } from "../known-objects.ts";
 import { checkReceived, openReceiver } from "../receiver.ts";
@@ -105,7 +105,7 @@ async function tryWebhook(context: Context, own: Receiver | undefined): Promise<
   });
   const { webhook_id, secret } = (created.json?.data ?? {}) as { webhook_id?: string; secret: string };
   const isRight = checkSuccess(verdict, created);
-  if (!succeeded(created) || webhook_id === undefined) return;
+  if (!hasSucceeded(created) || webhook_id === undefined) return;
   const params = { webhook_id };
   const deleted = await context.tryAndUndo(
     `created the inactive webhook ${webhook_id}`,
@@ -157,7 +157,7 @@ async function checkListed(context: Context, webhook_id: string, wanted: object 
   for (const [name, value] of Object.entries(wanted))
     context.verdict.expect(
       isDeepStrictEqual(own?.[name], value),
-      `${webhook_id} is listed with ${name} ${excerpt(own?.[name])} instead of ${excerpt(value)}`,
+      `${webhook_id} is listed with ${name} ${toExcerpt(own?.[name])} instead of ${toExcerpt(value)}`,
     );
   context.verdict.expect(own !== undefined && !("secret" in own), "the list shows its secret");
 }
@@ -222,7 +222,7 @@ const connectorJob: Check = {
     });
     const fits = checkSuccess(verdict, started);
     const job_id = started.json?.job_id as string | undefined;
-    if (!succeeded(started) || job_id === undefined) return;
+    if (!hasSucceeded(started) || job_id === undefined) return;
     const params = { organization_id, job_id };
     const cancelled = await context.tryAndUndo(
       `started the job ${job_id} of ${connection_id}`,

@@ -1,12 +1,12 @@
 import type { TSchema } from "typebox";
 import { invalidField } from "../../../engine/contract/invalid-field.ts";
 import { type AnyOperation, listSuccesses } from "../../../engine/contract/operation.ts";
-import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
+import { findAssumedEndpoint } from "../../../engine/contract/provenance.ts";
 import { toValidator } from "../../../engine/contract/validator.ts";
 import { diagnose } from "../../../engine/documents/check-document.ts";
 import { readQuery, withDefaults } from "../../../engine/pipeline/read-query.ts";
 import type { Check, Observation } from "../check.ts";
-import { checkSuccess, excerpt, isMasked, succeeded } from "../check-answer.ts";
+import { checkSuccess, hasSucceeded, isMasked, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkStatusOfCode, refusesWith } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import type { CheckFamily } from "../report.ts";
@@ -25,7 +25,7 @@ const CHECKS: readonly [name: string, family: CheckFamily, title: string, checkE
 ];
 
 /** The checks of every operation's recorded answers. */
-export function everyOperation({ operations }: Contract): Recorded[] {
+export function checkEveryOperation({ operations }: Contract): Recorded[] {
   return operations.flatMap(({ id, section, credentials }) =>
     CHECKS.filter(([, family]) => credentials !== false || family !== "credentials").map(
       ([name, family, title, checkExchange]): Recorded => ({
@@ -47,10 +47,10 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
     return;
   }
   const declared = listSuccesses(operation).some((success) => success.status === status);
-  if (declared || succeeded(exchange)) return void checkSuccess(verdict, exchange);
+  if (declared || hasSucceeded(exchange)) return void checkSuccess(verdict, exchange);
   if (refusesWith(operation, status) || isPending(exchange)) return;
-  const problem = `${method} ${path} answers ${status}, which it does not document: ${excerpt(text)}`;
-  verdict.expect(false, problem, status < 500 ? assumedEndpoint(operation) : undefined);
+  const problem = `${method} ${path} answers ${status}, which it does not document: ${toExcerpt(text)}`;
+  verdict.expect(false, problem, status < 500 ? findAssumedEndpoint(operation) : undefined);
 }
 
 /** 4.18: announced, and a 404 in production. */
@@ -67,17 +67,21 @@ function checkRefusals(verdict: Verdict, exchange: Exchange): void {
 
 function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const { operation, sent, status, method, path, json, recorded } = exchange;
-  const fields = malformedFields(operation!, sent);
+  const fields = listMalformedFields(operation!, sent);
   const described = operation!.described !== undefined;
   const refused = status === 422 || (described && status === 400);
-  if (fields.length === 0 || (!refused && !succeeded(exchange))) return;
+  if (fields.length === 0 || (!refused && !hasSucceeded(exchange))) return;
   // 4.17 shows this refusal for one field; for all others it is an assumption.
   const gap = operation!.id === "usage.retrieve_limits" && fields[0] === "month" ? undefined : "G08";
   const problem = `${method} ${path} answers ${status} although ${fields.join(", ")} cannot be`;
   if (!verdict.expect(refused, problem, gap) || described || !recorded!.whole) return;
   const field = json?.error?.details?.field ?? json?.error?.param;
   const named = typeof field === "string" && fields.some((one) => one === field || field.startsWith(one));
-  verdict.expect(named, `${method} ${path} names the field ${excerpt(field)}, not ${fields.join(", ")}`, gap);
+  verdict.expect(
+    named,
+    `${method} ${path} names the field ${toExcerpt(field)}, not ${fields.join(", ")}`,
+    gap,
+  );
 }
 
 const CREDENTIALS = ["api-key", "x-api-key", "authorization"];
@@ -94,7 +98,7 @@ function checkCredentials(verdict: Verdict, exchange: Exchange): void {
 }
 
 /** Names of the fields of a request that its declaration does not allow (G08). */
-function malformedFields({ params, query, body }: AnyOperation, sent: SentRequestParts): string[] {
+function listMalformedFields({ params, query, body }: AnyOperation, sent: SentRequestParts): string[] {
   const search = new URLSearchParams(sent.query).toString();
   const checked = body?.kind === "json" && body.validated === undefined ? sent.body : undefined;
   return [

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { excerpt, isMasked, succeeded } from "../check-answer.ts";
+import { hasSucceeded, isMasked, toExcerpt } from "../check-answer.ts";
 import type { Contract } from "../contract.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -39,7 +39,7 @@ const CHANGES: readonly {
 ];
 
 /** Later answers of a recording must show its changes and deletions. */
-export function overTime({ operations }: Contract): Recorded[] {
+export function createOverTimeChecks({ operations }: Contract): Recorded[] {
   // Revoking a link again changes nothing (3.4). An own operation may restore what another deleted.
   const deletions = operations.filter(
     ({ method, id, own }) => method === "DELETE" && id !== "share_links.revoke" && own === undefined,
@@ -60,7 +60,7 @@ export function overTime({ operations }: Contract): Recorded[] {
         begin() {
           const changes = new Map<string, Exchange>();
           return (verdict, exchange) => {
-            if (!succeeded(exchange) || !exchange.recorded!.whole) return;
+            if (!hasSucceeded(exchange) || !exchange.recorded!.whole) return;
             if (exchange.operation!.id === write) remember(changes, exchange.path, exchange);
             if (exchange.operation!.id !== read) return;
             for (const change of changes.values())
@@ -76,7 +76,7 @@ export function overTime({ operations }: Contract): Recorded[] {
 function observeDeletions(operation: string): (verdict: Verdict, exchange: Exchange) => void {
   const deletions = new Map<string, Exchange>();
   return (verdict, exchange) => {
-    if (!succeeded(exchange)) return;
+    if (!hasSucceeded(exchange)) return;
     const { method, path, text, sent } = exchange;
     // The service generates ids, so a deleted one never returns; answers about other resources may still contain it.
     const isOwn = exchange.operation!.id.split(".")[0] === operation.split(".")[0];
@@ -84,7 +84,7 @@ function observeDeletions(operation: string): (verdict: Verdict, exchange: Excha
       if (!follows(exchange, deletion, isOwn ? Number.POSITIVE_INFINITY : RECENT_MS)) continue;
       // A listing contains it; any other answer is about it.
       const isAbout = Object.values(sent.params).includes(id) || text.includes(`_id":"${id}"`);
-      verdict.expect(!isAbout, `${method} ${path} answers ${excerpt(id)} after its deletion`);
+      verdict.expect(!isAbout, `${method} ${path} answers ${toExcerpt(id)} after its deletion`);
     }
     const id = Object.values(sent.params).at(-1);
     if (exchange.operation!.id === operation && id !== undefined) remember(deletions, id, exchange);
@@ -96,7 +96,7 @@ function checkChange(verdict: Verdict, change: Exchange, shown: unknown): void {
   for (const [name, wanted] of Object.entries((change.sent.body ?? {}) as object)) {
     const is = (shown as Record<string, unknown>)[name];
     if (is === undefined || isMasked(JSON.stringify([is, wanted]))) continue;
-    const problem = `${name} is ${excerpt(is)} after ${change.method} ${change.path} set it to ${excerpt(wanted)}`;
+    const problem = `${name} is ${toExcerpt(is)} after ${change.method} ${change.path} set it to ${toExcerpt(wanted)}`;
     verdict.expect(isDeepStrictEqual(is, wanted), problem);
   }
 }

@@ -1,7 +1,7 @@
 import { readBaseUrl } from "../../har/har-file.ts";
 import { MASK, redactText } from "../../redact.ts";
 import type { Check } from "../check.ts";
-import { succeeded } from "../check-answer.ts";
+import { hasSucceeded } from "../check-answer.ts";
 import { checksFor } from "../checks/index.ts";
 import type { Contract } from "../contract.ts";
 import {
@@ -23,8 +23,8 @@ import {
   UNKNOWN_PATH,
   visitExchanges,
 } from "./archive.ts";
-import { everyOperation, hasCredentials, type Recorded } from "./every-operation.ts";
-import { overTime } from "./over-time.ts";
+import { checkEveryOperation, hasCredentials, type Recorded } from "./every-operation.ts";
+import { createOverTimeChecks } from "./over-time.ts";
 
 export interface RecordedOptions {
   contract: Contract;
@@ -96,7 +96,7 @@ export class RecordingVerifier implements ExchangeVisitor {
       partly_checked: {},
       operations: [],
     };
-    this.running = recordedChecks(contract).map((check) => ({
+    this.running = createRecordedChecks(contract).map((check) => ({
       check,
       checkExchange: check.observe.begin(),
       verdict: new RecordedVerdict(),
@@ -150,7 +150,7 @@ export class RecordingVerifier implements ExchangeVisitor {
         recordUnreadable(one.verdict, one.check, error);
       }
       if (one.verdict.found > before && one.requests.length < MAX_REQUESTS)
-        one.requests.push(shownRequest(exchange));
+        one.requests.push(maskRequest(exchange));
     }
   }
 
@@ -165,20 +165,20 @@ export class RecordingVerifier implements ExchangeVisitor {
 }
 
 /** The checks of single answers of a live run, and the checks of every operation. */
-function recordedChecks(contract: Contract): Recorded[] {
+function createRecordedChecks(contract: Contract): Recorded[] {
   const observing = checksFor(contract, true).filter(
     (check): check is Check & Recorded => check.observe !== undefined,
   );
-  return [...everyOperation(contract), ...overTime(contract), ...observing];
+  return [...checkEveryOperation(contract), ...createOverTimeChecks(contract), ...observing];
 }
 
 /** Whether it is a success with a complete body. */
 function hasBody(exchange: Exchange): boolean {
-  return exchange.recorded!.whole && succeeded(exchange) && exchange.status !== 204;
+  return exchange.recorded!.whole && hasSucceeded(exchange) && exchange.status !== 204;
 }
 
 /** Recordings of other programs mask nothing, and reports are shared, so secrets are masked here. */
-function shownRequest(exchange: Exchange): SentRequest {
+function maskRequest(exchange: Exchange): SentRequest {
   return { ...toSentRequest(exchange), path: redactText(exchange.path) };
 }
 
