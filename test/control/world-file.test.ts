@@ -1,15 +1,20 @@
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { createEngine } from "../../src/client/create-engine.ts";
-import type { LocalUnderstudy } from "../../src/client/create-understudy.ts";
+import { createUnderstudy, type LocalUnderstudy } from "../../src/client/create-understudy.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { removeScratch, scratch } from "../support/run-understudy.ts";
 
 const closing: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of closing.splice(0)) await one.close();
 });
+
+afterAll(removeScratch);
 
 async function start(): Promise<{ api: Api; sandbox: SandboxClient }> {
   const api = await startReference();
@@ -169,6 +174,47 @@ describe("a sandbox as a file", () => {
     expect(await (await opened.fetch("/v1/tags", { headers })).text()).not.toContain('"red"');
   });
 
+  it("has the OpenAPI file of its server, unless there are more, which it names with what to do [interfaces 18, 19]", async () => {
+    const folder = scratch();
+    const write = (noun: string) => {
+      const file = join(folder, `${noun}.yaml`);
+      writeFileSync(file, describeCollection(noun));
+      return file;
+    };
+    const [tags, colours] = [write("tag"), write("colour")];
+    const export_ = async (openapi: string[]) => {
+      const server = await createUnderstudy({ openapi });
+      closing.push(server);
+      const sandbox = await server.sandbox({ name: "tagged" });
+      const headers = { "api-key": sandbox.credentials.usr_ada, "content-type": "application/json" };
+      const body = JSON.stringify({ name: "red" });
+      expect((await sandbox.fetch("/v1/tags", { method: "POST", headers, body })).status).toBe(201);
+      return sandbox.export();
+    };
+    const one = await export_([tags]);
+    const opened = await elsewhere().openFile(one, "opened");
+    const headers = { "api-key": opened.credentials.usr_ada };
+    expect(await (await opened.fetch("/v1/tags", { headers })).text()).toContain('"red"');
+    await opened.history.rewind((await opened.history.list()).entries[0]!.id);
+    expect(await (await opened.fetch("/v1/tags", { headers })).text()).not.toContain('"red"');
+    const two = await export_([tags, colours]);
+    await expect(elsewhere().openFile(two)).rejects.toThrow(
+      /^The file needs the operations of \S+tag\.yaml \(SHA-256 \w{12}\) and \S+colour\.yaml \(SHA-256 \w{12}\); open it where these files are, with `understudy open FILE --openapi \S+tag\.yaml --openapi \S+colour\.yaml`\.$/,
+    );
+    // The same files elsewhere have other names.
+    mkdirSync(join(folder, "copy"));
+    const copies = [tags, colours].map((file) => {
+      const copy = join(folder, "copy", basename(file));
+      copyFileSync(file, copy);
+      return copy;
+    });
+    const other = await createUnderstudy({ openapi: copies });
+    closing.push(other);
+    const again = await other.openFile(two, "again");
+    const answer = await again.fetch("/v1/tags", { headers: { "api-key": again.credentials.usr_ada } });
+    expect(await answer.text()).toContain('"red"');
+  });
+
   it("is refused in one sentence if it is damaged, cut, foreign, newer or too large, and nothing is created [interfaces 19]", async () => {
     const { sandbox } = await start();
     const file = await sandbox.export();
@@ -203,10 +249,10 @@ describe("a sandbox as a file", () => {
       [
         "of own operations",
         changed((value) => {
-          value.content.operations = ["ours.ts"];
+          value.content.operations = [{ source: "ours.ts", sha256: "0123456789abcdef" }];
           return value;
         }),
-        "needs the operations of ours.ts",
+        "needs the operations of ours.ts (SHA-256 0123456789ab); open it where these files are, with `understudy open FILE --operations ours.ts`.",
       ],
       ["a bomb", new Uint8Array(gzipSync(Buffer.alloc(260 * 1024 * 1024))), "holds more than 256 MB"],
     ] as const) {
@@ -322,6 +368,22 @@ describe("a sandbox as a file", () => {
     expect((await opened.history.list()).total).toBe((await sandbox.history.list()).total);
   });
 });
+
+const describeCollection = (noun: string) => `openapi: 3.1.0
+info: { title: ${noun}s, version: "1" }
+paths:
+  /v1/${noun}s:
+    get: { operationId: list-${noun}, x-understudy: { list: ${noun}s }, responses: { "200": { description: All } } }
+    post:
+      operationId: create-${noun}
+      x-understudy: { create: ${noun}s }
+      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/One" } } } }
+      responses: { "201": { description: One } }
+components:
+  schemas:
+    One: { type: object, properties: { id: { type: string }, name: { type: string } } }
+x-understudy: { collections: { ${noun}s: { prefix: ${noun}_, schema: "#/components/schemas/One" } } }
+`;
 
 // biome-ignore lint/suspicious/noExplicitAny: a file that is not as it should be
 const findWrite = (states: any, isIt: (written: any[]) => unknown) =>

@@ -75,6 +75,16 @@ const States = Type.Object(
   CLOSED,
 );
 
+const Operations = Type.Array(
+  Type.Object(
+    {
+      ...{ source: Text, sha256: Type.Optional(Text) },
+      content: Type.Optional(Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) })),
+    },
+    CLOSED,
+  ),
+);
+
 /** The fields that pages, reports and replays read; others are as they were written. */
 const Exchange = Type.Object({
   ...{ id: Text, seq: WholeNumber, sequence: WholeNumber, at: Epoch },
@@ -90,7 +100,8 @@ const Exchange = Type.Object({
 const Journal = Type.Object({ dropped: WholeNumber, entries: Type.Array(Exchange) }, CLOSED);
 
 /** Checks the shape of the parts that only an exported file has. @throws Problem 422 that names the place */
-export function checkFile({ content: { states }, journal }: WorldFile): void {
+export function checkFile({ content: { states, operations }, journal }: WorldFile): void {
+  checkInput(Operations, operations, "operations");
   checkInput(States, states, "states");
   checkInput(Journal, journal, "journal");
   const newest = states.oldest + states.steps.length;

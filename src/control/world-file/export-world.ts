@@ -42,9 +42,7 @@ export async function exportWorld(
       states: encodeStates(history, base),
       ...(value.blobs !== undefined && { uploads: await sandboxes.blobs.encode(value.blobs) }),
       scenarios: faults.scenarios.map((of) => ({ name: of, document: scenarios.lastGood(of).document })),
-      operations: sandbox.api.resources.flatMap((one) =>
-        sandbox.own.includes(one) ? [] : (one.own?.source ?? []),
-      ),
+      operations: sandbox.api.resources.flatMap((one) => (one.own && !one.own.sent ? [one.own] : [])),
     };
   } finally {
     sandboxes.blobs.release(value.blobs);

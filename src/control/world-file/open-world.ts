@@ -1,4 +1,5 @@
 import { fromLatin1, toUtf8 } from "../../engine/bytes.ts";
+import type { SentOperations } from "../../engine/contract/resource.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -27,28 +28,48 @@ export async function openWorld(
 ): Promise<Sandbox> {
   const file = await unpackWorld(bytes);
   const name = newName ?? freeName(String(file.name), (one) => server.sandboxes.get(one) !== undefined);
-  const known = new Set(server.api.resources.flatMap(({ own }) => own?.source ?? []));
-  const missing = (file.content?.operations ?? []).filter((source) => !known.has(source));
-  if (missing.length > 0)
-    throw unreadable(
-      `needs the operations of ${missing.join(", ")}; start the server with these files (--operations or --openapi)`,
-    );
   const added: string[] = [];
   try {
     checkFile(file);
+    const { saved } = file.content;
+    saved.operations = findDocument(file, server);
     for (const one of file.content.scenarios)
       if (server.scenarios.addDocument(one.name, one.document)) added.push(one.name);
     return await restore(server, file, name);
   } catch (error) {
     server.sandboxes.delete(name);
     for (const one of added) server.scenarios.removeDocument(one);
-    if (error instanceof Problem && error.kind === "limit-reached") throw error;
+    const isWhole = error instanceof Problem && (error.kind === "limit-reached" || error.body.field === "file");
+    if (isWhole) throw error;
     const isKnown = [Problem, DocumentError, InvalidSandboxRows, MissingOperations, WorldDocumentError].some(
       (kind) => error instanceof kind,
     );
     const why = isKnown ? (error as Error).message.replace(/\.$/, "") : "a part of it is missing";
     throw unreadable(`does not hold a sandbox that this version can open: ${why}`);
   }
+}
+
+/**
+ * The OpenAPI document of the server that wrote the file, unless this one serves it too. A sandbox can have one of its
+ * own.
+ * @throws Problem for code, or more documents
+ */
+function findDocument(
+  { content: { saved, operations } }: WorldFile,
+  { api }: ControlServer,
+): SentOperations | undefined {
+  const known = api.resources.flatMap(({ own }) => own ?? []);
+  const missing = operations.filter(
+    (one) => !known.some(({ source, sha256 }) => source === one.source || (sha256 && sha256 === one.sha256)),
+  );
+  if (missing.length === 0) return saved.operations ?? undefined;
+  const [{ content }] = missing as [WorldFile["content"]["operations"][0]];
+  if (missing.length === 1 && content !== undefined && saved.operations == null) return content;
+  const files = missing.map(({ source, sha256 = "unknown" }) => `${source} (SHA-256 ${sha256.slice(0, 12)})`);
+  const options = missing.map((one) => `--${one.content ? "openapi" : "operations"} ${one.source}`);
+  throw unreadable(
+    `needs the operations of ${files.join(" and ")}; open it where these files are, with \`understudy open FILE ${options.join(" ")}\``,
+  );
 }
 
 async function restore(

@@ -1,3 +1,4 @@
+import type { SentOperations } from "../../engine/contract/resource.ts";
 import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
 import type { StoredStates } from "../../engine/sandbox/stored-states.ts";
 import type { SavedSandbox } from "../../persistence/sandbox-rows.ts";
@@ -32,8 +33,8 @@ export interface WorldFile {
     uploads?: unknown;
     /** Those that were active. */
     scenarios: { name: string; document: object }[];
-    /** The files of own operations that it needs. */
-    operations: string[];
+    /** The files of the server's own operations; those that are code have no content. */
+    operations: { source: string; sha256?: string; content?: SentOperations }[];
   };
   journal: { dropped: number; entries: StoredExchange[] };
 }

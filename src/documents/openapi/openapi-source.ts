@@ -26,7 +26,12 @@ export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): Ow
       });
       for (const { file, line, column, message } of warnings)
         warn(line > 0 ? `${file}:${line}:${column}: ${message}` : `${file}: ${message}`);
-      return toResource(compiled, known, { source, ...(sha256 !== undefined && { sha256 }) });
+      const content = document.text !== undefined && { openapi: document.text, bindings: bindings?.text };
+      return toResource(compiled, known, {
+        source,
+        ...(sha256 !== undefined && { sha256 }),
+        ...(content && { content }),
+      });
     },
   };
 }

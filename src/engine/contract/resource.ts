@@ -15,8 +15,11 @@ export interface Resource {
   collections: readonly AnyCollection[];
   operations: readonly AnyOperation[];
   events?: readonly AnyEvent[];
-  /** Where a user's own resource is declared: the file as messages show it, and the digest of its bytes; or the document that was sent. */
-  own?: { source: string; sha256?: string; sent?: SentOperations };
+  /**
+   * Where a user's own resource is declared: the file as messages show it, the digest of its bytes and, unless it is
+   * code, its content; or the document that was sent.
+   */
+  own?: { source: string; sha256?: string; content?: SentOperations; sent?: SentOperations };
   /** The fixture's keys that fill this resource (interfaces 5). */
   fixture?: FixtureReader;
   /** The factory of each collection, by name; every collection of the state calls has one. */

@@ -44,7 +44,10 @@ export function makeBundle(
   const document = first.fixture.document();
   const fixtureText = JSON.stringify(document);
   secrets.registerWritten(fixtureText);
-  const own = sandbox.api.resources.flatMap((resource) => resource.own ?? []).filter(({ sent }) => !sent);
+  const own = sandbox.api.resources
+    .flatMap((resource) => resource.own ?? [])
+    .filter(({ sent }) => !sent)
+    .map(({ source, sha256 }) => ({ source, ...(sha256 && { sha256 }) }));
   const [sent] = first.own.map((resource) => resource.own?.sent);
   return {
     format: BUNDLE_FORMAT,
