@@ -37,6 +37,8 @@ const VERSION = __UNDERSTUDY_VERSION__;
 const options = new URL(worker.location.href).searchParams;
 const paths = options.getAll("path");
 const isOffline = options.has("offline");
+/** The console is beside this file. */
+const CONSOLE = new URL("_console/", worker.location.href);
 
 /** How long a request waits for its page, which may still be loading. */
 const PATIENCE_MS = 10_000;
@@ -66,7 +68,7 @@ worker.addEventListener("fetch", (event: FetchEvent) => {
   const { pathname } = new URL(request.url);
   const isBelow = (path: string) => pathname === path || pathname.startsWith(`${path}/`);
   const isPage = (request.mode as string) === "navigate";
-  if (isPage && isBelow("/_console")) event.respondWith(openConsole(request));
+  if (isPage && request.url.startsWith(CONSOLE.href)) event.respondWith(openConsole(request));
   else if (!isPage && paths.some(isBelow)) event.respondWith(answer(clientId, request));
   else if (!isPage && (isBelow("/_control") || isBelow("/_s")))
     event.respondWith(answerConsole(clientId, request));
@@ -98,17 +100,19 @@ async function fetchOrStored(request: Request): Promise<Response> {
   }
 }
 
-/** Every view of the console has the same file. */
+/** Every view of the console has the same file, which names its scripts for the root of a site. */
 async function openConsole(request: Request): Promise<Response> {
-  const file = await fetch("/_console/index.html");
-  return file.ok ? file : fetch(request);
+  const file = await fetch(new URL("index.html", CONSOLE));
+  if (!file.ok) return fetch(request);
+  const page = (await file.text()).replaceAll('"/_console/', `"${CONSOLE.pathname}`);
+  return new Response(page, { headers: file.headers });
 }
 
 /** The console was opened with the id of the page whose sandbox it shows. */
 async function answerConsole(clientId: string, request: Request): Promise<Response> {
-  const { pathname, searchParams } = new URL((await worker.clients.get(clientId))?.url ?? "about:blank");
+  const { href, searchParams } = new URL((await worker.clients.get(clientId))?.url ?? "about:blank");
   const page = searchParams.get("page") ?? [...ports.keys()].at(-1);
-  return pathname.startsWith("/_console/") && page !== undefined ? answer(page, request) : fetch(request);
+  return href.startsWith(CONSOLE.href) && page !== undefined ? answer(page, request) : fetch(request);
 }
 
 async function findPort(clientId: string): Promise<Port | undefined> {

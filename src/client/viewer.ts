@@ -34,7 +34,7 @@ async function start() {
   const engine = await openPageEngine({});
   const worker = await PageWorker.connect(engine, {
     paths: ["/v1", "/v2", "/webhooks", "/upload/storage"],
-    worker: "/understudy-worker.js",
+    worker: "understudy-worker.js",
   });
   return { client: worker.client, fetch: engine.fetch };
 }
@@ -53,7 +53,7 @@ async function openFile([file]: Iterable<Blob> & Blob[]): Promise<void> {
     const response = await fetch(request);
     const { name, detail } = (await response.json()) as { name: string; detail: string };
     if (!response.ok) throw new Error(detail);
-    find("console").src = `/_console/s/${name}/timeline?page=${client}`;
+    find("console").src = `_console/s/${name}/timeline?page=${client}`;
     find("console").hidden = false;
     find("start").hidden = true;
     page.document.title = `${name} · Understudy viewer`;

@@ -2,8 +2,8 @@ import { useCallback } from "react";
 import { useLocation, useParams, useSearchParams } from "wouter";
 import { withQuery } from "./api/fetch-control.ts";
 
-/** Prefix of every address of the console. */
-export const BASE = "/_console";
+/** Prefix of every address of the console, which the static viewer may have below any path. */
+export const BASE = /^.*?\/_console(?=\/|$)/.exec(globalThis.location?.pathname)?.[0] ?? "/_console";
 
 export type Parameters = Readonly<Record<string, string | undefined>>;
 

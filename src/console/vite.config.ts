@@ -7,6 +7,10 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 export default defineConfig({
   root: here,
   base: "/_console/",
+  // The static viewer may be below any path.
+  experimental: {
+    renderBuiltUrl: (name, { hostType }) => (hostType === "js" ? { relative: true } : `/_console/${name}`),
+  },
   // The content security policy forbids inline scripts and other hosts.
   build: {
     outDir: fileURLToPath(new URL("../../dist/console", import.meta.url)),

@@ -2,6 +2,7 @@ import { createReadStream, existsSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { openPage, see, useChromium } from "../support/browser/with-chromium.ts";
@@ -19,11 +20,12 @@ const TYPES: Record<string, string> = {
 
 let folder: string;
 const asked: string[] = [];
-/** Any server of static files. */
+/** Any server of static files, which has the viewer at its root and below a path. */
 const site = http.createServer((request, response) => {
   const { pathname } = new URL(request.url!, "http://x");
   asked.push(pathname);
-  const file = join(folder, pathname === "/" ? "index.html" : pathname);
+  const name = pathname.replace(/^\/some\/project\//, "/");
+  const file = join(folder, name === "/" ? "index.html" : name);
   if (!existsSync(file)) return void response.writeHead(404).end();
   response.setHeader("content-type", TYPES[extname(file)] ?? "text/html");
   createReadStream(file).pipe(response);
@@ -58,6 +60,12 @@ it("the viewer opens a dropped file in the page: timeline, rewind and time work,
   await see(page.getByRole("status")).toHaveText("The file was not written by `understudy sandbox export`.");
   await choose("cut.understudy", bytes.subarray(0, -50));
   await see(page.getByRole("status")).toHaveText("The file is damaged or incomplete; copy it again.");
+  const world = JSON.parse(gunzipSync(bytes).toString());
+  world.content.operations = [{ source: "api/ours.ts", sha256: "0123456789abcdef" }];
+  await choose("own.understudy", gzipSync(JSON.stringify(world)));
+  await see(page.getByRole("status")).toHaveText(
+    "The file needs the operations of api/ours.ts (SHA-256 0123456789ab); open it where these files are, with `understudy open FILE --operations api/ours.ts`.",
+  );
   await choose("failed.understudy", bytes);
   const view = page.frameLocator("#console");
   await see(view.getByText("/v1/threads/thread_long").first()).toBeVisible();
@@ -85,14 +93,15 @@ it("the viewer opens a dropped file in the page: timeline, rewind and time work,
   await page.context().close();
 });
 
-it("a file dropped on the viewer can be repeated, branched and explained, by its console [interfaces 19]", async () => {
+it("a file dropped on a viewer below any path can be repeated, branched and explained, by its console [interfaces 19]", async () => {
   const api = await startReference();
   await api.call("dan", "GET", "/v1/models");
   await api.call("dan", "DELETE", "/v1/threads/thread_long");
   const bytes = Buffer.from(await (await connect(api.url).open("default")).export());
   await api.close();
   const { page } = await openPage(chromium());
-  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}`);
+  asked.length = 0;
+  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/some/project/`);
   await see(page.getByLabel("File")).toBeVisible();
   const dropped = await page.evaluateHandle((base64) => {
     const content = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
@@ -120,6 +129,6 @@ it("a file dropped on the viewer can be repeated, branched and explained, by its
   await see(view.getByRole("region", { name: "Explanation" })).toContainText(
     "An anonymous caller would get 401",
   );
-  expect(asked.filter((path) => /^\/(_control|v1|v2|_s)\b/.test(path))).toEqual([]);
+  expect(asked.filter((path) => !path.startsWith("/some/project/") && path !== "/favicon.ico")).toEqual([]);
   await page.context().close();
 });

@@ -12,7 +12,7 @@ const PAGE = `<!doctype html>
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self'">
 <title>Understudy viewer</title>
-<link rel="stylesheet" href="/viewer.css">
+<link rel="stylesheet" href="viewer.css">
 <main id="start">
 <h1>Understudy viewer</h1>
 <p>Drop a file of <code>understudy sandbox export</code> or of a failed test here, or choose one. It is opened in this page; nothing is sent anywhere.</p>
@@ -20,7 +20,7 @@ const PAGE = `<!doctype html>
 <p id="problem" role="status"></p>
 </main>
 <iframe id="console" title="Console" hidden></iframe>
-<script type="module" src="/understudy/viewer.js"></script>
+<script type="module" src="understudy/viewer.js"></script>
 </html>
 `;
 const STYLE = `html { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
@@ -33,7 +33,7 @@ iframe { border: 0; width: 100%; height: 100vh; display: block }
 export const viewerCommand = command({
   command: "viewer <dir>",
   describe: "Write a static site that opens exported sandboxes in the page",
-  args: { dir: "A new folder, to be served as the root of a site" },
+  args: { dir: "A new folder, to be served as it is, under any path" },
   options: { force: flag("Replace files, as after an update of the package") },
   examples: [["$0 viewer viewer && npx serve viewer", "Drop a file of `sandbox export` onto it"]],
   async run({ dir, force }) {
@@ -52,7 +52,7 @@ export const viewerCommand = command({
       write(join("_console", name), readFileSync(join(dist, "console", name)));
     return {
       value: { folder: dir },
-      text: `Wrote the viewer to ${dir}. Serve the folder as the root of a site.`,
+      text: `Wrote the viewer to ${dir}. Serve the folder, under any path.`,
     };
   },
 });

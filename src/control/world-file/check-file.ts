@@ -79,7 +79,9 @@ const Operations = Type.Array(
   Type.Object(
     {
       ...{ source: Text, sha256: Type.Optional(Text) },
-      content: Type.Optional(Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) })),
+      content: Type.Optional(
+        Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) }),
+      ),
     },
     CLOSED,
   ),

@@ -39,7 +39,8 @@ export async function openWorld(
   } catch (error) {
     server.sandboxes.delete(name);
     for (const one of added) server.scenarios.removeDocument(one);
-    const isWhole = error instanceof Problem && (error.kind === "limit-reached" || error.body.field === "file");
+    const isWhole =
+      error instanceof Problem && (error.kind === "limit-reached" || error.body.field === "file");
     if (isWhole) throw error;
     const isKnown = [Problem, DocumentError, InvalidSandboxRows, MissingOperations, WorldDocumentError].some(
       (kind) => error instanceof kind,
