@@ -82,7 +82,7 @@ export class SandboxClient {
       const found = await waitForHeld(follow, { match, within, returned: this.returned });
       return { ...found, release: (options?: Api.ReleaseOptions) => this.held.release(found.id, options) };
     },
-    /** Lets it continue, or answers it otherwise. */
+    /** Lets it continue, or gives it another answer. */
     release: (id: string, options: Api.ReleaseOptions = {}) =>
       this.send<void>("POST", `/held/${encodeURIComponent(id)}/release`, options),
   };

@@ -275,7 +275,7 @@ describe("a receiver with a damaged secret, or another way of signing", () => {
   it("an unrelated secret gets no invented cause [6.3]", async () => {
     const { url } = await running({ isSigned: () => false });
     const { detail, advice } = (await grade(url)).checks[0]!;
-    expect(detail).not.toContain("accepts one that is signed otherwise");
+    expect(detail).not.toContain("accepts a delivery with another signature");
     expect(advice).toContain("signature explain");
   });
 });

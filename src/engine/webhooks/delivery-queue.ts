@@ -66,10 +66,7 @@ export class DeliveryQueue {
 export const MAX_SENDING_PER_SANDBOX = 128;
 const MAX_SENDING = 512;
 
-/**
- * Bounds how many requests are under way at once. If all places are taken, it calls callers back in their
- * order when one is free.
- */
+/** Limits how many requests run at once. When all places are taken, callers wait in line for a free one. */
 export class Semaphore {
   private free: number;
   private readonly waiting = new Set<() => void>();

@@ -69,7 +69,8 @@ export function updateNodes(cache: TimelineCache, lists: Lists): TimelineCache {
     const cause = entry === undefined ? -1 : findCause(entry, places);
     if (entry !== undefined) places.set(entry.id, nodes.length);
     const attempt = entry && attempts.get(entry.id);
-    const target = nodes[places.get((entry?.kind === "restore" && entry.subject) || "") ?? -1];
+    const restored = entry?.kind === "restore" ? entry.subject : null;
+    const target = nodes[places.get(restored ?? "") ?? -1];
     nodes.push(makeNode({ seq, request, entry, cause, target }, attempt, nodes));
   }
   return { ...lists, nodes, places };

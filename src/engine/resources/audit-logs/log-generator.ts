@@ -57,14 +57,14 @@ export function generateLog(
   const gap = Math.max(1, Math.min(MAX_GAP_MS, Math.floor(span / count)));
   const instants = Array.from({ length: count }, (_, n) => -(n * gap + random.int(1, gap)));
   const free = instants.slice(listed);
-  const proven = listFinalEvents(present, random, -(count + 1) * gap);
+  const existing = listFinalEvents(present, random, -(count + 1) * gap);
   const drawLife = createDraw(present, context);
-  const lives = interleave(Math.max(0, free.length - proven.length), ({ oldest, ...place }) =>
+  const lives = interleave(Math.max(0, free.length - existing.length), ({ oldest, ...place }) =>
     drawLife(free[oldest]!, place),
   );
   const drawn = lives.map((change, place): Event => ({ at: free[place]!, change })).reverse();
   // The sort is stable: at one instant, existing objects come first, parents before their children.
-  const events = [...proven, ...drawn].sort((a, b) => a.at - b.at);
+  const events = [...existing, ...drawn].sort((a, b) => a.at - b.at);
   const log = events.slice(events.length - free.length);
   const actors = sortByAge(
     people.filter((user) => user.account === "active" && isAdministrator(user, organization_id)),

@@ -40,7 +40,7 @@ export const validAccepted: Check = {
     }
     const diagnosis = await diagnoseRefusal(session);
     if (diagnosis === null) return { ...failed(detail, first), advice };
-    const found = `${detail}. It accepts one that is signed otherwise: ${diagnosis.cause}`;
+    const found = `${detail}. It accepts a delivery with another signature: ${diagnosis.cause}`;
     return { ...failed(found, first), advice: diagnosis.fix };
   },
 };
