@@ -145,7 +145,7 @@ describe("a server with TLS [interfaces 16]", () => {
     idle.on("error", () => {});
     const began = performance.now();
     await own.close();
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
   });
 
   it("speaks to a client that uses plain HTTP with no answer, and the library says what to write", async () => {
