@@ -51,7 +51,7 @@ describe("the API's page [interfaces 9]", () => {
   });
 
   it("describes a long field or list once, and links to it elsewhere [interfaces 9]", () => {
-    expect(section("webhooks.create")).toContain("- `events`\\*: as in [Webhook](#webhook)");
+    expect(section("webhooks.create")).toContain("- `url`\\*, `events`\\*: as in [Webhook](#webhook)");
     expect(section("CreatedWebhook")).toContain("The fields of [Webhook](#webhook), and\n\n- `secret`");
     expect(section("uploads.cancel")).toContain("Query: as [uploads.put](#uploadsput)");
   });

@@ -145,7 +145,7 @@ function parameterList(call: Call, place: string, shown: Shown): string {
     item(name, required === true, description === undefined ? schema : { ...schema, description }),
   );
   if (items.length === 0) return "";
-  const list = items.join("\n");
+  const list = joinItems(items);
   const earlier = shown.findList(list, call.operationId);
   const title = toTitle(place);
   return earlier === undefined
@@ -158,7 +158,7 @@ function bodyList({ requestBody }: Call, shown: Shown): string {
     .map(([type, { schema = {} }]) => {
       if (schema.properties === undefined) return `Body: \`${type}\`, ${describeType(schema)}`;
       const title = type === "application/json" ? "Body" : "Form";
-      return `${title}:\n\n${listFields(schema, shown).join("\n")}`;
+      return `${title}:\n\n${joinItems(listFields(schema, shown))}`;
     })
     .join("\n\n");
 }
@@ -167,6 +167,18 @@ function listFields({ properties = {}, required = [] }: Shape, shown?: Shown): s
   return Object.entries(properties).map(([name, field]) =>
     item(name, required.includes(name), field, shown?.findField(name, field)),
   );
+}
+
+/** One line for neighbours that are described alike. */
+function joinItems(items: readonly string[]): string {
+  const lines: [string, string][] = [];
+  for (const one of items) {
+    const [, name, about] = /^- (`.*?`(?:\\\*)?)(.*)$/.exec(one) as unknown as [string, string, string];
+    const last = lines.at(-1);
+    if (last?.[1] === about) last[0] += `, ${name}`;
+    else lines.push([name, about]);
+  }
+  return lines.map(([names, about]) => `- ${names}${about}`).join("\n");
 }
 
 function answerLine({ responses }: Call): string {
@@ -192,7 +204,7 @@ function recordSection([name, schema]: [string, Shape], shown: Shown): string {
   const all = listFields(schema);
   const base = shown.bases.get(name);
   const inherited = new Set(base === undefined ? [] : listFields(base.schema));
-  const fields = all.filter((field) => !inherited.has(field)).join("\n");
+  const fields = joinItems(all.filter((field) => !inherited.has(field)));
   const head = base === undefined ? "" : `The fields of ${toLink(base.name)}, and\n\n`;
   return `### ${name}\n\n${about}${head}${all.length === 0 ? sentence(describeType(schema)) : fields}\n`;
 }
