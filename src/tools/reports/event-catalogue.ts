@@ -165,7 +165,7 @@ function typeName(event: string): string {
     .join("");
 }
 
-/** The catalogue as a page of the documentation; events with the same fields share a row and a sample. */
+/** The catalogue as a page of the documentation; events with the same fields share a row. */
 export function eventsPage(events: readonly CataloguedEvent[]): string {
   const groups: CataloguedEvent[][] = [];
   for (const event of events) {
@@ -177,33 +177,20 @@ export function eventsPage(events: readonly CataloguedEvent[]): string {
     const names = group.map(({ name }) => `\`${name}\``).join(", ");
     return `| ${names} | ${group[0]!.fields.map((field) => `\`${field}\``).join(", ")} |`;
   });
-  const [, ...others] = groups;
-  const samples = others.map(
-    ([first]) =>
-      `// data of ${first!.name}\n${JSON.stringify((first!.sample as { data: object }).data, null, 2)}`,
-  );
   return `# Events
 
 <!-- generated from the declarations by npm run generate -->
 
 Webhooks receive these events ([6.1](reference/service-api.md#6.1); [G25](reference/assumptions.md#G25) has the less obvious conditions).
 \`understudy events NAME --schema\` prints the JSON Schema of one, \`--sample\` a sample, and \`understudy events --types ts\` (or \`py\`) types of all.
-[Webhooks](webhooks.md) describes how they are sent, [Signatures](signatures.md) how you verify them.
+[Webhooks](webhooks.md) describes how they are sent, [Signatures](signatures.md) how you verify them. All have this form ([6.2](reference/service-api.md#6.2)):
+
+\`\`\`json
+${JSON.stringify(events[0]!.sample, null, 2)}
+\`\`\`
 
 | event | data |
 |---|---|
 ${rows.join("\n")}
-
-## Samples
-
-\`\`\`json
-${JSON.stringify(groups[0]![0]!.sample, null, 2)}
-\`\`\`
-
-The others have the same form ([6.2](reference/service-api.md#6.2)):
-
-\`\`\`jsonc
-${samples.join("\n")}
-\`\`\`
 `;
 }
