@@ -31,7 +31,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G13",
     topic: "Uploads",
     chosen:
-      "Upload URLs point to this server and use the Google Cloud Storage resumable protocol, with a token in place of credentials. Registering compares what was announced with what arrived. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an upload beyond the sandbox's share of the disk is 413; an empty file is complete from the start.",
+      "Upload URLs point to this server and use the Google Cloud Storage resumable protocol, with a token in place of credentials. Registering compares what was announced with what arrived. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an empty file is complete from the start.",
     details: [
       "PUT the whole file, or chunks with `Content-Range`, which are answered 308 and `Range`; `bytes */N` asks how much has arrived; a chunk that leaves a gap stores nothing. DELETE cancels with 499, later PUTs are 404; an expired URL is 410.",
       "Registering is 201, and 200 with the same file if repeated. A difference from the announcement is 422 with its field; an incomplete upload is 422 with `gcs_path`. Every new file emits `file.uploaded`.",
@@ -99,7 +99,7 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "[Fixtures](../fixtures.md#every-key) have the form of a reply rule; its `delay` is on the wall clock. Inputs come back with ids `msg_…`. Tokens are counted over all input texts and the output; the cost is tokens / 1000 x `cost_per_1k_tokens` in CHF, to six decimals.",
       "Rare words count more when a passage is chosen; at most the last ten files are quoted, word for word. From the second turn on the text repeats the user's previous message. System messages do not change it.",
-      "An unknown or inactive model is 422 with `model`, an unknown file 404, more than 10 files in a message 422. Both forms of a message may be mixed.",
+      "An unknown or inactive model is 422 with `model`, an unknown file 404. Both forms of a message may be mixed.",
     ],
   },
   {
@@ -122,10 +122,10 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G26",
     topic: "Outpainting",
     chosen:
-      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. Only provider_b takes a mask. An octet-stream or an undeclared type is recognized by its bytes, and `image/jpg` is a JPEG. Animated images cannot be decoded.",
+      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, and `image/jpg` is a JPEG. Animated images cannot be decoded.",
     details: [
       "A field of the other provider and a picture that cannot be decoded (`image_file`) are 422 with the field; another type is 415, a file over the limit 413. More than 40 megapixels after growing are 422 with the field of the largest side.",
-      "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills what is transparent in the mask with the colours around it and a tint from picture, mask and prompt. `X-Provider` has these names too. It is not billable.",
+      "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills what is transparent in the mask with the colours around it and a tint from picture, mask and prompt. `X-Provider` has these names too.",
     ],
   },
   {
@@ -140,7 +140,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Logs newest first, ties by id; a date without time is the whole UTC day; CSV values stay as they are unless formulas are disarmed.",
     details: [
-      "Transcripts are ordered by `start_time`. Start and end are included; a start after the end is 422 with the start's field. `search_term` is a part, case ignored. At most 10,000 rows, the newest, are exported, in a file named by the sandbox's day. TXT exports round times down and have no heading; SRT texts are `speaker: text`.",
+      "Transcripts are ordered by `start_time`. Start and end are included; a start after the end is 422 with the start's field. `search_term` is a part, case ignored. The exported file is named by the sandbox's day. TXT exports round times down and have no heading; SRT texts are `speaker: text`.",
     ],
   },
   {

@@ -17,7 +17,7 @@ export const WEBHOOKS: readonly Assumption[] = [
     id: "G24",
     topic: "Delivery lifecycle",
     chosen:
-      "Each retry is due after the end of the previous attempt. Redirects and silence are failures. 410 disables the webhook and cancels pending retries. Attempts of one delivery run one after the other; concurrent redeliveries behind one that succeeds are refused. The newest 10,000 finished deliveries of a webhook are stored.",
+      "Each retry is due after the end of the previous attempt. Redirects and silence are failures. 410 disables the webhook and cancels pending retries. Attempts of one delivery run one after the other; concurrent redeliveries behind one that succeeds are refused.",
     details: [
       "[Attempts](../webhooks.md#attempts) has failures, due times and the effects of redeliveries, 410, `active: false`, deletion and a changed URL. The last failure has the `next_retry` null.",
       "The body's bytes are the same each time. An attempt that an advance makes has its due time. A redelivery counts in `attempts`.",
