@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { findProgram, hasRuntime } from "../../scripts/runtimes.mjs";
 import { fileOf } from "../support/docs/page-script.ts";
-import { blocks, ROOT } from "../support/docs/pages.ts";
+import { blocks, linkedFiles, ROOT } from "../support/docs/pages.ts";
 import { SHORT_LIVED } from "../support/docs/short-lived-java.ts";
 import { freePorts } from "../support/docs/stage.ts";
 import { until } from "../support/eventually.ts";
@@ -19,6 +19,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
  */
 
 const PAGE = "docs/for-partners.md";
+/** Languages that the page links to. */
+const EXAMPLES = join(ROOT, "docs/examples/signatures");
 const SECRET = "whsec_5f1e0c";
 /** Beyond ASCII, so that a function that takes text in place of bytes shows. */
 const BODY = Buffer.from('{"event":"user.created","delivery_id":"del_1","data":{"email":"zoë@acme.test"}}\n');
@@ -123,10 +125,14 @@ afterAll(removeScratch);
 
 describe("signatures as the guide for partners verifies them [6.3]", () => {
   const shown = new Map(blocks(PAGE).map((block) => [fileOf(block), block.code]));
+  for (const file of readdirSync(EXAMPLES)) shown.set(file, readFileSync(join(EXAMPLES, file), "utf8"));
 
   it("are shown in each language that is tried here, and in no other [6.3]", () => {
     const files = [...shown.keys()].filter((file) => file !== undefined);
     expect(files.sort()).toEqual(LANGUAGES.map(({ file }) => file).sort());
+    expect(linkedFiles(PAGE)).toEqual(
+      expect.arrayContaining(readdirSync(EXAMPLES).map((file) => `docs/examples/signatures/${file}`)),
+    );
   });
 
   it.for(LANGUAGES)("$file tells genuine from forged [6.3]", ({ file, needs, program, run }, { skip }) => {
