@@ -37,7 +37,7 @@ export const ACCESS: readonly Assumption[] = [
     id: "G04",
     topic: "Order of checks",
     chosen:
-      "Route, faults, credentials, rate limit, readable body, shape, existence and access, spending, the operation's own rules.",
+      "Route, faults, credentials, rate limit, readable body, shape, existence and access, spending (only 4.19 is billable), the operation's own rules.",
     details: [
       "An unknown path (404 `RESOURCE_NOT_FOUND`) or method (405 `METHOD_NOT_ALLOWED` with `Allow`) does not count against a rate. [The steps](../errors-and-limits.md#why-was-this-answered) have the other answers.",
     ],
