@@ -6,27 +6,50 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { base, en } from "@faker-js/faker";
 import { rolldown } from "rolldown";
+import { parse } from "yaml";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Substitutes for what a page lacks; every other import of Node's modules fails the build. */
+/** The modules that read only shipped files in a page. */
+const READS_SHIPPED = /\/(engine\/faults\/scenario|documents\/read-fixture)\.ts$/;
+
+/**
+ * Substitutes for what a page lacks, and for the YAML reader, which is loaded with the control API; every other import of
+ * Node's modules fails the build.
+ */
 const SUBSTITUTES = [
   [/\/documents\/node-files\.ts$/, join(root, "src/documents/web-files.ts")],
   [/^node:(http|zlib)$/, join(root, "src/hosts/fetch/node-substitutes.ts")],
   [/\/tools\/grader\/run-grading\.ts$/, join(root, "src/hosts/fetch/no-grader.ts")],
+  [/\/read-document\.ts$/, join(root, "src/documents/web-read-document.ts"), READS_SHIPPED],
 ];
 const SHIPPED = "virtual:shipped-files";
 const ENGLISH = "@faker-js/faker/locale/en";
 
-/** The modules of faker that `src/engine/contract/invent.ts` uses; all of its English takes 110 KB more. */
-const INVENTED = ["person", "company", "internet"];
+/** The lists of faker's English that `src/engine/contract/invent.ts` uses; all of it takes 120 KB more. */
+export const INVENTED = {
+  person: "first_name last_name last_name_pattern name prefix suffix job_area job_type".split(" "),
+  company: "name_pattern legal_entity_type buzz_adjective buzz_noun buzz_verb".split(" "),
+};
+
+/** Only these lists of a locale. */
+export function pickInvented(locale) {
+  return Object.fromEntries(
+    Object.entries(INVENTED).map(([name, lists]) => [
+      name,
+      Object.fromEntries(lists.flatMap((list) => (locale[name]?.[list] ? [[list, locale[name][list]]] : []))),
+    ]),
+  );
+}
 
 const forBrowsers = {
   name: "for-browsers",
   async resolveId(source, importer) {
     if (source === SHIPPED || source === ENGLISH) return `\0${source}`;
     const found = await this.resolve(source, importer, { skipSelf: true });
-    const substitute = SUBSTITUTES.find(([pattern]) => pattern.test(found?.id ?? source));
+    const substitute = SUBSTITUTES.find(
+      ([pattern, , from = /^/]) => pattern.test(found?.id ?? source) && from.test(importer),
+    );
     if (substitute !== undefined) return substitute[1];
     if (source.startsWith("node:")) throw new Error(`${importer} imports ${source}, which a page lacks`);
     return null;
@@ -34,22 +57,21 @@ const forBrowsers = {
   load(id) {
     if (id === `\0${SHIPPED}`) return `export default ${JSON.stringify(shippedFiles())};`;
     if (id === `\0${ENGLISH}`) {
-      const used = [en, base].map((all) =>
-        Object.fromEntries(INVENTED.map((name) => [name, all[name] ?? {}])),
-      );
       return `import { Faker } from "@faker-js/faker";
-        export const faker = new Faker({ locale: ${JSON.stringify(used)} });`;
+        export const faker = new Faker({ locale: ${JSON.stringify([en, base].map(pickInvented))} });`;
     }
     return null;
   },
 };
 
-/** By paths such as `/fixtures/reference.yaml`. */
+/** By paths such as `/fixtures/reference.yaml`; scenarios as JSON, which a page reads without a YAML reader. */
 function shippedFiles() {
   const files = {};
   for (const folder of ["fixtures", "scenarios"]) {
-    for (const name of readdirSync(join(root, folder)).filter((one) => one.endsWith(".yaml")))
-      files[`/${folder}/${name}`] = readFileSync(join(root, folder, name), "utf8");
+    for (const name of readdirSync(join(root, folder)).filter((one) => one.endsWith(".yaml"))) {
+      const text = readFileSync(join(root, folder, name), "utf8");
+      files[`/${folder}/${name}`] = folder === "scenarios" ? JSON.stringify(parse(text)) : text;
+    }
   }
   files["/dist/fixtures.json"] = readFileSync(join(root, "dist/fixtures.json"), "utf8");
   return files;

@@ -8,7 +8,7 @@ import { loadOwn, openOwnFiles } from "../documents/own-files.ts";
 import { ScenarioLibrary, scenarioFolders, showDerived } from "../documents/scenario-library.ts";
 import type { Api } from "../engine/contract/api.ts";
 import { DocumentError, type DocumentProblem, formatProblem } from "../engine/documents/document-error.ts";
-import type { Warn } from "../engine/documents/read-document.ts";
+import type { Warn } from "../engine/documents/user-document.ts";
 import { MAX_SCENARIO_BYTES, type Scenario } from "../engine/faults/scenario.ts";
 import { createOwnApi } from "../engine/own/join.ts";
 import { API } from "../engine/resources/index.ts";

@@ -3,7 +3,7 @@ import type { FixtureData, Resource } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
 import { DocumentError, documentError, NO_POSITION } from "../engine/documents/document-error.ts";
 import { refuse } from "../engine/documents/merge-documents.ts";
-import { inlineDocument, type Warn } from "../engine/documents/read-document.ts";
+import { inlineDocument, type Warn } from "../engine/documents/user-document.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";

@@ -1,15 +1,15 @@
 import { findNearest } from "../engine/contract/text.ts";
 import { DocumentError, type Position } from "../engine/documents/document-error.ts";
+import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/document-limits.ts";
 import { isFields, type LayeredDocument, layeredDocument } from "../engine/documents/merge-documents.ts";
+import { readDocument } from "../engine/documents/read-document.ts";
 import {
   inlineDocument,
   problemAt,
-  readDocument,
   throwProblems,
   type UserDocument,
   type Warn,
-} from "../engine/documents/read-document.ts";
-import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/yaml.ts";
+} from "../engine/documents/user-document.ts";
 import {
   filesIn,
   findDocumentFiles,

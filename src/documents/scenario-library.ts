@@ -1,6 +1,6 @@
 import { findNearest } from "../engine/contract/text.ts";
 import type { DocumentError } from "../engine/documents/document-error.ts";
-import type { Warn } from "../engine/documents/read-document.ts";
+import type { Warn } from "../engine/documents/user-document.ts";
 import { RefusalScenarios } from "../engine/faults/refusal-scenarios.ts";
 import {
   MAX_SCENARIO_BYTES,

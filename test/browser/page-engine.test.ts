@@ -4,6 +4,7 @@ import type { PageSandbox } from "../../src/client/browser.ts";
 import { startInPage } from "../support/browser/page-sandbox.ts";
 import { StaticApplication } from "../support/browser/static-application.ts";
 import { openPage, see, useChromium } from "../support/browser/with-chromium.ts";
+import { startReference } from "../support/harness.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -295,6 +296,21 @@ describe("a sandbox in a page", () => {
     await see(mine.frameLocator("iframe").getByText("/v1/models").first()).toBeVisible();
     await profile.close();
     expect(application.arrived).toEqual([]);
+  });
+
+  it("has the scenarios of a server [interfaces 6, 17]", async () => {
+    type Listed = { name: string; file: string; active: boolean };
+    const path = "/_control/sandboxes/default/scenarios";
+    const server = await startReference();
+    const { items } = (await (await fetch(server.url + path)).json()) as { items: Listed[] };
+    await server.close();
+    await start({ scenarios: ["slow-network"] });
+    const text = await page.evaluate(async (path) => (await sandbox.fetch(path)).text(), path);
+    const inPage = (JSON.parse(text) as { items: Listed[] }).items;
+    const withoutPlace = ({ file, active, ...scenario }: Listed) => scenario;
+    expect(inPage.map(withoutPlace)).toEqual(items.map(withoutPlace));
+    expect(inPage.filter(({ active }) => active).map(({ name }) => name)).toEqual(["slow-network"]);
+    expect(items.length).toBeGreaterThan(50);
   });
 
   it("refuses options as the server does [interfaces 17]", async () => {

@@ -3,7 +3,7 @@ import { isInternal } from "../../engine/contract/public-view.ts";
 import type { Reference } from "../../engine/contract/references.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentProblem } from "../../engine/documents/document-error.ts";
-import type { ProblemDetails } from "../../engine/documents/read-document.ts";
+import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { getAction } from "./binding-schema.ts";
 import { findSuccess } from "./declare-operation.ts";

@@ -6,7 +6,7 @@ import {
   type DocumentPath,
   type DocumentProblem,
 } from "../../engine/documents/document-error.ts";
-import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
+import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/user-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { answerUnbound } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";

@@ -1,6 +1,6 @@
 import { METHODS, type Method } from "../../engine/contract/operation.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
-import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
+import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/user-document.ts";
 import { checkSchema, isEmptyEnum } from "./check-schema.ts";
 import { isJson, type Json } from "./open-document.ts";
 import { type Found, References } from "./references.ts";

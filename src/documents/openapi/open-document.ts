@@ -1,7 +1,8 @@
 import { CORE_SCHEMA, load, mergeTag } from "js-yaml";
 import { documentError, NO_POSITION, type Position } from "../../engine/documents/document-error.ts";
-import { inlineDocument, readDocument, type UserDocument } from "../../engine/documents/read-document.ts";
-import { OWN_FILE_LIMITS } from "../../engine/documents/yaml.ts";
+import { OWN_FILE_LIMITS } from "../../engine/documents/document-limits.ts";
+import { readDocument } from "../../engine/documents/read-document.ts";
+import { inlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { Positions } from "./positions.ts";
 
 export type Json = Record<string, unknown>;

@@ -1,6 +1,7 @@
 import { toHex } from "../../engine/bytes.ts";
 import { documentError } from "../../engine/documents/document-error.ts";
-import { readDocument, type UserDocument } from "../../engine/documents/read-document.ts";
+import { readDocument } from "../../engine/documents/read-document.ts";
+import type { UserDocument } from "../../engine/documents/user-document.ts";
 import type { OwnSource } from "../../engine/own/join.ts";
 import { digest } from "../../engine/platform.ts";
 import { getFileVersion, readFileText, realFile, showFile } from "../files.ts";

@@ -1,5 +1,5 @@
 import type { Resource } from "../../engine/contract/resource.ts";
-import type { UserDocument } from "../../engine/documents/read-document.ts";
+import type { UserDocument } from "../../engine/documents/user-document.ts";
 import type { OwnSource } from "../../engine/own/join.ts";
 import { makeFactory } from "../../engine/own/make-record.ts";
 import { toFixtureReader } from "../../engine/own/own-resource.ts";

@@ -2,7 +2,7 @@ import { findNearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { checkDocument } from "../../engine/documents/check-document.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
-import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
+import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/user-document.ts";
 import {
   ACTIONS,
   areBindings,

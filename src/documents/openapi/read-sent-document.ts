@@ -1,6 +1,7 @@
 import type { Resource, SentOperations } from "../../engine/contract/resource.ts";
 import { DocumentError, NO_POSITION } from "../../engine/documents/document-error.ts";
-import { inlineDocument, readDocument, type UserDocument } from "../../engine/documents/read-document.ts";
+import { readDocument } from "../../engine/documents/read-document.ts";
+import { inlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { joinOwn, type OwnSource } from "../../engine/own/join.ts";
 import { isJson, openDocument } from "./open-document.ts";
 import { toOwnSource } from "./openapi-source.ts";

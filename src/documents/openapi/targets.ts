@@ -1,6 +1,6 @@
 import type { Api } from "../../engine/contract/api.ts";
 import { findNearest } from "../../engine/contract/text.ts";
-import type { ProblemDetails } from "../../engine/documents/read-document.ts";
+import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { type CollectionSpec, toCollection } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";

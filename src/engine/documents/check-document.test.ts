@@ -2,7 +2,8 @@ import { Ajv2020 as Ajv, type ValidateFunction } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { checkDocument, diagnose } from "./check-document.ts";
 import { formatProblem } from "./document-error.ts";
-import { inlineDocument, readDocument } from "./read-document.ts";
+import { readDocument } from "./read-document.ts";
+import { inlineDocument } from "./user-document.ts";
 
 const ajv = new Ajv({ strict: false });
 

@@ -1,5 +1,5 @@
 import { DocumentError, type DocumentPath, type DocumentProblem, type Position } from "./document-error.ts";
-import type { UserDocument } from "./read-document.ts";
+import type { UserDocument } from "./user-document.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -3,8 +3,9 @@ import { describe, expect, it, vi } from "vitest";
 import { stringify } from "yaml";
 import { BOMBS } from "../../../test/support/bomb-corpus.ts";
 import { DocumentError } from "./document-error.ts";
-import { inlineDocument, problemAt, readDocument, throwProblems } from "./read-document.ts";
-import { OWN_FILE_LIMITS } from "./yaml.ts";
+import { OWN_FILE_LIMITS } from "./document-limits.ts";
+import { readDocument } from "./read-document.ts";
+import { inlineDocument, problemAt, throwProblems } from "./user-document.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -15,41 +15,8 @@ import {
   type Scalar,
 } from "yaml";
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
+import { DANGEROUS_KEYS, type DocumentLimits } from "./document-limits.ts";
 import { syntaxMessage } from "./yaml-messages.ts";
-
-/** The bounds of a document; one beyond them is refused early, before it takes much memory. */
-export interface DocumentLimits {
-  /** Size of the text in bytes of UTF-8. */
-  maxBytes: number;
-  /** Lexical tokens and lines; reading costs time and memory in step with them. */
-  maxTokens: number;
-  /** Values after every alias was replaced by its target. */
-  maxValues: number;
-  /** Maps and lists within one another. */
-  maxDepth: number;
-  /** Characters of one text, key or comment. */
-  maxScalar: number;
-}
-
-/** For texts from any client: reading the worst of them takes less than a second. */
-export const DEFAULT_LIMITS: DocumentLimits = {
-  maxBytes: 16 * 1024 * 1024,
-  maxTokens: 300_000,
-  maxValues: 200_000,
-  maxDepth: 64,
-  maxScalar: 1_000_000,
-};
-
-/** For files that the user names on the command line: allows large worlds, but still has bounds. */
-export const OWN_FILE_LIMITS: DocumentLimits = {
-  ...DEFAULT_LIMITS,
-  maxBytes: 64 * 1024 * 1024,
-  maxTokens: 8_000_000,
-  maxValues: 4_000_000,
-};
-
-/** Keys that reach an object's prototype when a value is merged or copied; documents must not contain them. */
-export const DANGEROUS_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** A syntax problem, with the offset of its first character. */
 export interface SyntaxProblem {

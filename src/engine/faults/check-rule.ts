@@ -3,7 +3,7 @@ import type { AnyOperation } from "../contract/operation.ts";
 import { findNearest } from "../contract/text.ts";
 import type { DocumentPath } from "../documents/document-error.ts";
 import { GlobError, glob, isGlob } from "../documents/glob.ts";
-import type { ProblemDetails } from "../documents/read-document.ts";
+import type { ProblemDetails } from "../documents/user-document.ts";
 import { durationProblem } from "./effects/delay.ts";
 import { documentedCodes, findNearestCode, isCatalogueCode, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";

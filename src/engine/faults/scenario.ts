@@ -3,15 +3,15 @@ import type { AnyOperation } from "../contract/operation.ts";
 import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import { type DocumentPath, type DocumentProblem, MAX_PROBLEMS } from "../documents/document-error.ts";
+import { readDocument } from "../documents/read-document.ts";
 import {
   inlineDocument,
   type ProblemDetails,
   problemAt,
-  readDocument,
   throwProblems,
   type UserDocument,
   type Warn,
-} from "../documents/read-document.ts";
+} from "../documents/user-document.ts";
 import { checkRule, globProblem, patternProblem } from "./check-rule.ts";
 import { durationProblem } from "./effects/delay.ts";
 import { findNearestCode, isCatalogueCode } from "./effects/error.ts";

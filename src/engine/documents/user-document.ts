@@ -1,0 +1,85 @@
+import {
+  DocumentError,
+  type DocumentPath,
+  type DocumentProblem,
+  documentError,
+  formatPath,
+  NO_POSITION,
+  type Position,
+} from "./document-error.ts";
+import { DANGEROUS_KEYS, DEFAULT_LIMITS, type DocumentLimits } from "./document-limits.ts";
+
+/** A document of a user: its plain value, and the position of each part in the text. */
+export interface UserDocument {
+  file: string;
+  value: unknown;
+  /** The text it was read from; undefined for a value that came without one. */
+  text?: string;
+  /** The position of the value at a path, counted from 1; for a missing value, that of its nearest ancestor. */
+  locate(path: DocumentPath): Position;
+  /** The position of the key at the end of a path; for an item of a list, of the item. */
+  locateKey(path: DocumentPath): Position;
+}
+
+/** Called for a probable mistake in a usable document. */
+export type Warn = (problem: DocumentProblem) => void;
+
+export interface ReadOptions {
+  /** The name that messages give the document. */
+  file: string;
+  limits?: Partial<DocumentLimits>;
+  warn?: Warn | undefined;
+  /** For documents in which any name is a key; `__proto__` is refused nevertheless. */
+  anyKey?: boolean;
+}
+
+/**
+ * Wraps a value that arrived without a text of its own (a fixture or a rule in a request's body), so that the same
+ * limits and checks apply; its positions are line 0.
+ * @throws DocumentError
+ */
+export function inlineDocument(value: unknown, options: ReadOptions): UserDocument {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { file } = options;
+  const refuse = (message: string, at?: DocumentPath) =>
+    documentError(file, NO_POSITION, message, at && { path: at });
+  const path: (string | number)[] = [];
+  let values = 0;
+  const check = (part: unknown): void => {
+    if (++values > limits.maxValues)
+      throw refuse(`the document is too large: it has more than ${limits.maxValues} values`);
+    if (typeof part !== "object" || part === null) return;
+    if (path.length > limits.maxDepth)
+      throw refuse(`maps and lists are nested more than ${limits.maxDepth} deep`);
+    for (const key of Object.keys(part)) {
+      path.push(Array.isArray(part) ? Number(key) : key);
+      if (DANGEROUS_KEYS.has(key) && (key === "__proto__" || !options.anyKey))
+        throw refuse(`the key \`${key}\` is not allowed`, path);
+      check((part as Record<string, unknown>)[key]);
+      path.pop();
+    }
+  };
+  check(value);
+  return { file, value, locate: () => NO_POSITION, locateKey: () => NO_POSITION };
+}
+
+export interface ProblemDetails {
+  path: DocumentPath;
+  message: string;
+  hint?: string | undefined;
+  /** Points at the key that ends the path instead of at its value. */
+  atKey?: boolean;
+}
+
+/** A problem that no schema can express, at the position of its path. */
+export function problemAt(document: UserDocument, details: ProblemDetails): DocumentProblem {
+  const { path, message, hint, atKey } = details;
+  const position = atKey ? document.locateKey(path) : document.locate(path);
+  const problem = { file: document.file, ...position, field: formatPath(path), message };
+  return hint === undefined ? problem : { ...problem, hint };
+}
+
+/** @throws DocumentError if there are problems; its frames show the document's text. */
+export function throwProblems(document: UserDocument, problems: readonly DocumentProblem[]): void {
+  if (problems.length > 0) throw new DocumentError(problems, document.text);
+}
