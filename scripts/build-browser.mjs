@@ -1,7 +1,7 @@
 // Builds what runs in a page: the entries `understudy-sandbox/browser`, `/engine`, `/panel` and `/storybook`, with the engine in chunks that it loads, and the
 // service worker's file.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { base, en } from "@faker-js/faker";
@@ -24,6 +24,7 @@ const SUBSTITUTES = [
   [/\/read-document\.ts$/, join(root, "src/documents/web-read-document.ts"), READS_SHIPPED],
 ];
 const SHIPPED = "virtual:shipped-files";
+const ALL_CHUNKS = "virtual:all-chunks";
 const ENGLISH = "@faker-js/faker/locale/en";
 
 /** The lists of faker's English that `src/engine/contract/invent.ts` uses; all of it takes 120 KB more. */
@@ -46,6 +47,7 @@ const forBrowsers = {
   name: "for-browsers",
   async resolveId(source, importer) {
     if (source === SHIPPED || source === ENGLISH) return `\0${source}`;
+    if (source === ALL_CHUNKS) return { id: "./all-chunks.js", external: true };
     const found = await this.resolve(source, importer, { skipSelf: true });
     const substitute = SUBSTITUTES.find(
       ([pattern, , from = /^/]) => pattern.test(found?.id ?? source) && from.test(importer),
@@ -77,6 +79,8 @@ function shippedFiles() {
   return files;
 }
 
+const out = join(root, "dist/browser");
+
 async function build(input, output, options = {}) {
   const bundle = await rolldown({
     cwd: root,
@@ -86,13 +90,14 @@ async function build(input, output, options = {}) {
     logLevel: "silent",
     ...options,
   });
-  await bundle.write({ dir: join(root, "dist/browser"), minify: true, ...output });
+  const written = await bundle.write({ dir: out, minify: true, ...output });
   await bundle.close();
+  return written.output;
 }
 
 export async function buildBrowser() {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  await build(
+  const files = await build(
     {
       index: "src/client/browser.ts",
       engine: "src/client/engine-in-page.ts",
@@ -101,6 +106,11 @@ export async function buildBrowser() {
       storybook: "src/client/storybook.ts",
     },
     { format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
+  );
+  const chunks = files.filter(({ isDynamicEntry }) => isDynamicEntry);
+  writeFileSync(
+    join(out, "all-chunks.js"),
+    chunks.map(({ fileName }) => `import("./${fileName}");\n`).join(""),
   );
   await build(
     { "understudy-worker": "src/client/understudy-worker.ts" },

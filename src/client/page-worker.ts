@@ -162,4 +162,6 @@ async function storeFiles(page: string): Promise<void> {
   const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
   const own = [page, ...loaded].filter((url) => url.startsWith(new URL("/", page).href));
   await Promise.all(own.map((url) => fetch(url).catch(() => {})));
+  // The parts that are loaded when they are first used, which would be missing without a network.
+  void import("virtual:all-chunks").catch(() => {});
 }

@@ -3,3 +3,6 @@ declare module "virtual:shipped-files" {
   const files: Readonly<Record<string, string>>;
   export default files;
 }
+
+/** Loads every chunk of the build for browsers. */
+declare module "virtual:all-chunks" {}

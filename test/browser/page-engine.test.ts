@@ -28,6 +28,7 @@ declare const begin: (options?: object) => Promise<PageSandbox>;
 type Any = any;
 declare const XMLHttpRequest: Any;
 declare const document: Any;
+declare const caches: Any;
 declare const asDan: { headers: { "api-key": string } };
 
 const start = (options: object = {}) => startInPage(page, options);
@@ -259,11 +260,17 @@ describe("a sandbox in a page", () => {
       });
     expect(await upload()).toBe(200);
     expect(server.arrived).toEqual([]);
+    const isStored = (file: string) =>
+      own.evaluate(async (url) => (await caches.match(url)) !== undefined, `${server.origin}/built/${file}`);
+    // Parts that nothing has used yet.
+    for (const file of server.chunks()) await expect.poll(() => isStored(file)).toBe(true);
     server.close();
     await own.context().setOffline(true);
     await own.reload();
     await startInPage(own, { offline: true, persist: "offline" });
     expect(await upload()).toBe(200);
+    const spec = await own.evaluate(async () => (await sandbox.fetch("/_control/openapi.json")).status);
+    expect(spec).toBe(200);
     await own.context().close();
   });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -28,6 +28,11 @@ export class StaticApplication {
 
   readWorker(): string {
     return readFileSync(`${BUILT}understudy-worker.js`, "utf8");
+  }
+
+  /** The files of the build that are not imported by name. */
+  chunks(): string[] {
+    return readdirSync(BUILT).filter((file) => /-[\w-]{8}\.js$/.test(file));
   }
 
   close(): void {
