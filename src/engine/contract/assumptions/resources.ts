@@ -171,7 +171,7 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "For `application/octet-stream` and a form's file without a Content-Type the file name decides. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes is processed by its type.",
       "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` syncs again everything since the last one.",
-      "With `live_meetings` on, a speaker talks in every running meeting each 9 to 16 seconds of the sandbox's clock until it is stopped; every 500 lines the meeting slows down by half.",
+      "With `live_meetings` on, every running meeting gets a line each 9 to 16 seconds of the sandbox's clock; every 500 lines it slows down by half.",
     ],
   },
   {
@@ -225,8 +225,8 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Audit logs, change logs and assistants' histories of a fixture are those of possible operations: replayed from an invented beginning, they end in the fixture's present.",
     details: [
-      "Departments are created below existing parents, moved without cycles and deleted as leaves; values chain; people act after they were created and while they are active. A present user, department or store that began within a log's time was created in it; everything else in it is gone today, and changes of present records were reverted.",
-      "An assistant's history begins with `created`; a change log contains the entries of present assistants' histories. Entries that a fixture writes out stay as they are.",
+      "Departments, people and values change in a possible order. A present user, department or store that began within a log's time was created in it; everything else in it is gone today, and changes of present records were reverted.",
+      "A change log contains the entries of present assistants' histories. Entries that a fixture writes out stay as they are.",
     ],
   },
   {
