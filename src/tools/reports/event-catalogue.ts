@@ -183,11 +183,7 @@ export function eventsPage(events: readonly CataloguedEvent[]): string {
 
 Webhooks receive these events ([6.1](reference/service-api.md#6.1); [G25](reference/assumptions.md#G25) has the less obvious conditions).
 \`understudy events NAME --schema\` prints the JSON Schema of one, \`--sample\` a sample, and \`understudy events --types ts\` (or \`py\`) types of all.
-[Webhooks](webhooks.md) describes how they are sent, [Signatures](signatures.md) how you verify them. All have this form ([6.2](reference/service-api.md#6.2)):
-
-\`\`\`json
-${JSON.stringify(events[0]!.sample, null, 2)}
-\`\`\`
+[Webhooks](webhooks.md#what-is-sent) shows their form and how they are sent, [Signatures](signatures.md) how you verify them.
 
 | event | data |
 |---|---|
