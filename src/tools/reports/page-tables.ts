@@ -89,6 +89,9 @@ type Shown = Map<string, readonly string[]>;
 /** Objects with this many fields or more are listed once, under their names. */
 const MANY_FIELDS = 5;
 
+/** The schemas of objects with this many fields are only in the OpenAPI document. */
+const TOO_MANY_FIELDS = 14;
+
 /** The fields of an object, optional ones with a question mark, or its description. */
 function describeShape(schema: Shape, shown: Shown): string {
   const { $id, description, properties = {}, items } = schema;
@@ -105,6 +108,7 @@ function describeShape(schema: Shape, shown: Shown): string {
   if (shown.has($id)) return `\`${$id}\``;
   const whole = [...shown].find(([, part]) => part.every((field) => names.includes(field)));
   shown.set($id, names);
+  if (names.length >= TOO_MANY_FIELDS) return `\`${$id}\``;
   return `\`${$id}\`: \`${listFields(schema, whole)}\``;
 }
 
