@@ -7,13 +7,20 @@ import { createChannel, type Port, receive, toPassed } from "./worker-messages.t
 
 interface ServiceWorkerScope {
   location: { href: string; origin: string };
-  clients: { claim(): Promise<void>; get(id: string): Promise<PageClient | undefined> };
+  clients: {
+    claim(): Promise<void>;
+    get(id: string): Promise<Client | undefined>;
+    /** The pages, the last focused one first. */
+    matchAll(): Promise<Client[]>;
+  };
   skipWaiting(): Promise<void>;
   addEventListener(type: string, listener: (event: never) => void): void;
 }
-interface PageClient {
+/** A page, or one of a page's own workers. */
+interface Client {
   id: string;
   url: string;
+  type: string;
   postMessage(message: unknown): void;
 }
 interface FetchEvent {
@@ -54,7 +61,7 @@ worker.addEventListener("activate", (event: { waitUntil(work: Promise<void>): vo
 
 worker.addEventListener(
   "message",
-  ({ data, source, ports: [port] }: { data: unknown; source: PageClient; ports: Port[] }) => {
+  ({ data, source, ports: [port] }: { data: unknown; source: Client; ports: Port[] }) => {
     if ((data as { type?: string } | null)?.type !== "understudy:start" || port === undefined) return;
     ports.set(source.id, port);
     port.postMessage({ type: "version", version: VERSION, client: source.id });
@@ -115,12 +122,18 @@ async function answerConsole(clientId: string, request: Request): Promise<Respon
   return href.startsWith(CONSOLE.href) && page !== undefined ? answer(page, request) : fetch(request);
 }
 
+/** A page's own worker has no sandbox; its requests are answered by the page that was focused last. */
 async function findPort(clientId: string): Promise<Port | undefined> {
   const client = await worker.clients.get(clientId);
   if (client === undefined) return undefined;
+  const pages = client.type === "window" ? [client] : await worker.clients.matchAll();
+  const known = pages.find(({ id }) => ports.has(id));
+  if (known !== undefined) return ports.get(known.id);
   return new Promise((resolve) => {
-    waiting.set(clientId, [...(waiting.get(clientId) ?? []), resolve]);
     setTimeout(() => resolve(undefined), PATIENCE_MS);
-    client.postMessage({ type: "understudy:who" });
+    for (const page of pages) {
+      waiting.set(page.id, [...(waiting.get(page.id) ?? []), resolve]);
+      page.postMessage({ type: "understudy:who" });
+    }
   });
 }

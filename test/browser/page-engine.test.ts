@@ -29,6 +29,8 @@ type Any = any;
 declare const XMLHttpRequest: Any;
 declare const document: Any;
 declare const caches: Any;
+declare const location: { href: string };
+declare const Worker: Any;
 declare const asDan: { headers: { "api-key": string } };
 
 const start = (options: object = {}) => startInPage(page, options);
@@ -160,6 +162,25 @@ describe("a sandbox in a page", () => {
     await session.send("ServiceWorker.enable");
     await session.send("ServiceWorker.stopAllWorkers");
     expect(await page.evaluate(async () => (await fetch("/v1/models", asDan)).status)).toBe(200);
+    expect(application.arrived).toEqual([]);
+  });
+
+  it("answers requests of the page's own workers [interfaces 17]", async () => {
+    await start();
+    const fetchInWorker = () =>
+      page.evaluate(async () => {
+        const script = `fetch("${new URL("/v1/models", location.href)}", ${JSON.stringify(asDan)})
+          .then(({ status }) => postMessage(status), ({ name }) => postMessage(name));`;
+        const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+        return new Promise((resolve) => {
+          worker.onmessage = ({ data }: { data: unknown }) => resolve(data);
+        });
+      });
+    expect(await fetchInWorker()).toBe(200);
+    const session = await page.context().newCDPSession(page);
+    await session.send("ServiceWorker.enable");
+    await session.send("ServiceWorker.stopAllWorkers");
+    expect(await fetchInWorker()).toBe(200);
     expect(application.arrived).toEqual([]);
   });
 
