@@ -140,6 +140,15 @@ export function ViewLink(props: {
   return <Link {...link} href={toAddress(sandbox, view, query)} />;
 }
 
+/** Leads to the form for a record of a collection that has none. */
+export function AddOne({ collection }: { collection: string }) {
+  return (
+    <ViewLink className="button" view="world" query={{ collection, record: "+" }}>
+      Add one
+    </ViewLink>
+  );
+}
+
 /** A view of several parts, each with its own address (`show`). */
 export function TabbedView(props: {
   title: string;

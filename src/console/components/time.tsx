@@ -15,7 +15,7 @@ export function formatRelative(at: number, now: number): string {
   const away = Math.abs(at - now);
   const [unit, ms] = UNITS.find(([, size]) => away >= size) ?? ["", 0];
   if (unit === "") return "now";
-  const count = Math.floor(away / ms);
+  const count = Math.round(away / ms);
   return at > now ? `in ${count} ${unit}` : `${count} ${unit} ago`;
 }
 

@@ -52,12 +52,14 @@ function HeldLine({ held }: { held: Held }) {
         </span>
         <Problem error={release.error} />
       </span>
-      {act("Continue", {})}
-      {act("Fail", { answer: { status: 503 } })}
-      {act("Drop", { wire: "reset" })}
-      <DialogButton label="Edit" name={`Edit ${named}`}>
-        {(close) => <EditDialog held={held} named={named} onClose={close} />}
-      </DialogButton>
+      <div className="actions">
+        {act("Continue", {})}
+        {act("Fail", { answer: { status: 503 } })}
+        {act("Drop", { wire: "reset" })}
+        <DialogButton label="Edit" name={`Edit ${named}`}>
+          {(close) => <EditDialog held={held} named={named} onClose={close} />}
+        </DialogButton>
+      </div>
     </div>
   );
 }

@@ -48,5 +48,31 @@ describe("the first run of the console", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await openAt("/s/bare/timeline");
     await page.getByRole("link", { name: "Create a key" }).click();
     await see(page).toHaveURL(/keys\?make=key$/);
+    // Each view of an empty world leads to what it lacks first, up to the first call.
+    await page.getByRole("link", { name: "Add one" }).press("Enter");
+    await see(page).toHaveURL(/world\?collection=users&record=%2B$/);
+    for (const address of [
+      "world?show=usage",
+      "world?show=departments",
+      "webhooks?show=webhooks&register=new",
+    ]) {
+      await page.goto(`${api.url}/_console/s/bare/${address}`);
+      await see(page.getByRole("link", { name: "Add one" }), address).toHaveAttribute(
+        "href",
+        /collection=organizations&record=%2B$/,
+      );
+    }
+    await page.getByRole("link", { name: "Add one" }).click();
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await see(page.getByText(/^Created .+\.$/)).toBeVisible();
+    await page.goto(`${api.url}/_console/s/bare/world?collection=users&record=%2B`);
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await see(page.getByText(/^Created .+\.$/)).toBeVisible();
+    await page.goto(`${api.url}/_console/s/bare/keys?make=key`);
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await see(page.getByText(/^Created key .+\.$/)).toBeVisible();
+    await page.goto(`${api.url}/_console/s/bare/timeline`);
+    await page.getByRole("button", { name: /^Try it as / }).click();
+    await see(page.getByRole("status").getByText("200")).toBeVisible();
   });
 });

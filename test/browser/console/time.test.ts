@@ -141,6 +141,19 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("marks what is pending as pending, and rounds the time until it is due [interfaces 4]", async () => {
+    await reference();
+    const upload = { filename: "a.pdf", mime_type: "application/pdf", file_size: 1000 };
+    await api.call("ada", "POST", "/_s/timed/v1/organizations/org_acme/files/upload-url", upload);
+    await api.call(undefined, "POST", `${S}/clock/advance`, { by: "10m" });
+    const { page } = await open();
+    const pending = page.getByRole("grid", { name: "Pending" });
+    // An expiry is no failure, and 6 days and 23 hours are not 6 days.
+    const row = pending.getByRole("row", { name: /in 7 d expiry/ });
+    await see(row).toBeVisible();
+    await see(row.locator('path[fill="var(--waiting)"]')).toHaveCount(1);
+  });
+
   it("goes back to an earlier moment from what ran [interfaces 10]", async () => {
     await timed("10m");
     const { page } = await open();

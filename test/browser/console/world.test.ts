@@ -169,7 +169,9 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     const { page, complaints } = await open("?show=snapshots");
     await page.getByRole("textbox", { name: "Name" }).fill("before");
     await page.getByRole("button", { name: "Take snapshot" }).click();
-    await page.getByRole("link", { name: "Compare before with now" }).click();
+    await page.getByRole("link", { name: "Compare", exact: true }).click();
+    // From the snapshot to now, as time goes.
+    await see(page.getByRole("button", { name: /before State of / })).toBeVisible();
     await see(page.getByText("No differences")).toBeVisible();
     await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
       new_parent_id: "dept_ops",

@@ -9,7 +9,7 @@ import { useSandboxChange } from "../../api/queries.ts";
 import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { Message } from "../../components/exchange.tsx";
 import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
-import { ViewLink } from "../../components/layout.tsx";
+import { AddOne, ViewLink } from "../../components/layout.tsx";
 import { Badge, statusOutcome } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { CopyButton, toSingularName } from "../../components/text.tsx";
@@ -65,15 +65,7 @@ function WhyNot({ samples: { note, first, missing } }: { samples: Samples }) {
       </Notice>
     );
   return missing.map((collection) => (
-    <Notice
-      key={collection}
-      outcome="other"
-      action={
-        <ViewLink className="button" view="world" query={{ collection, record: "+" }}>
-          Add one
-        </ViewLink>
-      }
-    >
+    <Notice key={collection} outcome="other" action={<AddOne collection={collection} />}>
       This sandbox has no {toSingularName(collection)} yet, so the call is answered with 404.
     </Notice>
   ));

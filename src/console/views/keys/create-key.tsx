@@ -4,7 +4,7 @@ import { useRecords, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConnectActions } from "../../components/connect.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
-import { DetailPane } from "../../components/layout.tsx";
+import { AddOne, DetailPane } from "../../components/layout.tsx";
 import { LoadError, Notice } from "../../components/notice.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
 
@@ -75,9 +75,9 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           />
         )}
         {users && memberships.length === 0 && (
-          <Notice outcome="refused">
+          <Notice outcome="refused" action={user === undefined && <AddOne collection="users" />}>
             {user === undefined
-              ? "This sandbox has no users. Create one under World first, in the collection users."
+              ? "This sandbox has no users, who own the keys."
               : "This user is not a member of any organization. Calls with the key will be rejected."}
           </Notice>
         )}

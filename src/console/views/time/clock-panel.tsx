@@ -13,7 +13,7 @@ import { ActionButton } from "../../components/button.tsx";
 import { Field, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { formatAbsolute, formatClock, useSandboxNow } from "../../components/time.tsx";
-import { KINDS } from "./timers.tsx";
+import { nameTimer } from "./timers.tsx";
 
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
 const MODES: readonly (ClockChange & { title: string })[] = [
@@ -112,5 +112,5 @@ function describeTimers(ran: readonly RanTimer[]): string {
   if (ran.length === 0) return "No timers ran.";
   const counts = new Map<RanTimer["kind"], number>();
   for (const { kind } of ran) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return `Ran: ${[...counts].map(([kind, count]) => `${count} × ${KINDS[kind].name}`).join(", ")}.`;
+  return `Ran: ${[...counts].map(([kind, count]) => `${count} × ${nameTimer({ kind })}`).join(", ")}.`;
 }

@@ -15,7 +15,7 @@ import { toOutcome } from "../timeline/nodes.ts";
 import { toShortTitle } from "../timeline/words.ts";
 import { ClockPanel } from "./clock-panel.tsx";
 import { PendingPanel, timerKey } from "./pending-panel.tsx";
-import { KINDS, SubjectLink } from "./timers.tsx";
+import { nameTimer, SubjectLink } from "./timers.tsx";
 import "./time.css";
 
 const MAX_RAN = 500;
@@ -131,14 +131,14 @@ function nameTarget({ kind, title, subject }: HistoryEntry, entries: readonly Hi
 function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) {
   const { kind, subject, due_at } = timer;
   const run = useSandboxChange((calls) => calls.runTimer({ kind, subject }), {
-    done: `Ran ${KINDS[kind].name} ${subject}.`,
+    done: `Ran ${nameTimer(timer)} ${subject}.`,
   });
   const advance = useSandboxChange((calls) => calls.advance({ to: due_at }), {
     done: ({ now }) => `Now ${formatAbsolute(now)}.`,
   });
   return (
     <DetailPane
-      title={`${KINDS[kind].name} ${timer.name ?? subject}`}
+      title={`${nameTimer(timer)} ${timer.name ?? subject}`}
       label={`Timer ${subject}`}
       onClose={onClose}
       actions={

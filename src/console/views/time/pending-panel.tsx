@@ -5,14 +5,14 @@ import { EmptyState } from "../../components/notice.tsx";
 import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { buildAxis, type Cluster } from "./axis.ts";
-import { KINDS, SubjectLink } from "./timers.tsx";
+import { nameTimer, SubjectLink } from "./timers.tsx";
 
 const COLUMNS: readonly Column<Pending>[] = [
   { id: "due_at", title: "Due", show: ({ due_at }) => <RelativeTime at={due_at} />, width: "4.6rem" },
   {
     id: "kind",
     title: "Timer",
-    show: ({ kind }) => <Badge outcome={KINDS[kind].outcome}>{KINDS[kind].name}</Badge>,
+    show: (timer) => <Badge outcome="waiting">{nameTimer(timer)}</Badge>,
     width: "minmax(0, 9.25rem)",
   },
   {
@@ -68,7 +68,7 @@ export function PendingPanel(props: {
               aria-label={describeCluster(cluster, now)}
               onClick={() => onSelect(cluster.items[0]!)}
             >
-              <Mark outcome={KINDS[cluster.items[0]!.kind].outcome} word={null} />
+              <Mark outcome="waiting" word={null} />
             </button>
           ))}
           {clusters.map((cluster, index) => (
@@ -119,9 +119,9 @@ function clusterName({ items }: Cluster): string {
 }
 
 function describeCluster({ items }: Cluster, now: number): string {
-  const words = items.slice(0, 12).map(({ kind, subject, name, due_at }) => {
-    const due = formatRelative(Date.parse(due_at), now);
-    return `${KINDS[kind].name} ${name ?? subject}, ${due}`;
+  const words = items.slice(0, 12).map((timer) => {
+    const { name, subject, due_at } = timer;
+    return `${nameTimer(timer)} ${name ?? subject}, ${formatRelative(Date.parse(due_at), now)}`;
   });
   return [...words, ...(items.length > 12 ? [`and ${items.length - 12} more`] : [])].join("\n");
 }

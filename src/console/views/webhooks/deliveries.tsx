@@ -46,9 +46,9 @@ function makeColumns(delays: readonly number[], webhooks: readonly Webhook[]): r
       title: "State",
       value: (delivery) => deliveryState(delivery, delays),
       show: (delivery) => <DeliveryBadge delivery={delivery} />,
-      width: "8.5rem",
+      width: "minmax(0, 8.5rem)",
     },
-    { id: "event", title: "Event", width: "minmax(5rem, 1fr)" },
+    { id: "event", title: "Event", width: "minmax(7rem, 1fr)" },
     {
       id: "to",
       title: "To",

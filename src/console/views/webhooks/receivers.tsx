@@ -33,9 +33,9 @@ export function Receivers() {
     <ListView
       head={
         <div className="tools">
-          <span className="quiet">
+          <p className="quiet">
             Test endpoints inside this server. They verify signatures and respond as you configure.
-          </span>
+          </p>
           <ActionButton label="Create receiver" look="primary" onPress={create} />
         </div>
       }

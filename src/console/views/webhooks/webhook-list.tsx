@@ -5,7 +5,7 @@ import { useOrganizations, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
-import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
+import { AddOne, DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton } from "../../components/text.tsx";
@@ -49,10 +49,10 @@ export function WebhookList() {
     <ListView
       head={
         <div className="tools">
-          <span className="quiet">
+          <p className="quiet">
             Each webhook has its own secret. Failed deliveries are retried; a 410 response deactivates the
             webhook.
-          </span>
+          </p>
           <ActionButton label="Register webhook" look="primary" onPress={create} />
         </div>
       }
@@ -112,7 +112,7 @@ function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => vo
       {!active && (
         <Notice outcome="refused">
           This webhook is inactive: {webhook.inactive_because ?? "it was created inactive"}. It receives no
-          events, and its pending retries were cancelled. Activate it to send events again.
+          events and no retries. Activate it to send events again.
         </Notice>
       )}
       <Section title="Test event">
@@ -173,6 +173,11 @@ function RegisterWebhook({ onClose }: { onClose: () => void }) {
           value={organization_id ?? ""}
           choices={organizations}
         />
+        {organizations?.length === 0 && (
+          <Notice outcome="refused" action={<AddOne collection="organizations" />}>
+            This sandbox has no organizations, which own the webhooks.
+          </Notice>
+        )}
         <MultiSelect
           label="Events"
           find="Filter events"

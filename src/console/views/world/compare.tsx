@@ -19,12 +19,13 @@ export function Compare() {
   const here = useSandboxName();
   const { data: sandboxes, error } = useSandboxes();
   const own = useSnapshots(here);
-  const from = get("from") ?? NOW;
   const others = sandboxes?.items.filter(({ name }) => name !== here);
   const newest = own.data?.items.at(-1)?.name;
-  // Defaults: the newest snapshot, else the newest other sandbox.
+  // Defaults: from the newest snapshot to the present, else with the newest other sandbox.
   const of = get("of") ?? (get("to") || newest ? here : others?.at(-1)?.name);
-  const to = get("to") ?? (of === here ? newest : NOW);
+  const before = of === here && newest !== get("to") ? newest : NOW;
+  const from = get("from") ?? before ?? NOW;
+  const to = get("to") ?? (from === NOW ? before : NOW);
   const theirs = useSnapshots(of);
   const isKnown = sandboxes !== undefined && own.data !== undefined;
   if (isKnown && (of === undefined || to === undefined)) return <NothingToCompare />;

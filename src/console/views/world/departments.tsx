@@ -5,7 +5,7 @@ import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { useOrganizations, useRecords, useSandboxChange } from "../../api/queries.ts";
 import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { ActorField, ChoiceField, Form, NO_CREDENTIALS } from "../../components/form.tsx";
-import { ViewLink } from "../../components/layout.tsx";
+import { AddOne, ViewLink } from "../../components/layout.tsx";
 import { statusOutcome } from "../../components/mark.tsx";
 import { EmptyState, LoadError, Loading, Notice, Problem } from "../../components/notice.tsx";
 import { buildTree, type Department, DepartmentTree, type Move } from "./department-tree.tsx";
@@ -46,7 +46,7 @@ export function Departments() {
           empty={
             organizations.choices?.length === 0 ? (
               <EmptyState title="No organizations">
-                Create one under Records, in the collection organizations.
+                <AddOne collection="organizations" />
               </EmptyState>
             ) : query.data && actors ? (
               <EmptyState title="No departments" />

@@ -1,7 +1,7 @@
 import { Meter } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
-import { ViewLink } from "../../components/layout.tsx";
+import { AddOne, ViewLink } from "../../components/layout.tsx";
 import { Badge, type Outcome, outcomePaint } from "../../components/mark.tsx";
 import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
@@ -26,7 +26,7 @@ export function Usage() {
       </p>
       {data && all.length === 0 && (
         <EmptyState title="No organizations">
-          Create one under Records, in the collection organizations.
+          <AddOne collection="organizations" />
         </EmptyState>
       )}
       <div className="usage">
