@@ -23,14 +23,24 @@ export function HeldRequests() {
   );
 }
 
-function useRelease({ id }: Held) {
-  return useSandboxChange((calls, options: ReleaseOptions) => calls.release(id, options));
+function useRelease(held: Held) {
+  return useSandboxChange((calls, options: ReleaseOptions) => calls.release(held.id, options), {
+    done: (_, { answer, wire }) => {
+      const named = nameHeld(held);
+      if (wire !== undefined) return `Dropped ${named}.`;
+      return answer === undefined ? `Continued ${named}.` : `Answered ${named} with ${answer.status ?? 200}.`;
+    },
+  });
+}
+
+function nameHeld({ event, method, path }: Held): string {
+  return event === null ? `${method} ${path}` : `the delivery of ${event}`;
 }
 
 function HeldLine({ held }: { held: Held }) {
   const release = useRelease(held);
-  const { method, path, event, rule, phase, principal, ends_at } = held;
-  const named = event === null ? `${method} ${path}` : `the delivery of ${event}`;
+  const { event, rule, phase, principal, ends_at } = held;
+  const named = nameHeld(held);
   const act = (label: string, options: ReleaseOptions) => (
     <ActionButton
       label={label}

@@ -161,9 +161,12 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await control("PUT", "/scenarios/active", { names: ["flaky-uploads"] });
     await control("POST", "/faults", { id: "older", times: 2, effect: { status: 503 } });
     await control("POST", "/faults", { id: "newer", lease: { hits: 3 }, effect: { status: 500 } });
+    await control("POST", "/faults", { id: "spent", times: 1, effect: { status: 502 } });
+    expect((await api.call("ada", "GET", "/v1/models")).status).toBe(502);
     const state = async () => {
       const { counts, clock, scenarios, seed, fixture } = (await control("GET", "")).body;
-      const rules = (await control("GET", "/faults")).body.items.map(({ id }: { id: string }) => id);
+      const { items } = (await control("GET", "/faults")).body as { items: { id: string; spent: boolean }[] };
+      const rules = items.filter(({ spent }) => !spent).map(({ id }) => id);
       const pending = (await control("GET", "/clock/pending")).body;
       const receivers = (await control("GET", "/receivers")).body.total;
       return { counts, now: clock.now, scenarios, seed, fixture, rules, pending, receivers };
@@ -180,9 +183,9 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
       await see(confirmations(page)).toContainText("Undone: Reset default.");
     };
     await reset("");
-    expect(await state()).toEqual(before);
+    await expect.poll(state, { timeout: PATIENCE_MS }).toEqual(before);
     await reset("11");
-    expect(await state()).toEqual(before);
+    await expect.poll(state, { timeout: PATIENCE_MS }).toEqual(before);
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(500);
   });
 });

@@ -14,8 +14,9 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     const { page, complaints } = await open();
     await page.getByRole("button", { name: "New rule" }).click();
     await choose(page, "Operation", /^models\.list GET/);
-    await choose(page, "Response", /^Real response/);
+    // Who holds a request wants its own response, unless another one was selected.
     await choose(page, "Delay", /^Hold until released/);
+    await see(page.getByRole("button", { name: /^Real response.* Response$/ })).toBeVisible();
     await choose(page, "Frequency", "Every call");
     await see(page.getByText("It waits until it is released")).toBeVisible();
     await page.getByRole("button", { name: "Arm rule" }).click();
@@ -33,12 +34,16 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Continue GET /v1/models" }).press("Enter");
     expect((await first).status).toBe(200);
     await see(held).toHaveCount(0);
+    const done = page.getByRole("region", { name: "Confirmations" });
+    await see(done).toContainText("Continued GET /v1/models.");
     const second = models();
     await page.getByRole("button", { name: "Fail GET /v1/models" }).click();
     expect((await second).status).toBe(503);
+    await see(done).toContainText("Answered GET /v1/models with 503.");
     const third = models().catch((error: Error) => error);
     await page.getByRole("button", { name: "Drop GET /v1/models" }).click();
     expect(await third).toBeInstanceOf(Error);
+    await see(done).toContainText("Dropped GET /v1/models.");
     const fourth = models();
     await page.getByRole("button", { name: "Edit GET /v1/models" }).click();
     const answer = page.getByRole("textbox", { name: "Answer" });

@@ -84,13 +84,15 @@ interface RuleFormProps {
 }
 
 function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }: RuleFormProps) {
-  const { inputs, field } = useInputs(initial);
+  const { inputs, field, change: edit } = useInputs(initial);
   const { data: coverage } = useCoverage({ live: false });
   const responses = responseChoices(coverage, operation);
   // Another operation may not have the selected error code.
   const isOffered = coverage === undefined || responses.some(({ id }) => id === inputs.response);
   const response = isOffered ? inputs.response : BLANK.response;
   const rule = toRule({ ...inputs, operation, response });
+  // A request is held for its own response, unless another one was selected.
+  const isFirst = inputs.response === BLANK.response;
   const doesNothing = response === "" && inputs.delay === "";
   const mutate = () => !doesNothing && change.mutate(rule, { onSuccess });
   return (
@@ -117,7 +119,13 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
           choices={responses}
         />
         <div className="field-grid compose-pair">
-          <ChoiceField label="Delay" {...field("delay")} name="effect.delay" choices={DELAYS} />
+          <ChoiceField
+            label="Delay"
+            {...field("delay")}
+            onChange={(delay) => edit({ delay, ...(delay === "hold" && isFirst && { response: "" }) })}
+            name="effect.delay"
+            choices={DELAYS}
+          />
           <ChoiceField label="Frequency" {...field("schedule")} name="times" choices={SCHEDULES} />
           <ChoiceField label="Phase" {...field("phase")} choices={PHASES} />
           <ChoiceField label="Duration" {...field("lease")} choices={LEASES} />

@@ -180,7 +180,7 @@ async function undoReset(
   await calls.restoreSnapshot(BEFORE_RESET);
   await calls.activate(scenarios);
   // The newest rule goes first.
-  for (const rule of rules.toReversed()) await calls.addRule(toDefinition(rule));
+  for (const rule of rules.toReversed()) if (!rule.spent) await calls.addRule(toDefinition(rule));
 }
 
 export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {

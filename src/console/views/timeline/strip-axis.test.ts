@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { stripAxis } from "./strip-axis.ts";
+import { stripAxis, TOP, toY } from "./strip-axis.ts";
 
 const NOON = Date.parse("2026-03-15T12:00:00Z");
 const buildAxis = (...afterNoon: number[]) => stripAxis(afterNoon.map((ms) => NOON + ms));
@@ -52,4 +52,10 @@ describe("stripAxis", () => {
     expect(buildAxis(5).places).toEqual([0]);
     expect(buildAxis(5).ticks(500)).toEqual([{ at: 0, word: "12:00:00" }]);
   });
+});
+
+it("a slow response is higher on the strip, and one of minutes stays within it [interfaces 10]", () => {
+  const heights = [0, 1, 100, 5000, 9999].map(toY);
+  expect(heights).toEqual(heights.toSorted((a, b) => b - a));
+  expect([10_000, 30_000, 600_000].map(toY)).toEqual([TOP, TOP, TOP]);
 });

@@ -130,3 +130,18 @@ function formatTick(time: number, step: number): string {
   if (step >= SECOND) return iso.slice(11, 19);
   return iso.slice(11, step >= 100 ? 21 : step >= 10 ? 22 : 23);
 }
+
+/** The size of a mark, in pixels. */
+export const MARK = 9;
+/** Top and bottom of the marks; the times are below. In pixels. */
+export const TOP = MARK;
+export const BOTTOM = 82;
+/** The scale is logarithmic: one millisecond at the bottom, ten seconds and more at the top. */
+const LOWEST = -0.35;
+const HIGHEST = 4;
+
+/** @param wait in milliseconds */
+export function toY(wait: number): number {
+  const height = (Math.log10(1 + wait) - LOWEST) / (HIGHEST - LOWEST);
+  return BOTTOM - Math.min(1, height) * (BOTTOM - TOP);
+}

@@ -3,15 +3,8 @@ import { Button } from "react-aria-components";
 import { outcomePaint, SHAPES } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
-import { stripAxis } from "./strip-axis.ts";
+import { BOTTOM, MARK, stripAxis, TOP, toY } from "./strip-axis.ts";
 
-const MARK = 9;
-/** Top and bottom of the marks; the times are below. In pixels. */
-const TOP = MARK;
-const BOTTOM = 82;
-/** The scale is logarithmic: one millisecond at the bottom, ten seconds at the top. */
-const LOWEST = -0.35;
-const HIGHEST = 4;
 /** Only the newest entries are drawn. */
 const MAX_MARKS = 2000;
 /** More lines than this would not be readable. */
@@ -91,10 +84,6 @@ function useWidth() {
     return () => watch.disconnect();
   }, []);
   return { plot, width };
-}
-
-function toY(wait: number): number {
-  return BOTTOM - ((Math.log10(1 + wait) - LOWEST) / (HIGHEST - LOWEST)) * (BOTTOM - TOP);
 }
 
 /** One path per outcome; entries that the filter hides are faint. */
