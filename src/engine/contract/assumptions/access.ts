@@ -8,7 +8,7 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "POST /v1/auth/token exchanges an API key for an HS256 access token and a refresh token, which lives 30 days and can be used once at POST /v1/auth/refresh. A reset ends every token.",
     details: [
-      "The key is a header or `api_key` in the body, which decides. After a refresh the old access token lives on until it expires.",
+      "The key is a header or, with precedence, `api_key` in the body. After a refresh the old access token lives on until it expires.",
       "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A credential that is missing, unknown, unsigned, expired, from before a reset, of another signer or algorithm is 401; one that is not text is 422.",
     ],
   },
