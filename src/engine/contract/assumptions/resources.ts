@@ -124,8 +124,8 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, and `image/jpg` is a JPEG. Animated images cannot be decoded.",
     details: [
-      "A field of the other provider and a picture that cannot be decoded (`image_file`) are 422 with the field; another type is 415, a file over the limit 413. More than 40 megapixels after growing are 422 with the field of the largest side.",
-      "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills what is transparent in the mask with the colours around it and a tint from picture, mask and prompt. `X-Provider` has these names too.",
+      "A field of the other provider, a picture that cannot be decoded (`image_file`) and more than 40 megapixels after growing (the largest side) are 422 with the field; another type is 415, a file over the limit 413.",
+      "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has these names too.",
     ],
   },
   {
@@ -198,7 +198,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "A key works only while its user is a member of the organization it acts in. Afterwards every operation refuses it like a non-member, by default with 403 ORGANIZATION_ACCESS_DENIED (4.10, 4.19, lists of models and webhooks), until 4.5 changes its organization.",
     details: [
-      "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. A key can still be exchanged for a session token, which can do what the key can.",
+      "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. A session token of the key can do what the key can.",
       "Deleting a record deletes everything that belongs to it, timers included: an organization's departments, files, threads with messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with sessions and rate windows. A new record with such an id begins with nothing. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
     ],
   },
