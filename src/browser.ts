@@ -8,10 +8,9 @@ import { readSandboxStart } from "./control/sandbox-start.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary } from "./documents/scenario-library.ts";
 import { createEngine } from "./engine/index.ts";
-import { createOwnApi, readDeclarations } from "./engine/own/join.ts";
+import { readApi, toOperationsOption } from "./engine/own/join.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailable } from "./engine/platform.ts";
-import { API } from "./engine/resources/index.ts";
 import { answerDeliveries, type OnDelivery } from "./hosts/fetch/answer-deliveries.ts";
 import { createFetch, IN_PROCESS_ORIGIN, type SandboxFetch } from "./hosts/fetch/create-fetch.ts";
 import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
@@ -69,7 +68,8 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const network = createFetchOutbound(
     onDelivery === undefined ? (request) => globalThis.fetch(request) : answerDeliveries(onDelivery),
   );
-  const api = options.operations === undefined ? API : readOperations(options.operations, log);
+  const { operations: own = [] } = toOperationsOption(options.operations);
+  const api = readApi(own, log);
   const scenarios = new ScenarioLibrary({ api, cwd: "/" });
   const recordings = new Recordings();
   const uploads = new MemoryUploads(UPLOAD_BYTES);
@@ -82,12 +82,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     },
     readForm: readFormData,
     refuseFullDisk: (error) => (error instanceof NotAvailable ? asProblem(error)!.toAnswer() : undefined),
-    defaults: {
-      fixture: options.fixture ?? "reference",
-      seed: seed ?? 1,
-      clock: clock ?? { mode: "real" },
-      settings,
-    },
+    defaults: { fixture: options.fixture, seed, clock, settings },
     overrides: true,
     delay: undefined,
     serverKey: undefined,
@@ -152,12 +147,6 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
       sandboxes.close();
     },
   };
-}
-
-function readOperations(exports: object, log: Pick<Console, "warn">) {
-  const { api, warnings } = createOwnApi([readDeclarations(exports, { source: "operations" })]);
-  for (const warning of warnings) log.warn(warning);
-  return api;
 }
 
 /** A receiver's URL has the origin by which it was made: the library's, or the page's. */

@@ -1,4 +1,5 @@
 import type { HttpServing } from "../client/mcp/serve.ts";
+import type { Understudy } from "../control/understudy-options.ts";
 import type { DocumentWatch, OwnFiles } from "../documents/watch-documents.ts";
 import { toBase64 } from "../engine/bytes.ts";
 import { pluralize } from "../engine/contract/text.ts";
@@ -7,7 +8,7 @@ import { apiKeys } from "../engine/resources/api-keys/schema.ts";
 import { users } from "../engine/resources/users/schema.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
-import { assemble, type Understudy } from "../understudy.ts";
+import { assemble } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
 import { ENDINGS, printError, printJsonLine, printLines, table } from "./process.ts";
 import type { StartFlags } from "./start-flags.ts";

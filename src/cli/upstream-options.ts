@@ -1,5 +1,5 @@
+import type { UnderstudyOptions } from "../control/understudy-options.ts";
 import { readHttpUrl } from "../engine/contract/http-url.ts";
-import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
 import type { StartFlags } from "./start-flags.ts";
 

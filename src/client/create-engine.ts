@@ -1,8 +1,9 @@
 import { readSandboxStart } from "../control/sandbox-start.ts";
+import type { Understudy } from "../control/understudy-options.ts";
 import { type OwnSource, toOperationsOption } from "../engine/own/join.ts";
 import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
-import { assemble, type Understudy } from "../understudy.ts";
+import { assemble } from "../understudy.ts";
 import { UnderstudyClient } from "./connect.ts";
 import type { LocalUnderstudy } from "./create-understudy.ts";
 import { ControlHttp } from "./http.ts";

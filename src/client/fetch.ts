@@ -1,4 +1,4 @@
-import type { Understudy } from "../understudy.ts";
+import type { Understudy } from "../control/understudy-options.ts";
 import { assembleEngine } from "./create-engine.ts";
 import { requireKnownOptions } from "./options.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";

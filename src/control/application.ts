@@ -3,6 +3,7 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from "e
 import { normalizePath } from "../engine/contract/http-url.ts";
 import { clip } from "../engine/documents/document-error.ts";
 import { splitTarget } from "../engine/pipeline/plain-http.ts";
+import { ExpressServer, type ServerClasses } from "../hosts/node/express-server.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { NodeRequest, toOriginForm } from "../hosts/node/node-request.ts";
 import { answerReceiverRequest } from "../hosts/node/receiver-requests.ts";
@@ -13,15 +14,20 @@ import type { ControlServer } from "./operation.ts";
 import { asProblem, internalProblem, Problem } from "./problem.ts";
 import { preflight, sendAnswer, sendProblem } from "./send-answer.ts";
 
-/** Adds the product's own paths to an Express application, each guarded as it asks. */
-export function addMounts(
+/** The product's own paths; loaded with the first request. */
+export function createApplication(
+  classes: ServerClasses,
+  parts: MountParts & { guard: Guard; origins: SandboxOrigins; log: Log },
+): ExpressServer {
+  const mounts = createMounts(parts);
+  return new ExpressServer(classes, (app) => addMounts(app, mounts, parts));
+}
+
+/** Adds paths to an Express application, each guarded as it asks. */
+function addMounts(
   app: Express,
-  {
-    mounts,
-    guard,
-    origins,
-    log,
-  }: { mounts: readonly Mount[]; guard: Guard; origins: SandboxOrigins; log: Log },
+  mounts: readonly Mount[],
+  { guard, origins, log }: { guard: Guard; origins: SandboxOrigins; log: Log },
 ): void {
   app.enable("case sensitive routing");
   const requireSource: RequestHandler = (request, _response, next) => {
@@ -103,7 +109,7 @@ export function mountLazily(load: () => Promise<Mount["handle"]>): Mount["handle
   };
 }
 
-export interface MountParts {
+interface MountParts {
   control: ControlServer;
   login: Login | undefined;
   /** Loads the MCP server, if the program that started this one has it. */
@@ -113,7 +119,7 @@ export interface MountParts {
 }
 
 /** The product's own paths. */
-export function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
+function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
   const controlApi = mountLazily(async () => {
     const handle = (await import("./handle-control.ts")).createControl(control);
     return async (request, response) => {

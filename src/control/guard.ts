@@ -18,9 +18,9 @@ export interface Mount {
 
 export interface GuardOptions {
   /** Names, or names with a port, that Host and Origin may have in addition to loopback (`--allow-host`). */
-  allowHosts: readonly string[];
+  allowHosts?: readonly string[] | undefined;
   /** Host and port of the server's public URL, which is allowed too. */
-  publicHost?: string | undefined;
+  publicUrl?: string | undefined;
   /** Required in shared mode (interfaces 7); undefined in local mode. */
   token: string | undefined;
 }
@@ -56,7 +56,8 @@ export function tokenProblem(token: string): string | undefined {
  * interfaces 7: decides which clients may call the control API and the console.
  * @throws Error for an invalid token, and for a host that no Host header can equal
  */
-export function createGuard({ allowHosts, publicHost, token }: GuardOptions): Guard {
+export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions): Guard {
+  const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host;
   const problem = token === undefined ? undefined : tokenProblem(token);
   if (problem !== undefined) throw new Error(`the control token ${problem}`);
   const allowed = [...allowHosts, ...(publicHost === undefined ? [] : [publicHost])].map(parseAllowed);

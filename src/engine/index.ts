@@ -33,8 +33,10 @@ export interface EngineOptions
       EngineParts,
       "readForm" | "durability" | "refuseGrowth" | "refuseFullDisk" | "refuseDefault" | "upstream" | "log"
     >,
-    Pick<RegistryParts, "fixtures" | "defaults" | "serverKey" | "onDelete">,
+    Pick<RegistryParts, "fixtures" | "serverKey" | "onDelete">,
     Pick<FaultOptions, "scenarios" | "overrides" | "delay"> {
+  /** For sandboxes that give none themselves. Without it: the reference world, seed 1, the real clock. */
+  defaults: { [K in keyof RegistryParts["defaults"]]?: RegistryParts["defaults"][K] | undefined };
   /** The operations of all sandboxes: those of the reference, and the host's own. */
   api: Api;
   outbound: ServiceParts["outbound"] & Parameters<typeof createDeliveries>[0]["outbound"];
@@ -75,6 +77,7 @@ export interface Engine {
 export function createEngine(options: EngineOptions): Engine {
   const { log, uploads, recordings, replay } = options;
   let { api } = options;
+  const { fixture = "reference", seed = 1, clock = { mode: "real" }, settings = {} } = options.defaults;
   const tally = new RequestCounter();
   const wallClock = forwardClock(platform().timers.now);
   const timerHandlers = combineTimers(RESOURCES);
@@ -114,7 +117,7 @@ export function createEngine(options: EngineOptions): Engine {
   const sandboxes = new SandboxRegistry({
     api: () => api,
     fixtures: options.fixtures,
-    defaults: options.defaults,
+    defaults: { fixture, seed, clock, settings },
     wallClock,
     counter: tally,
     serverKey: options.serverKey,

@@ -14,6 +14,12 @@ export interface FleetOptions {
   nodeUrl: string;
 }
 
+interface JoiningParts extends Omit<FleetParts, "store" | "token"> {
+  token: string | undefined;
+  /** Sandboxes in the whole fleet. */
+  limit: number | undefined;
+}
+
 /** Headers about the caller, and about the address by which the client reaches the fleet. */
 const PASSED = /^(host|authorization|forwarded|x-forwarded-(proto|host))$/;
 
@@ -35,12 +41,8 @@ export class Fleet implements DurabilityHook {
     this.refuse = refuse;
   }
 
-  /**
-   * Joins the fleet.
-   * @param limit sandboxes in the whole fleet
-   * @throws PersistenceError if it cannot
-   */
-  async open({ limit, ...parts }: Omit<FleetParts, "store"> & { limit: number }): Promise<void> {
+  /** Joins the fleet. @throws PersistenceError if it cannot */
+  async open({ limit = Number.POSITIVE_INFINITY, token = "", ...parts }: JoiningParts): Promise<void> {
     const [{ RedisStore }, { FleetNode }] = await Promise.all([
       import("../persistence/redis-store.ts"),
       import("./fleet-node.ts"),
@@ -50,9 +52,9 @@ export class Fleet implements DurabilityHook {
       parts.log.warn(warning),
     );
     store.limit = limit;
-    shareBaseKey(parts.token);
+    shareBaseKey(token);
     try {
-      const node = new FleetNode({ ...parts, store });
+      const node = new FleetNode({ ...parts, token, store });
       this.opened = node;
       await node.begin();
     } catch (error) {

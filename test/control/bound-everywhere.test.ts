@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { formatBanner } from "../../src/cli/start-server.ts";
-import { assemble, type Understudy } from "../../src/understudy.ts";
+import type { Understudy } from "../../src/control/understudy-options.ts";
+import { assemble } from "../../src/understudy.ts";
 
 const token = "a-control-token-of-this-test";
 const headers = { authorization: `Bearer ${token}` };

@@ -1,7 +1,7 @@
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import type { UnderstudyOptions } from "../../src/understudy.ts";
+import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 /* A6: a server behind TLS hands out URLs that its clients can use. */

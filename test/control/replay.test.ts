@@ -4,8 +4,8 @@ import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
+import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import { type Bundle, type RequestStep, readBundle } from "../../src/tools/bundle/bundle.ts";
-import type { UnderstudyOptions } from "../../src/understudy.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
+import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import type { Bundle } from "../../src/tools/bundle/bundle.ts";
-import type { UnderstudyOptions } from "../../src/understudy.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 const token = "a-control-token-of-this-test";

@@ -4,8 +4,8 @@ import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
+import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import { readBundle } from "../../src/tools/bundle/bundle.ts";
-import type { UnderstudyOptions } from "../../src/understudy.ts";
 import { startReference } from "../support/harness.ts";
 import { HOSTILE_BEHAVIOURS, type HostileBehaviour, startHostile } from "../support/receivers/hostile.ts";
 

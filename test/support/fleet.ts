@@ -1,4 +1,4 @@
-import type { UnderstudyOptions } from "../../src/understudy.ts";
+import type { UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import { type Answered, type Api, KEYS, startReference } from "./harness.ts";
 import { freePort, type TestRedis } from "./redis.ts";
 import { type Finished, startServer } from "./run-understudy.ts";

@@ -1,8 +1,9 @@
 import { Agent } from "node:http";
+import type { Understudy, UnderstudyOptions } from "../../src/control/understudy-options.ts";
 import { FixtureLibrary } from "../../src/documents/fixture-library.ts";
 import type { Settings } from "../../src/engine/contract/settings.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
-import { assemble, type Understudy, type UnderstudyOptions } from "../../src/understudy.ts";
+import { assemble } from "../../src/understudy.ts";
 import { send } from "./send.ts";
 
 /** Held, so that its records are made once for all servers of a worker. */

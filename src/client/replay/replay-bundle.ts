@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ReplaySeams, Understudy } from "../../control/understudy-options.ts";
 import { OwnFault } from "../../engine/contract/own-fault.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { OwnSource } from "../../engine/own/join.ts";
@@ -21,7 +22,7 @@ import {
   resolveReferences,
   SecretPlaceholders,
 } from "../../tools/bundle/secret-placeholders.ts";
-import { assemble, type ReplaySeams, type Understudy } from "../../understudy.ts";
+import { assemble } from "../../understudy.ts";
 
 export interface ReplayResult {
   requests: number;

@@ -121,8 +121,8 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show TypeScript types of own operations, collections and events",
     success: { status: 200, content_types: ["text/plain"] },
     async handle({ sandbox }) {
-      const { generateOwnTypes: ownTypes } = await import("../../tools/reports/own-types.ts");
-      return new RawBody("text/plain; charset=utf-8", ownTypes(sandbox.api)) as never;
+      const { generateOwnTypes } = await import("../../tools/reports/own-types.ts");
+      return new RawBody("text/plain; charset=utf-8", generateOwnTypes(sandbox.api)) as never;
     },
   }),
   operation({

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { factsOf } from "../../../test/support/fault-stand.ts";
-import { assemble, type Understudy } from "../../understudy.ts";
+import type { Understudy } from "../../control/understudy-options.ts";
+import { assemble } from "../../understudy.ts";
 import type { FaultState } from "../sandbox/fault-injector.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { SandboxFaults } from "./sandbox-faults.ts";

@@ -2,7 +2,7 @@ import { type Api, createApi } from "../contract/api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { OwnFault } from "../contract/own-fault.ts";
 import type { Resource } from "../contract/resource.ts";
-import { RESOURCES } from "../resources/index.ts";
+import { API, RESOURCES } from "../resources/index.ts";
 import { type DeclarationSource, isDeclaration } from "./declaration.ts";
 import { createOwnResource } from "./own-resource.ts";
 
@@ -37,7 +37,15 @@ export function createOwnApi(sources: readonly OwnSource[]): OwnApi {
   return { api, warnings: [...said, ...warnings] };
 }
 
-/** The same as an option of the library. */
+/** The reference's operations and those of the sources; warns of those that are not used. @throws OwnFault */
+export function readApi(sources: readonly OwnSource[], log: { warn(sentence: string): void }): Api {
+  if (sources.length === 0) return API;
+  const { api, warnings } = createOwnApi(sources);
+  for (const warning of warnings) log.warn(warning);
+  return api;
+}
+
+/** Declarations as an option of the library. */
 export function toOperationsOption(exports: object | undefined): { operations?: readonly OwnSource[] } {
   return exports === undefined ? {} : { operations: [readDeclarations(exports, { source: "operations" })] };
 }

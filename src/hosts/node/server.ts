@@ -14,7 +14,7 @@ import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadab
 import { sendAnswer } from "./send.ts";
 import type { Sites } from "./sites.ts";
 
-interface NodeClasses {
+export interface NodeClasses {
   Req: typeof IncomingMessage;
   Res: typeof ServerResponse;
 }

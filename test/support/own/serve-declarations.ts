@@ -1,5 +1,6 @@
+import type { Understudy } from "../../../src/control/understudy-options.ts";
 import { readDeclarations } from "../../../src/engine/own/join.ts";
-import { assemble, type Understudy } from "../../../src/understudy.ts";
+import { assemble } from "../../../src/understudy.ts";
 import { type ServedDocument, sendTo } from "./serve-document.ts";
 
 /** A server without a socket that answers declared operations. */

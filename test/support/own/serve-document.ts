@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
+import type { Understudy } from "../../../src/control/understudy-options.ts";
 import { openDocument } from "../../../src/documents/openapi/open-document.ts";
 import { toOwnSource } from "../../../src/documents/openapi/openapi-source.ts";
 import { readDocument } from "../../../src/engine/documents/read-document.ts";
 import { findKeyOfUser } from "../../../src/engine/resources/api-keys/rules.ts";
-import { assemble, type Understudy } from "../../../src/understudy.ts";
+import { assemble } from "../../../src/understudy.ts";
 
 /** A server without a socket whose sandbox `default` answers a document's operations. */
 export interface ServedDocument {

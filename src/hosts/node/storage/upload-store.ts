@@ -13,7 +13,7 @@ type Captured = ReadonlyMap<string, Blob>;
  * Disk space of a sandbox on a local server. A shared server enforces the limits of interfaces 7; this bound only keeps
  * a runaway client from filling the disk, and 1 GB files must fit.
  */
-export const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;
+const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;
 
 /** A snapshot's document is one JSON text in memory. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
@@ -36,7 +36,7 @@ export class UploadStore implements StorableUploads {
    * @param limit bytes per sandbox
    * @param textBytes returns the size of the texts that a sandbox has read from its files
    */
-  constructor(limit: number, textBytes: (sandbox: Sandbox) => number) {
+  constructor(limit = LOCAL_UPLOAD_BYTES, textBytes: (sandbox: Sandbox) => number) {
     this.limit = limit;
     this.textBytes = textBytes;
   }

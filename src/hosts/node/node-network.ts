@@ -1,0 +1,57 @@
+import type { Server } from "node:http";
+import { Connections } from "./close-server.ts";
+import { createAddressPolicy } from "./outbound/address-policy.ts";
+import { createOutbound, createTargetResolver, type Outbound } from "./outbound/outbound.ts";
+import { OwnAddress } from "./own-address.ts";
+import { WireBreaker } from "./perform-wire.ts";
+import { SandboxOrigins } from "./sandbox-origins.ts";
+import { type Certificate, createClasses, createNodeServer, type NodeClasses } from "./server.ts";
+import { Sites } from "./sites.ts";
+
+interface NetworkOptions {
+  certificate?: Certificate | undefined;
+  publicUrl?: string | undefined;
+  trustProxy?: readonly string[] | undefined;
+  policy: Parameters<typeof createAddressPolicy>[0];
+  /** Whether a host name is the server's. */
+  isOwn: Parameters<OwnAddress["findReceiver"]>[1];
+}
+
+/** The server's sockets: where clients reach it, and how it reaches receivers. */
+export class NodeNetwork {
+  readonly classes: NodeClasses = createClasses();
+  readonly server: Server;
+  readonly connections: Connections;
+  readonly origins: SandboxOrigins;
+  readonly own: OwnAddress;
+  readonly sites: Sites;
+  readonly wires = new WireBreaker();
+  private readonly targets: Parameters<typeof createOutbound>[0];
+
+  constructor({ certificate, publicUrl, trustProxy, policy, isOwn }: NetworkOptions) {
+    this.server = createNodeServer(this.classes, certificate);
+    this.connections = new Connections(this.server);
+    this.origins = new SandboxOrigins(this.server, this.connections);
+    this.own = new OwnAddress(this.server);
+    this.sites = new Sites({ own: this.own, origins: this.origins }, { publicUrl, trustProxy });
+    this.targets = { policy: createAddressPolicy(policy), own: this.own.findReceiver(this.origins, isOwn) };
+  }
+
+  /** Ends streams and connections; answers that have begun are finished. */
+  async close(endStreams: () => void): Promise<void> {
+    const end = () => {
+      this.wires.close();
+      endStreams();
+    };
+    await this.connections.close(end, [this.origins.closeAll(), this.own.close()]);
+  }
+
+  createOutbound(): Outbound {
+    return createOutbound(this.targets);
+  }
+
+  /** Receivers of the receiver test, with a way to find their addresses. */
+  createGraderNetwork() {
+    return { outbound: this.createOutbound(), locate: createTargetResolver(this.targets) };
+  }
+}
