@@ -27,6 +27,7 @@ interface FetchEvent {
   clientId: string;
   request: Request;
   respondWith(response: Promise<Response>): void;
+  waitUntil(work: Promise<void>): void;
 }
 
 const worker = globalThis as unknown as ServiceWorkerScope;
@@ -34,7 +35,7 @@ const worker = globalThis as unknown as ServiceWorkerScope;
 declare const caches: {
   open(name: string): Promise<{
     put(request: Request, answer: Response): Promise<void>;
-    match(request: Request): Promise<Response | undefined>;
+    match(request: Request, options: { ignoreVary: true }): Promise<Response | undefined>;
   }>;
 };
 
@@ -80,7 +81,7 @@ worker.addEventListener("fetch", (event: FetchEvent) => {
   else if (!isPage && (isBelow("/_control") || isBelow("/_s")))
     event.respondWith(answerConsole(clientId, request));
   else if (isOffline && request.method === "GET" && request.url.startsWith(worker.location.origin))
-    event.respondWith(fetchOrStored(request));
+    event.respondWith(fetchOrStored(event));
 });
 
 /** A network error if no page answers: the request must not reach the real API. */
@@ -94,17 +95,27 @@ async function answer(page: string, request: Request): Promise<Response> {
 }
 
 /** The application's own file, of which a copy is stored for the time without a network. */
-async function fetchOrStored(request: Request): Promise<Response> {
-  const store = await caches.open("understudy");
+async function fetchOrStored(event: FetchEvent): Promise<Response> {
+  const { request } = event;
   try {
     const answer = await fetch(request);
-    if (answer.ok) await store.put(request, answer.clone());
+    const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream");
+    if (answer.status === 200 && !isStream) event.waitUntil(storeCopy(request, answer.clone()));
     return answer;
   } catch (error) {
-    const stored = await store.match(request);
+    const store = await caches.open("understudy");
+    // A bundler's scripts have an Origin, the copies that were loaded again have none.
+    const stored = await store.match(request, { ignoreVary: true });
     if (stored === undefined) throw error;
     return stored;
   }
+}
+
+/** Does nothing if the browser refuses, in some private windows or without room. */
+async function storeCopy(request: Request, answer: Response): Promise<void> {
+  try {
+    await (await caches.open("understudy")).put(request, answer);
+  } catch {}
 }
 
 /** Every view of the console has the same file, which names its scripts for the root of a site. */

@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 const BUILT = fileURLToPath(new URL("../../../dist/browser/", import.meta.url));
 const CONSOLE = fileURLToPath(new URL("../../../dist/console/", import.meta.url));
 const APPLICATION = `<!doctype html><title>An application</title>
-<script type="module">import { start } from "/built/index.js"; globalThis.begin = start;</script>`;
+<script type="module" crossorigin src="/main.js"></script>`;
+const MAIN = 'import { start } from "/built/index.js"; globalThis.begin = start;';
 
 /** An application as any file server serves it, with `start` of the library as `begin`. */
 export class StaticApplication {
@@ -43,9 +44,18 @@ export class StaticApplication {
   private answer(request: http.IncomingMessage, response: http.ServerResponse): void {
     const { pathname } = new URL(request.url!, "http://x");
     response.setHeader("content-type", pathname.endsWith(".js") ? "text/javascript" : "text/html");
+    // As most file servers do; a bundler marks its scripts crossorigin.
+    response.setHeader("vary", "Origin");
     if (pathname === "/") return void response.end(APPLICATION);
+    if (pathname === "/main.js") return void response.end(MAIN);
     if (pathname === "/understudy-worker.js" && this.worker !== undefined)
       return void response.end(this.worker);
+    if (pathname === "/part")
+      return void response.writeHead(206, { "content-range": "bytes 0-0/2" }).end("a");
+    if (pathname === "/events") {
+      response.setHeader("content-type", "text/event-stream");
+      return void response.write("data: 1\n\n");
+    }
     if (this.console && pathname.startsWith("/_console/")) {
       if (pathname.endsWith(".css")) response.setHeader("content-type", "text/css");
       if (pathname.endsWith(".svg")) response.setHeader("content-type", "image/svg+xml");
