@@ -1,10 +1,15 @@
-import { describe, expect, it, vi } from "vitest";
+import { renameSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { startReference } from "../../support/harness.ts";
+import { removeScratch, scratch } from "../../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+afterAll(removeScratch);
 
 const { api, open, openAt } = useConsole("timeline");
 
@@ -152,6 +157,21 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row", row).first()).toBeVisible();
     await api.call(undefined, "DELETE", "/_control/sandboxes/default/journal");
     await see(page.getByText("No requests yet")).toBeVisible();
+  });
+
+  it("says whether changes are saved, and why they are not [interfaces 2]", async () => {
+    const folder = scratch();
+    const saving = await startReference({ persist: { folder: join(folder, "data") } });
+    const { page } = await openAt("/s/default/world", {}, saving.url);
+    const status = page.getByRole("contentinfo", { name: "Status" });
+    await see(status).toContainText("Saved");
+    renameSync(join(folder, "data"), join(folder, "elsewhere"));
+    await saving.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await see(status).toContainText(/Not saved: .*data/);
+    renameSync(join(folder, "elsewhere"), join(folder, "data"));
+    await see(status).not.toContainText("Not saved");
+    await see(status).toContainText("Saved");
+    await saving.close();
   });
 
   it("says that the server has restarted, and goes on with it [interfaces 2]", async () => {

@@ -3,6 +3,7 @@ import type { Pending } from "../../../../types/control-api.ts";
 import { buildAxis } from "./axis.ts";
 
 const NOW = Date.parse("2026-03-15T12:00:00Z");
+const WIDTH = 600;
 const due = (ahead: number): Pending => ({
   due_at: new Date(NOW + ahead).toISOString(),
   kind: "webhook.retry",
@@ -13,7 +14,7 @@ const due = (ahead: number): Pending => ({
 
 describe("buildAxis", () => {
   it("places a minute and a month on one axis, in order [interfaces 4]", () => {
-    const { clusters, ticks } = buildAxis([due(60_000), due(21_600_000), due(2_592_000_000)], NOW);
+    const { clusters, ticks } = buildAxis([due(60_000), due(21_600_000), due(2_592_000_000)], NOW, WIDTH);
     const places = clusters.map(({ at }) => at);
     expect(places).toEqual([...places].sort((a, b) => a - b));
     expect(clusters).toHaveLength(3);
@@ -23,14 +24,30 @@ describe("buildAxis", () => {
   });
 
   it("groups timers that are due at about the same time, overdue ones first [interfaces 4]", () => {
-    const { clusters } = buildAxis([due(-5000), due(60_000), due(60_010)], NOW);
+    const { clusters } = buildAxis([due(-5000), due(60_000), due(60_010)], NOW, WIDTH);
     expect(clusters.map(({ at, items }) => [at === 0, items.length])).toEqual([
       [true, 1],
       [false, 2],
     ]);
   });
 
+  it("has no marks that overlap, on a phone too [interfaces 4]", () => {
+    const pending = [20, 33, 60, 90, 600, 3600].map((seconds) => due(seconds * 1000));
+    for (const [width, count] of [
+      [1200, 6],
+      [270, 4],
+    ] as const) {
+      const { clusters } = buildAxis(pending, NOW, width);
+      const gaps = clusters.slice(1).map(({ at }, i) => (at - clusters[i]!.at) * width);
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(24);
+      expect(clusters).toHaveLength(count);
+    }
+  });
+
   it("is one minute long without pending timers [interfaces 4]", () => {
-    expect(buildAxis([], NOW)).toMatchObject({ clusters: [], ticks: [{}, {}, { at: 1, word: "1 min" }] });
+    expect(buildAxis([], NOW, WIDTH)).toMatchObject({
+      clusters: [],
+      ticks: [{}, {}, { at: 1, word: "1 min" }],
+    });
   });
 });

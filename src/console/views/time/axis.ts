@@ -27,16 +27,21 @@ const UNITS: readonly [string, number][] = [
   ["10 y", 315_360_000_000],
 ];
 
-/** Timers closer than this share a mark. */
-const NEAR = 0.02;
+/** Marks have the size of the smallest target that is easy to hit, in pixels; closer timers share one. */
+const MARK = 24;
 /** Minimum distance of tick labels. */
 const ROOM = 0.07;
 
 /**
  * A logarithmic axis from `now` to the first round duration after the last timer: a retry is due in a minute, an expiry
  * in a month.
+ * @param width in pixels
  */
-export function buildAxis(pending: readonly Pending[], now: number): { ticks: Tick[]; clusters: Cluster[] } {
+export function buildAxis(
+  pending: readonly Pending[],
+  now: number,
+  width: number,
+): { ticks: Tick[]; clusters: Cluster[] } {
   const aheads = pending.map(({ due_at }) => Math.max(0, Date.parse(due_at) - now));
   const last = Math.max(60_000, ...aheads.slice(-1));
   const end = UNITS.find(([, ms]) => ms >= last)?.[1] ?? last;
@@ -50,7 +55,7 @@ export function buildAxis(pending: readonly Pending[], now: number): { ticks: Ti
   for (const [index, item] of pending.entries()) {
     const at = place(aheads[index]!);
     const cluster = clusters.at(-1);
-    if (cluster !== undefined && at - cluster.at < NEAR) cluster.items.push(item);
+    if (cluster !== undefined && (at - cluster.at) * width < MARK) cluster.items.push(item);
     else clusters.push({ at, items: [item] });
   }
   return { ticks, clusters };

@@ -3,6 +3,7 @@ import type { Pending } from "../../../../types/control-api.ts";
 import { Badge, Mark } from "../../components/mark.tsx";
 import { EmptyState } from "../../components/notice.tsx";
 import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
+import { useWidth } from "../../components/use-width.ts";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { buildAxis, type Cluster } from "./axis.ts";
 import { nameTimer, SubjectLink } from "./timers.tsx";
@@ -42,12 +43,13 @@ export function PendingPanel(props: {
 }) {
   const { pending, selected, onSelect } = props;
   const now = useSandboxNow();
-  const { ticks, clusters } = useMemo(() => buildAxis(pending, now), [pending, now]);
+  const { ref, width } = useWidth<HTMLDivElement>();
+  const { ticks, clusters } = useMemo(() => buildAxis(pending, now, width), [pending, now, width]);
   return (
     <section className="time-list stack" aria-label="Pending">
       <h2>Pending {pending.length > 0 && <span className="quiet">{pending.length}</span>}</h2>
       {pending.length > 0 && (
-        <div className="axis" role="group" aria-label="Pending on a time axis">
+        <div ref={ref} className="axis" role="group" aria-label="Pending on a time axis">
           {[{ at: 0, word: "now" }, ...ticks].map(({ at, word }) => (
             <span
               key={word}

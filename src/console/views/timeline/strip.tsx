@@ -1,7 +1,8 @@
-import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type PointerEvent, useMemo, useState } from "react";
 import { Button } from "react-aria-components";
 import { outcomePaint, SHAPES } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
+import { useWidth } from "../../components/use-width.ts";
 import type { Node } from "./nodes.ts";
 import { BOTTOM, MARK, stripAxis, TOP, toY } from "./strip-axis.ts";
 
@@ -26,7 +27,7 @@ interface StripProps {
 export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
   const last = useMemo(() => nodes.slice(-MAX_MARKS), [nodes]);
   const { places, cuts, ticks } = useMemo(() => stripAxis(last.map(({ at }) => at)), [last]);
-  const { plot, width } = useWidth();
+  const { ref, width } = useWidth<SVGSVGElement>();
   const span = places.at(-1) ?? 0;
   const toX = (at: number) => MARK + (span > 0 ? at / span : 0.5) * (width - 2 * MARK);
   const brush = useBrush((left, right) => {
@@ -46,7 +47,7 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
   );
   return (
     <div className="strip">
-      <svg ref={plot} className="strip-plot panel" aria-hidden="true" {...brush.handlers}>
+      <svg ref={ref} className="strip-plot panel" aria-hidden="true" {...brush.handlers}>
         {ticks(width - 2 * MARK).map(({ at, word }) => (
           <g key={at} className="strip-tick" transform={`translate(${toX(at)})`}>
             <path d={`M0 ${TOP}V${BOTTOM + 4}`} />
@@ -73,17 +74,6 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
       </div>
     </div>
   );
-}
-
-function useWidth() {
-  const plot = useRef<SVGSVGElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const watch = new ResizeObserver(() => setWidth(plot.current!.clientWidth));
-    watch.observe(plot.current!);
-    return () => watch.disconnect();
-  }, []);
-  return { plot, width };
 }
 
 /** One path per outcome; entries that the filter hides are faint. */
