@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it, vi } from "vitest";
+import { readWorld } from "../support/read-world.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -66,10 +67,11 @@ it("understudy-sandbox/playwright takes options, fails what has proven nothing, 
     ...["understudy-journal.txt", "understudy-history.txt", "understudy.har", "understudy-bundle.json"],
     "understudy-sandbox.understudy",
   ]);
-  const [journal, , har, bundle] = attachments.map(({ path }) => path);
+  const [journal, , har, bundle, world] = attachments.map(({ path }) => path);
   expect(readFileSync(journal!, "utf8")).toContain("GET /v1/models -> 200 (ok)");
   expect(JSON.parse(readFileSync(har!, "utf8")).log.entries).toHaveLength(1);
   expect((await runCommand(["replay", bundle!])).code).toBe(0);
+  expect(await readWorld(world!)).toEqual(["/v1/models"]);
   expect(results.get("begins where they say")!.attachments).toEqual([]);
   const junit = readFileSync(join(folder, "junit.xml"), "utf8");
   expect(junit).toMatch(/\[\[ATTACHMENT\|[^\]]*understudy-bundle[^\]]*\]\]/);

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readWorld } from "../support/read-world.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
 interface Result {
@@ -92,6 +93,7 @@ describe("understudy-sandbox/vitest", () => {
     expect(log.entries).toHaveLength(2);
     const replayed = await runCommand(["replay", attached("understudy-bundle-json")]);
     expect([replayed.code, replayed.stderr]).toEqual([0, ""]);
+    expect(await readWorld(attached("understudy-sandbox-understudy"))).toHaveLength(2);
     // Five files for each of the seven that fail but the one that never got a sandbox.
     expect(readdirSync(join(made.folder, "attachments"))).toHaveLength(30);
     expect(made.stderr).toMatch(/understudy replay \S*attachments\/understudy-bundle-json/);
