@@ -1,7 +1,3 @@
-import type { OutboundClient } from "../../engine/contract/services.ts";
-import { IN_PROCESS_ORIGIN, type SandboxFetch } from "./create-fetch.ts";
-import { createFetchOutbound } from "./fetch-outbound.ts";
-
 /**
  * Takes each webhook that leaves the sandbox, instead of the network. Answers with a `Response`; anything else counts as
  * 204, a rejection as a connection that broke.
@@ -26,14 +22,4 @@ export function answerDeliveries(onDelivery: OnDelivery): (request: Request) => 
     if ((answer as Response).type === "error") throw new TypeError("the receiver broke the connection");
     return answer as Response;
   };
-}
-
-/** Finds who takes a request within this process: the library itself, or the caller's function. */
-export function createReceiverFinder(
-  own: SandboxFetch,
-  onDelivery: OnDelivery | undefined,
-): (url: string) => OutboundClient | undefined {
-  const within = createFetchOutbound(own);
-  const caller = onDelivery && createFetchOutbound(answerDeliveries(onDelivery));
-  return (url) => (url.startsWith(`${IN_PROCESS_ORIGIN}/`) ? within : caller);
 }
