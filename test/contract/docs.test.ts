@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { stateCollections } from "../../src/control/state/state-collection.ts";
@@ -25,6 +27,23 @@ describe("packages that users install", () => {
       .split("\n")
       .flatMap((line) => (line.startsWith("- `") ? line.split(":")[0]!.match(/[\w@/.][\w@/.-]*/g)! : []));
     expect(listed.sort()).toEqual(Object.keys(JSON.parse(text("package.json")).dependencies).sort());
+  });
+});
+
+describe("the package before it is published", () => {
+  it("no page or example installs it by its name from a registry [interfaces 16]", () => {
+    const files = readdirSync("docs", { recursive: true, withFileTypes: true })
+      .filter((one) => one.isFile() && /\.(md|json|m?[jt]sx?|ya?ml|py|java|css|html)$/.test(one.name))
+      .map((one) => join(one.parentPath, one.name));
+    const byName =
+      /\b(npm|pnpm|yarn|bun) (i|install|add)\b.*(?<![\w/-])understudy-sandbox(?![\w-])|"understudy-sandbox": "\d/;
+    const found = ["README.md", "CONTRIBUTING.md", ...files].flatMap((file) =>
+      text(file)
+        .split("\n")
+        .filter((line) => byName.test(line) && !line.includes("Once the package is published"))
+        .map((line) => `${file}: ${line}`),
+    );
+    expect(found).toEqual([]);
   });
 });
 

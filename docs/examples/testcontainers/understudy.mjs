@@ -1,4 +1,4 @@
-// The image in a test: npm i -D testcontainers understudy-sandbox, and `docker build -t understudy .` in the repository.
+// The image in a test. It needs testcontainers, this package, and `docker build -t understudy .` in the repository.
 import { randomBytes } from "node:crypto";
 import { GenericContainer, Wait } from "testcontainers";
 import { connect } from "understudy-sandbox";
