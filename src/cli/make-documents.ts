@@ -89,7 +89,7 @@ interface Wanted {
 }
 
 /** @throws UsageError, DocumentError */
-export async function generatedFixture({ from, seed, locale, count, out }: Wanted) {
+export async function generateFixtureText({ from, seed, locale, count, out }: Wanted) {
   if (!Number.isSafeInteger(seed) || seed < 0) throw new UsageError("--seed takes a whole number from 0");
   if (!LOCALES.includes(locale))
     throw new UsageError(`--locale takes one of ${LOCALES.join(", ")}, not "${locale}"`);

@@ -282,7 +282,7 @@ describe("deliveries are seen where requests are", () => {
     ).body;
     await control("POST", `/${name}/events`, { event: "user.created", for: "usr_dan" });
     const [entry] = (await control("GET", `/${name}/journal?event=user.created`)).body.entries;
-    expect(entry.reasons[1]).toBe(`the webhook ${data.webhook_id} became inactive by the 410`);
+    expect(entry.reasons[1]).toBe(`the webhook ${data.webhook_id} became inactive because of the 410`);
     await control("POST", `/${name}/faults`, { match: { event: "user.*" }, effect: { wire: "reset" } });
     const again = await control("POST", `/${name}/deliveries/redeliver`, {
       all_failed: true,

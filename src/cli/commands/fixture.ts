@@ -26,9 +26,9 @@ const generate = command({
   },
   examples: [["$0 fixture generate --count users=20 --count departments=100 --out team.yaml", ""]],
   async run({ out, force, ...options }) {
-    const { generatedFixture } = await import("../make-documents.ts");
+    const { generateFixtureText } = await import("../make-documents.ts");
     if (out !== undefined) requireFile(out);
-    const { text, fixture } = await generatedFixture({ ...options, out });
+    const { text, fixture } = await generateFixtureText({ ...options, out });
     if (out === undefined) return { value: fixture, text: text.trimEnd() };
     writeNewFile(out, text, { force });
     return { value: { file: out }, text: `Wrote ${out}; start it with --fixture ${out}.` };

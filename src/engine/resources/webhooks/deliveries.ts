@@ -155,7 +155,7 @@ export function describeNextStep(world: WorldReader, row: Outgoing, response_cod
   const webhook = world.get(webhooks, row.webhook_id);
   if (webhook === undefined || delivery === undefined) return "its webhook was deleted meanwhile";
   if (delivery.status === "success") return "another attempt has succeeded meanwhile";
-  if (response_code === 410) return `the webhook ${row.webhook_id} became inactive by the 410`;
+  if (response_code === 410) return `the webhook ${row.webhook_id} became inactive because of the 410`;
   if (delivery.next_retry !== null) return `the next retry is due at ${world.iso(delivery.next_retry)}`;
   const inactive = explainInactive(webhook);
   if (inactive !== null) return `no retry follows: the webhook is inactive, since ${inactive}`;

@@ -100,7 +100,7 @@ const signWithWrongSecrets = ({ options: { secret, webhookId } }: Session): Case
     ),
 ];
 
-/** As many forgeries as there are events try every event, secret and header; two without a signature try the headers. */
+/** One forgery for each event; together they try every secret and header. Two more have headers and no signature. */
 const forgeTogether = combine((session) => {
   const secrets = signWithWrongSecrets(session);
   const signed = SENT_EVENTS.map((event, index): Case => {
@@ -134,7 +134,7 @@ export const signatureBehindProxy = forgeTogether(
     id: "signature-behind-proxy",
     title: "Verifies the signature whatever other headers say",
     severity: "critical",
-    why: "Anyone can write X-Forwarded-For and the like; a receiver that trusts requests that seem internal asks attackers for no signature.",
+    why: "Anyone can write X-Forwarded-For and the like; a receiver that trusts requests that seem internal lets attackers in without a signature.",
     advice: "Verify every delivery; let no header except X-Service-Signature influence the result.",
     cases: [...ALONE, ...ALL_OF_PROXY].flatMap(forge),
     anyRefusal: true,
