@@ -45,6 +45,12 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
     expect(new URL(page.url()).searchParams.get("collection")).toBe("webhooks");
   });
 
+  it("says that there is no operation of the name in the address [interfaces 2]", async () => {
+    const { page } = await walkTo("/s/default/api?operation=no.such");
+    await see(page.getByText("No operation no.such. It may have been deleted.")).toBeVisible();
+    expect(await page.getByRole("row").count()).toBeGreaterThan(10);
+  });
+
   it("leads from a call that a setting refuses to the setting, with which it succeeds [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "strict" });
     const { page } = await walkTo("/s/strict/api?operation=models.list_for_organization");

@@ -72,6 +72,7 @@ export default function Api() {
       }
       error={document.error ?? fidelity.error}
       label="Operations"
+      {...(typed === "" && { kind: "operation" })}
       columns={COLUMNS}
       rows={rows}
       getKey={({ operationId }) => operationId}
