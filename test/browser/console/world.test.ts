@@ -191,6 +191,12 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     expect(complaints).toEqual([]);
   });
 
+  it("says that a snapshot in the address of a comparison is gone [interfaces 10]", async () => {
+    const { page } = await open("?show=compare&from=gone");
+    await see(page.getByText("No snapshot gone. It may have been deleted.")).toBeVisible();
+    expect(await page.getByText("S/snapshots").count()).toBe(0);
+  });
+
   it("forks from before a mistake and compares both sandboxes [interfaces 10]", async () => {
     // Snapshots and branches survive a reset.
     await api.call(undefined, "DELETE", `${S}/snapshots/before`);

@@ -27,6 +27,7 @@ export function Compare() {
   const from = get("from") ?? before ?? NOW;
   const to = get("to") ?? (from === NOW ? before : NOW);
   const theirs = useSnapshots(of);
+  const missing = findMissing(own.data, from) ?? findMissing(theirs.data, to);
   const isKnown = sandboxes !== undefined && own.data !== undefined;
   if (isKnown && (of === undefined || to === undefined)) return <NothingToCompare />;
   return (
@@ -61,6 +62,8 @@ export function Compare() {
       <LoadError error={error ?? own.error} />
       {sandboxes && of !== undefined && !sandboxes.items.some(({ name }) => name === of) ? (
         <NotFound kind="sandbox" id={of} />
+      ) : missing !== undefined ? (
+        <NotFound kind="snapshot" id={missing} />
       ) : (
         of !== undefined &&
         to !== undefined && <Comparison from={toWorld(here, from, of)} to={toWorld(of, to, here)} />
@@ -86,6 +89,12 @@ function useSnapshots(sandbox: string | undefined) {
     queryFn: () => sandboxCalls(sandbox!).snapshots(),
     enabled: sandbox !== undefined,
   });
+}
+
+/** The state's name, if no snapshot has it. */
+function findMissing(snapshots: ReturnType<typeof useSnapshots>["data"], at: string | undefined) {
+  const isThere = at === NOW || (snapshots?.items.some(({ name }) => name === at) ?? true);
+  return isThere ? undefined : at;
 }
 
 function worldChoices(snapshots: readonly { name: string }[] | undefined) {
