@@ -136,10 +136,10 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
   const edit = (settings: string | undefined) => set({ settings });
   const remove = useChange(
     async () => {
-      await sandboxCalls(name).remove();
-      // Navigate before the queries refetch: this sandbox no longer exists.
+      // Navigate first: its queries would refetch a sandbox that no longer exists.
       if (name === here) go("sandboxes", {}, ALWAYS);
-      else onClose();
+      await sandboxCalls(name).remove();
+      if (name !== here) onClose();
     },
     { done: `Deleted sandbox ${name}.` },
   );
