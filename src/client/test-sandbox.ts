@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { findServed } from "../engine/faults/match.ts";
+import { findServedKind } from "../engine/faults/match.ts";
 import type { RuleDocument } from "../engine/faults/rule-document.ts";
 import { createEngine } from "./create-engine.ts";
 import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
@@ -212,7 +212,7 @@ async function listArmedRules(sandbox: SandboxClient, except: ReadonlySet<string
  */
 export function describeUntriggered(rules: readonly Armed[]): string | undefined {
   const armed = rules.filter(
-    (rule) => rule.probability !== 0 && findServed(rule as RuleDocument) !== "content",
+    (rule) => rule.probability !== 0 && findServedKind(rule as RuleDocument) !== "content",
   );
   const never = armed.filter(({ hits }) => hits === 0).map(({ named }) => named);
   const left = armed

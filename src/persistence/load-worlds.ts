@@ -39,7 +39,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       if (error instanceof MissingOperations) throw error;
       isWhole = false;
       const place = await setAside(name, rows);
-      await store.commit(describeClearing(name));
+      await store.commit(listClearing(name));
       log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${sentence(error)}`);
     }
   }
@@ -50,7 +50,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
   return saver;
 }
 
-async function* describeClearing(name: string) {
+async function* listClearing(name: string) {
   yield [{ sandbox: name, clear: "" }];
 }
 

@@ -185,7 +185,7 @@ export function parseSavedSandbox(
   const history: { about?: unknown; entries: unknown[] } = { entries: [] };
   for (const row of rows) {
     const place = `${row.section}/${row.id}`;
-    const value = parsePlace(row.text, place);
+    const value = parseText(row.text, place);
     const [, name, inner] = /^snapshots\/([^/]+)\/(.+)$/.exec(row.section) ?? [];
     if (row.section === "sandbox") parts[row.id] = value;
     else if (row.section === "history" && row.id === "about") history.about = value;
@@ -222,7 +222,7 @@ export function parseSavedSandbox(
   }
 }
 
-function parsePlace(text: string, place: string): unknown {
+function parseText(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

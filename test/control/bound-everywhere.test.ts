@@ -24,14 +24,14 @@ describe("a server on every address of its machine", () => {
     expect(url).toMatch(expected);
     expect((await fetch(`${url}/_console`)).status).toBe(200);
     expect((await fetch(`${url}/_control/health`, { headers })).status).toBe(200);
-    const told = formatBanner(
+    const banner = formatBanner(
       understudy,
       { url, console: `${url}/_console`, pid: 1, token },
       { allowHosts: ["box.test"] },
     );
-    expect(told).toContain(`  Log in   ${url}/_console#login=`);
-    expect(told).toContain("  Also as  box.test\n");
-    expect(told).not.toContain(host === "::" ? "[::]" : host);
+    expect(banner).toContain(`  Log in   ${url}/_console#login=`);
+    expect(banner).toContain("  Also as  box.test\n");
+    expect(banner).not.toContain(host === "::" ? "[::]" : host);
   });
 
   it("names no alternatives if none is allowed, or if the value is the address itself [interfaces 7]", async () => {

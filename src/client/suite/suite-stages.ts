@@ -1,5 +1,5 @@
 import { pluralize } from "../../engine/contract/text.ts";
-import { findServed } from "../../engine/faults/match.ts";
+import { findServedKind } from "../../engine/faults/match.ts";
 import { canNeverTrigger, type Rule } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { Stage } from "../../engine/faults/stages.ts";
@@ -65,5 +65,5 @@ function describeUnended({ until }: Stage, each: readonly SandboxStage[]): strin
 
 /** A rule that is off, or only serves a path and waits for calls, need not trigger. */
 export function mayStaySilent(rule: Rule): boolean {
-  return canNeverTrigger(rule) || findServed(rule.document) === "content";
+  return canNeverTrigger(rule) || findServedKind(rule.document) === "content";
 }

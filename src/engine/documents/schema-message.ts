@@ -66,18 +66,18 @@ export function explain(error: ErrorObject): Explanation {
 }
 
 function explainExpected(what: string, error: ErrorObject): Explanation {
-  return { message: `must be ${what}${describeForbidden(error)}` };
+  return { message: `must be ${what}${describeValue(error)}` };
 }
 
 // Without `verbose` ajv does not report the value.
-function describeForbidden(error: ErrorObject): string {
+function describeValue(error: ErrorObject): string {
   return "data" in error ? `, not ${valueInWords(error.data)}` : "";
 }
 
 function explainExpectedValue(values: readonly unknown[], error: ErrorObject): Explanation {
   const hint = hintFrom(values, error.data);
   return {
-    message: `must be ${joinWords(takeFirstWords(values.map(literal)), "or")}${describeForbidden(error)}`,
+    message: `must be ${joinWords(takeFirstWords(values.map(literal)), "or")}${describeValue(error)}`,
     hint,
   };
 }
@@ -87,7 +87,7 @@ function choice(errors: readonly ErrorObject[], place: ErrorObject): Explanation
   const kinds = errors.filter((error) => allowedValues(error).length === 0).map(kindInWords);
   const all = [...new Set([...takeFirstWords(values.map(literal)), ...kinds])];
   return {
-    message: `must be ${joinWords(all, "or")}${describeForbidden(place)}`,
+    message: `must be ${joinWords(all, "or")}${describeValue(place)}`,
     hint: hintFrom(values, place.data),
   };
 }
@@ -101,7 +101,7 @@ function kindInWords(error: ErrorObject): string {
   if (error.keyword === "type") return typeInWords(error.params.type);
   return explain(error)
     .message.replace(/^must be /, "")
-    .replace(describeForbidden(error), "");
+    .replace(describeValue(error), "");
 }
 
 function hintFrom(values: readonly unknown[], data: unknown): string | undefined {

@@ -7,7 +7,7 @@ import type { ProblemDetails } from "../documents/user-document.ts";
 import { durationProblem } from "./effects/delay.ts";
 import { documentedCodes, findNearestCode, isCatalogueCode, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
-import { findServed, isDeliveryMatch, listMatchingOperations, type Serves } from "./match.ts";
+import { findServedKind, isDeliveryMatch, listMatchingOperations, type Serves } from "./match.ts";
 import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
 
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
@@ -27,7 +27,7 @@ export function checkRule(
   checkSchedule(rule, report);
   checkRuleEffect(rule, report);
   checkLease(rule, report);
-  if (rule.public !== undefined && findServed(rule) !== "content") {
+  if (rule.public !== undefined && findServedKind(rule) !== "content") {
     const message =
       "`public` is for rules that serve a path of their own: `match.path`, and a `body` or a status";
     report(["public"], message, { atKey: true });
@@ -76,7 +76,7 @@ function checkRequests(
   match: MatchDocument,
   { operations, report }: { operations: readonly AnyOperation[]; report: Report },
 ): void {
-  const matched = checkMatch(match, findServed(rule), { operations, report });
+  const matched = checkMatch(match, findServedKind(rule), { operations, report });
   if (match.api_key?.startsWith("ak_"))
     report(["match", "api_key"], "a rule names a key by its id, such as apikey_dan, not by the key itself");
   const check = (text: string, path: DocumentPath, words: readonly string[] = []) => {

@@ -104,7 +104,7 @@ export const UNDECLARED_OPERATION: AnyOperation = {
 /** The effect of a rule on a path that no operation has: `content` serves it, `failure` breaks it; undefined: none. */
 export type Serves = "content" | "failure" | undefined;
 
-export function findServed({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {
+export function findServedKind({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {
   if (match.path === undefined || match.operation !== undefined || phase === "after") return undefined;
   const serves = [effect, ...(sequence ?? []).map(toEntryEffect)].some(
     (one) => one?.body !== undefined || (one?.status ?? 400) < 400,
@@ -115,7 +115,7 @@ export function findServed({ match = {}, effect = {}, sequence, phase }: RuleDoc
 /** Whether a rule with that match applies to paths that no operation has. */
 export function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
   const path = rule.match?.path;
-  const serves = findServed(rule);
+  const serves = findServedKind(rule);
   if (serves !== "failure") return serves === "content";
   return isGlob(path!) || listMatchingOperations({ path }, operations).length === 0;
 }

@@ -9,7 +9,7 @@ import { readEffect } from "./effects/index.ts";
 import type { Leased } from "./leases.ts";
 import {
   type Criterion,
-  findServed,
+  findServedKind,
   isDeliveryMatch,
   listMatchingOperations,
   NOT_ADMITTED,
@@ -55,7 +55,7 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
   const { match = {}, effect: written = {}, lease = {}, phase = "before" } = document;
   const effect = readEffect(written);
   const delivery = isDeliveryMatch(match);
-  const asksForCaller = findServed(document) === "content" && !document.public;
+  const asksForCaller = findServedKind(document) === "content" && !document.public;
   return {
     id,
     document,

@@ -225,10 +225,10 @@ export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule
 /** Connection faults as the client sees them; before the operation, those with a body carry an error. */
 const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"before" | "after", string>>>> =
   {
-    reset: inBothPhases("the client’s connection is reset"),
-    hang: inBothPhases("the client waits until it gives up"),
-    empty: inBothPhases("the connection closes without a response"),
-    garbage: inBothPhases("the client gets bytes that are not HTTP"),
+    reset: repeatForBothPhases("the client’s connection is reset"),
+    hang: repeatForBothPhases("the client waits until it gives up"),
+    empty: repeatForBothPhases("the connection closes without a response"),
+    garbage: repeatForBothPhases("the client gets bytes that are not HTTP"),
     truncate: { before: "an error response is cut off", after: "its response is cut off" },
     drip: {
       before: "an error response arrives in small pieces",
@@ -236,7 +236,7 @@ const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"be
     },
   };
 
-function inBothPhases(words: string) {
+function repeatForBothPhases(words: string) {
   return { before: words, after: words };
 }
 

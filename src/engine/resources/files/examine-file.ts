@@ -83,11 +83,11 @@ type ReadSource = Source & { type: string; signal: AbortSignal };
 type Reader = (bytes: Uint8Array, source: ReadSource) => Findings | Promise<Findings>;
 
 const READERS: Record<Kind, Reader> = {
-  text: readText((text) => text),
-  markup: readText((text, { signal }) => readMarkup(text, { signal })),
-  xml: readText((text, { signal }) => readMarkup(text, { signal, xml: true })),
-  json: readText((text, { isWhole }) => readJson(text, isWhole)),
-  rows: readText((text, { signal }) => readRows(text, signal)),
+  text: createTextReader((text) => text),
+  markup: createTextReader((text, { signal }) => readMarkup(text, { signal })),
+  xml: createTextReader((text, { signal }) => readMarkup(text, { signal, xml: true })),
+  json: createTextReader((text, { isWhole }) => readJson(text, isWhole)),
+  rows: createTextReader((text, { signal }) => readRows(text, signal)),
   async pdf(bytes, { size, signal }) {
     // A document is read whole or not at all.
     if (size > MAX_READ_BYTES.pdf) return { passages: [] };
@@ -109,7 +109,7 @@ const READERS: Record<Kind, Reader> = {
 /** First bytes of ZIP (Office since 2007, OpenDocument), older Office files and RTF, whose text is not read. */
 const CONTAINERS = ["PK\x03\x04", "\xd0\xcf\x11\xe0", "{\\rtf"];
 
-function readText(
+function createTextReader(
   read: (
     text: string,
     how: { isWhole: boolean; signal: AbortSignal },

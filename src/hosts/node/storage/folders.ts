@@ -19,16 +19,16 @@ import { dirname, join } from "node:path";
  * @throws the system's error; EEXIST if something else has the name
  */
 export function makeFolder(path: string, mode?: number): void {
-  const missing = tryFolder(path, mode);
+  const missing = tryToMakeFolder(path, mode);
   if (missing === undefined) return;
   if (dirname(path) === path) throw missing;
   makeFolder(dirname(path), mode);
-  const still = tryFolder(path, mode);
+  const still = tryToMakeFolder(path, mode);
   if (still !== undefined) throw still;
 }
 
 /** Undefined once the folder exists; the system's error if its parent does not. */
-function tryFolder(path: string, mode: number | undefined): Error | undefined {
+function tryToMakeFolder(path: string, mode: number | undefined): Error | undefined {
   try {
     mkdirSync(path, { mode });
   } catch (error) {

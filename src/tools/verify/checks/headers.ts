@@ -22,7 +22,7 @@ function createAnswersCheck(name: string, title: string, rules: () => readonly R
     section: name.startsWith("rate") ? "8" : "9",
     title,
     sendsNothing: true,
-    observe: { begin: () => startObserving(rules()) },
+    observe: { begin: () => createObserver(rules()) },
     run({ target, verdict }) {
       const answers = target.exchanges.filter(({ status, operation }) => status > 0 && isOfTheApi(operation));
       if (answers.length === 0) return verdict.notObservable("there was no answer");
@@ -31,7 +31,7 @@ function createAnswersCheck(name: string, title: string, rules: () => readonly R
   };
 }
 
-function startObserving(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
+function createObserver(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
   return (verdict, exchange) => {
     if (!isOfTheApi(exchange.operation)) return;
     const where = `${exchange.method} ${exchange.path} (${exchange.status})`;
