@@ -14,6 +14,15 @@ const { api, open, control } = useConsole("faults", { scenariosFolder: folder })
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
+  it("has no rule for an operation that does not exist [interfaces 6]", async () => {
+    const { page } = await open("?compose=no.such");
+    await see(page.getByText("There is no operation no.such. Select one.")).toBeVisible();
+    await page.getByRole("button", { name: "Arm rule" }).press("Enter");
+    await see(page.getByText(/The first call of no.such/)).toHaveCount(0);
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/faults");
+    expect(body.items).toEqual([]);
+  });
+
   it("creates a rule from selections, which applies and counts its hits [interfaces 3]", async () => {
     const { page, complaints } = await open();
     await page.getByRole("button", { name: "New rule" }).click();

@@ -86,6 +86,8 @@ interface RuleFormProps {
 function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }: RuleFormProps) {
   const { inputs, field, change: edit } = useInputs(initial);
   const { data: coverage } = useCoverage({ live: false });
+  const patterns = coverage && patternChoices(coverage);
+  const isKnown = operation.includes("*") || (patterns?.some(({ id }) => id === operation) ?? true);
   const responses = responseChoices(coverage, operation);
   // Another operation may not have the selected error code.
   const isOffered = coverage === undefined || responses.some(({ id }) => id === inputs.response);
@@ -94,7 +96,7 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
   // A request is held for its own response, unless another one was selected.
   const isFirst = inputs.response === BLANK.response;
   const doesNothing = response === "" && inputs.delay === "";
-  const mutate = () => !doesNothing && change.mutate(rule, { onSuccess });
+  const mutate = () => isKnown && !doesNothing && change.mutate(rule, { onSuccess });
   return (
     <>
       <Form submit={submit} change={{ ...change, mutate }}>
@@ -103,7 +105,7 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
           name="match.operation"
           value={operation}
           onChange={onOperation}
-          choices={coverage && patternChoices(coverage)}
+          choices={patterns}
         />
         <ChoiceField
           label="Called by"
@@ -131,7 +133,9 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
           <ChoiceField label="Duration" {...field("lease")} choices={LEASES} />
         </div>
         <Field label="Description" {...field("description")} hint="Shown in place of the rule’s effects." />
-        {doesNothing ? (
+        {!isKnown ? (
+          <Notice outcome="refused">There is no operation {operation}. Select one.</Notice>
+        ) : doesNothing ? (
           <Notice outcome="refused">This rule has no effect. Select a response or a delay.</Notice>
         ) : (
           <p className="wire compose-words">
