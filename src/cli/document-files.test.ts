@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("files by path and glob", () => {
+describe("paths and globs of files", () => {
   it.each([
     ["sc [x]/*.yaml", ["sc [x]/a one.yaml", "sc [x]/b.yaml"]],
     ["sc \\[x\\]/*.yaml", ["sc [x]/a one.yaml", "sc [x]/b.yaml"]],
@@ -22,11 +22,11 @@ describe("files by path and glob", () => {
     ["{plain,other}/*.yaml", ["plain/d.yaml"]],
     ["*/*.yaml", ["plain/d.yaml", "sc [x]/a one.yaml", "sc [x]/b.yaml"]],
     ["sc [x]/**/*.yaml", ["sc [x]/a one.yaml", "sc [x]/b.yaml", "sc [x]/deep/c.yaml"]],
-  ])("suite expands %j, also with blanks and brackets in names [interfaces 2]", (pattern, expected) => {
+  ])("%j names its files, also with blanks and brackets in names [interfaces 2]", (pattern, expected) => {
     expect(expandFiles([`${folder}/${pattern}`])).toEqual(expected.map((name) => `${folder}/${name}`));
   });
 
-  it("a glob without matches and a path that does not exist are wrong usage [interfaces 2]", () => {
+  it("a glob without matches and a path that does not exist are refused as wrong usage [interfaces 2]", () => {
     expect(() => expandFiles([`${folder}/nope/*.yaml`])).toThrow("no file matches");
     expect(() => expandFiles([`${folder}/nope.yaml`])).toThrow("there is no file");
     expect(() => expandFiles([`${folder}/plain`])).toThrow("is a folder");

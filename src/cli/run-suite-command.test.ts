@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { suiteProgress } from "./run-suite-command.ts";
 
 it.each([0, undefined, 80])(
-  "suite's progress is readable on a terminal of %s columns [interfaces 2]",
+  "a suite's progress is readable on a terminal of %s columns [interfaces 2]",
   (columns) => {
     const written: string[] = [];
     const stream = { columns, write: (text: string) => written.push(text) };

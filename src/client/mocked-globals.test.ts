@@ -42,7 +42,7 @@ async function tryBoth(): Promise<void> {
 }
 
 describe("calls of the library do not depend on what the test mocks", () => {
-  it("globals that the test stubs and leaves so [interfaces 13]", async () => {
+  it("the library works after a test has stubbed all globals [interfaces 13]", async () => {
     for (const name of OWN)
       vi.stubGlobal(name, () => {
         throw new Error(`the library used the test's ${name}`);
@@ -62,7 +62,7 @@ describe("calls of the library do not depend on what the test mocks", () => {
     expect(connect).not.toHaveBeenCalled();
   });
 
-  it("MSW that refuses unknown requests sees no call of the library [interfaces 13]", async () => {
+  it("MSW that refuses unknown requests lets all calls of the library pass [interfaces 13]", async () => {
     const network = setupServer();
     const seen: string[] = [];
     network.events.on("request:start", ({ request }) => void seen.push(request.url));
@@ -75,7 +75,7 @@ describe("calls of the library do not depend on what the test mocks", () => {
     expect(seen).toEqual([]);
   });
 
-  it("fake timers and a set date hold up no call, no delay and no end, and leave the sandbox's clock [interfaces 13]", async () => {
+  it("fake timers and a set date neither delay the library's calls nor change the sandbox's clock [interfaces 13]", async () => {
     const before = Date.now();
     vi.useFakeTimers({ now: 0 });
     await tryBoth();

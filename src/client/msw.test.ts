@@ -40,7 +40,7 @@ describe("understudy-sandbox/msw", () => {
     }
   });
 
-  it("a wire fault, a stopped server and an aborted request are network errors that log nothing [interfaces 13]", async () => {
+  it("a wire fault, a stopped server and an aborted request become network errors that log nothing [interfaces 13]", async () => {
     const sandbox = await understudy.sandbox();
     const complain = vi.spyOn(console, "error").mockReturnValue(undefined);
     const handlers = (url: string, origin: string) => handlersFor({ url }, { origin });

@@ -20,8 +20,8 @@ const refusal = (call: Promise<unknown>): Promise<ControlError> =>
   );
 
 // Misspellings below `@ts-expect-error` must not compile: `tsc` fails on an unneeded directive.
-describe("the library's values are those that the control API declares [interfaces 8]", () => {
-  it("sandboxes, clocks and timers [interfaces 8]", async () => {
+describe("the library's types match the answers of the control API [interfaces 8]", () => {
+  it("sandboxes, clocks and timers have the declared types [interfaces 8]", async () => {
     const { settings, clock } = await sandbox.configure({ webhook_timeout_seconds: 5, preview: "on" });
     expect([settings.webhook_timeout_seconds, settings.preview]).toEqual([5, "on"]);
     expect([clock.mode, clock.rate]).toEqual(["frozen", 0]);
@@ -52,7 +52,7 @@ describe("the library's values are those that the control API declares [interfac
     expect(error).not.toContain("--url");
   });
 
-  it("a misspelt user, or one without a usable key, throws and names the nearest [interfaces 8]", async () => {
+  it("a misspelt user, or one without a usable key, is refused with the nearest name [interfaces 8]", async () => {
     const { credentials } = await understudy.sandbox();
     // The users of the shipped fixture need no check for undefined.
     const key: string = credentials.usr_dan;
@@ -70,7 +70,7 @@ describe("the library's values are those that the control API declares [interfac
     expect(await Promise.resolve(credentials)).toEqual({ ...credentials });
   });
 
-  it("rules and their hits [interfaces 8]", async () => {
+  it("rules and their hits have the declared types [interfaces 8]", async () => {
     const rule = await sandbox.faults.add({
       match: { operation: "threads.delete" },
       times: 1,
@@ -91,7 +91,7 @@ describe("the library's values are those that the control API declares [interfac
     await refusal(sandbox.faults.add({ matches: { operation: "threads.delete" } }));
   });
 
-  it("events, receivers and deliveries [interfaces 8]", async () => {
+  it("events, receivers and deliveries have the declared types [interfaces 8]", async () => {
     const receiver = await sandbox.receivers.add({ answers: [{ status: 500, delay: "1ms" }, 200] });
     await sandbox.state("webhooks").create({ url: receiver.url, events: ["user.created"] });
     const { deliveries } = await sandbox.events.trigger("user.created", { for: "usr_dan" });
@@ -102,7 +102,7 @@ describe("the library's values are those that the control API declares [interfac
     await refusal(sandbox.events.trigger("user.creatd"));
   });
 
-  it("records of a collection by their fields [interfaces 8]", async () => {
+  it("a collection's records have the fields of their type [interfaces 8]", async () => {
     const made = await sandbox
       .state("threads")
       .create({ owner_id: "usr_dan", title: "Plans" }, { silent: true });
@@ -116,13 +116,13 @@ describe("the library's values are those that the control API declares [interfac
     await refusal(sandbox.state("threds").list());
   });
 
-  it("a refusal contains its hint once [interfaces 8]", async () => {
+  it("a refusal's message contains its hint once [interfaces 8]", async () => {
     const error = await refusal(understudy.open("defualt"));
     expect(error.message).toBe('There is no sandbox "defualt". Did you mean "default"?');
     expect([error.status, error.problem.hint, error.problem.value]).toEqual([404, "default", "defualt"]);
   });
 
-  it("an answer of another server is reported as such [interfaces 8]", async () => {
+  it("an answer of another server is reported as not Understudy's [interfaces 8]", async () => {
     const error = await refusal(understudy.http.call("GET", "/v1/models"));
     expect([error.status, error.problem.type]).toEqual([401, "about:blank"]);
     expect(error.message).toBe("The server answered 401, but not in the form of the control API.");

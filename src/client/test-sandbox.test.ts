@@ -5,14 +5,14 @@ import type { FaultRule } from "./types.ts";
 const rule = (given: Partial<FaultRule>) =>
   ({ id: "fault_1", named: "fault_1 {}", hits: 0, spent: false, ...given }) as FaultRule & { named: string };
 
-describe("rules that were not triggered [interfaces 13]", () => {
-  it("a fault that was never triggered is reported, one that is off is not [interfaces 8]", () => {
+describe("a rule that was not triggered [interfaces 13]", () => {
+  it("is reported if it is a fault, unless it is off [interfaces 8]", () => {
     expect(describeUntriggered([rule({ probability: 0 })])).toBeUndefined();
     expect(describeUntriggered([rule({})])).toBe("armed but never triggered: fault_1 {}");
     expect(describeUntriggered([rule({ hits: 1 })])).toBeUndefined();
   });
 
-  it("a rule that answers an unknown path need not be triggered, one that breaks it must [interfaces 13]", () => {
+  it("need not be triggered if it answers an unknown path, but must be if it breaks one [interfaces 13]", () => {
     const match = { path: "/v1/tools" };
     expect(describeUntriggered([rule({ match, effect: { body: {} } })])).toBeUndefined();
     expect(describeUntriggered([rule({ match, times: 2, effect: { status: 204 } })])).toBeUndefined();
@@ -22,7 +22,7 @@ describe("rules that were not triggered [interfaces 13]", () => {
     ).toContain("never triggered");
   });
 
-  it("a rule whose `times` were not used up is reported, one that is used up is not [interfaces 13]", () => {
+  it("is reported until its `times` are used up [interfaces 13]", () => {
     expect(describeUntriggered([rule({ times: 3, hits: 2 })])).toBe(
       "armed but not used up: fault_1 {} triggered 2 of 3 times",
     );
@@ -43,7 +43,7 @@ describe("options of the fixtures [interfaces 13]", () => {
     expect(() => checkTestOptions(options)).toThrow(said);
   });
 
-  it("known options are accepted [interfaces 13]", () => {
+  it("accept every known option [interfaces 13]", () => {
     const options = { fixture: "reference", seed: 7, clock: { mode: "frozen" }, scenarios: [] };
     expect(checkTestOptions(options)).toBe(options);
   });

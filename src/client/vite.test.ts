@@ -34,7 +34,7 @@ async function served(options?: PluginOptions) {
 const printedUrl = () => /Understudy (http:\S+) serves \/v1, \/v2, \/webhooks/.exec(said.join("\n"))?.[1];
 
 describe("understudy-sandbox/vite", () => {
-  it("starts a server with the dev server, proxies to it, and ends it with it [interfaces 13]", async () => {
+  it("starts a server with the dev server, proxies to it, and stops it with the dev server [interfaces 13]", async () => {
     const { vite, page } = await served({ seed: 7 });
     const server = printedUrl()!;
     try {
@@ -51,7 +51,7 @@ describe("understudy-sandbox/vite", () => {
     await expect(fetch(server)).rejects.toThrow();
   });
 
-  it("uses the server of UNDERSTUDY_URL, and starts none when no page is served [interfaces 13]", async () => {
+  it("uses the server of UNDERSTUDY_URL, and starts none if no page is served [interfaces 13]", async () => {
     const own = await served();
     vi.stubEnv("UNDERSTUDY_URL", printedUrl());
     said.length = 0;
@@ -101,7 +101,7 @@ describe("understudy-sandbox/vite", () => {
     }
   });
 
-  it("serves uploads and the control API at the dev server's address, which answers name", async () => {
+  it("serves uploads and the control API at the dev server's own address, which handed-out URLs name", async () => {
     const { vite, page } = await served();
     try {
       const { url, credentials } = (await vite.ssrLoadModule("virtual:understudy")) as {
@@ -158,7 +158,7 @@ describe("understudy-sandbox/vite", () => {
     }
   });
 
-  it("hands a page URL and keys in development, and neither in a build", async () => {
+  it("gives a page URL and keys in development, and neither in a build", async () => {
     writeFileSync(
       join(root, "main.js"),
       'import { url, credentials } from "virtual:understudy";\ndocument.title = url + credentials.usr_dan;',

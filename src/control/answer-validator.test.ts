@@ -22,8 +22,8 @@ const validator = new AnswerValidator();
 const answered = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
   validator.answer(declared(more), { kind: "round" }, value);
 
-describe("every answer of the control API is held to its declaration", () => {
-  it("accepts an answer that fits [interfaces 11]", () => {
+describe("an answer of the control API is checked against its declaration", () => {
+  it("passes if it fits [interfaces 11]", () => {
     expect(answered({ name: "a" })).toEqual({ name: "a" });
     // JSON has no undefined, so a field that is undefined is none.
     expect(() => answered({ name: "a", note: undefined })).not.toThrow();
@@ -51,11 +51,11 @@ describe("every answer of the control API is held to its declaration", () => {
         },
       },
     ],
-  ])("takes %s for a defect [interfaces 11]", (_what, value, more) => {
+  ])("is a defect if it has %s [interfaces 11]", (_what, value, more) => {
     expect(() => answered(value, more)).toThrow(UndeclaredAnswer);
   });
 
-  it("checks a stream event by event [interfaces 11]", async () => {
+  it("is checked event by event if it is a stream [interfaces 11]", async () => {
     const success = { status: 200, content_types: ["text/event-stream"], events: Body };
     const stream = (data: object) =>
       new StreamBody("text/event-stream", () => [": hello\n\n", `id: 1\ndata: ${JSON.stringify(data)}\n\n`]);
@@ -69,7 +69,7 @@ describe("every answer of the control API is held to its declaration", () => {
     await expect(readChunks({ nme: "a" })).rejects.toThrow(UndeclaredAnswer);
   });
 
-  it("takes a refusal that is not declared for a defect [interfaces 11]", () => {
+  it("is a defect if it is a refusal that is not declared [interfaces 11]", () => {
     const refusal = (error: unknown) => validator.refusal(declared({}), error);
     expect(refusal(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
     expect(refusal(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();

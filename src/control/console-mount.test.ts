@@ -19,7 +19,7 @@ describe("the console's pages", () => {
     return { headers, answer };
   }
 
-  it("refuse other methods, with the policy of all answers [interfaces 2]", async () => {
+  it("refuse other methods, with the content policy of all answers [interfaces 2]", async () => {
     expect(await answered("POST", "/_console")).toEqual({
       headers: {
         "Content-Security-Policy":
@@ -37,7 +37,7 @@ describe("the console's pages", () => {
     });
   });
 
-  it("serves only the console's own files [interfaces 2]", async () => {
+  it("include no file but the console's own [interfaces 2]", async () => {
     const { headers, answer } = await answered("GET", "/_console/no.such");
     expect([headers["status"], answer]).toEqual([404, "The console has no such file."]);
     expect((await answered("HEAD", "/_console/s/a.b/journal")).headers["status"]).not.toBe(404);

@@ -48,7 +48,7 @@ describe("a sandbox that another node owns [interfaces 15]", () => {
     });
   });
 
-  it("gets no body and no token if there is none; an empty answer is undefined [interfaces 15]", async () => {
+  it("is called without body and token if there is none, and an empty answer is undefined [interfaces 15]", async () => {
     answers = { status: 204, body: "" };
     const anonymous = new RemoteSandbox("there", server, { host: "x" });
     expect(await anonymous.call("DELETE", "/faults/r")).toBeUndefined();
@@ -58,7 +58,7 @@ describe("a sandbox that another node owns [interfaces 15]", () => {
     });
   });
 
-  it("a refusal of its owner is the refusal of the call [interfaces 15]", async () => {
+  it("answers with the refusal of its owner [interfaces 15]", async () => {
     const problem = {
       ...{ type: "urn:understudy:problem:unknown-snapshot", title: "Unknown snapshot", status: 404 },
       ...{ detail: "There is no snapshot.", value: "x" },
@@ -72,7 +72,7 @@ describe("a sandbox that another node owns [interfaces 15]", () => {
     expect((refused as Problem).kind).toBe("unknown-snapshot");
   });
 
-  it("a call fails if the owner cannot be reached [interfaces 15]", async () => {
+  it("fails the call if its owner cannot be reached [interfaces 15]", async () => {
     const unreachable = {
       request: createRequestOwn(() => ({ host: "127.0.0.1", port: 1 })),
     } as ControlServer;
@@ -94,7 +94,7 @@ describe("a sandbox that a call names [interfaces 15]", () => {
       "of",
     );
 
-  it("is found here, at another node, or refused with the nearest name [interfaces 15]", async () => {
+  it("is found at this node or another one, or refused with the nearest name [interfaces 15]", async () => {
     expect(await named("here")).toBe(here);
     const there = await named("there");
     expect([there instanceof RemoteSandbox, there.name]).toEqual([true, "there"]);
@@ -145,14 +145,14 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
     return { names: (await listSandboxes(call)).map(({ name }) => name), asked };
   };
 
-  it("has the sandboxes of all nodes in order of creation, and takes over those without an owner [interfaces 15]", async () => {
+  it("contains the sandboxes of all nodes in order of creation, and takes over those without an owner [interfaces 15]", async () => {
     expect(await list({})).toEqual({
       names: ["free", "theirs", "own"],
       asked: ["/_control/sandboxes", "free", "gone"],
     });
   });
 
-  it("has only this node's sandboxes for another node [interfaces 15]", async () => {
+  it("contains only this node's sandboxes if another node asks [interfaces 15]", async () => {
     expect(await list({ isForwarded: () => true })).toEqual({ names: ["own"], asked: [] });
   });
 
@@ -175,32 +175,35 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
   it.each([
     ["held", 1],
     ["lost", 0],
-  ] as const)("metrics of a node whose lease is %s [interfaces 15]", (lease, held) => {
-    const figures = { node: "http://n", lease, owned: 2, proxied: 3, taken_over: 4, fenced: 5 };
-    const text = metricsText({
-      ...{ sandboxes: { all: () => [], size: 0 }, started: 0, version: '1"\\\n' },
-      ...{ tally: { rows: () => [] }, directory: { figures: () => figures } },
-    } as unknown as ControlServer);
-    expect(text).toContain('understudy_info{version="1\\"\\\\\\n"} 1\n');
-    expect(text.slice(text.indexOf("# HELP understudy_fleet"))).toBe(
-      [
-        "# HELP understudy_fleet_lease_held 1 while this node may own sandboxes.",
-        "# TYPE understudy_fleet_lease_held gauge",
-        `understudy_fleet_lease_held ${held}`,
-        "# HELP understudy_fleet_owned Sandboxes that this node owns.",
-        "# TYPE understudy_fleet_owned gauge",
-        "understudy_fleet_owned 2",
-        "# HELP understudy_fleet_proxied_total Requests proxied to other nodes.",
-        "# TYPE understudy_fleet_proxied_total counter",
-        "understudy_fleet_proxied_total 3",
-        "# HELP understudy_fleet_taken_over_total Sandboxes taken over.",
-        "# TYPE understudy_fleet_taken_over_total counter",
-        "understudy_fleet_taken_over_total 4",
-        "# HELP understudy_fleet_fenced_total Sandboxes taken away.",
-        "# TYPE understudy_fleet_fenced_total counter",
-        "understudy_fleet_fenced_total 5",
-        "",
-      ].join("\n"),
-    );
-  });
+  ] as const)(
+    "the metrics of a fleet count the sandboxes of a node whose lease is %s [interfaces 15]",
+    (lease, held) => {
+      const figures = { node: "http://n", lease, owned: 2, proxied: 3, taken_over: 4, fenced: 5 };
+      const text = metricsText({
+        ...{ sandboxes: { all: () => [], size: 0 }, started: 0, version: '1"\\\n' },
+        ...{ tally: { rows: () => [] }, directory: { figures: () => figures } },
+      } as unknown as ControlServer);
+      expect(text).toContain('understudy_info{version="1\\"\\\\\\n"} 1\n');
+      expect(text.slice(text.indexOf("# HELP understudy_fleet"))).toBe(
+        [
+          "# HELP understudy_fleet_lease_held 1 while this node may own sandboxes.",
+          "# TYPE understudy_fleet_lease_held gauge",
+          `understudy_fleet_lease_held ${held}`,
+          "# HELP understudy_fleet_owned Sandboxes that this node owns.",
+          "# TYPE understudy_fleet_owned gauge",
+          "understudy_fleet_owned 2",
+          "# HELP understudy_fleet_proxied_total Requests proxied to other nodes.",
+          "# TYPE understudy_fleet_proxied_total counter",
+          "understudy_fleet_proxied_total 3",
+          "# HELP understudy_fleet_taken_over_total Sandboxes taken over.",
+          "# TYPE understudy_fleet_taken_over_total counter",
+          "understudy_fleet_taken_over_total 4",
+          "# HELP understudy_fleet_fenced_total Sandboxes taken away.",
+          "# TYPE understudy_fleet_fenced_total counter",
+          "understudy_fleet_fenced_total 5",
+          "",
+        ].join("\n"),
+      );
+    },
+  );
 });

@@ -58,11 +58,11 @@ describe("access to the control API", () => {
     ["x@127.0.0.1", "x@127.0.0.1"],
     ["", ""],
     ["x".repeat(250), `${"x".repeat(199)}…`],
-  ])("Host: %s [interfaces 7]", (host, refused) => {
+  ])("the Host %s is allowed or refused [interfaces 7]", (host, refused) => {
     expect(source({ Host: host })).toEqual(refused === undefined ? undefined : ["host-not-allowed", refused]);
   });
 
-  it("every name that the request claims counts [interfaces 7]", () => {
+  it("every name that a request claims must be allowed [interfaces 7]", () => {
     expect(source({})).toEqual(["host-not-allowed", ""]);
     expect(source({ Host: "localhost", HOST: "localhost" })).toEqual([
       "host-not-allowed",
@@ -89,7 +89,7 @@ describe("access to the control API", () => {
     ["http://localhost/", true],
     ["http://evil.test", true],
     ["x http://localhost", true],
-  ])("Origin: %s [interfaces 7]", (origin, isRefused) => {
+  ])("the Origin %s is allowed or refused [interfaces 7]", (origin, isRefused) => {
     const refused = source({ Host: "localhost", Origin: origin });
     expect(refused).toEqual(isRefused ? ["origin-not-allowed", origin] : undefined);
   });
@@ -105,7 +105,7 @@ describe("access to the control API", () => {
     ).toBeUndefined();
   });
 
-  it("of browsers alone the emulated API asks by which name they call [interfaces 3]", () => {
+  it("the emulated API checks the Host of browsers only [interfaces 3]", () => {
     const called = (headers: Record<string, string>) =>
       refusal(() => local.requireAllowedBrowser(request({ Host: "api.test", ...headers })));
     const refused = ["host-not-allowed", "api.test"];
@@ -137,7 +137,7 @@ describe("access to the control API", () => {
     ["https://localhost:4747", true],
     ["http://sandbox.example.test:4747", true],
     ["http://evil.test:4747", false],
-  ])("%s is this server: %j [interfaces 3]", (url, own) => {
+  ])("the URL %s is recognized as this server's: %j [interfaces 3]", (url, own) => {
     expect(local.isOwn(new URL(url), 4747)).toBe(own);
   });
 
@@ -149,7 +149,7 @@ describe("access to the control API", () => {
     [`x Bearer ${TOKEN}`, "This server is shared"],
     [`Bearer ${TOKEN} more`, "This server is shared"],
     [`Bearer ${TOKEN}x`, "The token is not the one of this server"],
-  ])("Authorization: %s [interfaces 7]", (authorization, says) => {
+  ])("the Authorization %s is accepted, or refused with a reason [interfaces 7]", (authorization, says) => {
     const guard = createGuard({ allowHosts: [], token: TOKEN });
     const asked = () => guard.requireToken(request(authorization === undefined ? {} : { authorization }));
     if (says === undefined) expect(asked).not.toThrow();
@@ -163,7 +163,7 @@ describe("access to the control API", () => {
     ["sixteen letters!", "must be printable ASCII without spaces, as a header carries it"],
     ["sixteen-letterß!", "must be printable ASCII without spaces, as a header carries it"],
     ["", "must have at least 16 characters, not 0; omit it to have one generated"],
-  ])("the token %j [interfaces 7]", (token, problem) => {
+  ])("the control token %j is accepted, or refused with a reason [interfaces 7]", (token, problem) => {
     expect(tokenProblem(token)).toBe(problem);
     const made = () => createGuard({ allowHosts: [], token });
     if (problem === undefined) expect(made).not.toThrow();
@@ -176,7 +176,7 @@ describe("access to the control API", () => {
     );
   });
 
-  it("names are taken apart by their text alone [interfaces 7]", () => {
+  it("names are parsed by their text alone [interfaces 7]", () => {
     expect(parseAuthority("A.Test:80")).toEqual({ host: "a.test", port: 80 });
     expect(parseAuthority("a".repeat(254))).toBeUndefined();
     expect(parseAuthority("[::1]x")).toBeUndefined();
@@ -191,7 +191,7 @@ describe("access to the control API", () => {
 });
 
 describe("the login of a shared server's console", () => {
-  it("its code is good for one use [interfaces 7]", () => {
+  it("accepts its code once [interfaces 7]", () => {
     const login = new Login(TOKEN);
     const code = login.fragment!.replace("#login=", "");
     expect(code).toMatch(/^[\w-]{32}$/);
@@ -204,7 +204,7 @@ describe("the login of a shared server's console", () => {
     for (const again of [code, ""]) expect(() => login.redeem(again)).toThrow("used already");
   });
 
-  it("is a POST [interfaces 7]", async () => {
+  it("accepts only POST [interfaces 7]", async () => {
     const asked = Promise.resolve().then(() => new Login(TOKEN).handle(request({}), {} as never, ""));
     await expect(asked).rejects.toMatchObject({
       ...{ kind: "method-not-allowed", message: "A login is a POST.", headers: { Allow: "POST" } },
@@ -212,7 +212,7 @@ describe("the login of a shared server's console", () => {
   });
 });
 
-describe("requests from a page on loopback", () => {
+describe("preflights", () => {
   const answered = (method: string, headers: Record<string, string>) => {
     const said: unknown[] = [];
     const response = {
@@ -222,7 +222,7 @@ describe("requests from a page on loopback", () => {
     return [preflight({ ...request(headers), method } as never, response), ...said];
   };
 
-  it("only preflights are answered [interfaces 7]", () => {
+  it("are answered only if a page sends them [interfaces 7]", () => {
     expect(answered("GET", { origin: "http://localhost" })).toEqual([false]);
     expect(answered("OPTIONS", {})).toEqual([false]);
     expect(answered("OPTIONS", { origin: "http://localhost" })).toEqual([

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 it.each(["journal", "history"])(
-  "a stream of the %s waits before its first piece until the changes in it are on disk [interfaces 2]",
+  "a stream of the %s sends nothing before the changes in it are on disk [interfaces 2]",
   async (log) => {
     const S = "/_control/sandboxes/default";
     const asked: [sandbox: string | undefined, mark: number, reads: boolean][] = [];

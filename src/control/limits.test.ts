@@ -3,12 +3,12 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { requireRoomForUploads } from "./limits.ts";
 import type { ControlServer } from "./operation.ts";
 
-describe("uploads of a sandbox", () => {
+describe("the limit for uploads of a sandbox", () => {
   it.each([
     [10, undefined],
     [9, "This would make 10 bytes of uploads in one sandbox; 9 are allowed."],
   ])(
-    "with the present's and those of other snapshots: %d are allowed [interfaces 7]",
+    "counts the present state and other snapshots, if %d are allowed [interfaces 7]",
     (upload_bytes, says) => {
       const released: unknown[] = [];
       const blobs = {

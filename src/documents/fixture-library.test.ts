@@ -53,8 +53,8 @@ function table(fixture: string | object, name: string, seed = 1, from = source()
 
 const ids = (rows: Rows) => [...rows.all()].map(({ id }) => id);
 
-describe("finding a fixture", () => {
-  it("takes a name, a path to YAML or JSON, and a value [interfaces 5]", () => {
+describe("a fixture", () => {
+  it("is found by name, by a path to YAML or JSON, and as a value [interfaces 5]", () => {
     expect(ids(table("reference", "organizations"))).toContain("org_hooli");
     expect(ids(table(write("my.yaml", world), "organizations"))).toEqual(["org_a", "org_b"]);
     expect(ids(table(write("deep/my.yml", world), "departments"))).toEqual(["dept_low", "dept_top"]);
@@ -66,7 +66,7 @@ describe("finding a fixture", () => {
     expect(source().load({}).name).toBe("inline");
   });
 
-  it("a user's folder of fixtures goes before the shipped ones [interfaces 5]", () => {
+  it("is found in the user's folder before the shipped ones [interfaces 5]", () => {
     write("fixtures/reference.yaml", "extends: reference\norganizations: [{ id: org_own }]");
     write("fixtures/small.yaml", world);
     const own = new FixtureLibrary({ resources: RESOURCES, cwd });
@@ -77,7 +77,7 @@ describe("finding a fixture", () => {
     expect(own.names()).toEqual(expect.arrayContaining(["reference", "small"]));
   });
 
-  it("an unknown fixture is refused with the known names and the nearest one [interfaces 5]", () => {
+  it("is refused with the known names and the nearest one if it is unknown [interfaces 5]", () => {
     expect(refusal("refrence")).toMatch(
       /^refrence: there is no fixture "refrence"; known by name: .*reference.* \(did you mean "reference"\?\)$/,
     );
@@ -87,8 +87,8 @@ describe("finding a fixture", () => {
   });
 });
 
-describe("extends", () => {
-  it("maps merge key by key, lists by id, null deletes, through a chain of files [interfaces 5]", () => {
+describe("`extends`", () => {
+  it("merges maps by key and lists by id, deletes by null, and follows a chain of files [interfaces 5]", () => {
     write("base.yaml", world);
     write("sub/middle.yaml", "extends: ../base.yaml\ndepartments: [{ id: dept_mid, parent_id: dept_top }]");
     const top = write(
@@ -103,12 +103,12 @@ describe("extends", () => {
     expect(source().data(top)).not.toHaveProperty("extends");
   });
 
-  it("an inline fixture extends by name [interfaces 5]", () => {
+  it("works by name in an inline fixture [interfaces 5]", () => {
     const rows = table({ extends: "reference", departments: [{ id: "dept_new" }] }, "departments");
     expect(ids(rows)).toEqual(expect.arrayContaining(["dept_new", "dept_eng"]));
   });
 
-  it("refuses a circle, a missing base and a wrong one, at the line of `extends` [interfaces 5]", () => {
+  it("refuses a circle, a missing base and a wrong one at its own line [interfaces 5]", () => {
     write("a.yaml", "# circle\nextends: ./b.yaml");
     write("b.yaml", "extends: ./c.yaml");
     write("c.yaml", "extends: ./a.yaml");
@@ -141,8 +141,8 @@ describe("extends", () => {
   });
 });
 
-describe("contents of a fixture", () => {
-  it("names file, line and column of every problem, with the nearest right word [interfaces 2]", () => {
+describe("a fixture's contents", () => {
+  it("are refused with file, line and column of every problem and the nearest right word [interfaces 2]", () => {
     const path = write(
       "bad.yaml",
       [
@@ -169,7 +169,7 @@ describe("contents of a fixture", () => {
     expect(lines).toHaveLength(6);
   });
 
-  it("finds references that lead nowhere, and ids given twice, all at once [interfaces 5]", () => {
+  it("are refused with all dangling references and repeated ids at once [interfaces 5]", () => {
     const path = write(
       "refs.yaml",
       [
@@ -193,7 +193,7 @@ describe("contents of a fixture", () => {
     ]);
   });
 
-  it("refuses instants that no calendar has, and those without a zone [interfaces 5]", () => {
+  it("are refused for impossible instants and those without a zone [interfaces 5]", () => {
     for (const at of [
       "2026-02-30T00:00:00Z",
       "2026-06-30T23:59:60Z",
@@ -208,14 +208,14 @@ describe("contents of a fixture", () => {
     }
   });
 
-  it("refuses broken YAML and a document that is not a map, without a stack trace [interfaces 2]", () => {
+  it("are refused without a stack trace if the YAML is broken or is not a map [interfaces 2]", () => {
     expect(refusal(write("list.yaml", "- a"))).toMatch(/^list.yaml:1:1: a fixture must be a map/);
     expect(refusal(write("empty.yaml", ""))).toMatch(/a fixture must be a map/);
     expect(refusal(write("broken.yaml", "users: [\n  a: {"))).toMatch(/^broken.yaml:\d+:\d+: /);
     expect(refusal([])).toMatch(/must be a map/);
   });
 
-  it("refuses inline values that are too deep, endless, or reach for a prototype [interfaces 5]", () => {
+  it("are refused if an inline value is too deep, endless, or uses a prototype's name [interfaces 5]", () => {
     const deep: Record<string, unknown> = {};
     let inner = deep;
     for (let i = 0; i < 100_000; i++) {
@@ -234,7 +234,7 @@ describe("contents of a fixture", () => {
     expect(refusal({ users: 10_000_000 })).toMatch(/at most 100000/);
   });
 
-  it("refuses bombs of every kind [interfaces 5]", () => {
+  it("are refused quickly for bombs of every kind [interfaces 5]", () => {
     // The reader has its own test of them all; these are of every kind, and cheap to write.
     const kinds = [
       /billion laughs in flow/,
@@ -249,7 +249,7 @@ describe("contents of a fixture", () => {
     }
   });
 
-  it("records without an organization are refused in a fixture without one [interfaces 5]", () => {
+  it("are refused if a record needs an organization and the fixture has none [interfaces 5]", () => {
     const none = "belong to organizations, and this fixture has none";
     expect(refusal(write("homeless.yaml", "files: [{ id: file_a }]\nthreads: 2\n"))).toBe(
       [`homeless.yaml:1:8: files ${none}`, `homeless.yaml:2:10: threads ${none}`].join("\n"),
@@ -258,13 +258,13 @@ describe("contents of a fixture", () => {
     expect(ids(table({ users: [{ id: "usr_a" }] }, "users"))).toEqual(["usr_a"]);
   });
 
-  it("maps by organization have no other keys [interfaces 5]", () => {
+  it("are refused if a map by organization has other keys [interfaces 5]", () => {
     expect(refusal({ organizations: [{ id: "org_a" }], audit_log: { acme: 5 } })).toContain("acme");
   });
 });
 
-describe("sharing", () => {
-  it("the same fixture and seed give one root, however it was named [interfaces 5]", () => {
+describe("a built fixture", () => {
+  it("is shared by all that use the same fixture and seed, by any name [interfaces 5]", () => {
     const from = source();
     const path = write("my.yaml", world);
     const root = from.load(path).root(1);
@@ -276,7 +276,7 @@ describe("sharing", () => {
     expect(from.load({ organizations: [{ id: "org_b" }] }).root(1)).not.toBe(inline);
   });
 
-  it("servers of one process share built fixtures only [interfaces 5]", () => {
+  it("is shared by the servers of one process, but nothing else is [interfaces 5]", () => {
     const root = source().load("reference").root(1);
     // Compared beforehand: to write roots out for a message takes a minute.
     const isShared = (library: FixtureLibrary, fixture = "reference", seed = 1) =>
@@ -290,7 +290,7 @@ describe("sharing", () => {
     expect(one === other).toBe(false);
   });
 
-  it("later changes of an object do not change the inline fixture made from it [interfaces 5]", () => {
+  it("does not follow later changes of an inline object [interfaces 5]", () => {
     const from = source();
     const fixture = { organizations: [{ id: "org_a" }] };
     const loaded = from.load(fixture);
@@ -299,7 +299,7 @@ describe("sharing", () => {
     expect(ids(table(fixture, "organizations", 1, from))).toEqual(["org_changed"]);
   });
 
-  it("shares its roots with living sandboxes after many other fixtures [interfaces 5]", () => {
+  it("stays shared with living sandboxes after many other fixtures [interfaces 5]", () => {
     const from = source();
     const held = from.load({ organizations: [{ id: "org_held" }] });
     const root = held.root(7);

@@ -116,7 +116,7 @@ describe("a fixture file that changes on disk", () => {
     expect(ids(sandbox)).toEqual(["org_b"]);
   });
 
-  it("follows files that editors replace, again and again [interfaces 6]", async () => {
+  it("is watched after editors have replaced it, again and again [interfaces 6]", async () => {
     write("my.yaml", world("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
     await start();
@@ -128,7 +128,7 @@ describe("a fixture file that changes on disk", () => {
     }
   });
 
-  it("watches extended fixtures, also new ones and those of inline fixtures [interfaces 6]", async () => {
+  it("includes the fixtures that it extends, also new ones and those of inline fixtures [interfaces 6]", async () => {
     write("base.yaml", world("base"));
     write("late.yaml", world("late"));
     write("my.yaml", "extends: ./base.yaml\n");
@@ -156,7 +156,7 @@ describe("a fixture file that changes on disk", () => {
     expect(ids(sandbox)).toEqual(["org_fixed"]);
   });
 
-  it("also watches fixtures that are first used later [interfaces 6]", async () => {
+  it("is also watched if it is first used later [interfaces 6]", async () => {
     await start();
     write("my.yaml", world("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });

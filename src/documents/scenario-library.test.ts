@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { API } from "../engine/resources/index.ts";
 import { RecentNames, ScenarioLibrary, scenarioFolders } from "./scenario-library.ts";
 
-describe("scenarios by name", () => {
+describe("a scenario's name", () => {
   let folder: string;
   let library: ScenarioLibrary;
   beforeEach(() => {
@@ -54,8 +54,8 @@ function stand(names: string[], files: string[] = []) {
   return { counted, recent: new RecentNames(library, () => counted.at) };
 }
 
-describe("the names that a request may ask for", () => {
-  it("an unknown name costs one listing a second, however many requests have it [interfaces 3]", () => {
+describe("a scenario's name in a request", () => {
+  it("is looked up at most once a second if it is unknown, however many requests use it [interfaces 3]", () => {
     const { counted, recent } = stand(["outage"]);
     for (let i = 0; i < 1000; i++) expect(recent.has(`nothing-${i}`)).toBe(false);
     expect(counted.listings).toBe(1);
@@ -64,7 +64,7 @@ describe("the names that a request may ask for", () => {
     expect(counted.listings).toBe(2);
   });
 
-  it("a file that is called like its scenario is known at once, another within a second [interfaces 3]", () => {
+  it("is known at once if its file has that name, otherwise within a second [interfaces 3]", () => {
     const names = ["outage"];
     const files: string[] = [];
     const { counted, recent } = stand(names, files);

@@ -36,7 +36,7 @@ describe("bytes", () => {
     expect(Buffer.from(toUtf8(text))).toEqual(Buffer.from(text));
   });
 
-  it("every byte survives hex, and base64 with other characters in it is read as Node reads it", () => {
+  it("every byte survives hex, and base64 with foreign characters is read as Node reads it", () => {
     expect(fromHex(toHex(ALL))).toEqual(ALL);
     for (const text of ["aGVsbG8", "aGVs bG8=", "_-8", "whsec_aGVsbG8", "a"])
       expect(Buffer.from(fromLooseBase64(text))).toEqual(Buffer.from(text, "base64"));

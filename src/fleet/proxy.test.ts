@@ -74,7 +74,7 @@ function deferred() {
 const GET = "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const withMethod = (method: string) => GET.replace("GET", method);
 
-describe("proxy a request on [interfaces 15]", () => {
+describe("a request that is passed to its owner [interfaces 15]", () => {
   it("an answer keeps the owner's bytes and headers, with their case and order [interfaces 15]", async () => {
     const body = "\u00e9\u0000\u00ff";
     const head = `HTTP/1.1 201 Made\r\nX-One: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Length: ${body.length}\r\n`;
@@ -97,7 +97,7 @@ describe("proxy a request on [interfaces 15]", () => {
     expect(Buffer.from(await got.arrayBuffer()).equals(large)).toBe(true);
   });
 
-  it("answers without a body end at their head: HEAD, 204, 304, no length [interfaces 15]", async () => {
+  it("is answered with the head alone for HEAD, 204, 304 and no length [interfaces 15]", async () => {
     const of = await owner((request, response) => {
       const status = Number(request.url!.slice(1)) || 200;
       response.writeHead(
@@ -169,7 +169,7 @@ describe("proxy a request on [interfaces 15]", () => {
     ]);
   });
 
-  it("a client that leaves, before the answer or within it, takes its request back [interfaces 15]", async () => {
+  it("is withdrawn when its client leaves, before the answer or within it [interfaces 15]", async () => {
     for (const begins of [false, true]) {
       const left = deferred();
       const came = deferred();
@@ -189,7 +189,7 @@ describe("proxy a request on [interfaces 15]", () => {
     }
   });
 
-  it("a request stops waiting for an unreachable owner, and writes nothing to it [interfaces 15]", async () => {
+  it("stops waiting for an unreachable owner, and writes nothing to it [interfaces 15]", async () => {
     const came = deferred();
     const of = await owner(() => came.resolve());
     const { port, results, target } = await front(of);
@@ -207,7 +207,7 @@ describe("proxy a request on [interfaces 15]", () => {
     expect([await got, results]).toEqual(["", ["lost"]]);
   });
 
-  it("of several requests that wait for an owner one tries first, and the others wait [interfaces 15]", async () => {
+  it("waits if another one already tries to reach the owner [interfaces 15]", async () => {
     let asked = 0;
     const all = deferred();
     const answers = new Map<string, ServerResponse>();
@@ -236,7 +236,7 @@ describe("proxy a request on [interfaces 15]", () => {
     expect([await got[0], await got[2]]).toEqual(["", ""]);
   });
 
-  it("an address without a server is not reached, and the request is whole for the next node [interfaces 15]", async () => {
+  it("is whole for the next node if an address has no server [interfaces 15]", async () => {
     const free = await listen(createNetServer());
     await new Promise((resolve) => open.pop()!.close(resolve));
     proxy = new NodeProxy("http://127.0.0.1:1");

@@ -35,7 +35,7 @@ const toDocument = (sandboxes: string) =>
   `{\n  "format": "understudy-worlds",\n  "version": 2,\n  "sandboxes": ${sandboxes}\n}\n`;
 
 describe("the document of --persist FILE.json", () => {
-  it("is text that people read, sandboxes in order [interfaces 2]", async () => {
+  it("is readable text, with the sandboxes in order [interfaces 2]", async () => {
     await file.write(
       new Map([
         ["b", new Map([["world", new Map([["x", "1"]])]])],
@@ -80,7 +80,7 @@ describe("the document of --persist FILE.json", () => {
     expect(said).toEqual([]);
   });
 
-  it("keeps the document before, and no draft [interfaces 2]", async () => {
+  it("keeps the previous document, and no draft [interfaces 2]", async () => {
     await file.write(kept("1"));
     expect(readdirSync(folder)).toEqual(["worlds.json"]);
     const first = readFileSync(path, "utf8");
@@ -121,7 +121,7 @@ describe("the document of --persist FILE.json", () => {
     expect(readdirSync(folder)).toEqual(["worlds.json"]);
   });
 
-  it("an edited or damaged one is used, named and kept; without checksums it is not checked [quality 2.7]", async () => {
+  it("is used if edited or damaged, which is reported and kept, and is not checked without checksums [quality 2.7]", async () => {
     await file.write(kept("1"));
     await file.write(kept('"text"'));
     const saved = readFileSync(path, "utf8");
@@ -148,7 +148,7 @@ describe("the document of --persist FILE.json", () => {
     expect(await readAs(edited)).toEqual(["2"]);
   });
 
-  it("an unreadable document is kept under another name, and the previous one is used [quality 2.7]", async () => {
+  it("is kept under another name if unreadable, and the previous one is used [quality 2.7]", async () => {
     expect(await file.read()).toBeNull();
     await file.write(kept("1"));
     await file.write(kept("2"));
@@ -197,7 +197,7 @@ describe("the document of --persist FILE.json", () => {
     );
   });
 
-  it("a foreign document, or one of a newer version, is refused and not changed [interfaces 2]", () => {
+  it("is refused and unchanged if foreign or of a newer version [interfaces 2]", () => {
     const refused = (text: string) => {
       writeFileSync(path, text);
       try {
@@ -222,8 +222,8 @@ describe("the document of --persist FILE.json", () => {
   });
 });
 
-describe("the store over it", () => {
-  it("is refused without its folder, whose name the message has [interfaces 2]", async () => {
+describe("the store over the document", () => {
+  it("is refused without its folder, which the message names [interfaces 2]", async () => {
     const elsewhere = join(folder, "none", "worlds.json");
     await expect(DocumentStore.open(elsewhere, () => {})).rejects.toThrow(
       `--persist ${elsewhere}: there is no folder ${join(folder, "none")}.`,
@@ -236,7 +236,7 @@ describe("the store over it", () => {
     await store.close();
   });
 
-  it("is free again where it could not be opened [interfaces 2]", async () => {
+  it("is unlocked if it could not be opened [interfaces 2]", async () => {
     writeFileSync(path, "{ no");
     const broken = () => {
       throw new Error("no listener");
@@ -249,12 +249,12 @@ describe("the store over it", () => {
     await store.close();
   });
 
-  it("a document that cannot be locked is reported, with the reason [interfaces 2]", async () => {
+  it("is refused with the reason if it cannot be locked [interfaces 2]", async () => {
     mkdirSync(`${path}.lock`);
     await expect(DocumentStore.open(path, () => {})).rejects.toThrow(/^--persist \S+ cannot be used: .+\.$/);
   });
 
-  it("many changes of one section are one commit; those of a refused commit are dropped [interfaces 2]", async () => {
+  it("commits many changes of one section at once, and drops those of a refused commit [interfaces 2]", async () => {
     const store = await DocumentStore.open(path, () => {});
     const rows = async (name: string) =>
       (await store.load(name)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
@@ -304,8 +304,8 @@ const maps = (sections: Record<string, Record<string, string>>) =>
 const toText = (sections: Record<string, Record<string, string>>) =>
   `{${[...nestedText(maps(sections), "  ")].join("")}\n}`;
 
-describe("rows as an object that people read", () => {
-  it("one line a row, in order, sections within sections [interfaces 2]", () => {
+describe("rows as a readable object", () => {
+  it("are one line each, in order, with sections within sections [interfaces 2]", () => {
     expect(toText(SECTIONS)).toBe(`{
   "records": {
     "a": {
@@ -344,7 +344,7 @@ describe("rows as an object that people read", () => {
     expect(toText({})).toBe("{\n}");
   });
 
-  it("gives the same rows again [interfaces 2]", () => {
+  it("are the same when read again [interfaces 2]", () => {
     const rows = [...nestedRows(JSON.parse(toText(SECTIONS)))];
     const given = Object.entries(SECTIONS).flatMap(([section, byId]) =>
       Object.entries(byId).map(([id, text]) => ({ section, id, text })),
@@ -354,7 +354,7 @@ describe("rows as an object that people read", () => {
     expect(sorted(rows)).toEqual(sorted(given));
   });
 
-  it("a section that is not an object gives no rows [interfaces 2]", () => {
+  it("are absent for a section that is not an object [interfaces 2]", () => {
     for (const nested of [null, 5, "text", [{ about: 1 }], undefined]) {
       expect([...nestedRows(nested)]).toEqual([]);
       expect([...nestedRows({ sandbox: nested, records: { notes: nested } })]).toEqual([]);

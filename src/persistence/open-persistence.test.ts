@@ -69,7 +69,7 @@ async function keep(...names: string[]): Promise<DocumentStore> {
 }
 
 describe("stored sandboxes at a start", () => {
-  it("a world is restored, and only unused bytes are removed [interfaces 2]", async () => {
+  it("restore a world, and remove only unused bytes [interfaces 2]", async () => {
     await (await keep("a", "b")).close();
     const { saver, there, said, places, sweeps } = await opened();
     expect([[...there.keys()], said, places, sweeps]).toEqual([["a", "b"], [], [`${file}.uploads`], 1]);
@@ -78,7 +78,7 @@ describe("stored sandboxes at a start", () => {
     expect(Object.keys(JSON.parse(readFileSync(file, "utf8")).sandboxes)).toEqual(["b"]);
   });
 
-  it("a sandbox that cannot be restored is set aside, alone and once, in a readable form [interfaces 2]", async () => {
+  it("are set aside one by one, once and readably, if they cannot be restored [interfaces 2]", async () => {
     const store = await keep("good");
     await store.commit(pieces([put("bad", "elsewhere", "x", { a: 1 }), put("Not A Name", "world", "x", 1)]));
     await store.close();

@@ -41,7 +41,7 @@ async function reached(holds: () => boolean): Promise<void> {
 const holdTime = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 
 describe("a connection to Redis", () => {
-  it("loads its scripts, and does not warn of a Redis that loses nothing [interfaces 15]", async () => {
+  it("loads its scripts, and does not warn if Redis loses nothing [interfaces 15]", async () => {
     const { redis, said, connect } = await stand();
     const connection = await connect();
     expect(redis.of("SCRIPT")).toEqual(REDIS_SCRIPTS.map(({ text }) => ["LOAD", text]));
@@ -74,7 +74,7 @@ describe("a connection to Redis", () => {
     expect(said).toEqual([]);
   });
 
-  it("its place is the address without user and password [interfaces 15]", async () => {
+  it("is named by the address without user and password [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const { host } = new URL(redis.url);
     expect((await connect(`redis://someone:s3cret@${host}/`)).place).toBe(`redis://${host}`);
@@ -115,7 +115,7 @@ describe("a connection to Redis", () => {
     );
   });
 
-  it("a failed connection is closed [interfaces 15]", async () => {
+  it("is closed if it failed [interfaces 15]", async () => {
     const { redis, connect } = await stand({}, ([name]) =>
       name === "INFO" ? new Error("ERR no") : undefined,
     );
@@ -138,7 +138,7 @@ describe("a connection to Redis", () => {
     ["ERR no OOM, not READONLY, BUSY", "failed", "refuses (ERR no OOM, not READONLY, BUSY)"],
     ["ERR wrong script: 5ab, on @user_script:3.", "failed", "refuses (ERR wrong)"],
     ["ERR wrong &c @user_script: 3: -WRONG", "failed", "refuses (ERR wrong)"],
-  ])("%s is reported as %s [interfaces 15]", async (message, kind, words) => {
+  ])("reports %s as %s [interfaces 15]", async (message, kind, words) => {
     const { connect } = await stand({}, ([name]) => (name === "SET" ? new Error(message) : undefined));
     const connection = await connect();
     await expect(connection.ask(["SET", "a", "b"])).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe("a connection to Redis", () => {
     expect(connection.isUp).toBe(true);
   });
 
-  it("a script is run by its sum, and by its text where Redis has forgotten it [interfaces 15]", async () => {
+  it("runs a script by its sum, and sends its text if Redis has forgotten it [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     const words = ["2", "lease", "rows", "more", "1"];
@@ -164,7 +164,7 @@ describe("a connection to Redis", () => {
     expect(redis.of("EVAL")).toHaveLength(1);
   });
 
-  it("commands without a connection are refused at once, and the connection is restored by itself [interfaces 15]", async () => {
+  it("refuses commands while disconnected, and reconnects by itself [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     const back: RedisFacts[] = [];
@@ -192,7 +192,7 @@ describe("a connection to Redis", () => {
     expect(back[2]).toEqual({ restarted: false });
   });
 
-  it("a Redis that does not answer within two seconds is unreachable, and gets a new connection [interfaces 15]", async () => {
+  it("is unreachable if Redis does not answer within two seconds, and is replaced [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();
@@ -215,7 +215,7 @@ describe("a connection to Redis", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("larger requests may take longer [interfaces 15]", async () => {
+  it("waits longer for larger requests [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();
@@ -251,7 +251,7 @@ describe("a connection to Redis", () => {
     await reached(() => connection.isUp);
   });
 
-  it("a closed connection never reconnects [interfaces 15]", async () => {
+  it("never reconnects once closed [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();

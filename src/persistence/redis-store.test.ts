@@ -30,7 +30,7 @@ const readTexts = async (store: RedisStore, sandbox: string) =>
   (await store.load(sandbox)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
 
 describe("the store of a fleet", () => {
-  it("a sandbox that is made is its maker's; another of the name is refused [interfaces 15]", async () => {
+  it("gives a new sandbox to the node that created it, and refuses another of the name [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([clear("one"), put("one", "world", "x", 1), put("two", "world", "x", 1)]));
     expect(a.owned).toEqual(
@@ -50,7 +50,7 @@ describe("the store of a fleet", () => {
     expect(await b.list()).toEqual(["one", "two", "zero"]);
   });
 
-  it("a takeover fences the former owner; one of several claimants succeeds [interfaces 15]", async () => {
+  it("fences the former owner at a takeover, and lets one of several claimants succeed [interfaces 15]", async () => {
     const [a, b, c] = [await node("a"), await node("b"), await node("c")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     const seen = (await b.findLease("one"))!;
@@ -74,7 +74,7 @@ describe("the store of a fleet", () => {
     expect(await readTexts(c, "one")).toEqual(["world x 3"]);
   });
 
-  it("one whose lease Redis has lost is anybody's [interfaces 15]", async () => {
+  it("lets any node take a sandbox whose lease Redis has lost [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await redis.ask("DEL", "understudy:{one}:lease");
@@ -86,7 +86,7 @@ describe("the store of a fleet", () => {
     expect(b.owned.get("one")).toEqual({ epoch: 1, number: "1" });
   });
 
-  it("a sandbox whose state in Redis is too old is written in full [interfaces 15]", async () => {
+  it("writes a sandbox in full if its state in Redis is too old [interfaces 15]", async () => {
     const a = await node("a");
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await redis.ask("HSET", "understudy:{one}:lease", "number", "0");
@@ -102,7 +102,7 @@ describe("the store of a fleet", () => {
     });
   });
 
-  it("an owner takes back a sandbox that no node has taken over [interfaces 15]", async () => {
+  it("lets an owner take back a sandbox that no node has taken over [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     for (const name of ["kept", "behind", "taken", "gone"])
       await a.commit(pieces([put(name, "world", "x", 1)]));
@@ -127,7 +127,7 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("kept", "world", "x", 2)]));
   });
 
-  it("a deleted sandbox frees its name, and its remaining keys expire [interfaces 15]", async () => {
+  it("frees the name of a deleted sandbox, and lets its remaining keys expire [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await a.commit(pieces([put("one", "world", "x", 2), clear("one")]));
@@ -144,7 +144,7 @@ describe("the store of a fleet", () => {
     expect(await readTexts(b, "one")).toEqual(["world y 3"]);
   });
 
-  it("changes are applied in order, rows of many sandboxes each to its sandbox [interfaces 15]", async () => {
+  it("applies changes in order, rows of many sandboxes each to its sandbox [interfaces 15]", async () => {
     const a = await node("a");
     await a.commit(
       pieces(
@@ -159,7 +159,7 @@ describe("the store of a fleet", () => {
     expect(a.owned.get("one")).toEqual({ epoch: 1, number: "2" });
   });
 
-  it("the fleet refuses sandboxes beyond its limit [interfaces 15]", async () => {
+  it("refuses sandboxes beyond its limit [interfaces 15]", async () => {
     const a = await node("a");
     a.limit = 2;
     await a.commit(pieces([put("one", "world", "x", 1)]));
@@ -176,14 +176,14 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("two", "world", "x", 3)]));
   });
 
-  it("relisting adds a missing sandbox, and keeps the time of a listed one [interfaces 15]", async () => {
+  it("adds a missing sandbox to the list again, and keeps the time of a listed one [interfaces 15]", async () => {
     const a = await node("a");
     await a.restoreToFleetList("one", 5);
     await a.restoreToFleetList("one", 9);
     expect(await redis.ask("ZSCORE", "understudy:sandboxes", "one")).toBe("5");
   });
 
-  it("knows for how long this run of Redis has been there [interfaces 15]", async () => {
+  it("knows since when Redis has been running [interfaces 15]", async () => {
     const a = await node("a");
     // The first that sees it takes it for one that has always been there.
     expect(await a.age()).toBeGreaterThan(1_000_000);
@@ -201,7 +201,7 @@ describe("the store of a fleet", () => {
     expect(loaded).toHaveLength(2500);
   });
 
-  it("a database of a newer version is left alone, and another one named [interfaces 15]", async () => {
+  it("refuses a database of a newer version, and names another one [interfaces 15]", async () => {
     await redis.ask("SET", "understudy:format", "99");
     await expect(node("a")).rejects.toThrow(
       `--store ${redis.url} was written by a newer Understudy (format 99, this one knows 2); update this node, or use another database of that Redis, as in ${redis.url}/1.`,
@@ -226,7 +226,7 @@ describe("the store of a fleet while Redis restarts", () => {
     return { fake, store, answers };
   }
 
-  it("a commit is brought again with the same id while Redis is not to be reached [interfaces 15]", async () => {
+  it("repeats a commit with the same id while Redis cannot be reached [interfaces 15]", async () => {
     const { fake, store, answers } = await stand();
     answers.push(
       () => new Error("LOADING it is"),
@@ -245,7 +245,7 @@ describe("the store of a fleet while Redis restarts", () => {
     expect(fake.of("ZADD")).toEqual([["understudy:sandboxes", "NX", expect.stringMatching(/^\d+$/), "one"]]);
   });
 
-  it("a write that Redis refuses is not repeated [interfaces 15]", async () => {
+  it("does not repeat a write that Redis refuses [interfaces 15]", async () => {
     const { fake, store, answers } = await stand();
     answers.push(() => new Error("OOM command not allowed"));
     await expect(store.commit(pieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({ kind: "full" });
@@ -253,7 +253,7 @@ describe("the store of a fleet while Redis restarts", () => {
     expect(store.owned.size).toBe(0);
   });
 
-  it("one whose format cannot be read is not a store [interfaces 15]", async () => {
+  it("is refused if its format cannot be read [interfaces 15]", async () => {
     const fake = await plainRedis();
     open.unshift(fake);
     fake.answer = ([name]) => (name === "SET" ? new Error("READONLY You can't write") : undefined);

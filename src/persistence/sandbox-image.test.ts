@@ -57,13 +57,16 @@ describe("a sandbox's image", () => {
     expect([image.isPresent(), image.differsOnlyInCounts()]).toEqual([true, true]);
   });
 
-  it.each(COUNTS)("%s must be saved, and need not be undone [interfaces 2]", (_, happen) => {
-    const made = stand();
-    happen(made);
-    expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([false, true]);
-  });
+  it.each(COUNTS)(
+    "differs after %s, which must be saved and need not be undone [interfaces 2]",
+    (_, happen) => {
+      const made = stand();
+      happen(made);
+      expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([false, true]);
+    },
+  );
 
-  it.each(CHANGES)("%s is to be saved [interfaces 2]", async (_, happen) => {
+  it.each(CHANGES)("differs after %s, which must be saved [interfaces 2]", async (_, happen) => {
     const made = stand();
     await happen(made);
     expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([false, false]);
@@ -79,7 +82,7 @@ describe("a sandbox's image", () => {
     expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([true, true]);
   });
 
-  it("state from a store counts as unsaved until it is marked as saved [interfaces 2]", () => {
+  it("counts state from a store as unsaved until it is marked as saved [interfaces 2]", () => {
     const { sandbox, uploads, held } = stand();
     const image = SandboxImage.asLoaded(sandbox, uploads, { ...sandbox.value(), blobs: "loaded" });
     expect([image.isPresent(), image.differsOnlyInCounts()]).toEqual([false, false]);
@@ -89,7 +92,7 @@ describe("a sandbox's image", () => {
     expect(image.faults).toEqual({ numbered: 0 });
   });
 
-  it("later changes of the sandbox do not change its image [interfaces 2]", () => {
+  it("does not follow later changes of the sandbox [interfaces 2]", () => {
     const { image, plain, sandbox } = stand();
     const { created_at, fixture, seed, settings, resets, start } = sandbox;
     plain.snapshots.clear();

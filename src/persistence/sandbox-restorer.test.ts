@@ -53,8 +53,8 @@ function stand(wall = 0) {
   return { ...made, ...{ held, restoredSandboxes, deleted, said, from, restored, parts, restorer, rows } };
 }
 
-describe("a sandbox that is brought back", () => {
-  it("has everything that was written down of it [interfaces 2]", async () => {
+describe("a restored sandbox", () => {
+  it("has everything that was saved of it [interfaces 2]", async () => {
     const { restorer, rows, write, remove, plain, restoredSandboxes, from, said, restored, held } = stand();
     write("n2", "new");
     remove("n1");
@@ -78,7 +78,7 @@ describe("a sandbox that is brought back", () => {
     expect(image.isPresent()).toBe(false);
   });
 
-  it("a frozen clock stays, a running one has moved on, and none goes back [interfaces 2]", async () => {
+  it("keeps a frozen clock, moves a running one on, and never goes back [interfaces 2]", async () => {
     const clockAt = async (mode: "frozen" | "real" | "scaled", now: number) => {
       const { restorer, rows, plain, restoredSandboxes } = stand(now);
       plain.world.clock = {
@@ -100,7 +100,7 @@ describe("a sandbox that is brought back", () => {
     expect(await clockAt("real", 400)).toEqual({ mode: "real", rate: 1, wall: 400, at: 500 });
   });
 
-  it("keeps the order of the snapshots; unlisted ones come last [interfaces 2]", async () => {
+  it("keeps the order of its snapshots, with unlisted ones last [interfaces 2]", async () => {
     const { restorer, rows, plain, restoredSandboxes } = stand();
     for (const name of ["z", "m", "a"]) plain.snapshots.set(name, plain.value());
     const given = rows().map((row) =>
@@ -136,7 +136,7 @@ describe("a sandbox that is brought back", () => {
     expect(edited.restoredSandboxes[2]!.fixture).toMatchObject({ name: "reference", root: present.root });
   });
 
-  it("a sandbox with an invalid name, row or world is refused, and nothing changes [interfaces 2]", async () => {
+  it("is refused for an invalid name, row or world, and nothing changes [interfaces 2]", async () => {
     const { restorer, rows, parts, restoredSandboxes } = stand();
     for (const name of ["No", "a/b", "", "-"]) {
       await expect(restorer.bringBack(name, rows())).rejects.toThrow("no sandbox can have this name");
@@ -157,7 +157,7 @@ describe("a sandbox that is brought back", () => {
     );
   });
 
-  it("names missing scenarios; a failure releases the sandbox again [interfaces 6]", async () => {
+  it("reports missing scenarios, and is released again if it fails [interfaces 6]", async () => {
     const { restorer, rows, parts, said, deleted, plain } = stand();
     const { restoreSaved } = parts.sandboxes;
     const restore = (restoreState: () => readonly string[]) => {
@@ -177,7 +177,7 @@ describe("a sandbox that is brought back", () => {
     expect(deleted).toEqual(["default"]);
   });
 
-  it("a sandbox saved without faults or uploads is brought back [interfaces 2]", async () => {
+  it("needs no saved faults or uploads [interfaces 2]", async () => {
     const { restorer, rows, restored, from } = stand();
     await restorer.bringBack(
       "default",

@@ -22,7 +22,7 @@ const ALWAYS = ["sandbox/about", "sandbox/faults", "world/facts", "world/windows
 const FIRST = ["clear ", "sandbox/fixture", ...ALWAYS];
 
 describe("the rows of a sandbox", () => {
-  it("at first everything, its records as their difference from the fixture [interfaces 2]", () => {
+  it("contain everything at first, its records as their difference from the fixture [interfaces 2]", () => {
     const { sandbox, plain, write, remove, count } = plainSandbox(
       "default",
       rootOf({ id: "n1", text: "kept" }, { id: "n2", text: "changed" }, { id: "n3", text: "removed" }),
@@ -55,7 +55,7 @@ describe("the rows of a sandbox", () => {
     });
   });
 
-  it("later only changes; a record that equals the fixture's again has no row [interfaces 2]", () => {
+  it("contain only changes later, and no row for a record that equals the fixture's again [interfaces 2]", () => {
     const base = rootOf({ id: "n1", text: "kept" }, { id: "n2", text: "changed" });
     const { sandbox, write, remove } = plainSandbox("default", base);
     write("n2", "is another");
@@ -78,7 +78,7 @@ describe("the rows of a sandbox", () => {
     });
   });
 
-  it("writes everything for another sandbox, or one of another fixture [interfaces 2]", () => {
+  it("contain everything for another sandbox, or one of another fixture [interfaces 2]", () => {
     const [one, other] = [plainSandbox(), plainSandbox()];
     one.write("n2", "new");
     other.write("n2", "new");
@@ -96,7 +96,7 @@ describe("the rows of a sandbox", () => {
     );
   });
 
-  it("a snapshot is written once, and again only where another has its name [interfaces 2]", () => {
+  it("contain a snapshot once, and again only if another has its name [interfaces 2]", () => {
     const { sandbox, plain, write } = plainSandbox();
     write("n2", "then");
     plain.snapshots.set("a", plain.value());
@@ -126,7 +126,7 @@ describe("the rows of a sandbox", () => {
     ]);
   });
 
-  it("writes only changed entries of the history, and removes evicted ones [interfaces 10]", () => {
+  it("contain changed entries of the history only, and evicted ones are removed [interfaces 10]", () => {
     const { sandbox, plain } = plainSandbox();
     const { history } = plain;
     const entries = [1, 2, 3, 4].map((sequence) => ({ sequence }));
@@ -161,7 +161,7 @@ describe("the rows of a sandbox", () => {
   });
 });
 
-describe("changes in pieces", () => {
+describe("changes that are saved in pieces", () => {
   const changes = (count: number): Change[] =>
     Array.from({ length: count }, (_, i) => ({ sandbox: "a", section: "s", id: `${i}`, text: null }));
   async function sizes(given: Iterable<Change>): Promise<number[]> {
@@ -170,7 +170,7 @@ describe("changes in pieces", () => {
     return all;
   }
 
-  it("pieces contain all changes in order, at most five hundred each [quality 2.8]", async () => {
+  it("come in order, at most five hundred each [quality 2.8]", async () => {
     const given = changes(1203);
     const got: Change[] = [];
     for await (const piece of splitChanges(given)) {
@@ -182,7 +182,7 @@ describe("changes in pieces", () => {
     expect((await sizes(changes(500))).reduce((sum, one) => sum + one, 0)).toBe(500);
   });
 
-  it("let requests have a turn between them, also where each change takes its time [quality 2.8]", async () => {
+  it("let requests run between them, also if each change takes long [quality 2.8]", async () => {
     let turns = 0;
     let goesOn = true;
     const tick = () => {
@@ -207,7 +207,7 @@ const row = (section: string, id: string, value: unknown) => ({ section, id, tex
 const parseRows = (...rows: ReturnType<typeof row>[]) => parseSavedSandbox(findIdField, rows);
 
 describe("a saved sandbox", () => {
-  it("is put together of its rows, each snapshot by its name [interfaces 2]", () => {
+  it("is assembled from its rows, each snapshot by its name [interfaces 2]", () => {
     expect(
       parseRows(
         ...[row("sandbox", "about", { seed: 7 }), row("sandbox", "faults", { first: [] })],
@@ -256,11 +256,11 @@ describe("a saved sandbox", () => {
       row("records/notes", "n1", { note_id: "n2" }),
       "records/notes has under n1 a record with another note_id",
     ],
-  ])("refuses %j [interfaces 2]", (given, message) => {
+  ])("is refused for the row %j [interfaces 2]", (given, message) => {
     expect(() => parseRows(given)).toThrow(new InvalidSandboxRows(message));
   });
 
-  it("names the row that is not JSON [interfaces 2]", () => {
+  it("is refused with the name of a row that is not JSON [interfaces 2]", () => {
     expect(() => parseSavedSandbox(findIdField, [{ section: "world", id: "facts", text: "{" }])).toThrow(
       /^world\/facts is not JSON: ./,
     );

@@ -79,7 +79,7 @@ describe("the durable saver [interfaces 2]", () => {
     expect([discarded, broughtBack]).toEqual([["new"], ["a"]]);
   });
 
-  it("refuses no request because it was counted; changes without a waiting request are tried again [interfaces 2]", async () => {
+  it("refuses no request because it was counted, and retries changes that no request waits for [interfaces 2]", async () => {
     const { saver, of, refuse, saved } = saverStand("a", "b");
     await saver.saveAll();
     refuse(full);

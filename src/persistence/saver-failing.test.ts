@@ -63,7 +63,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     await saver.begin();
   });
 
-  it("answers wait until their changes are saved, or for the next attempt if saving fails", async () => {
+  it("delays answers until their changes are saved, or until the next attempt if saving fails", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const { saver, of, refuse, saved } = saverStand("a", "b");

@@ -30,7 +30,7 @@ describe("the saver [interfaces 2]", () => {
     expect(store.commits[2]!.length).toBeGreaterThan(3);
   });
 
-  it("holds the bytes of saved states, and releases replaced and refused ones", async () => {
+  it("keeps the bytes of saved states, and releases replaced and refused ones", async () => {
     const { saver, of, held, synced, refuse, made } = saverStand("a");
     const { plain, sandbox, write } = of("a");
     plain.blobs = "first";
@@ -55,7 +55,7 @@ describe("the saver [interfaces 2]", () => {
     expect(other.held.get("a's bytes")).toBe(-1);
   });
 
-  it("looks at all sandboxes within a second, again and again, until it is closed", async () => {
+  it("checks all sandboxes every second until it is closed", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const { saver, of, saved, store } = saverStand("a");

@@ -40,8 +40,8 @@ function write({
 
 const age = (file: string, seconds: number) => utimesSync(file, seconds, seconds);
 
-describe("the files of a kept folder", () => {
-  it("our own, a new and an empty database may be opened [interfaces 2]", () => {
+describe("a database file in the folder of --persist", () => {
+  it("may be opened if it is our own, new or empty [interfaces 2]", () => {
     const look = () => files.requireKnownFormat();
     expect(look).not.toThrow();
     for (const given of [{}, { version: 1 }, { id: 0, version: 0 }, { magic: "", version: 99, id: 5 }]) {
@@ -50,7 +50,7 @@ describe("the files of a kept folder", () => {
     }
   });
 
-  it("one of a newer version or of another program may not [interfaces 2]", () => {
+  it("is refused if it is of a newer version or of another program [interfaces 2]", () => {
     write({ version: 4 });
     expect(() => files.requireKnownFormat()).toThrow(
       `${files.database} was written by a newer Understudy (format 4, this one knows 3). Update Understudy, or choose another folder with --persist.`,
@@ -61,7 +61,7 @@ describe("the files of a kept folder", () => {
     );
   });
 
-  it("a database with an incomplete last page is truncated, unless its log repairs it [quality 2.7]", () => {
+  it("is truncated if its last page is incomplete, unless its log repairs it [quality 2.7]", () => {
     expect(files.isTruncated()).toBe(false);
     const cut = (given: Parameters<typeof write>[0]) => {
       write(given);
@@ -82,7 +82,7 @@ describe("the files of a kept folder", () => {
     expect(files.isTruncated()).toBe(false);
   });
 
-  it("a database whose copy alone is left counts as emptied [quality 2.7]", () => {
+  it("counts as emptied if only its copy is left [quality 2.7]", () => {
     expect(files.isEmptied()).toBe(false);
     writeFileSync(files.database, "");
     expect(files.isEmptied()).toBe(false);
@@ -98,7 +98,7 @@ describe("the files of a kept folder", () => {
     expect(files.isEmptied()).toBe(true);
   });
 
-  it("a copy is fresh if it is not older than the database [quality 2.7]", () => {
+  it("has a fresh copy if that is not older than the database [quality 2.7]", () => {
     write();
     age(files.database, 100);
     expect(files.hasFreshCopy()).toBe(false);
@@ -113,7 +113,7 @@ describe("the files of a kept folder", () => {
     }
   });
 
-  it("a damaged one is set aside with its logs, and its copy takes its place [quality 2.7]", () => {
+  it("is set aside with its logs if damaged, and its copy takes its place [quality 2.7]", () => {
     write();
     writeFileSync(`${files.database}-wal`, "wal");
     writeFileSync(`${files.database}-shm`, "shm");
@@ -133,7 +133,7 @@ describe("the files of a kept folder", () => {
     expect([existsSync(files.database), readFileSync(`${aside}-2`, "utf8")]).toEqual([false, "copy"]);
   });
 
-  it("only the owner may read files with keys and secrets [interfaces 2]", () => {
+  it("is readable by its owner only, since it contains keys and secrets [interfaces 2]", () => {
     files.makePrivate();
     expect(statSync(files.database).mode & 0o777).toBe(0o600);
     expect(statSync(files.database).size).toBe(0);
@@ -145,7 +145,7 @@ describe("the files of a kept folder", () => {
     expect(statSync(join(folder, "in-use-by.json")).mode & 0o777).toBe(0o600);
   });
 
-  it("names the process that uses the folder, if known [interfaces 2]", () => {
+  it("is refused with the name of the process that uses the folder, if known [interfaces 2]", () => {
     const holder = join(folder, "in-use-by.json");
     const words = (who: string) =>
       `${folder} is in use by ${who}; stop that server, or choose another folder with --persist.`;

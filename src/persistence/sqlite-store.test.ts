@@ -34,7 +34,7 @@ async function stop(store: SqliteStore): Promise<void> {
 }
 
 describe("the database of --persist DIR", () => {
-  it("makes its folder, and is the owner's alone, copy and all [interfaces 2]", async () => {
+  it("creates its folder, which its owner alone can read, copy included [interfaces 2]", async () => {
     const store = await start();
     expect([store.uploads, store.aside]).toEqual([join(folder, "uploads"), join(folder, "set-aside")]);
     await store.commit(pieces([put("a", "world", "x", 1)]));
@@ -68,7 +68,7 @@ describe("the database of --persist DIR", () => {
     expect(said).toEqual([]);
   });
 
-  it("has a copy after its start, and renews it where it is older than the database [interfaces 2]", async () => {
+  it("has a copy after its start, and renews one that is older than the database [interfaces 2]", async () => {
     const copy = `${database}.previous`;
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
@@ -98,7 +98,7 @@ describe("the database of --persist DIR", () => {
     expect(await (await start()).load("a")).toEqual([{ section: "world", id: "x", text: "1" }]);
   });
 
-  it("a large commit is whole or not there, and a later one goes through [interfaces 2]", async () => {
+  it("stores a large commit as a whole or not at all, and the next one succeeds [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)], [put("a", "world", "y", 2)], []));
     await store.commit(pieces());
@@ -144,7 +144,7 @@ describe("the database of --persist DIR", () => {
     await expect(store.close()).resolves.toBeUndefined();
   });
 
-  it("a database that cannot be opened gives a one-sentence error [interfaces 2]", async () => {
+  it("is refused with a one-sentence error if it cannot be opened [interfaces 2]", async () => {
     mkdirSync(database, { recursive: true });
     await expect(start()).rejects.toThrow(/^--persist: .+\.$/);
     rmSync(folder, { recursive: true });
@@ -158,7 +158,7 @@ describe("the database of --persist DIR", () => {
   });
 });
 
-describe("the engine's thread", () => {
+describe("the database's thread", () => {
   it("answers in order, with SQLite's own message for a failure [interfaces 2]", async () => {
     mkdirSync(folder);
     const thread = new EngineThread({ database: database, acknowledged: `${database}.saved` });

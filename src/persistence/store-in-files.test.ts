@@ -30,7 +30,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     expect((await again.load("a"))[0]?.text).toBe("2");
   });
 
-  it("the lock of a killed process is free at once, even if its process id is used again [interfaces 2]", async () => {
+  it("the lock of a killed process is released at once, even if its process id is used again [interfaces 2]", async () => {
     const killed = spawnSync(process.execPath, [
       "-e",
       `const D = require("libsql"); const db = new D(process.argv[1]); db.pragma("locking_mode = EXCLUSIVE");
@@ -48,7 +48,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     expect(await store.list()).toEqual(["a"]);
   });
 
-  it("a newer format is refused, and not a byte is touched [interfaces 2]", async () => {
+  it("a newer format is refused, and no byte of it is changed [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     bench.open.splice(0);
@@ -67,7 +67,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     ["cut by half", (file: string) => truncateSync(file, Math.floor(statSync(file).size / 2))],
     ["cut by a page", (file: string) => truncateSync(file, Math.max(10, statSync(file).size - 4096))],
   ])(
-    "a file that was %s: the previous good copy is used, the bad one kept [quality 2.7]",
+    "after a file was %s the previous good copy is used, and the bad one kept [quality 2.7]",
     async (_, damage) => {
       let store = await start();
       await store.commit(pieces([put("a", "world", "x", "good".repeat(5000))]));
@@ -85,7 +85,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     },
   );
 
-  it("one flipped bit at any place is reported or changes nothing [quality 2.7]", async () => {
+  it("one flipped bit at any place is reported, or changes nothing [quality 2.7]", async () => {
     const rows = Array.from({ length: 60 }, (_, i) =>
       put("a", "records/n", `n${i}`, `${i} value `.repeat(9)),
     );
@@ -112,7 +112,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     }
   }, 60_000);
 
-  it("a removed folder is refused as gone, and used again when it is back [interfaces 2]", async () => {
+  it("a removed folder is reported as gone, and used again when it is back [interfaces 2]", async () => {
     const place = join(bench.folder, "place");
     mkdirSync(place);
     const store = await adapter.open(place);

@@ -139,7 +139,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
     expect((await again.load("a")).map(({ id }) => id).sort()).toEqual(["x", "z"]);
   });
 
-  it("commits that are made at once are all kept, each whole [interfaces 2]", async () => {
+  it("commits made at the same time are all stored, each whole [interfaces 2]", async () => {
     const store = await start();
     const commits = Array.from({ length: 20 }, (_, i) =>
       store.commit(pieces([put("a", "world", "last", i)], [put("a", "records/n", `n${i}`, i)])),
@@ -151,7 +151,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
     expect(rows.find(({ id }) => id === "last")?.text).toBe("19");
   });
 
-  it("20,000 records are stored and read [interfaces 2]", async () => {
+  it("20,000 records are stored and read again [interfaces 2]", async () => {
     const store = await start();
     const many = async function* () {
       for (let from = 0; from < 20_000; from += 500) {
@@ -175,7 +175,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
   });
 });
 
-describe("a Redis that may lose data [interfaces 15]", () => {
+describe("a store in a Redis that may lose data [interfaces 15]", () => {
   it("names each setting of Redis under which data may be lost, and what to set instead [interfaces 15]", async ({
     skip,
   }) => {
@@ -218,7 +218,7 @@ it.each([
   ["NOT_ENOENT", "failed", "/kept could not be written (NOT_ENOENT)"],
   ["X_ENOSPC", "failed", "/kept could not be written (X_ENOSPC)"],
   ["X_EROFS", "failed", "/kept could not be written (X_EROFS)"],
-])("%s means that a store is %s [interfaces 2]", (code, kind, message) => {
+])("%s is read as a store that is %s [interfaces 2]", (code, kind, message) => {
   const refusal = toStoreRefusal(Object.assign(new Error("words of the system"), { code }), "/kept");
   expect(refusal).toMatchObject({ name: "StoreRefusal", kind, message, retry_after: undefined, headers: {} });
 });
@@ -249,7 +249,7 @@ describe.each(FILES)("a file that was cut ($name) [quality 2.7]", (adapter) => {
   const { start } = stores(adapter);
 
   it.each(QUARTERS)(
-    "at each percent from %i on: no start fails, none takes a part for the whole [quality 2.7]",
+    "starts at each percent from %i on, and no part is taken for the whole [quality 2.7]",
     async (from) => {
       const store = await start();
       const text = "x".repeat(200);

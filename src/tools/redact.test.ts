@@ -6,7 +6,7 @@ const SECRET = "whsec_referenceSecretForTheOpsWebhook0001";
 const TOKEN = "Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo";
 const JWT = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfYWRhIiwib3JnIjoib3JnX2FjbWUiLCJrZXkiOiJhcGlrZXlfYWRhIn0.${TOKEN}`;
 
-describe("secrets in the journal [interfaces 4]", () => {
+describe("the masking of secrets [interfaces 4]", () => {
   it.each([
     ["an API key", `key ${KEY} was sent`, `key ak_${MASK} was sent`],
     ["a webhook secret", `${SECRET}`, `whsec_${MASK}`],
@@ -15,7 +15,7 @@ describe("secrets in the journal [interfaces 4]", () => {
     ["a named parameter", "/x?token=short&y=1", `/x?token=${MASK}&y=1`],
     ["an ordinary path", "/v1/organizations/org_acme/departments", "/v1/organizations/org_acme/departments"],
     ["a record's id", "file_k3v9x2ab7c8d9e0f1g2h", "file_k3v9x2ab7c8d9e0f1g2h"],
-  ])("masks %s by its looks", (_what, text, expected) => {
+  ])("masks %s by its form", (_what, text, expected) => {
     expect(redactText(text)).toBe(expected);
   });
 
@@ -54,7 +54,7 @@ describe("secrets in the journal [interfaces 4]", () => {
   });
 
   // A pattern that backtracks would take hours here, and the suite's time limit end it.
-  it("ends on megabytes that almost look like secrets", () => {
+  it("is quick on megabytes that almost look like secrets", () => {
     for (const part of ["a", "eyJ-", "ak_", "whsec_", '"secret" ', "? ", "_1"]) {
       expect(redactBrokenJson(part.repeat(1_000_000 / part.length))).not.toBe("");
     }

@@ -12,7 +12,7 @@ const answer = (more: Partial<ComparedAnswer> & { body?: unknown } = {}): Compar
 const between = (first: Parameters<typeof answer>[0], second: Parameters<typeof answer>[0]) =>
   answerDifferences(answer(first), answer({ id: "req_2", ...second }));
 
-describe("in what the answer to a repeated request differs", () => {
+describe("the comparison with the answer to a repeated request", () => {
   it("ignores the request's id, its duration and the remaining rate [interfaces 10]", () => {
     const headers = (id: string, rest: string) => [
       ...["X-Request-Id", id, "Date", rest, "service-processing-ms", rest, "Connection", rest],
@@ -55,7 +55,7 @@ describe("in what the answer to a repeated request differs", () => {
     [null, {}, [{ what: "body", before: null, after: {} }]],
     [{ a: {} }, { a: 1 }, [{ what: "body.a", before: {}, after: 1 }]],
     [{ password: "a" }, { password: "b" }, [{ what: "body.password", before: "***", after: "***" }]],
-  ])("%j and %j [interfaces 10]", (was, is, differences) => {
+  ])("lists the differences of the bodies %j and %j [interfaces 10]", (was, is, differences) => {
     expect(between({ body: was }, { body: is })).toEqual(differences);
   });
 
@@ -70,7 +70,7 @@ describe("in what the answer to a repeated request differs", () => {
     expect(between({ ...stream("x"), streamed: "cut" }, { ...stream("x"), streamed: "cut" })).toEqual([]);
   });
 
-  it("a hundred differences are enough [interfaces 10]", () => {
+  it("stops after a hundred differences [interfaces 10]", () => {
     const body = (value: number) =>
       Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`f${i}`, value]));
     const found = between({ body: body(1) }, { status: 500, body: body(2) });

@@ -23,7 +23,7 @@ describe("a request that is repeated in a sandbox of another node", () => {
     streamed: undefined,
   };
 
-  it("goes there as it came, under a rule that it alone meets, which is taken away again [interfaces 10]", async () => {
+  it("arrives there unchanged, under a rule that matches it alone and is removed afterwards [interfaces 10]", async () => {
     const heard: { line: string; headers: string[]; body: string }[] = [];
     const owner = createServer(async (request, response) => {
       let body = "";
@@ -68,7 +68,7 @@ describe("a request that is repeated in a sandbox of another node", () => {
     expect([plain!.line, heard.length]).toEqual(["POST /_s/there/v1/x", 4]);
   });
 
-  it("explains why a request with a truncated body, or without an answer, cannot be repeated [interfaces 10]", async () => {
+  it("is refused with a reason if its body is truncated or its answer is missing [interfaces 10]", async () => {
     const server = { request: createRequestOwn(() => ({ host: "127.0.0.1", port: 1 })) } as ControlServer;
     const target = new RemoteSandbox("there", server, {});
     const repeated = (more: object) =>

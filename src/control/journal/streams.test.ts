@@ -150,7 +150,7 @@ it("the journal's stream has the entries that match, and continues after a clear
   expect(await next).toBe("id: 6\ne_6");
 });
 
-it("waiting for an entry ends when the journal is closed or the reader has left [interfaces 4]", async () => {
+it("waiting for an entry ends when the journal is closed or the reader leaves [interfaces 4]", async () => {
   const log = new Log();
   const wait = (signal: AbortSignal) => waitForChange([log], signal);
   await wait(AbortSignal.abort());
@@ -176,7 +176,7 @@ function createSandbox(journal: Log, history: Log): Sandbox {
   return { journal, history, timeline, held: new HeldExchanges() } as unknown as Sandbox;
 }
 
-it("a page gets all stored entries, then new ones, and learns when to drop them [interfaces 11]", async () => {
+it("a page gets all stored entries, then new ones, and is notified when to drop them [interfaces 11]", async () => {
   const [journal, history] = [new Log(), new Log()];
   journal.dropped = 7;
   for (let i = 0; i < 251; i++) journal.add(i === 0 ? { reasons: ["why"], warnings: ["a", "b"] } : {});
@@ -250,12 +250,12 @@ it.each([
   [undefined, undefined],
   ["0", 0],
   ["123456789012345", 123_456_789_012_345],
-])("Last-Event-ID: %s is the position %s [interfaces 10]", (text, position) => {
+])("Last-Event-ID %s is read as the position %s [interfaces 10]", (text, position) => {
   expect(readLastEvent(text === undefined ? {} : { "last-event-id": text })).toBe(position);
 });
 
 it.each(["", "x1", "1x", "-1", "1.5", "1234567890123456"])(
-  "Last-Event-ID: %s is none [interfaces 10]",
+  "Last-Event-ID %s is refused [interfaces 10]",
   (text) => {
     expect(() => readLastEvent({ "last-event-id": text })).toThrow(
       "must be the id of an event of this stream",

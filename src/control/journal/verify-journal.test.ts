@@ -32,7 +32,7 @@ const sequenced = (steps: string[], entries: readonly JournalEntry[], strict = f
   sequenceVerifier({ sequence: steps.map((operation) => ({ operation })), strict }, KNOWN)(entries);
 const delivery = { event: "user.created", webhook_id: "wh_ops", attempt: 2 };
 
-describe("how many requests came", () => {
+describe("verify of a number of requests", () => {
   const three = journal("models.list 200", "models.list 404", "threads.delete 200");
 
   it.each<[Count, boolean, boolean]>([
@@ -44,14 +44,14 @@ describe("how many requests came", () => {
     [{ max: 2 }, true, false],
     [{ max: 1 }, false, true],
     [{ min: 1, max: 3 }, true, false],
-  ])("of two, %j is %j [interfaces 4]", (count, ok, hopeless) => {
+  ])("answers, for two requests and the count %j: %j [interfaces 4]", (count, ok, hopeless) => {
     const found = counted({ operation: "models.list" }, count, three);
     expect([found.ok, found.found, found.hopeless ?? false]).toEqual([ok, 2, hopeless]);
     // Only where too few came is it a help to see what came nearest.
     expect(found.nearest.length).toBe(ok || hopeless ? 0 : 1);
   });
 
-  it("the nearest come first: a wrong operation, path or event is farther than three other differences [interfaces 4]", () => {
+  it("lists the nearest entries first: a wrong operation, path or event outweighs three other differences [interfaces 4]", () => {
     const entries = [
       entry(1, "threads.delete 200"),
       entry(2, "webhooks.list 500", { code: "HTTP_500" }),
@@ -77,7 +77,7 @@ describe("how many requests came", () => {
     ]);
   });
 
-  it("no more than five are shown [interfaces 4]", () => {
+  it("lists at most five entries [interfaces 4]", () => {
     const many = journal(...Array.from({ length: 9 }, () => "models.list 200"));
     const { nearest } = counted({ operation: "threads.delete" }, 1, many);
     expect(nearest.map(({ id }) => id)).toEqual(["req_9", "req_8", "req_7", "req_6", "req_5"]);
@@ -102,18 +102,21 @@ describe("how many requests came", () => {
     [{ body: { a: 1 } }, { request_body: Buffer.from('{"a":1,"b":2}') }, []],
     [{ body: { a: 1 } }, { request_body: Buffer.from("a=1") }, ["body is missing, not an object"]],
     [{ body: { a: 1 } }, { request_body: undefined }, ["body is missing, not an object"]],
-  ])("match %j against the entry %j lists the differences [interfaces 14]", (match, more, differences) => {
-    const { ok, nearest } = counted(match, 1, [entry(1, "models.list 200", more)]);
-    expect([ok, nearest[0]?.differences ?? []]).toEqual([differences.length === 0, differences]);
-  });
+  ])(
+    "compares the match %j with the entry %j and lists the differences [interfaces 14]",
+    (match, more, differences) => {
+      const { ok, nearest } = counted(match, 1, [entry(1, "models.list 200", more)]);
+      expect([ok, nearest[0]?.differences ?? []]).toEqual([differences.length === 0, differences]);
+    },
+  );
 
-  it("a request is never the nearest entry of a delivery's match, and a delivery never of a request's [interfaces 14]", () => {
+  it("never lists a request for a delivery's match, or a delivery for a request's [interfaces 14]", () => {
     expect(counted({ attempt: 1 }, 1, journal("models.list 200")).nearest).toEqual([]);
     expect(counted({ status: 404 }, 1, [entry(1, "models.list 200", { delivery })]).nearest).toEqual([]);
   });
 });
 
-describe("in which order they came", () => {
+describe("verify of a sequence", () => {
   const [M, D, R] = ["models.list", "threads.delete", "departments.reparent"];
   const came = (...operations: string[]) => journal(...operations.map((operation) => `${operation} 200`));
 
@@ -131,13 +134,13 @@ describe("in which order they came", () => {
       true,
       "step 3 of 3 is missing: no entry that it matches exists after req_2; the next entry is req_3",
     ],
-  ])("strict: %j of %j [interfaces 11]", (steps, operations, strict, why) => {
+  ])("answers, if strict, %j for %j [interfaces 11]", (steps, operations, strict, why) => {
     const found = sequenced(steps, came(...operations), strict);
     expect([found.ok, found.why]).toEqual([why === undefined, why]);
     if (why === undefined) expect(found).toEqual({ ok: true, found: steps.length, nearest: [] });
   });
 
-  it("without strict, other entries may be in between, and the reason names none of them [interfaces 11]", () => {
+  it("allows other entries in between unless it is strict, and the reason names none of them [interfaces 11]", () => {
     expect(sequenced([M, D, M], came(M, D, D, M))).toEqual({ ok: true, found: 3, nearest: [] });
     expect(sequenced([M, D, R], came(M, D, D, M))).toMatchObject({
       ...{ ok: false, found: 2 },
@@ -145,12 +148,12 @@ describe("in which order they came", () => {
     });
   });
 
-  it("the nearest are looked for behind the step before [interfaces 11]", () => {
+  it("searches the nearest entries only after the previous step [interfaces 11]", () => {
     const { nearest } = sequenced([M, D], came(R, M, R));
     expect(nearest.map(({ id }) => id)).toEqual(["req_3"]);
   });
 
-  it("a problem of a step names the step [interfaces 4]", () => {
+  it("names the step in which a problem is [interfaces 4]", () => {
     expect(() => sequenced([M, "zzz"], [])).toThrow('sequence[1].operation "zzz" matches no operation');
     expect(() => counted({ operation: "zzz" }, 1, [])).toThrow('match.operation "zzz" matches no operation');
   });
@@ -174,6 +177,6 @@ it.each<[unknown, unknown, string | undefined]>([
   [{ password: "a" }, { password: "b" }, 'body.password is "***", not "***"'],
   [{ a: "x" }, { a: "y".repeat(78) }, `body.a is "${"y".repeat(78)}", not "x"`],
   [{ a: "x" }, { a: "y".repeat(79) }, `body.a is "${"y".repeat(78)}…, not "x"`],
-])("the body %j of which %j came [interfaces 4]", (wanted, found, difference) => {
+])("the wanted body %j is compared with the received body %j [interfaces 4]", (wanted, found, difference) => {
   expect(bodyDifference(wanted, found)).toBe(difference);
 });

@@ -44,7 +44,7 @@ components:
       properties: { id: { type: string, readOnly: true }, text: { type: string }, thread_id: { type: string } }
 `;
 
-it("a right document is read without compiling more than the bindings that it uses [interfaces 18]", async () => {
+it("a valid document is read without compiling more than the bindings that it uses [interfaces 18]", async () => {
   let compiled = 0;
   // A test before this one in the same process may have compiled the bindings' schema: fresh modules have compiled nothing.
   vi.resetModules();
@@ -124,7 +124,7 @@ describe("a reference", () => {
   });
 });
 
-describe("a schema that cannot hold", () => {
+describe("a schema that nothing can satisfy", () => {
   it.each([
     ["{ type: sting }", '"sting" is not a type'],
     ["{ minimum: 3, maximum: 2 }", "maximum is less than minimum, so no value fits"],
@@ -146,15 +146,15 @@ describe("a schema that cannot hold", () => {
   });
 });
 
-describe("operations that clash", () => {
+describe("two operations that clash", () => {
   const op = (id: string) => `{ operationId: ${id}, responses: {} }`;
 
-  it("two operations on one path are refused, even with other parameter names", () => {
+  it("are refused if they have the same path, even with other parameter names", () => {
     const text = `${HEAD}paths:\n  /a/{x}:\n    get: ${op("a")}\n  /a/{y}:\n    get: ${op("b")}\n`;
     expect(refusal(text)).toBe("a.yaml:7:5: GET /a/{y} and GET /a/{x} are two operations on one path");
   });
 
-  it("are two with one id", () => {
+  it("are refused if they have the same id", () => {
     const text = `${HEAD}paths:\n  /a:\n    get: ${op("a")}\n  /b:\n    get: ${op("a")}\n`;
     expect(refusal(text)).toContain("a.yaml:7:25: the operationId a is that of GET /a already");
   });
@@ -248,7 +248,7 @@ describe("a plain pair of paths", () => {
 });
 
 describe("a feature that is not supported", () => {
-  it("is named once, with its first place, and the rest is served", () => {
+  it("is named once, with its first place, and the rest of the document is served", () => {
     const text = `${NOTES}    Other: { type: string, pattern: "(?i)a" }\n`.replace(
       "components:",
       "  /v1/other:\n    trace: { responses: {} }\n    get:\n      callbacks: {}\n      responses: {}\ncomponents:",
@@ -288,7 +288,7 @@ describe("a feature that is not supported", () => {
       "{ application/x-ndjson: { schema: {} } }",
       "a body in application/x-ndjson (any bytes are accepted)",
     ],
-  ])("is named for a body that is not read: %s [interfaces 18]", (_, method, content, feature) => {
+  ])("is named for a body that cannot be read: %s [interfaces 18]", (_, method, content, feature) => {
     const text = `${HEAD}paths:\n  /v1/a:\n    ${method}:\n      requestBody:\n        content: ${content}\n      responses: {}\n`;
     const [warning, ...others] = compile(text).warnings;
     expect([warning!.message, others]).toEqual([`not supported: ${feature}`, []]);
@@ -302,7 +302,7 @@ describe("a feature that is not supported", () => {
     '{ "*/*": {} }',
     "{ application/x-www-form-urlencoded: { schema: { type: object } } }",
     "{ multipart/form-data: { schema: { type: object, properties: { file: { type: string, format: binary } } } } }",
-  ])("no warning names a body that is read: %s [interfaces 18]", (content) => {
+  ])("is not named for a body that can be read: %s [interfaces 18]", (content) => {
     const text = `${HEAD}paths:\n  /v1/a:\n    post:\n      requestBody:\n        content: ${content}\n      responses: {}\n`;
     expect(compile(text).warnings).toEqual([]);
   });

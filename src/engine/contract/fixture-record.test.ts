@@ -41,7 +41,7 @@ describe("a fixture's record", () => {
       expect(fits(wrong), JSON.stringify(wrong)).toBe(false);
   });
 
-  it("becomes the record's fields, without those that it leaves out [interfaces 5]", () => {
+  it("becomes the record's fields, without the omitted ones [interfaces 5]", () => {
     expect(record.id).toBe("id");
     const entry = { id: "crate_a", owner: "usr_a", opened_at: "1970-01-01T00:00:02Z", items: 3 };
     expect(record.toFields(entry, base)).toEqual({ crate_id: "crate_a", owner_id: "usr_a", opened_at: 2000 });

@@ -8,7 +8,7 @@ import { describeSettings, listSettings } from "./settings.ts";
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
 describe("provenance", () => {
-  it("2 names existing operations and assumptions", () => {
+  it("parts of operations name existing operations and assumptions [2]", () => {
     const gaps = new Set(ASSUMPTIONS.map(({ id }) => id));
     for (const operation of OPERATIONS) {
       for (const { part, assumption } of listAssumedParts(operation))
@@ -23,7 +23,7 @@ describe("provenance", () => {
     expect(listSettings("G24")).toEqual(["webhook_timeout_seconds", "retry_schedule"]);
   });
 
-  it("2 names places that the declared bodies have", () => {
+  it("parts of operations name places that their declared bodies have [2]", () => {
     for (const operation of OPERATIONS) {
       const { fields, types, values, specified = [] } = operation.assumed ?? {};
       const { schema } = listSuccesses(operation)[0]!;

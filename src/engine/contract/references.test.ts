@@ -44,7 +44,7 @@ describe("declared references", () => {
     expect(visited("parcel_a")).toEqual([]);
   });
 
-  it("tell owned records from mentioned ones [interfaces 4]", () => {
+  it("distinguish owned records from mentioned ones [interfaces 4]", () => {
     expect(referencesIn(Parcel)).toEqual([
       { collection: "crates", owned: true },
       { collection: "users", owned: false },

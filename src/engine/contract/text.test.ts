@@ -10,7 +10,7 @@ import {
 
 const CODES = ["RATE_LIMIT_EXCEEDED", "RESOURCE_NOT_FOUND", "INVALID_INPUT", "pass", "reset"];
 
-describe("nearest", () => {
+describe("the nearest word", () => {
   it.each([
     ["RATE_LIMIT_EXCEDED", "RATE_LIMIT_EXCEEDED"],
     ["rate_limit_exceeded", "RATE_LIMIT_EXCEEDED"],
@@ -29,20 +29,20 @@ describe("nearest", () => {
     expect(findNearest("reset", [])).toBeUndefined();
   });
 
-  it("prefers the nearer, and of equals the first [interfaces 6]", () => {
+  it("is the one with fewer differences, and the first of equals [interfaces 6]", () => {
     expect(findNearest("tine", ["time", "line", "tine "])).toBe("time");
     expect(findNearest("files.regster", ["files.upload", "files.register"])).toBe("files.register");
   });
 });
 
-it("one thing is counted as one", () => {
+it("a count of one thing is in the singular", () => {
   expect([0, 1, 2].map((count) => pluralize(count, "step"))).toEqual(["0 steps", "1 step", "2 steps"]);
   expect([1, 2].map((count) => pluralize(count, "delivery", "deliveries"))).toEqual([
     ...["1 delivery", "2 deliveries"],
   ]);
 });
 
-it("lost entries are counted in words, also one and none", () => {
+it("a count of lost entries is in words, also for one and none", () => {
   expect([0, 1, 2].map((count) => describeLostEntries(count))).toEqual([
     ...["no entries were", "1 entry was", "2 entries were"],
   ]);

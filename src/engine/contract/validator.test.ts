@@ -13,7 +13,7 @@ function listSchemas(operation: AnyOperation): object[] {
 }
 
 describe("declared schemas", () => {
-  it("2 are schemas themselves, which the server takes for granted", () => {
+  it("are valid schemas, which the server assumes without checking [2]", () => {
     const ajv = makeAjv({ validateSchema: true });
     for (const operation of OPERATIONS) {
       for (const schema of listSchemas(operation))
@@ -22,7 +22,7 @@ describe("declared schemas", () => {
     expect(ajv.validateSchema({ type: "text" })).toBe(false);
   });
 
-  it("2 may name the same body in several places", () => {
+  it("may name the same body in several places [2]", () => {
     const body = { $id: "Named", type: "object", required: ["id"] };
     const list = { type: "array", items: body };
     expect([toValidator(body)({ id: 1 }), toValidator(list)([{}]), toValidator(list)([{ id: 1 }])]).toEqual([

@@ -77,7 +77,7 @@ const scenario = {
 };
 const rule = (lines: string) => `name: x\nrules:\n  - id: r\n${lines.replace(/^/gm, "    ")}`;
 
-describe("messages", () => {
+describe("a message about a document", () => {
   it.each([
     ["rate_limit: abc", 'a.yaml:1:13: `rate_limit` must be an integer, not the text "abc"'],
     ["rate_limit: 0", "a.yaml:1:13: `rate_limit` must be at least 1, not the number 0"],
@@ -101,7 +101,7 @@ describe("messages", () => {
     expect(problems(`${text}\n`, { ...organization, required: [] })).toEqual([expected]);
   });
 
-  it("points at the map for a missing key, at the key for one too many, in the order of the text [interfaces 5]", () => {
+  it("points at the map for a missing key, at the key if it is not allowed, in the order of the text [interfaces 5]", () => {
     const text =
       "organizations:\n  - { name: Acme, plan: gold }\n  - id: org_b\n    rate_limt: 5\n    name: 7\n";
     expect(problems(text, fixture)).toEqual([
@@ -112,13 +112,13 @@ describe("messages", () => {
     ]);
   });
 
-  it("accepts a right document, and says what a document of the wrong type must be [interfaces 5]", () => {
+  it("is absent for a valid document, and describes the right type otherwise [interfaces 5]", () => {
     expect(problems("organizations: [{ id: org_a }]", fixture)).toEqual([]);
     expect(problems("- 1", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not a list"]);
     expect(problems("", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not null"]);
   });
 
-  it("counts, lists, formats and patterns in plain words [interfaces 5]", () => {
+  it("describes counts, lists, formats and patterns in plain words [interfaces 5]", () => {
     const schema = {
       properties: {
         a: { type: "array", minItems: 2 },
@@ -160,7 +160,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("keeps messages short for long values [interfaces 5]", () => {
+  it("is short, also for long values [interfaces 5]", () => {
     const long = "x".repeat(100_000);
     const [first] = problems(`organizations: [{ id: a, plan: ${long}, ? ${long.slice(0, 900)} }]`, fixture);
     expect(first!.length).toBeLessThan(250);
@@ -169,7 +169,7 @@ describe("messages", () => {
   });
 });
 
-describe("alternatives", () => {
+describe("a message about alternatives", () => {
   it("explains the branch that fits best, not all branches [interfaces 6]", () => {
     expect(problems(rule("effect: { wire: rset }"), scenario)).toEqual([
       'a.yaml:4:21: `rules[0].effect.wire` must be "reset", "hang" or "drip", not the text "rset" (did you mean "reset"?)',
@@ -216,7 +216,7 @@ describe("alternatives", () => {
     ]);
   });
 
-  it("reports the first 200 of 100,000 problems, quickly [quality 2.11]", () => {
+  it("a document with 100,000 problems gets messages for the first 200, quickly [quality 2.11]", () => {
     const either = { anyOf: [{ type: "string" }, { type: "integer", minimum: 1 }] };
     const validate = ajv.compile({ type: "array", items: either, maxItems: 5 });
     // Errors of a branch that fits in the end do not count.
@@ -253,7 +253,7 @@ describe("alternatives", () => {
   }
 });
 
-it("names the field of a value that came without a text [interfaces 4]", () => {
+it("a value without source text gets a message that names the field [interfaces 4]", () => {
   const document = inlineDocument({ organizations: [{ id: "a", plan: 5 }] }, { file: "fixture" });
   const [problem] = checkDocument(document, ajv.compile(fixture));
   expect(problem).toMatchObject({ field: "organizations[0].plan", line: 0 });

@@ -9,7 +9,7 @@ const problem: DocumentProblem = {
   message: "is wrong",
 };
 
-describe("document errors", () => {
+describe("a document error", () => {
   it("names file, line and column, and the nearest right word [interfaces 2]", () => {
     expect(formatProblem(problem)).toBe("scenarios/a.yaml:2:6: is wrong");
     expect(formatProblem({ ...problem, hint: "right" })).toBe(
@@ -18,7 +18,7 @@ describe("document errors", () => {
     expect(formatProblem({ ...problem, line: 0, column: 0 })).toBe("scenarios/a.yaml: is wrong");
   });
 
-  it("frames the fault with the line before and a caret below [interfaces 2]", () => {
+  it("shows the line before the mistake, and a caret below it [interfaces 2]", () => {
     const error = new DocumentError([problem], "first: 1\nrule: x\nlast: 2");
     expect(error.formatWithFrames()).toBe(
       ["scenarios/a.yaml:2:6: is wrong", "1 | first: 1", "2 | rule: x", "  |      ^"].join("\n"),
@@ -26,7 +26,7 @@ describe("document errors", () => {
     expect(error).toMatchObject({ file: "scenarios/a.yaml", line: 2, column: 6, message: "is wrong" });
   });
 
-  it("keeps the caret on the screen in a long line and control characters off it [interfaces 2]", () => {
+  it("keeps the caret visible in a long line, and removes control characters [interfaces 2]", () => {
     const text = `${"x".repeat(5_000)}\u001b[31my`;
     const frame = (line: number, column: number) =>
       new DocumentError([{ ...problem, line, column }], text).formatWithFrames().split("\n").slice(1);
@@ -36,13 +36,13 @@ describe("document errors", () => {
     expect(frame(0, 0)).toEqual([]);
   });
 
-  it("keeps at most twenty problems [interfaces 2]", () => {
+  it("contains at most twenty problems [interfaces 2]", () => {
     const error = new DocumentError(Array.from({ length: 50 }, () => problem));
     expect(error.problems).toHaveLength(20);
     expect(error.format().split("\n")).toHaveLength(20);
   });
 
-  it("writes a path as one would say it [interfaces 6]", () => {
+  it("writes a path in words [interfaces 6]", () => {
     expect(formatPath(["rules", 0, "match", "a b", 2])).toBe('rules[0].match["a b"][2]');
     expect(formatPath([])).toBe("");
   });

@@ -8,7 +8,7 @@ const record = { type: "object", additionalProperties: false, properties: { id: 
 const listOrCount = { anyOf: [{ type: "array", items: record }, { type: "integer" }] };
 
 it.each([1, 600, 10_000])(
-  "a list of wrong records, %d of them, was not meant as their number [interfaces 5]",
+  "a list of %d wrong records is explained as records, not as their number [interfaces 5]",
   (many) => {
     const document = readDocument("- { id: a, odd: 1 }\n".repeat(many), { file: "a.yaml" });
     const [first] = checkDocument(document, new Ajv({ strict: false }).compile(listOrCount));

@@ -14,12 +14,12 @@ const base = {
 };
 
 describe("fixtures that extend another", () => {
-  it("maps merge key by key [interfaces 5]", () => {
+  it("merge maps key by key [interfaces 5]", () => {
     const merged = mergeDocuments(base, { audit_log: { org_acme: 5 }, epoch: "2026-01-01" });
     expect(merged).toEqual({ ...base, audit_log: { org_acme: 5, org_globex: 12_000 }, epoch: "2026-01-01" });
   });
 
-  it("lists merge by id: known records in place, new ones at the end [interfaces 5]", () => {
+  it("merge lists by id: known records in place, new ones at the end [interfaces 5]", () => {
     const overlay = {
       departments: [
         { id: "dept_c", name: "C" },
@@ -57,7 +57,7 @@ describe("fixtures that extend another", () => {
     });
   });
 
-  it("null deletes a key, a whole list, and a record addressed by its id [interfaces 5]", () => {
+  it("delete a key, a whole list, or a record addressed by its id with null [interfaces 5]", () => {
     const overlay = {
       organizations: null,
       departments: { dept_b: null, dept_a: { color: null } },
@@ -69,30 +69,30 @@ describe("fixtures that extend another", () => {
     expect(merged.audit_log).toEqual({ org_globex: 12_000 });
   });
 
-  it("a record named by a map's key is added under that id [interfaces 5]", () => {
+  it("add a record under the id that a map's key gives [interfaces 5]", () => {
     const merged = mergeDocuments(base, { connector_jobs: { job_2: { status: "failed" } } }) as typeof base;
     expect(merged.connector_jobs.at(-1)).toEqual({ job_id: "job_2", status: "failed" });
   });
 
-  it("null in a new record stays null [interfaces 5]", () => {
+  it("keep null in a new record [interfaces 5]", () => {
     const merged = mergeDocuments(base, { departments: [{ id: "dept_c", parent_id: null }] }) as typeof base;
     expect(merged.departments.at(-1)).toEqual({ id: "dept_c", parent_id: null });
   });
 
-  it("a number replaces a list, a list a number, and texts and plain lists replace each other [interfaces 5]", () => {
+  it("replace a list by a number, a number by a list, and texts and plain lists by each other [interfaces 5]", () => {
     expect(mergeDocuments(base, { departments: 10_000 })).toMatchObject({ departments: 10_000 });
     expect(mergeDocuments({ messages: 4 }, { messages: [{ id: "m" }] })).toEqual({ messages: [{ id: "m" }] });
     expect(mergeDocuments({ events: ["a", "b"] }, { events: ["c"] })).toEqual({ events: ["c"] });
     expect(mergeDocuments({ events: ["a"] }, { events: [] })).toEqual({ events: [] });
   });
 
-  it("an empty list of records adds nothing, records without an id are added [interfaces 5]", () => {
+  it("add nothing for an empty list, and add records without an id [interfaces 5]", () => {
     expect(mergeDocuments(base, { departments: [] })).toEqual(base);
     const merged = mergeDocuments(base, { departments: [{ name: "unnamed" }] }) as typeof base;
     expect(merged.departments).toHaveLength(3);
   });
 
-  it("a map that addresses no records replaces the list, for the schema to refuse [interfaces 5]", () => {
+  it("replace a list by a map that addresses no records, which the schema then refuses [interfaces 5]", () => {
     expect(mergeDocuments(base, { departments: { dept_a: 5 } })).toMatchObject({
       departments: { dept_a: 5 },
     });
@@ -101,20 +101,20 @@ describe("fixtures that extend another", () => {
     });
   });
 
-  it("a record's own id comes before the ids it refers to [interfaces 5]", () => {
+  it("find a record by its own id before the ids it refers to [interfaces 5]", () => {
     expect(recordId({ connection_id: "conn", job_id: "job" })).toBe("job");
     expect(recordId({ id: "apikey", key: "ak_" })).toBe("apikey");
     expect(recordId({ key: "atlas-large" })).toBe("atlas-large");
     expect(recordId({ id: 5, name: "x" })).toBeUndefined();
   });
 
-  it("changes neither document [interfaces 5]", () => {
+  it("leave both documents unchanged [interfaces 5]", () => {
     const before = structuredClone(base);
     mergeDocuments(base, { departments: [{ id: "dept_a", name: "Z" }], webhooks: { wh_1: null } });
     expect(base).toEqual(before);
   });
 
-  describe("as a law", () => {
+  describe("for any documents", () => {
     const scalar = fc.oneof(fc.integer(), fc.constant("text"), fc.boolean());
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => {
       const fields = fc.dictionary(
@@ -135,7 +135,7 @@ describe("fixtures that extend another", () => {
       };
     });
 
-    it("merging an overlay twice changes nothing more, except nulls of new records [interfaces 5]", () => {
+    it("give the same result if an overlay is merged twice, except nulls of new records [interfaces 5]", () => {
       fc.assert(
         fc.property(tree, tree, (under, over) => {
           const once = mergeDocuments(under, over);
@@ -146,7 +146,7 @@ describe("fixtures that extend another", () => {
       );
     });
 
-    it("an empty overlay changes nothing [interfaces 5]", () => {
+    it("are unchanged by an empty overlay [interfaces 5]", () => {
       fc.assert(
         fc.property(tree, (under) => {
           expect(mergeDocuments(under, undefined)).toEqual(under);

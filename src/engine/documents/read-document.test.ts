@@ -21,8 +21,8 @@ function failure(text: string, file = "world.yaml"): DocumentError {
 
 const value = (text: string) => readDocument(text, { file: "world.yaml" }).value;
 
-describe("values", () => {
-  it("reads YAML and JSON alike, as plain values [interfaces 5]", () => {
+describe("a document's values", () => {
+  it("are the same from YAML and JSON [interfaces 5]", () => {
     expect(value("a: [1, x, null, true, 0.5]\nb: { c: '2' }")).toEqual({
       a: [1, "x", null, true, 0.5],
       b: { c: "2" },
@@ -32,7 +32,7 @@ describe("values", () => {
     expect(value("\ufeffa: 1\r\n")).toEqual({ a: 1 });
   });
 
-  it("keeps dates, on and off, and versions as they are written, also under a YAML 1.1 directive [interfaces 5]", () => {
+  it("stay as written for dates, `on` and `off`, and versions, also under a YAML 1.1 directive [interfaces 5]", () => {
     const text = "%YAML 1.1\n---\nat: 2026-03-15T12:00:00.000Z\nday: 2026-03-15\npreview: off\nsure: yes\n";
     expect(value(text)).toEqual({
       at: "2026-03-15T12:00:00.000Z",
@@ -43,7 +43,7 @@ describe("values", () => {
     expect(value("1: a\n1.10: b\nnull: c\ntrue: d")).toEqual({ "1": "a", "1.10": "b", null: "c", true: "d" });
   });
 
-  it("gives each use of an alias its own copy [interfaces 5]", () => {
+  it("are copied for each use of an alias [interfaces 5]", () => {
     const document = value("base: &b { tags: [x] }\none: *b\ntwo: *b") as Record<string, { tags: string[] }>;
     document.one?.tags.push("changed");
     expect(document).toEqual({
@@ -53,11 +53,11 @@ describe("values", () => {
     });
   });
 
-  it("resolves an alias to the nearest anchor before it, also inside what another alias repeats [interfaces 5]", () => {
+  it("are those of the nearest anchor before an alias, also inside an aliased part [interfaces 5]", () => {
     expect(value("a: &o [&x 1, *x]\nb: &x 2\nc: *o\nd: *x")).toEqual({ a: [1, 1], b: 2, c: [1, 1], d: 2 });
   });
 
-  it("reads every value that the yaml package writes [interfaces 5]", () => {
+  it("equal what the yaml package wrote [interfaces 5]", () => {
     const keys = fc
       .string({ minLength: 1, maxLength: 12 })
       .filter((key) => !["__proto__", "constructor", "prototype", "<<"].includes(key));
@@ -78,7 +78,7 @@ describe("values", () => {
   });
 });
 
-describe("positions", () => {
+describe("a document's positions", () => {
   const text = [
     "rules:",
     "  - id: one",
@@ -88,26 +88,26 @@ describe("positions", () => {
   ].join("\n");
   const document = readDocument(text, { file: "a.yaml" });
 
-  it("locates values and keys by line and column [interfaces 6]", () => {
+  it("are line and column of values and keys [interfaces 6]", () => {
     expect(document.locate(["rules", 0, "match", "operation"])).toEqual({ line: 3, column: 25 });
     expect(document.locateKey(["rules", 0, "match", "operation"])).toEqual({ line: 3, column: 14 });
     expect(document.locate(["rules", 1])).toEqual({ line: 4, column: 5 });
     expect(document.locateKey(["rules", 1, "times"])).toEqual({ line: 5, column: 5 });
   });
 
-  it("locates a path that leads nowhere at its nearest ancestor [interfaces 6]", () => {
+  it("are those of the nearest ancestor for a path that leads nowhere [interfaces 6]", () => {
     expect(document.locate(["rules", 0, "match", "gone", "deeper"])).toEqual({ line: 3, column: 12 });
     expect(document.locate(["rules", 9])).toEqual({ line: 2, column: 3 });
     expect(readDocument("", { file: "a.yaml" }).locate(["x"])).toEqual({ line: 1, column: 1 });
   });
 
-  it("locates through an alias, and behind a byte order mark and CRLF [interfaces 6]", () => {
+  it("are right behind aliases, a byte order mark and CRLF [interfaces 6]", () => {
     const aliased = readDocument("\ufeffa: &a { b: 1 }\r\nc: *a\r\n", { file: "a.yaml" });
     expect(aliased.locate(["c"])).toEqual({ line: 2, column: 4 });
     expect(aliased.locate(["c", "b"])).toEqual({ line: 1, column: 12 });
   });
 
-  it("places a problem that no schema can express, and throws it with the text [interfaces 6]", () => {
+  it("are in the error for a problem that no schema can express [interfaces 6]", () => {
     const problem = problemAt(document, { path: ["rules", 1, "id"], message: "is wrong", hint: "three" });
     expect(problem).toEqual({
       file: "a.yaml",
@@ -122,7 +122,7 @@ describe("positions", () => {
   });
 });
 
-describe("refusals", () => {
+describe("a document", () => {
   it.each([
     ["a: 1\na: 2", "world.yaml:2:1: the key `a` is given twice"],
     ["a: { b: 1, c: 2, b: 3 }", "world.yaml:1:18: the key `b` is given twice"],
@@ -164,7 +164,7 @@ describe("refusals", () => {
     expect(failure(text, "world.json").format()).toBe(`world.json:1:${column}: ${message}`);
   });
 
-  it("collects several problems, at most twenty, one per line [interfaces 5]", () => {
+  it("is refused with several problems, at most twenty, one per line [interfaces 5]", () => {
     const twice = Array.from({ length: 60 }, (_, index) => `k${index % 30}: 1`).join("\n");
     const problems = failure(twice).problems;
     expect(problems).toHaveLength(20);
@@ -173,7 +173,7 @@ describe("refusals", () => {
     );
   });
 
-  it("nests 64 deep and no deeper, in every notation [interfaces 5]", () => {
+  it("may nest 64 deep and no deeper, in every notation [interfaces 5]", () => {
     expect(() => value("[".repeat(64) + "]".repeat(64))).not.toThrow();
     expect(() => value(`${"- ".repeat(64)}x`)).not.toThrow();
     for (const text of [
@@ -185,7 +185,7 @@ describe("refusals", () => {
   });
 
   it.each(BOMBS.map((bomb) => [`${bomb.file}: ${bomb.name}`, bomb] as const))(
-    "refuses a bomb, %s [interfaces 5]",
+    "is refused if it is a bomb, %s [interfaces 5]",
     (_, bomb) => {
       const error = failure(bomb.text(), bomb.file);
       expect(error.line).toBeGreaterThan(0);
@@ -194,7 +194,7 @@ describe("refusals", () => {
     },
   );
 
-  it("takes limits: one's own large file is read where a stranger's is refused [interfaces 5]", () => {
+  it("is read up to the given limits, which are wider for a user's own file [interfaces 5]", () => {
     const large = Array.from({ length: 30_000 }, (_, index) => `- { id: dept_${index} }`).join("\n");
     expect(failure(large).message).toMatch(/^the document is too large/);
     expect(readDocument(large, { file: "own.yaml", limits: OWN_FILE_LIMITS }).value).toHaveLength(30_000);
@@ -203,7 +203,7 @@ describe("refusals", () => {
     );
   });
 
-  it("throws only DocumentError, for any text [interfaces 5]", () => {
+  it("never fails with anything but DocumentError, for any text [interfaces 5]", () => {
     const pieces = fc.constantFrom(
       ..."{}[],:-?&*!|>'\"%@`#~\n\r\t \\\0".split(""),
       "a",
@@ -248,8 +248,8 @@ describe("refusals", () => {
   });
 });
 
-describe("inline documents", () => {
-  it("holds a value that came without a text to the same limits [interfaces 4]", () => {
+describe("an inline document", () => {
+  it("is held to the same limits as a text [interfaces 4]", () => {
     const refused = (body: unknown) => () => inlineDocument(body, { file: "fixture" });
     expect(refused(JSON.parse('{"a":[{"__proto__":{"x":1}}]}'))).toThrow(
       "the key `__proto__` is not allowed",

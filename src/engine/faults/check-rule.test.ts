@@ -15,7 +15,7 @@ function listProblems(text: string): string[] {
 
 const rule = (text: string) => listProblems(`rules:\n  - ${text}\n`);
 
-describe("reasons to refuse a scenario", () => {
+describe("a scenario file", () => {
   it("the example of the reference is accepted, key by key [interfaces 6]", () => {
     const text = `name: flaky-uploads
 description: The first two registrations fail after the file was stored; uploads crawl.
@@ -208,12 +208,12 @@ rules:
     expect(rule(text)).toEqual([]);
   });
 
-  it("a path without wildcards narrows the operations that its code is checked by [interfaces 6]", () => {
+  it("a path without wildcards limits the operations for which its code is checked [interfaces 6]", () => {
     const text = "{ match: { path: /v1/threads/thread_a }, effect: { error: DEPARTMENT_CYCLE_DETECTED } }";
     expect(rule(text).join()).toContain("threads.delete never answers DEPARTMENT_CYCLE_DETECTED");
   });
 
-  it("bombs and nonsense are refused, quickly and with a message [interfaces 6]", () => {
+  it("bombs and nonsense are refused quickly and with a message [interfaces 6]", () => {
     const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefghij"
       .split("")
       .map((c, i) => `${c}: &${c} [${`*${"abcdefghi"[i]},`.repeat(9)}]`)

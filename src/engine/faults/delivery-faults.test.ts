@@ -23,7 +23,7 @@ describe("effects of rules on a delivery attempt [interfaces 6]", () => {
     },
   );
 
-  it("a drip takes two seconds and ends whole [interfaces 6]", () => {
+  it("a drip takes two seconds and delivers the whole answer [interfaces 6]", () => {
     expect(faultFrom({ wire: "drip" })).toMatchObject({ holds_ms: 2000, answer: undefined });
     expect(faultFrom({ wire: "drip", over: "5s", status: 201 })).toMatchObject({
       holds_ms: 5000,

@@ -95,7 +95,7 @@ it("every change of the saved state of faults increases their revision [interfac
   expect(Object.keys(CALLS).filter((name) => !changed.has(name))).toEqual(["keep", "wrong"]);
 });
 
-it("the property above covers every method that can change the saved state [interfaces 2]", () => {
+it("the test of revisions covers every method that can change the saved state [interfaces 2]", () => {
   const READ =
     "constructor seed scenarios activeState state trace close followApi readForSandbox rules findRules findStages stages leased isActive onHold";
   const INNER =

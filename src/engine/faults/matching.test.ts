@@ -3,8 +3,8 @@ import { ask, factsOf, faultsWithSeed, verdictOf } from "../../../test/support/f
 
 const EFFECT = { status: 503 };
 
-describe("matching", () => {
-  it("an operation glob hits only matching operations [interfaces 6]", async () => {
+describe("a rule", () => {
+  it("with an operation glob hits only matching operations [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation: "threads.*" }, effect: EFFECT });
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
@@ -29,7 +29,7 @@ describe("matching", () => {
     [{ query: { tag: "b" } }, { query: "tag=a&tag=b" }, { query: "tag=a&tag=c" }],
     [{ query: { limit: null } }, { query: "offset=1" }, { query: "limit=10" }],
     [{ method: "DELETE" }, {}, undefined],
-  ])("%j matches only the described request [interfaces 6]", async (match, hit, miss) => {
+  ])("matches by %j only the described request [interfaces 6]", async (match, hit, miss) => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation: "threads.delete", ...match }, effect: EFFECT });
     expect(await ask(faults, "threads.delete", hit)).toBe("fault:inline/f");
@@ -46,13 +46,13 @@ describe("matching", () => {
     [{ a: "1" }, { a: 1 }, false],
     [{ a: 1 }, undefined, false],
     [{ a: {} }, { a: [] }, false],
-  ])("body %j against %j: %s [interfaces 6]", async (body, sent, hit) => {
+  ])("matches by the body %j the sent body %j: %s [interfaces 6]", async (body, sent, hit) => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation: "departments.reparent", body }, effect: EFFECT });
     expect(await ask(faults, "departments.reparent", { body: sent })).toBe(hit ? "fault:inline/f" : "-");
   });
 
-  it("a rule that could only delay what another rule delays is neither evaluated nor counted [interfaces 6]", async () => {
+  it("is neither evaluated nor counted if it could only add a delay to another rule's [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     const later = faults.add({ id: "later", times: 1, effect: { delay: "9s" } });
     faults.add({ id: "first", effect: { delay: "1s" } });
@@ -61,7 +61,7 @@ describe("matching", () => {
     expect(later.progress).toMatchObject({ calls: 0, hits: 0 });
   });
 
-  it("the newest inline rule comes first, and the next one once it is used up [interfaces 3]", async () => {
+  it("is asked newest first if inline, and the next one once it is used up [interfaces 3]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "old", effect: EFFECT });
     faults.add({ id: "new", times: 1, effect: EFFECT });
@@ -69,7 +69,7 @@ describe("matching", () => {
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/old");
   });
 
-  it("an operation that never answers a code passes, unless the code is forced [interfaces 6]", async () => {
+  it("passes an operation that never answers its code, unless the code is forced [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "f",
@@ -84,7 +84,7 @@ describe("matching", () => {
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
   });
 
-  it("a delay and an answer come from the first rule that has one [interfaces 6]", async () => {
+  it("decides the delay or the answer if it is the first that has one [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "never-asked", effect: { delay: "9s" } });
     faults.add({ id: "answer", times: 1, effect: { status: 503, delay: "5s" } });
@@ -96,14 +96,14 @@ describe("matching", () => {
   });
 });
 
-describe("answers of a rule", () => {
+describe("an answer of a rule", () => {
   const effectFor = async (effect: object, sent: object = {}, operation = "threads.delete") => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation }, effect });
     return (await verdictOf(faults, operation, sent)).injection?.effect;
   };
 
-  it("a status without a body keeps its headers [interfaces 6]", async () => {
+  it("keeps its headers if its status has no body [interfaces 6]", async () => {
     expect(await effectFor({ status: 204, headers: { "x-mine": "1" } })).toEqual({
       kind: "raw",
       status: 204,
@@ -113,7 +113,7 @@ describe("answers of a rule", () => {
     });
   });
 
-  it("the headers of a rule replace those of the same name in any case [interfaces 6]", async () => {
+  it("has the rule's headers in place of those of the same name in any case [interfaces 6]", async () => {
     const headers = { "retry-AFTER": "7", "x-mine": "1" };
     expect((await effectFor({ error: "RATE_LIMIT_EXCEEDED", headers })) as object).toHaveProperty(
       "headers",
@@ -124,7 +124,7 @@ describe("answers of a rule", () => {
     });
   });
 
-  it("the details name the organization of the request [interfaces 6]", async () => {
+  it("has details that name the organization of the request [interfaces 6]", async () => {
     const sent = { query: "org_id=org_wanted", organization: "org_present" };
     const effect = { error: "ORGANIZATION_ACCESS_DENIED" };
     const wanted = await effectFor(effect, sent, "usage.retrieve_limits");
@@ -135,7 +135,7 @@ describe("answers of a rule", () => {
 });
 
 describe("the journal's reasons", () => {
-  it("the nearest rule that did not match is named with the missed condition [interfaces 3]", async () => {
+  it("name the nearest rule that did not match, with the missed condition [interfaces 3]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "far",
@@ -151,7 +151,7 @@ describe("the journal's reasons", () => {
     expect(reasons).toEqual(['nearest rule inline/near did not match: header x-trial is not "b"']);
   });
 
-  it("the reasons name a rule for another caller, and show a draw [interfaces 3]", async () => {
+  it("name a rule for another caller, and show a random draw [interfaces 3]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "f",
@@ -166,7 +166,7 @@ describe("the journal's reasons", () => {
     expect(reason).toMatch(/^inline\/p matched, but did not trigger: draw 0\.\d{4} is not below 0\.000001$/);
   });
 
-  it("requests without a near rule share one list of reasons [interfaces 6]", async () => {
+  it("are one shared list for requests without a near rule [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "f",
@@ -180,7 +180,7 @@ describe("the journal's reasons", () => {
 });
 
 describe("a thousand rules", () => {
-  it("a request evaluates only rules that can match its operation and caller [interfaces 6]", async () => {
+  it("are evaluated only if they can match the request's operation and caller [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     let asked = 0;
     for (let i = 0; i < 1000; i++) {
@@ -205,7 +205,7 @@ describe("a thousand rules", () => {
     expect(asked).toBe(0);
   });
 
-  it("armed is false without rules, with used-up ones, and with probability 0 [interfaces 6]", async () => {
+  it("are not armed if used up or of probability 0 [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     expect(faults.armed).toBe(false);
     faults.add({ id: "zero", probability: 0, effect: EFFECT });

@@ -7,7 +7,7 @@ import { makeAjv } from "../contract/validator.ts";
 import { API } from "../resources/index.ts";
 import { scenarioSchemaText } from "./rule-document.ts";
 
-describe("the schema for editors", () => {
+describe("the JSON schema for editors", () => {
   const schema = JSON.parse(scenarioSchemaText(API));
   const validate = makeAjv({ validateSchema: true }).compile(schema);
 
@@ -18,7 +18,7 @@ describe("the schema for editors", () => {
     }
   });
 
-  it("refuses keys that do not exist and offers the words that do [interfaces 6]", () => {
+  it("refuses unknown keys and offers the known ones [interfaces 6]", () => {
     expect(validate({ rules: [{ efect: {} }] })).toBe(false);
     expect(validate({ rules: [{ effect: { wire: "rest" } }] })).toBe(false);
     const rule = schema.properties.rules.items.properties;

@@ -10,7 +10,7 @@ async function run(rule: object, calls: number, seed = 1): Promise<string> {
   return text;
 }
 
-describe("schedules", () => {
+describe("a rule's schedule", () => {
   const effect = { status: 503 };
   it.each([
     ["nothing given: always", { effect }, "xxxxxx"],
@@ -27,11 +27,11 @@ describe("schedules", () => {
       { match: { operation: "*" }, sequence: ["SESSION_NOT_FOUND", 503] },
       ".x....",
     ],
-  ])("%s [interfaces 6]", async (_name, rule, expected) => {
+  ])("triggers as described: %s [interfaces 6]", async (_name, rule, expected) => {
     expect(await run(rule, 6)).toBe(expected);
   });
 
-  it("the entries of a sequence are answered in their order [interfaces 6]", async () => {
+  it("answers the entries of a sequence in their order [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", sequence: [503, "RATE_LIMIT_EXCEEDED", "pass", 404, 418] });
     const codes = [];
@@ -43,13 +43,13 @@ describe("schedules", () => {
     expect(codes).toEqual(["HTTP_503", "RATE_LIMIT_EXCEEDED", undefined, "RESOURCE_NOT_FOUND", "HTTP_418"]);
   });
 
-  it("a probability of a tenth triggers about a tenth of the calls [interfaces 6]", async () => {
+  it("triggers about a tenth of the calls with a probability of a tenth [interfaces 6]", async () => {
     const triggered = (await run({ effect, probability: 0.1 }, 5000)).replaceAll(".", "").length;
     expect(triggered).toBeGreaterThan(420);
     expect(triggered).toBeLessThan(580);
   });
 
-  it("seeds, rules and operations draw apart [interfaces 6]", async () => {
+  it("draws independently for each seed, rule and operation [interfaces 6]", async () => {
     const rule = { effect, probability: 0.5 };
     const first = await run(rule, 64);
     expect(await run(rule, 64)).toBe(first);
@@ -57,7 +57,7 @@ describe("schedules", () => {
     expect(await run({ ...rule, id: "other" }, 64)).not.toBe(first);
   });
 
-  it("a draw depends on seed, rule, operation and call number, never on other traffic [interfaces 6]", async () => {
+  it("draws by seed, rule, operation and call number only, never by other traffic [interfaces 6]", async () => {
     const others = ["departments.reparent", "usage.retrieve_limits", "assistants.list_history"];
     await fc.assert(
       fc.asyncProperty(
@@ -90,7 +90,7 @@ describe("schedules", () => {
     );
   });
 
-  it("a drawn delay keeps to its percentiles [interfaces 6]", async () => {
+  it("keeps drawn delays within their percentiles [interfaces 6]", async () => {
     const faults = faultsWithSeed(3);
     faults.add({ id: "slow", effect: { delay: { p50: "100ms", p99: "1s" } } });
     const delays: number[] = [];
@@ -105,8 +105,8 @@ describe("schedules", () => {
   });
 });
 
-describe("deliveries", () => {
-  it("a rule about an event hits its deliveries and no request [interfaces 6]", async () => {
+describe("a rule about deliveries", () => {
+  it("hits the deliveries of its event and no request [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "d", match: { event: "user.*", webhook: "wh_a" }, sequence: [500, "pass", 410] });
     const delivery = (event: string, webhook_id: string) =>
@@ -123,7 +123,7 @@ describe("deliveries", () => {
     expect(delivery("user.updated", "wh_a")).toBeUndefined();
   });
 
-  it("a rule delays or breaks a delivery like a receiver [interfaces 6]", () => {
+  it("delays or breaks a delivery like a receiver [interfaces 6]", () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "wire", match: { event: "*" }, effect: { wire: "reset" } });
     faults.add({ id: "slow", match: { event: "*" }, effect: { delay: "2s" } });

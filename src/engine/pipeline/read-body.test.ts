@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toUtf8 } from "../bytes.ts";
 import { parseJson, readBytes } from "./read-body.ts";
 
-describe("readBytes", () => {
+describe("a request's body", () => {
   const body = (...pieces: string[]) => ({
     headers: {},
     async *[Symbol.asyncIterator]() {
@@ -13,37 +13,37 @@ describe("readBytes", () => {
     },
   });
 
-  it("a body in pieces is read as a whole", async () => {
+  it("is read as a whole if it comes in pieces", async () => {
     expect(await readBytes(body("a", "b", "c"), 3)).toEqual(toUtf8("abc"));
     expect(await readBytes(body(), 3)).toEqual(toUtf8(""));
   });
 
-  it("a body over the limit is refused, announced or not [quality 2.10]", async () => {
+  it("is refused over the limit, announced or not [quality 2.10]", async () => {
     const tooLarge = expect.objectContaining({ code: "PAYLOAD_TOO_LARGE", details: { limit_bytes: 3 } });
     await expect(readBytes(body("ab", "cd"), 3)).rejects.toEqual(tooLarge);
     await expect(readBytes({ ...body(), headers: { "content-length": "4" } }, 3)).rejects.toEqual(tooLarge);
   });
 });
 
-describe("parseJson", () => {
+describe("a request's JSON", () => {
   const json = { headers: { "content-type": "application/json" } };
   const parsed = (text: string, maxValues?: number) =>
     parseJson(json, toUtf8(text), { optional: false, ...(maxValues && { maxValues }) }).value;
   const nested = (depth: number, inner = "") => "[".repeat(depth) + inner + "]".repeat(depth);
 
-  it("a document may nest a hundred levels deep, and no deeper [quality 2.11]", () => {
+  it("may nest a hundred levels deep, and no deeper [quality 2.11]", () => {
     expect(JSON.stringify(parsed(nested(100)))).toBe(nested(100));
     expect(JSON.stringify(parsed(nested(100, "{}").slice(1, -1)))).toBe(nested(99, "{}"));
     for (const text of [nested(101), nested(100, "{}"), `${nested(50)}${"[".repeat(101)}`])
       expect(() => parsed(text)).toThrow(expect.objectContaining({ code: "INVALID_JSON" }));
   });
 
-  it("brackets inside of strings do not count as nesting [quality 2.11]", () => {
+  it("may have any number of brackets inside strings [quality 2.11]", () => {
     const texts = ["[{".repeat(200), `\\"${"[".repeat(200)}`, `\u00eb\u{1f600}${"{".repeat(200)}\\`];
     for (const text of texts) expect(parsed(JSON.stringify([text]))).toEqual([text]);
   });
 
-  it("a document with too many keys and list entries is refused [quality 2.11]", () => {
+  it("is refused with too many keys and list entries [quality 2.11]", () => {
     const list = (count: number) => JSON.stringify(Array.from({ length: count }, () => "a,b"));
     expect(parsed(list(50), 50)).toHaveLength(50);
     expect(() => parsed(list(51), 50)).toThrow(expect.objectContaining({ code: "INVALID_JSON" }));

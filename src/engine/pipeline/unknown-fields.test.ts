@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readQuery } from "./read-query.ts";
 import { findUnknownFields } from "./unknown-fields.ts";
 
-describe("fields that a contract does not declare", () => {
+describe("fields that no contract declares", () => {
   const schema = Type.Object({
     known: Type.Union([Type.Object({ inner: Type.String() }), Type.Null()]),
     free: Type.Unsafe<object>({ type: "object" }),
@@ -11,7 +11,7 @@ describe("fields that a contract does not declare", () => {
   });
   const listFields = (value: unknown) => findUnknownFields(schema, value).map(({ field }) => field);
 
-  it("unknown fields are listed by their paths; null and free objects have none [G09]", () => {
+  it("are listed by their paths, except in null and free objects [G09]", () => {
     expect(
       listFields({ known: { inner: "a" }, free: { any: { thing: 1 } }, list: [{ inner: "a" }] }),
     ).toEqual([]);
@@ -29,7 +29,7 @@ describe("numbers of a query", () => {
   const readLimit = (text: string, outOfRange: "clamp" | "reject") =>
     readQuery(page, `limit=${text}`, { unknown: "keep", outOfRange })["limit"];
 
-  it("a page size beyond 2^53 is clamped, and only digits are a number [G08]", () => {
+  it("beyond 2^53 are clamped for a page size, and must consist of digits [G08]", () => {
     const long = "9".repeat(20);
     expect(readLimit(long, "clamp")).toBe(Number.MAX_SAFE_INTEGER);
     expect(readLimit(`-${long}`, "clamp")).toBe(Number.MIN_SAFE_INTEGER);

@@ -18,16 +18,16 @@ const RIGHT = sign(SECRET, BODY);
 const HEX = RIGHT.slice("sha256=".length);
 const base64 = (bytes: Uint8Array | string) => createHmac("sha256", SECRET).update(bytes).digest("base64");
 
-describe("verdict", () => {
+describe("the verdict on a signature", () => {
   const check = (header: string | string[] | undefined, body: Uint8Array = BODY) =>
     checkSignature({ secret: SECRET, header, body });
 
-  it("accepts the right signature, also as the only element of a list [6.3]", () => {
+  it("is valid for the right signature, also as the only element of a list [6.3]", () => {
     expect(check(RIGHT)).toMatchObject({ verdict: "valid", code: "match" });
     expect(check([RIGHT])).toMatchObject({ verdict: "valid", code: "match" });
   });
 
-  it("calls an absent or empty header missing [6.3]", () => {
+  it("is missing for an absent or empty header [6.3]", () => {
     expect(check(undefined)).toMatchObject({ verdict: "missing", code: "no-header" });
     expect(check([])).toMatchObject({ verdict: "missing", code: "no-header" });
     expect(check("  ")).toMatchObject({ verdict: "missing", code: "empty-header" });
@@ -83,7 +83,7 @@ describe("verdict", () => {
     ["an empty secret", "", /empty secret/],
     ["another webhook's secret", "whsec_other", /webhook wh_2/],
   ];
-  it.each(secrets)("names %s as the wrong secret and never prints a secret [6.3]", (_name, key, reason) => {
+  it.each(secrets)("names %s as the wrong secret and never contains a secret [6.3]", (_name, key, reason) => {
     const header = `sha256=${createHmac("sha256", key).update(BODY).digest("hex")}`;
     const candidates = () => [{ label: "the secret of webhook wh_2", secret: "whsec_other" }];
     const checked = checkSignature({ secret: SECRET, header, body: BODY, candidates });
@@ -122,7 +122,7 @@ describe("verdict", () => {
     ["read as Latin-1", '{"a":"ë"}', '{"a":"Ã«"}', /Latin-1/],
   ];
   it.each(bodies)(
-    "detects a body that was %s when it was signed [6.3]",
+    "explains a body that was %s when it was signed [6.3]",
     (_name, received, signed, reason) => {
       const checked = check(sign(SECRET, Buffer.from(signed)), Buffer.from(received));
       expect(checked).toMatchObject({ verdict: "invalid", code: "body-changed" });
@@ -130,19 +130,19 @@ describe("verdict", () => {
     },
   );
 
-  it("reports that there is no explanation if one byte of the body changed [6.3]", () => {
+  it("has no explanation if one byte of the body changed [6.3]", () => {
     const changed = Buffer.from(BODY);
     changed[10] = changed[10]! ^ 1;
     expect(check(RIGHT, changed)).toMatchObject({ verdict: "invalid", code: "mismatch" });
   });
 
-  it("checks bodies that are not JSON, nested too deeply, or prototype-named without throwing [6.3]", () => {
+  it("is given without an exception for bodies that are not JSON, too deep, or named like a prototype [6.3]", () => {
     for (const text of ["{", "[".repeat(60_000) + "]".repeat(60_000), '{"__proto__":{"a":1}}', "\u0000"]) {
       expect(check(RIGHT, Buffer.from(text))).toMatchObject({ verdict: "invalid", code: "mismatch" });
     }
   });
 
-  it("reports an unknown secret, and a missing header as missing [6.3]", () => {
+  it("says if the secret is unknown, and if the header is missing [6.3]", () => {
     const unknown = { secret: undefined, body: BODY };
     expect(checkSignature({ ...unknown, header: RIGHT })).toMatchObject({
       verdict: "invalid",

@@ -13,8 +13,8 @@ const hex = (key: string | Uint8Array, bytes: string | Uint8Array = BODY, algori
 const explain = (mine: string, given: { secret?: string; timestamp?: string } = {}) =>
   explainSignature({ secret: SECRET, body: BODY, mine, ...given });
 
-describe("the inputs of a receiver's own digest [6.3]", () => {
-  it("a valid signature is valid, and the expected one is reported [6.3]", () => {
+describe("the explanation of a receiver's own digest [6.3]", () => {
+  it("confirms a valid signature, and contains the expected one [6.3]", () => {
     expect(explain(sign(SECRET, BODY))).toMatchObject({
       verdict: "valid",
       expected: sign(SECRET, BODY),
@@ -33,7 +33,7 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     ["that was never set", "undefined", /not set/],
     ["encoded", Buffer.from(SECRET).toString("base64"), /encoded in base64/],
   ];
-  it.each(keys)("a digest made with a secret %s is explained [6.3]", (_name, key, reason) => {
+  it.each(keys)("names the secret if the digest was made with a secret %s [6.3]", (_name, key, reason) => {
     const found = explain(`sha256=${hex(key)}`);
     expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
     expect(found.reason).toMatch(reason);
@@ -41,16 +41,13 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     expect(`${found.reason} ${found.fix}`).not.toContain(BARE);
   });
 
-  it.each(keys)(
-    "listen explains a digest made with a secret %s in the same words [interfaces 14]",
-    (_name, key) => {
-      const header = `sha256=${hex(key)}`;
-      const { reason, code } = explain(header);
-      expect(checkSignature({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
-    },
-  );
+  it.each(keys)("is the same in listen for a digest made with a secret %s [interfaces 14]", (_name, key) => {
+    const header = `sha256=${hex(key)}`;
+    const { reason, code } = explain(header);
+    expect(checkSignature({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
+  });
 
-  it("a digest made with a secret decoded from hex is explained [6.3]", () => {
+  it("names a secret that was decoded from hex [6.3]", () => {
     const secret = "whsec_9b1d4f2c7a60e358";
     const mine = `sha256=${hex(Buffer.from("9b1d4f2c7a60e358", "hex"))}`;
     expect(explain(mine, { secret }).reason).toMatch(/decoded from hex/);
@@ -64,7 +61,7 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     ["in quotation marks", `'${SECRET}'`, /without its quotation marks/],
   ];
   it.each(damaged)(
-    "a right digest is explained where the secret at hand is given %s [6.3]",
+    "recognizes a right digest if the secret at hand is given %s [6.3]",
     (_name, secret, reason) => {
       const found = explain(sign(SECRET, BODY), { secret });
       expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
@@ -72,7 +69,7 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     },
   );
 
-  it("a right digest is explained where the secret at hand is given decoded [6.3]", () => {
+  it("recognizes a right digest if the secret at hand is given decoded [6.3]", () => {
     const secret = `whsec_${Buffer.from("a readable secret").toString("base64")}`;
     expect(explain(sign(secret, BODY), { secret: "a readable secret" }).reason).toMatch(/given decoded/);
   });
@@ -89,31 +86,34 @@ describe("the inputs of a receiver's own digest [6.3]", () => {
     ["v0 and colons", `v0:17:${TEXT}`, { timestamp: "17" }, /"v0:"/],
     ["id and timestamp", `del_1.17.${TEXT}`, { timestamp: "17" }, /the delivery's id, the timestamp given/],
   ];
-  it.each(joined)("a digest over the body and %s is explained [6.3]", (_name, signed, given, reason) => {
-    const found = explain(`sha256=${hex(SECRET, signed)}`, given);
-    expect(found.code).toBe("body-changed");
-    expect(found.reason).toMatch(reason);
-  });
+  it.each(joined)(
+    "names the other input of a digest over the body and %s [6.3]",
+    (_name, signed, given, reason) => {
+      const found = explain(`sha256=${hex(SECRET, signed)}`, given);
+      expect(found.code).toBe("body-changed");
+      expect(found.reason).toMatch(reason);
+    },
+  );
 
-  it("two mistakes at once are both named, with both fixes [6.3]", () => {
+  it("names two mistakes at once, with both fixes [6.3]", () => {
     const found = explain(`sha256=${hex(BARE, `${TEXT}\n`)}`);
     expect(found.reason).toMatch(/two mistakes.*without its whsec_ prefix over the body with a line break/);
     expect(found.fix).toMatch(/whsec_ included.*bytes as they travel/);
   });
 
-  it("a wrong form and a wrong hash are both explained [6.3]", () => {
+  it("names a wrong form and a wrong hash [6.3]", () => {
     const found = explain(hex(BARE, BODY, "sha1"));
     expect(found.code).toBe("no-prefix");
     expect(found.reason).toMatch(/also, .*HMAC with sha1, made with the secret without its whsec_ prefix/);
     expect(found.fix).toMatch(/^Write `sha256=`.*whsec_ included/);
   });
 
-  it("a hash of the secret and the body is distinguished from an HMAC [6.3]", () => {
+  it("distinguishes a hash of the secret and the body from an HMAC [6.3]", () => {
     const mine = `sha256=${createHash("sha256").update(SECRET).update(BODY).digest("hex")}`;
     expect(explain(mine)).toMatchObject({ code: "wrong-algorithm", fix: expect.stringContaining("HMAC") });
   });
 
-  it("a right digest with text behind it is explained [6.3]", () => {
+  it("recognizes a right digest with text behind it [6.3]", () => {
     expect(explain(`${sign(SECRET, BODY)}00`).reason).toMatch(/the right digest, and more behind it/);
   });
 });

@@ -8,8 +8,8 @@ const COLLECTIONS = RESOURCES.flatMap((resource) =>
 );
 const NAMES = new Set(COLLECTIONS.map(({ name }) => name));
 
-describe("records", () => {
-  it("every collection of state calls has a factory [interfaces 4]", () => {
+describe("a record", () => {
+  it("has a factory in every collection of state calls [interfaces 4]", () => {
     const without = COLLECTIONS.filter(
       ({ collection, resource, name }) => !collection.internal && resource.factories?.[name] === undefined,
     );
@@ -18,7 +18,7 @@ describe("records", () => {
       for (const made of Object.keys(factories)) expect(NAMES, `${name} makes ${made}`).toContain(made);
   });
 
-  it("references name existing collections [interfaces 5]", () => {
+  it("has references to existing collections only [interfaces 5]", () => {
     let references = 0;
     for (const { collection } of COLLECTIONS) {
       for (const reference of referencesIn(collection.schema)) {
@@ -29,7 +29,7 @@ describe("records", () => {
     expect(references).toBeGreaterThan(40);
   });
 
-  it("a field that is named after an organization refers to one [interfaces 5]", () => {
+  it("has a reference in every field that is named after an organization [interfaces 5]", () => {
     for (const { collection, name } of COLLECTIONS) {
       const { properties = {} } = collection.schema as { properties?: Record<string, object> };
       if (!Object.hasOwn(properties, "organization_id")) continue;
@@ -38,7 +38,7 @@ describe("records", () => {
     }
   });
 
-  it("the reference world has no dangling reference [interfaces 5]", () => {
+  it("has no dangling reference in the reference world [interfaces 5]", () => {
     const { tables } = new FixtureLibrary({ resources: RESOURCES }).load("reference").root(1);
     let seen = 0;
     for (const { collection, name } of COLLECTIONS) {

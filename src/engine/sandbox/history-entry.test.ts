@@ -36,7 +36,7 @@ it.each([
   ["the last that it names, where none is shown", ["hidden_1"], { org: "org_1", note: "note_2" }, "note_2"],
   ["the first, where no request names any", ["note_1"], undefined, "note_1"],
   ["none, where there is none", [], undefined, null],
-])("the subject of a change is %s [interfaces 10]", (_what, ids, named, subject) => {
+])("the subject of a change is recognized: %s [interfaces 10]", (_what, ids, named, subject) => {
   const entry = new HistoryEntry(new Timeline().append(), place, asked, undefined);
   entry.findSubject(written(...ids), named);
   expect(entry.subject).toBe(subject);
@@ -44,7 +44,7 @@ it.each([
   expect(entry.subject).toBe(subject ?? "note_9");
 });
 
-it("the title of a change mentions that its client saw a refusal [interfaces 10]", () => {
+it("the title of a change mentions that its client got a refusal [interfaces 10]", () => {
   const entry = new HistoryEntry(new Timeline().append(), place, asked, undefined);
   expect(entry.title).toBe("user_ada asked to write a note.");
   entry.answered({ status: 503, code: "SERVICE_UNAVAILABLE" });

@@ -201,7 +201,7 @@ class Machine {
 }
 
 describe("rewind and fork [interfaces 10]", () => {
-  it("agree with copies of the world on either side of every entry, over 500 sequences [interfaces 10]", async () => {
+  it("agree with copies of the world before and after every entry, over 500 sequences [interfaces 10]", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 40, size: "max" }), async (steps) => {
         const machine = new Machine();

@@ -109,7 +109,7 @@ describe("the journal", () => {
     expect(shown(entry.request_body)).toBe("abc");
   });
 
-  it("the journal takes at most 32 MB, warnings and reasons included [interfaces 4]", () => {
+  it("the journal uses at most 32 MB, warnings and reasons included [interfaces 4]", () => {
     const journal = makeJournal(1000);
     const megabyte = "w".repeat(1024 * 1024);
     for (let i = 0; i < 40; i++) journal.add(answered({ warnings: [megabyte] }));

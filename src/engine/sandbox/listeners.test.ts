@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { combineTimers } from "./listeners.ts";
 
-it("a timer reaches all resources that handle its kind, and its effect ends when all of theirs have", async () => {
+it("a timer is handled by all resources that handle its kind, and ends when all of them have finished", async () => {
   const calls: string[] = [];
   let end = () => {};
   const ended = new Promise<void>((resolve) => {

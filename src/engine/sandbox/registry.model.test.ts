@@ -259,8 +259,8 @@ function seen(sandbox: Sandbox): Held {
   };
 }
 
-describe("a sandbox is a value [interfaces 4]", () => {
-  it("snapshot, restore, upload, fork and reset agree with a model over 1,000 sequences [interfaces 4]", async () => {
+describe("a sandbox as a value [interfaces 4]", () => {
+  it("agrees with a model of snapshot, restore, upload, fork and reset over 1,000 sequences [interfaces 4]", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 40, size: "max" }), async (steps) => {
         const machine = new Machine();

@@ -18,7 +18,7 @@ function put({ world }: Sandbox, text: string, change = makeRequest(world, "key_
   return change;
 }
 
-it("a request that changes the world is one entry, whichever answer comes first [interfaces 10]", () => {
+it("a request that changes the world is one entry, whichever part ends first [interfaces 10]", () => {
   const sandbox = makeSandbox(LIMIT);
   const [first, second] = [put(sandbox, "a"), put(sandbox, "b")];
   const lines = [answer(sandbox, second), answer(sandbox), answer(sandbox, first)];
@@ -55,7 +55,7 @@ it("a request whose change was evicted meanwhile gets its own entry [interfaces 
   expect(sandbox.timeline.entries).toContain(line.entry);
 });
 
-it("a change whose entry was dropped continues in another, of which that is the cause [interfaces 10]", () => {
+it("a change whose entry was dropped continues in a new entry, which names it as its cause [interfaces 10]", () => {
   const sandbox = makeSandbox(LIMIT);
   const change = put(sandbox, "x");
   for (let i = 0; i < LIMIT; i++) sandbox.recorder.recordBytes({ change: makeRequest(sandbox.world) });

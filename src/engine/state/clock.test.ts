@@ -36,7 +36,7 @@ describe("the clock as a value [interfaces 4]", () => {
     ["scaled", 3, 3, 1_300, 66.66666666666667],
     ["scaled", 0.25, 0.25, 1_025, 1_900],
   ] as const)(
-    "a %s clock of rate %d shows and waits for the right instants",
+    "in mode %s of rate %d shows the right time and waits the right duration",
     (mode, asked, rate, now, delay) => {
       const clock = makeClock(mode, 1_000, 50, asked);
       expect(clock).toEqual({ mode, at: 1_000, wall: 50, rate });
@@ -51,7 +51,7 @@ describe("the clock as a value [interfaces 4]", () => {
     },
   );
 
-  it("a clock shows whole milliseconds up to the year 9999", () => {
+  it("shows whole milliseconds up to the year 9999", () => {
     expect(readClock(makeClock("scaled", 1_000, 0, 0.3), 9)).toBe(1_002);
     expect(readClock(makeClock("real", LAST_INSTANT - 1, 0), 99)).toBe(LAST_INSTANT);
     expect(new Date(LAST_INSTANT).toISOString()).toBe("9999-12-31T23:59:59.999Z");
@@ -66,11 +66,11 @@ describe("the clock as a value [interfaces 4]", () => {
     ["next", 1_500, 1_500],
     ["next", 500, 1_000],
     [LAST_INSTANT, NEVER, LAST_INSTANT],
-  ])("an advance to %s where %d is due ends at %d", (target, due, end) => {
+  ])("ends an advance to %s where %d is due at %d", (target, due, end) => {
     expect(endOfAdvance(target, 1_000, due)).toBe(end);
   });
 
-  it("an advance ends neither in the past nor after the year 9999", () => {
+  it("ends no advance in the past or after the year 9999", () => {
     expect(() => endOfAdvance(999, 1_000, NEVER)).toThrow(new RangeError("the clock only moves forward"));
     const beyond = new RangeError("the clock ends with the year 9999");
     expect(() => endOfAdvance(LAST_INSTANT + 1, 1_000, NEVER)).toThrow(beyond);

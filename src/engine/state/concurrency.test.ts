@@ -13,7 +13,7 @@ function gate() {
 /** Lets everything happen that waits for nothing else. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-it("a mutex runs work one after the other, also after work that failed", async () => {
+it("a mutex runs tasks one after the other, also after one that failed", async () => {
   const turns = new Mutex();
   const done: string[] = [];
   const [first, second] = [gate(), gate()];
@@ -40,7 +40,7 @@ it("a mutex runs work one after the other, also after work that failed", async (
   await new Mutex().idle();
 });
 
-it("pending work includes work that begins meanwhile, and work that fails", async () => {
+it("waiting for pending work includes work that begins meanwhile or fails", async () => {
   const work = new PendingWork();
   await work.settled();
   const [first, second] = [gate(), gate()];
@@ -78,7 +78,7 @@ function stand(size: number, each = size) {
 }
 
 describe("a fair queue", () => {
-  it("a client with much work delays another by one piece of it, not by all [interfaces 7]", async () => {
+  it("delays a client by one task of another client, not by all of them [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(1);
     const [greedy, modest, third] = [{}, {}, {}];
     for (const name of ["g1", "g2", "g3", "g4"]) void ask(greedy, name);
@@ -90,7 +90,7 @@ describe("a fair queue", () => {
     expect(begun).toEqual(["g1", "g2", "m1", "t1", "g3", "m2", "g4"]);
   });
 
-  it("a client limited to one task leaves the other place free [interfaces 7]", async () => {
+  it("leaves the other place free if a client is limited to one task [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(2, 1);
     const [greedy, modest] = [{}, {}];
     for (const name of ["g1", "g2", "g3", "g4"]) void ask(greedy, name);
@@ -105,7 +105,7 @@ describe("a fair queue", () => {
     expect(begun).toEqual(["g1", "m1", "g2", "m2", "g3", "g4", "third"]);
   });
 
-  it("at most `size` pieces of work run at once, and a failed one makes room [interfaces 7]", async () => {
+  it("runs at most `size` tasks at once, and a failed one makes room [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(2);
     const failing = new FairQueue<object>({ size: 1, each: 1 });
     await expect(failing.run({}, never, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
@@ -119,7 +119,7 @@ describe("a fair queue", () => {
     expect(await Promise.all(answers)).toEqual(["a", "b", "c"]);
   });
 
-  it("a waiting client that leaves frees its place [interfaces 7]", async () => {
+  it("frees the place of a waiting client that leaves [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(1);
     const one = {};
     void ask(one, "first");

@@ -37,7 +37,7 @@ describe("SortedTree.differences", () => {
     );
   });
 
-  it("does not read the shared parts of both trees", () => {
+  it("skips the parts that both trees share", () => {
     const entries = Array.from({ length: 100_000 }, (_, key) => [key, { key }] as const);
     let reads = 0;
     const counting: Compare<number, object> = (a, _a, b) => {

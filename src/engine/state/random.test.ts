@@ -4,8 +4,8 @@ import { drawRequestId, hash32, Random } from "./random.ts";
 const drawn = (count: number, draw: () => unknown) => Array.from({ length: count }, draw);
 
 /** These are promises: with other numbers the same fixture and seed would give other bytes than before. */
-describe("the same seed, the same bytes [interfaces 5]", () => {
-  it("numbers [interfaces 5]", () => {
+describe("a seed [interfaces 5]", () => {
+  it("gives the same numbers on every machine [interfaces 5]", () => {
     const random = new Random(7, "label", 1);
     expect(drawn(4, () => random.uint32())).toEqual([469192163, 1134271823, 3219655735, 4273588543]);
     expect(drawn(2, () => random.float())).toEqual([0.31636387784965336, 0.45110778068192303]);
@@ -24,14 +24,14 @@ describe("the same seed, the same bytes [interfaces 5]", () => {
     ]);
   });
 
-  it("seed and each label matter, and where one ends [interfaces 5]", () => {
+  it("gives other numbers with another seed, label or boundary between labels [interfaces 5]", () => {
     const first = (seed: number, ...labels: (string | number)[]) => new Random(seed, ...labels).uint32();
     const all = [first(1), first(2), first(1, "a"), first(1, "a", "b"), first(1, "ab"), first(1, "a", 1)];
     expect(new Set(all).size).toBe(all.length);
     expect(first(1, "a", 1)).toBe(first(1, "a", "1"));
   });
 
-  it("a number is the same label as its text [interfaces 5]", () => {
+  it("treats a number as the same label as its text [interfaces 5]", () => {
     const first = (label: string | number) => new Random(7, label).uint32();
     const numbers = [0, 9, 10, 99, 100, 1_000_000, 999_999_999, 2 ** 31 - 1, 2 ** 31, 2 ** 53, -1, 1.5, 1e21];
     for (const number of numbers) expect([number, first(number)]).toEqual([number, first(String(number))]);
@@ -40,7 +40,7 @@ describe("the same seed, the same bytes [interfaces 5]", () => {
     ]);
   });
 
-  it("every number of a range, its ends included [interfaces 5]", () => {
+  it("draws every number of a range, its ends included [interfaces 5]", () => {
     const random = new Random(1);
     expect(new Set(drawn(100, () => random.int(1, 3)))).toEqual(new Set([1, 2, 3]));
     expect(new Set(drawn(100, () => random.pick(["a", "b"])))).toEqual(new Set(["a", "b"]));
@@ -48,7 +48,7 @@ describe("the same seed, the same bytes [interfaces 5]", () => {
     expect(random.sample(["a", "b"], 5)).toEqual(["a", "b"]);
   });
 
-  it("hashes and the ids of requests [interfaces 5]", () => {
+  it("gives the same hashes and request ids on every machine [interfaces 5]", () => {
     expect([hash32(""), hash32("request"), hash32("request", 7)]).toEqual([
       2872998923, 2805734191, 2250813256,
     ]);

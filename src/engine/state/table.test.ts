@@ -82,7 +82,7 @@ describe("a table [decision 2]", () => {
     );
   });
 
-  it("putAll gives the same lists as single puts, in all groups and orders [decision 2]", () => {
+  it("gives the same lists by putAll and by single puts, in all groups and orders [decision 2]", () => {
     const some = fc.uniqueArray(row, { selector: (one) => one.id, maxLength: 7 });
     fc.assert(
       fc.property(some, some, (given, put) => {
@@ -95,7 +95,7 @@ describe("a table [decision 2]", () => {
     );
   });
 
-  it("returns the same table if nothing changes [decision 2]", () => {
+  it("stays the same object if nothing changes [decision 2]", () => {
     const one = { id: "r1", groups: ["a"], order: 1, owner: null };
     const table = Table.of(rows, () => [one]);
     expect(table.put(one)).toBe(table);
@@ -107,7 +107,7 @@ describe("a table [decision 2]", () => {
     expect([...unread.changesTo(unread)]).toEqual([]);
   });
 
-  it("refuses an id that is there twice, and an index that it does not have [decision 2]", () => {
+  it("refuses a repeated id, and an index that it does not have [decision 2]", () => {
     const one = { id: "r1", groups: ["a"], order: 1, owner: null };
     expect(() => Table.of(rows, () => [one, { ...one }]).size).toThrow("rows holds the id r1 twice");
     expect(() => Table.empty(rows).index("by_colour", "a")).toThrow("rows has no index by_colour");

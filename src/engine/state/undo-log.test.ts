@@ -41,7 +41,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("many" as const), nth: fc.nat() }) },
 );
 
-it("the undo log brings back every version that was numbered, over 300 sequences [interfaces 10]", () => {
+it("the undo log restores every numbered version, over 300 sequences [interfaces 10]", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 200, size: "max" }), (steps) => {
       const log = new UndoLog();

@@ -16,7 +16,7 @@ const ids = (count: number): IdTree =>
 const numbers = (view: Iterable<{ n: number }>) => [...view].map(({ n }) => n);
 
 describe("a view reads only the requested records [decision 2]", () => {
-  it.each([0, 1, 64, 65, 200])("all of %d, however it was made [decision 2]", (count) => {
+  it.each([0, 1, 64, 65, 200])("if it shows all of %d, made in any way [decision 2]", (count) => {
     const all = Array.from({ length: count }, (_, n) => n);
     const list = all.map((n) => ({ n }));
     for (const view of [
@@ -48,7 +48,7 @@ describe("a view reads only the requested records [decision 2]", () => {
     [4, 99, [8, 9]],
     [99, 100, []],
     [3, 1, []],
-  ])("those from %d to %d [decision 2]", (from, to, found) => {
+  ])("if it is narrowed from %d to %d [decision 2]", (from, to, found) => {
     const narrowed = View.ofIds(ids(10), rows(10)).between(from, to);
     expect([narrowed.size, numbers(narrowed)]).toEqual([found.length, found]);
     expect(narrowed.first()?.n).toBe(found[0]);
@@ -58,11 +58,11 @@ describe("a view reads only the requested records [decision 2]", () => {
     expect(numbers(narrowed.between(-9, 9))).toEqual(found);
   });
 
-  it("a list without an order cannot be narrowed by one [decision 2]", () => {
+  it("and refuses to narrow a list without an order [decision 2]", () => {
     expect(() => View.ofRecords(rows(1)).between(0, 1)).toThrow("this list has no order to narrow by");
   });
 
-  it("a long list is read only as far as it is iterated [decision 2]", () => {
+  it("and no more of a long list than is iterated [decision 2]", () => {
     let read = 0;
     const tree = rows(1000);
     const counted = Object.create(tree, {

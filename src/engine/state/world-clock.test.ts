@@ -64,8 +64,8 @@ afterEach(() => {
   process.env["TZ"] = zone;
 });
 
-describe("the clock [interfaces 4]", () => {
-  it("400 days in one step are 400 steps of a day, 20 times over, in two time zones [interfaces 4]", async () => {
+describe("a sandbox's clock [interfaces 4]", () => {
+  it("runs the same in one step of 400 days as in 400 steps, in three time zones [interfaces 4]", async () => {
     const once = await trace(1);
     expect(await trace(400)).toBe(once);
     for (const name of ["Pacific/Kiritimati", "America/St_Johns"]) {
@@ -74,7 +74,7 @@ describe("the clock [interfaces 4]", () => {
     }
   });
 
-  it("simultaneous advances run one after the other [interfaces 4]", async () => {
+  it("runs simultaneous advances one after the other [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: 1 }));
     const [first, second] = await Promise.all([
@@ -86,7 +86,7 @@ describe("the clock [interfaces 4]", () => {
     for (const { at } of second) expect(Date.parse(at)).toBeGreaterThan(START + DAY);
   });
 
-  it("a restore ends a running advance, and the clock shows the snapshot's time [interfaces 4]", async () => {
+  it("ends a running advance at a restore, and shows the snapshot's time [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
     const snapshot = world.value();
@@ -100,7 +100,7 @@ describe("the clock [interfaces 4]", () => {
     expect(world.pending().map(({ due_at }) => Date.parse(due_at))).toEqual([START + HOUR]);
   });
 
-  it("a restore ends a running clock change, and the clock is the snapshot's [interfaces 4]", async () => {
+  it("ends a running clock change at a restore, and is the snapshot's [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
     const snapshot = world.value();
@@ -112,7 +112,7 @@ describe("the clock [interfaces 4]", () => {
     expect([world.clock.mode, world.epochNow()]).toEqual(["frozen", START]);
   });
 
-  it.each(["real", "scaled"] as const)("advance works while the clock is %s [interfaces 4]", async (mode) => {
+  it.each(["real", "scaled"] as const)("can be advanced while it is %s [interfaces 4]", async (mode) => {
     const { world, wall } = makeWorld(
       {
         timerHandlers: {
@@ -132,7 +132,7 @@ describe("the clock [interfaces 4]", () => {
     world.close();
   });
 
-  it("frozen without now stops the clock; real joins the wall clock and runs the timers in between [interfaces 4]", async () => {
+  it("stops if frozen without a time, and joins the wall clock if real, running the timers in between [interfaces 4]", async () => {
     const { world, wall } = makeWorld({ timerHandlers: { expiry: () => {} } }, "scaled");
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: HOUR }));
     wall.now += 10_000;
@@ -147,7 +147,7 @@ describe("the clock [interfaces 4]", () => {
     world.close();
   });
 
-  it("a clock that starts sets a wake-up for the next timer, and one that stops clears it [interfaces 4]", async () => {
+  it("sets a wake-up for the next timer when it starts, and clears it when it stops [interfaces 4]", async () => {
     onTestFinished(fakeEngineTimers());
     const ran: string[] = [];
     const { world, wall } = makeWorld({
@@ -175,13 +175,13 @@ describe("the clock [interfaces 4]", () => {
     world.close();
   });
 
-  it("refuses to leave the calendar, and leaves the clock where it was [interfaces 4]", async () => {
+  it("refuses to leave the calendar, and stays where it was [interfaces 4]", async () => {
     const { world } = makeWorld();
     await expect(world.advance((now) => now + 8e15)).rejects.toThrow("9999");
     expect(world.epochNow()).toBe(START);
   });
 
-  it("a timer that is due now runs on a frozen clock too", () => {
+  it("runs a timer that is due now, also if frozen", () => {
     const { world } = makeWorld({
       timerHandlers: { expiry: (tx) => void tx.put(ticks, { id: "tick_1", at: 0, text: "" }) },
     });
@@ -195,7 +195,7 @@ describe("the clock [interfaces 4]", () => {
     world.close();
   });
 
-  it("a handler that throws loses its changes and its timer; the others run", async () => {
+  it("drops the changes and the timer of a handler that throws, and runs the others", async () => {
     const failed: string[] = [];
     const { world } = makeWorld({
       timerHandlers: {

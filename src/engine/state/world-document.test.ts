@@ -77,7 +77,7 @@ describe("a world as a document [interfaces 4]", () => {
     expect([...read.root.tables.get("notes")!.index("by_word", "three")]).toHaveLength(1);
   });
 
-  it("with a base it contains only the difference, and decodes with that base [interfaces 2]", () => {
+  it("contains only the difference to a base, and decodes with that base [interfaces 2]", () => {
     const document = encodeWorld(changed, { base: BASE });
     expect(document.tables).toEqual({
       notes: { put: [{ id: "note_3", text: "three" }], removed: ["note_1"] },
@@ -144,7 +144,7 @@ describe("a world as a document [interfaces 4]", () => {
       "tables._timers",
       "t is due after the year 9999",
     ],
-  ])("refuses %s, and names its place [interfaces 4]", (_what, spoil, field, message) => {
+  ])("is refused with %s, and the place is named [interfaces 4]", (_what, spoil, field, message) => {
     const document = whole();
     spoil(document);
     expect(() => decodeWorld(document, COLLECTIONS)).toThrow(
@@ -152,7 +152,7 @@ describe("a world as a document [interfaces 4]", () => {
     );
   });
 
-  it("refuses a difference with a record that cannot be [interfaces 2]", () => {
+  it("is refused as a difference with an impossible record [interfaces 2]", () => {
     const document = encodeWorld(changed, { base: BASE });
     Object.assign(document.tables, { notes: { put: [{ id: "note_9" }], removed: [] } });
     expect(() => decodeWorld(document, COLLECTIONS, { base: BASE })).toThrow(

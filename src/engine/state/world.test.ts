@@ -37,8 +37,8 @@ function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" = "f
   return { world, pass: (ms: number) => (wall += ms) };
 }
 
-describe("World", () => {
-  it("leaves no trace of a change that threw", () => {
+describe("a world", () => {
+  it("is unchanged by a transaction that threw", () => {
     const { world } = makeWorld();
     const before = world.root;
     expect(() =>
@@ -50,7 +50,7 @@ describe("World", () => {
     expect(world.root).toBe(before);
   });
 
-  it("keeps lists in order and narrows them by range without touching the rest", () => {
+  it("keeps lists in order and narrows them by range without reading the rest", () => {
     const { world } = makeWorld();
     world.transact((tx) => {
       for (let i = 0; i < 10; i++)
@@ -71,7 +71,7 @@ describe("World", () => {
     expect(tx.index(notes, "by_folder", "none").size).toBe(0);
   });
 
-  it("advance runs what becomes due in order, at its due time, and waits for its effects [interfaces 4]", async () => {
+  it("runs due timers of an advance in order, at their due times, and waits for their effects [interfaces 4]", async () => {
     const seen: string[] = [];
     const { world } = makeWorld({
       timerHandlers: {
@@ -108,7 +108,7 @@ describe("World", () => {
     expect(world.pending().map(({ subject }) => subject)).toEqual(["z"]);
   });
 
-  it("advance starts all timers of one instant together and leaves out a cancelled one [interfaces 4]", async () => {
+  it("starts all timers of one instant together, without a cancelled one [interfaces 4]", async () => {
     const seen: string[] = [];
     const open: (() => void)[] = [];
     const { world } = makeWorld({
@@ -140,7 +140,7 @@ describe("World", () => {
     expect(seen).toEqual(["a begins", "b begins", "a ends", "b ends", "c begins", "c ends"]);
   });
 
-  it("ends the wait for the next change when it changes, when it ends, and when the signal aborts", async () => {
+  it("ends a wait for the next change when it changes, when it ends, and when the signal aborts", async () => {
     const { world } = makeWorld();
     const leaving = new AbortController();
     const changed = world.nextChange(leaving.signal);
@@ -157,7 +157,7 @@ describe("World", () => {
     expect(world.isClosed).toBe(true);
   });
 
-  it("tells its parts when a restore or the end replaces it", () => {
+  it("notifies its parts when a restore or the end replaces it", () => {
     const seen: boolean[] = [];
     const { world } = makeWorld({ onReplace: ({ isClosed }) => seen.push(isClosed) });
     world.restore(world.value());
@@ -165,7 +165,7 @@ describe("World", () => {
     expect(seen).toEqual([false, true]);
   });
 
-  it("advance refuses to go back and {next} goes to the nearest due instant [interfaces 4]", async () => {
+  it("refuses to go back, and goes to the nearest due instant for {next} [interfaces 4]", async () => {
     const { world } = makeWorld();
     await expect(world.advance(START - 1)).rejects.toThrow(RangeError);
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: 60_000 }));
@@ -175,7 +175,7 @@ describe("World", () => {
     expect(world.epochNow()).toBe(START + 60_000);
   });
 
-  it("runs the timers due on a moving clock before the world is read", () => {
+  it("runs the timers that are due on a moving clock before it is read", () => {
     const { world, pass } = makeWorld(
       { timerHandlers: { expiry: (tx) => void tx.insert(notes, { id: "note_1", folder: "a", at: 0 }) } },
       "real",
@@ -189,7 +189,7 @@ describe("World", () => {
     world.close();
   });
 
-  it("restoring shows the clock, the data and the draws of the snapshot again [interfaces 4]", () => {
+  it("shows the clock, the data and the draws of a snapshot again after a restore [interfaces 4]", () => {
     const { world } = makeWorld();
     const snapshot = world.value();
     const draw = () => world.transact((tx) => tx.newId("note_"));

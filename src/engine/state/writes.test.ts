@@ -11,7 +11,7 @@ const wrote = (to: typeof notes, id: string, before: number | undefined, after: 
   return { collection: to, id, before: record(before), after: record(after) };
 };
 
-it("lists the written records of a collection once each, from before the first to after the last change [decision 2]", () => {
+it("the written records of a collection are listed once each, as before the first and after the last change [decision 2]", () => {
   const all = [
     wrote(notes, "a", undefined, 1),
     wrote(others, "a", 5, 6),

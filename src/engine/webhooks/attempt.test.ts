@@ -73,14 +73,14 @@ describe("an attempt to deliver", () => {
     expect(answer).toStrictEqual({ response_code: 0, duration_ms: 40, error: "connection refused" });
   });
 
-  it("a fault answers in the receiver's place, which is not called [interfaces 6]", async () => {
+  it("is answered by a fault without calling the receiver [interfaces 6]", async () => {
     const { sent, answer, exchange } = await attempt(answered, { answer: { response_code: 500 } });
     expect(sent).toEqual([]);
     expect(answer).toStrictEqual({ response_code: 500, duration_ms: 0, fault: "fault:inline/f" });
     expect(exchange).toMatchObject({ request_headers, response_headers: {}, response_body: EMPTY_BYTES });
   });
 
-  it("a fault that only delays takes of the receiver's time, and counts with it [interfaces 6]", async () => {
+  it("loses the time of a fault that only delays, and counts that time [interfaces 6]", async () => {
     const { sent, answer } = await attempt(answered, { holds_ms: 20 });
     expect(sent).toMatchObject([{ timeoutMs: 1980 }]);
     expect(answer).toStrictEqual({ response_code: 503, duration_ms: 60, fault: "fault:inline/f" });
@@ -97,7 +97,7 @@ describe("an attempt to deliver", () => {
     );
   });
 
-  it("reports whether the receiver accepted the delivery [interfaces 10]", () => {
+  it("says if the receiver accepted the delivery [interfaces 10]", () => {
     const act = (response_code: number) =>
       toChange(row, plan, { at: 0, url: plan.url, duration_ms: 1, response_code });
     expect(act(201)).toMatchObject({

@@ -23,8 +23,8 @@ function begun(queue: DeliveryQueue, oneByOne = false): string[] {
   return ids;
 }
 
-describe("DeliveryQueue", () => {
-  it("first attempts go one by one, in their order [6.4]", () => {
+describe("the delivery queue", () => {
+  it("makes first attempts one by one, in their order [6.4]", () => {
     const queue = new DeliveryQueue();
     const jobs = ["a", "b", "c"].map((id) => job("first", id));
     for (const each of jobs) queue.add(each);
@@ -33,7 +33,7 @@ describe("DeliveryQueue", () => {
     expect(begun(queue)).toEqual(["b/first"]);
   });
 
-  it("retries do not wait for first attempts, and are bounded; in an advance they go one by one [6.4]", () => {
+  it("makes retries beside first attempts, a bounded number at once, and one by one in an advance [6.4]", () => {
     const queue = new DeliveryQueue();
     queue.add(job("first", "new"));
     const retries = Array.from({ length: 6 }, (_, i) => job("retry", `old${i}`));
@@ -47,7 +47,7 @@ describe("DeliveryQueue", () => {
     expect(begun(queue, true)).toEqual(["old5/retry"]);
   });
 
-  it("attempts of one delivery run one after the other, for any trigger [G24]", () => {
+  it("runs attempts of one delivery one after the other, for any trigger [G24]", () => {
     const queue = new DeliveryQueue();
     const redelivery = job("redelivery", "a");
     queue.add(redelivery);

@@ -23,7 +23,7 @@ describe("the sender of deliveries", () => {
     expect(ids()).toEqual(["a", "c", "b", "d"]);
   });
 
-  it("sends 128 of a sandbox at once; then the webhook that has waited longest [6.4]", async () => {
+  it("sends at most 128 of a sandbox at once, then those of the webhook that has waited longest [6.4]", async () => {
     const { left, ids, sandbox } = senderStand();
     const { queue, remove } = sandbox();
     for (const webhook of several("wh_", 131)) await queue([`${webhook}/a`, `${webhook}/b`], webhook);
@@ -35,7 +35,7 @@ describe("the sender of deliveries", () => {
     expect(ids().slice(132)).toEqual(["wh_6/b", "wh_129/b"]);
   });
 
-  it("sends 512 of a server at once; a place that is free goes to the sandbox that waits [6.4]", async () => {
+  it("sends at most 512 of a server at once, and gives a free place to the sandbox that waits [6.4]", async () => {
     const { left, ids, sandbox } = senderStand();
     const sandboxes = several("s", 5).map((name) => ({ name, ...sandbox(name) }));
     for (const { name, queue } of sandboxes) {
@@ -52,7 +52,7 @@ describe("the sender of deliveries", () => {
     expect(ids().slice(514)).toEqual(several("new", 4));
   });
 
-  it("a cancelled attempt is never sent if it waits; one in progress is cut off and leaves no trace [G24]", async () => {
+  it("never sends a cancelled attempt that waits, and cuts off one in progress without a trace [G24]", async () => {
     const { left, ids, recorded, made, errors, sandbox } = senderStand();
     const { world, queue, remove, attempt } = sandbox();
     await queue(["a", "b", "c"]);
@@ -93,7 +93,7 @@ describe("the sender of deliveries", () => {
     expect(ids().slice(2)).toEqual(["z", "a", "m"]);
   });
 
-  it("an attempt from before a restore is not recorded, even if the same attempt is queued again [interfaces 4]", async () => {
+  it("does not record an attempt from before a restore, even if the same attempt is queued again [interfaces 4]", async () => {
     const { left, ids, recorded, made, sandbox } = senderStand();
     const { world, queue, waiting } = sandbox();
     await queue(["a", "b"]);
@@ -108,7 +108,7 @@ describe("the sender of deliveries", () => {
     expect(recorded).toHaveLength(1);
   });
 
-  it("the end of a world ends its attempts, and later ones are not sent [interfaces 4]", async () => {
+  it("ends the attempts of a world that ends, and sends no later ones [interfaces 4]", async () => {
     const { left, ids, recorded, made, errors, sandbox } = senderStand();
     const { world, queue, attempt } = sandbox();
     await queue(["a", "b"]);
@@ -124,7 +124,7 @@ describe("the sender of deliveries", () => {
     expect([recorded.length, made.length, errors.length]).toEqual([0, 0, 0]);
   });
 
-  it("an attempt that the rules cancel is not made; the next one is [G24]", async () => {
+  it("does not make an attempt that the rules cancel, but the next one [G24]", async () => {
     const { ids, made, sandbox } = senderStand({
       rules: {
         plan: (_world, { delivery_id: body, id }) =>
@@ -141,7 +141,7 @@ describe("the sender of deliveries", () => {
     expect(made).toEqual([]);
   });
 
-  it("an attempt that cannot be made or recorded is reported, and no longer awaited [6.4]", async () => {
+  it("reports an attempt that cannot be made or recorded, and stops waiting for it [6.4]", async () => {
     const broken = (what: string) => () => {
       throw new Error(`no ${what}`);
     };
@@ -165,7 +165,7 @@ describe("the sender of deliveries", () => {
     }
   });
 
-  it("an attempt waits until its change is stored, and is not made if that was undone [quality 2.6]", async () => {
+  it("sends an attempt after its change is stored, and not at all if that was undone [quality 2.6]", async () => {
     const ready: { resolve: () => void; reject: (why: Error) => void }[] = [];
     const readyToSend = () => new Promise<void>((resolve, reject) => ready.push({ resolve, reject }));
     const { ids, recorded, made, sandbox } = senderStand({ readyToSend });
@@ -228,7 +228,7 @@ describe("the sender of deliveries", () => {
     expect((await ran).map(({ subject }) => subject)).toEqual(["a", "b"]);
   });
 
-  it("a retry that has become needless is not queued, and counts as run [6.4]", async () => {
+  it("does not queue a retry that is no longer needed, and counts it as run [6.4]", async () => {
     const { ids, sandbox } = senderStand({ rules: { queueRetry: () => undefined } });
     const { world } = sandbox();
     world.transact((tx) => tx.schedule({ kind: "webhook.retry", subject: "a", due: 1000 }));
@@ -236,7 +236,7 @@ describe("the sender of deliveries", () => {
     expect(ids()).toEqual([]);
   });
 
-  it("an attempt is the act that its outcome is recorded by [interfaces 10]", async () => {
+  it("names the attempt as the source of the change that records its outcome [interfaces 10]", async () => {
     const { left, made, sandbox } = senderStand();
     const { world, queue, commits } = sandbox();
     world.clock = { ...world.clock, at: 77 };

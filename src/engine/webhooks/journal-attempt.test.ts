@@ -63,7 +63,7 @@ describe("an attempt in the journal", () => {
     });
   });
 
-  it("an attempt's entry in the history is the newest, unless that is of something else [interfaces 10]", () => {
+  it("has the number of its newest entry in the history, unless that is of something else [interfaces 10]", () => {
     const attempt = { row: { delivery_id: "del_1" } } as CompletedAttempt;
     const newest = { kind: "delivery", subject: "del_1" } as HistoryEntry;
     expect(findAttemptEntry(attempt, newest)).toBe(newest);
@@ -73,7 +73,7 @@ describe("an attempt in the journal", () => {
     expect(findAttemptEntry(attempt, undefined)).toBeUndefined();
   });
 
-  it("needs no reasons where the receiver took it; a fault is the decision [interfaces 14]", () => {
+  it("has no reasons if the receiver accepted it; a fault is the decision [interfaces 14]", () => {
     expect(journaled({ response_code: 204 })).toMatchObject({ decision: "delivered", reasons: [] });
     expect(journaled({ response_code: 200, fault: "fault:inline/f" })).toMatchObject({
       ...{ decision: "fault:inline/f", reasons: [] },
@@ -95,7 +95,7 @@ describe("an attempt in the journal", () => {
     });
   });
 
-  it("keeps the first 4,096 bytes of an answer [interfaces 14]", () => {
+  it("keeps the first 4,096 bytes of the receiver's answer [interfaces 14]", () => {
     const long = toUtf8("0123456789".repeat(500));
     expect(journaled({}, long).response_body).toEqual(long.slice(0, 4096));
   });

@@ -45,7 +45,7 @@ const answers = fc.array(
 describe.each([
   ["America/New_York", 300],
   ["Pacific/Auckland", -780],
-])("under TZ=%s", (zone, januaryOffset) => {
+])("in the time zone %s", (zone, januaryOffset) => {
   let before: string | undefined;
   beforeEach(() => {
     before = process.env["TZ"];
@@ -55,7 +55,7 @@ describe.each([
     process.env["TZ"] = before;
   });
 
-  it("the zone of the test is really in force [G24]", () => {
+  it("the time zone of the test is in force [G24]", () => {
     expect(new Date(Date.UTC(2025, 0, 1)).getTimezoneOffset()).toBe(januaryOffset);
   });
 
@@ -114,8 +114,8 @@ describe.each([
   });
 });
 
-describe("classify and settleAttempt", () => {
-  it("2xx is success, 410 disables, everything else is retried, redirects and no answer included [3.3]", () => {
+describe("the outcome of an attempt", () => {
+  it("is success for 2xx, disables for 410, and is retried for everything else, redirects and no answer included [3.3]", () => {
     for (const code of [200, 201, 204, 299]) expect(classify(code)).toBe("success");
     expect(classify(410)).toBe("disabled");
     for (const code of [0, 100, 199, 300, 301, 308, 400, 404, 409, 411, 429, 500, 599]) {
@@ -123,7 +123,7 @@ describe("classify and settleAttempt", () => {
     }
   });
 
-  it("410 disables the webhook and leaves no retry, even with delays left [6.4]", () => {
+  it("disables the webhook for 410 and leaves no retry, even with delays left [6.4]", () => {
     expect(settleAttempt({ scheduledAttempts: 1, endedAt: 5, responseCode: 410 })).toEqual({
       status: "failed",
       disablesWebhook: true,
@@ -131,7 +131,7 @@ describe("classify and settleAttempt", () => {
     });
   });
 
-  it("the default schedule is the documented one [G24]", () => {
+  it("follows the documented schedule by default [G24]", () => {
     expect(DEFAULT_RETRY_SCHEDULE).toEqual([MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]);
   });
 });

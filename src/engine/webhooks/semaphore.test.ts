@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Semaphore } from "./delivery-queue.ts";
 
-describe("Semaphore", () => {
-  it("at most N hold a place, and waiting callers follow in order [6.4]", () => {
+describe("the semaphore", () => {
+  it("gives a place to at most N callers, and lets waiting callers follow in order [6.4]", () => {
     const budget = new Semaphore(2);
     const log: string[] = [];
     const claim = (name: string) => {
@@ -22,7 +22,7 @@ describe("Semaphore", () => {
     expect(log).toHaveLength(6);
   });
 
-  it("a place that the first waiter no longer needs goes to the next [6.4]", () => {
+  it("gives a place that the first waiter no longer needs to the next [6.4]", () => {
     const budget = new Semaphore(1);
     budget.take(() => {});
     let served = false;

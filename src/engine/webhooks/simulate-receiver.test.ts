@@ -11,15 +11,15 @@ const fault = (fields: Partial<DeliveryFault>): DeliveryFault => ({
 });
 const never = new AbortController().signal;
 
-describe("faults in a receiver's place [interfaces 6]", () => {
-  it("a simulated status counts as the receiver's answer [interfaces 6]", async () => {
+describe("a simulated receiver [interfaces 6]", () => {
+  it("answers its status as the receiver's answer [interfaces 6]", async () => {
     expect(await simulateReceiver(fault({ answer: { response_code: 503 } }), 1000, never)).toEqual({
       response_code: 503,
       duration_ms: 0,
     });
   });
 
-  it("a delay alone still calls the receiver, one beyond the timeout is timed out after 0.005 s [interfaces 6]", async () => {
+  it("calls the receiver after a delay, and is timed out after 0.005 s if the delay exceeds the timeout [interfaces 6]", async () => {
     expect(await simulateReceiver(fault({ holds_ms: 1 }), 1000, never)).toBeUndefined();
     for (const holds_ms of [60_000, Number.POSITIVE_INFINITY]) {
       expect(await simulateReceiver(fault({ holds_ms }), 5, never)).toMatchObject({
@@ -30,7 +30,7 @@ describe("faults in a receiver's place [interfaces 6]", () => {
     }
   });
 
-  it("calling the attempt off ends the wait [interfaces 6]", async () => {
+  it("stops waiting when the attempt is cancelled [interfaces 6]", async () => {
     const controller = new AbortController();
     const waiting = simulateReceiver(
       fault({ holds_ms: Number.POSITIVE_INFINITY }),

@@ -15,7 +15,7 @@ const responses = () => {
   return { ended, response };
 };
 
-test("answers that are ready in one turn of the loop are written at its end, in their order", async () => {
+test("answers that are ready in one turn of the event loop are written at its end, in their order", async () => {
   const { ended, response } = responses();
   flushTogether(response("a"), "1", "latin1");
   await Promise.resolve();
@@ -29,7 +29,7 @@ test("answers that are ready in one turn of the loop are written at its end, in 
   expect(ended.at(-1)).toBe("c 4");
 });
 
-test("a test's own clock in the server's process holds no answer back", async () => {
+test("a test's fake timers in the server's process delay no answer", async () => {
   const { ended, response } = responses();
   vi.useFakeTimers();
   flushTogether(response("a"), "1", "latin1");

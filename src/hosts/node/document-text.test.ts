@@ -47,7 +47,7 @@ describe("the text of a PDF [G20]", () => {
     expect(await read(document, 8)).toEqual({ text: "The pump" });
   });
 
-  it("a page that unfolds into a hundred megabytes ends the reading and keeps the text before it [G20]", async () => {
+  it("ends before a page that expands to a hundred megabytes, and keeps the text before it [G20]", async () => {
     const bomb = folded(Buffer.alloc(100 * MB, " "));
     const { text } = await read(
       pdf([plain(saying("The pump runs.")), bomb, plain(saying("Never reached."))]),
@@ -56,7 +56,7 @@ describe("the text of a PDF [G20]", () => {
     expect(text).not.toContain("Never reached.");
   });
 
-  it("invalid bytes have a problem, a PDF without words has an empty text [G20, G34]", async () => {
+  it("is empty for a PDF without words, and invalid bytes are a problem [G20, G34]", async () => {
     const unreadable = { text: "", problem: "the PDF cannot be read" };
     expect(await read(Buffer.from("%PDF-1.4 garbage"))).toEqual(unreadable);
     expect(await read(Buffer.alloc(0))).toEqual(unreadable);
@@ -64,7 +64,7 @@ describe("the text of a PDF [G20]", () => {
     expect(scanned).toEqual({ text: "\n" });
   });
 
-  it("the thread ends with its client [interfaces 7]", async () => {
+  it("is no longer read once its client has left [interfaces 7]", async () => {
     const client = new AbortController();
     const started = once(process, "worker") as Promise<[Worker]>;
     const reading = readPdf(pdf([plain(saying("never read"))]), {

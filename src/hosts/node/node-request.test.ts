@@ -38,7 +38,7 @@ function arriving() {
   return { incoming, plain, send, end };
 }
 
-describe("a body that takes long", () => {
+describe("a body that arrives slowly", () => {
   it("is read to its end while bytes arrive [quality 2.10]", async () => {
     const { plain, send, end } = arriving();
     const body = readBytes(plain, 100);
@@ -50,7 +50,7 @@ describe("a body that takes long", () => {
     expect(new TextDecoder().decode(await body)).toBe("one two three four");
   });
 
-  it("cuts its client off once it stops, and not before [quality 2.10]", async () => {
+  it("is cut off once its client stops, and not before [quality 2.10]", async () => {
     const { incoming, plain, send } = arriving();
     const body = readBytes(plain, 100).catch((error: unknown) => error);
     await send("one");
@@ -67,7 +67,7 @@ it.each([
   ["http://any.test/v1/models?a=1", "/v1/models?a=1"],
   ["http://any.test", "/"],
   ["http://any.test?a=1", "/?a=1"],
-])("the target %s means %s", (url, target) => {
+])("the request target %s is read as %s", (url, target) => {
   const incoming = { method: "GET", url, headers: {}, rawHeaders: [] } as unknown as IncomingMessage;
   expect(new NodeRequest(incoming, {} as ServerResponse).target).toBe(target);
 });

@@ -35,12 +35,12 @@ const OPEN_HEADERS = [
   ...["Accept", "X-Request-Id", "X-Token-Count", "Cookie-Policy", "Access-Control-Allow-Credentials"],
 ];
 
-describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
+describe("journal and bundle mask the same secrets [interfaces 4]", () => {
   const secrets = new SecretPlaceholders();
   it.each([
     ...FIELDS.map((name) => [name, true] as const),
     ...OPEN_FIELDS.map((name) => [name, false] as const),
-  ])("the field, the parameter, the field of a form %s: %s [interfaces 4]", (name, secret) => {
+  ])("in the field or parameter %s: %s [interfaces 4]", (name, secret) => {
     const escaped = name.replace(/^./, (first) => `%${first.charCodeAt(0).toString(16)}`);
     const part = `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${CANARY}\r\nmore ${CANARY}\r\n--b--\r\n`;
     const bytes = Buffer.from(`a=1&${escaped}=${CANARY}`);
@@ -67,13 +67,13 @@ describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
   it.each([
     ...HEADERS.map((name) => [name, true] as const),
     ...OPEN_HEADERS.map((name) => [name, false] as const),
-  ])("the header %s: %s [interfaces 4]", (name, secret) => {
+  ])("in the header %s: %s [interfaces 4]", (name, secret) => {
     for (const value of [CANARY, `Bearer ${CANARY}`])
       for (const shown of [redactHeader(name, value), secrets.redactHeader(name, value)])
         expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);
   });
 
-  it("a form keeps its other fields, and a URL loses its user [interfaces 4]", () => {
+  it("and keep a form's other fields, while a URL loses its user [interfaces 4]", () => {
     const part = (name: string, value: string) =>
       `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: text/plain\r\n\r\n${value}\r\n`;
     const form = `${part("token", CANARY)}${part("note", "kept")}--b--\r\n`;

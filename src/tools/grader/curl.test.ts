@@ -49,7 +49,7 @@ describe("the curl line of a check [6]", () => {
     expect(received(post(body)).body.equals(body)).toBe(true);
   });
 
-  it("keeps names, empty values and quotes in headers and URL [6]", () => {
+  it("preserves names, empty values and quotes in headers and URL [6]", () => {
     const { headers, url } = received(
       post(Buffer.from("{}"), [
         ["x-LOWER", "it's $HOME"],

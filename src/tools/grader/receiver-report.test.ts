@@ -69,7 +69,7 @@ describe("the receiver test's reports [interfaces 2]", () => {
     { outcome: "failed", element: "<failure" },
     { outcome: "error", element: "<error" },
     { outcome: "not-observable", element: "<skipped" },
-  ] as const)("JUnit tells $outcome as $element [interfaces 2]", ({ outcome, element }) => {
+  ] as const)("JUnit reports $outcome as $element [interfaces 2]", ({ outcome, element }) => {
     const xml = junit(receiverCases(reportWith({ outcome })));
     const found = ["<failure", "<error", "<skipped"].filter((one) => xml.includes(`${one} `));
     expect(found).toEqual([element]);

@@ -47,7 +47,7 @@ describe("understudy listen [interfaces 2]", () => {
     );
   });
 
-  it("explains a mismatch and shows the bytes that were to be signed [6.3]", async () => {
+  it("explains a mismatch and shows the bytes that should have been signed [6.3]", async () => {
     const { heard, send } = await listen({ secret: "whsec_right" });
     await send('{"é":1}\n', { secret: "right" });
     const { text } = heard[0]!;
@@ -69,7 +69,7 @@ describe("understudy listen [interfaces 2]", () => {
     expect(heard[0]!.text).toMatch(/fix: .*exactly as it was shown at creation/);
   });
 
-  it("a missing signature is distinguished from one without a secret to verify it [6.3]", async () => {
+  it("distinguishes a missing signature from a missing secret [6.3]", async () => {
     const checked = await listen({ secret: "whsec_right" });
     await fetch(checked.listener.url, { method: "POST", body: "{}" });
     expect(checked.heard[0]!.text).toContain("signature MISSING");
@@ -78,14 +78,14 @@ describe("understudy listen [interfaces 2]", () => {
     expect(unchecked.heard[0]!.text).toContain("not checked (no --secret)");
   });
 
-  it("a delivery's text cannot control the terminal [interfaces 2]", async () => {
+  it("keeps a delivery's text from controlling the terminal [interfaces 2]", async () => {
     const { heard, send } = await listen();
     await send("\u001b[2J\u009b\u202e");
     expect(heard[0]!.text).not.toContain("\u001b");
     expect(heard[0]!.text).toContain("\\u001b[2J\\u009b\\u202e");
   });
 
-  it("hang and reset are rehearsed too, and a taken port is an error [interfaces 2]", async () => {
+  it("simulates hang and reset, and reports a port in use [interfaces 2]", async () => {
     const { listener, send } = await listen({ answers: ["reset"] });
     await expect(send("{}")).rejects.toThrow();
     const port = Number(new URL(listener.url).port);

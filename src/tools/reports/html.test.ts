@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { html, trustMarkup } from "./html.ts";
 
-describe("html", () => {
+describe("the html template", () => {
   it("escapes interpolated values once, also in lists and nested templates", () => {
     const name = `<b title="x">&'`;
     const escaped = "&lt;b title=&quot;x&quot;&gt;&amp;&#39;";
@@ -13,7 +13,7 @@ describe("html", () => {
     expect(`${html`${html`<i>${1}</i>`}${trustMarkup("<hr>")}`}`).toBe("<i>1</i><hr>");
   });
 
-  it("lets no text out of the place it was put in", () => {
+  it("escapes every text for the place where it is put", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("<", ">", '"', "'", "&", "`", "=", " ", "a", "/") }),
@@ -25,7 +25,7 @@ describe("html", () => {
     );
   });
 
-  it("refuses an attribute without quotes, which no escaping could hold", () => {
+  it("refuses an attribute without quotes, for which no escaping is safe", () => {
     expect(() => html`<p title=${"a onclick=b"}>`).toThrow(TypeError);
   });
 });

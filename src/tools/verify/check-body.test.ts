@@ -14,7 +14,7 @@ function check(id: string, body: unknown): Verdict {
   return verdict;
 }
 
-describe("bodies", () => {
+describe("verify of a body", () => {
   const job = {
     job_id: "job_1",
     status: "running",
@@ -39,7 +39,7 @@ describe("bodies", () => {
   };
   const logs = (one: object) => ({ logs: [one], total_count: 1, skip: 0, take: 50 });
 
-  it("a field that the reference shows fails when it is missing or of another type [2.6]", () => {
+  it("fails if a documented field is missing or of another type [2.6]", () => {
     expect(check("change_logs.list", logs(entry)).outcome).toBe("passed");
     const { user_name: _, ...without } = entry;
     expect(check("change_logs.list", logs(without)).failures).toEqual([
@@ -49,7 +49,7 @@ describe("bodies", () => {
     expect(check("change_logs.list", logs({ ...entry, timestamp: "yesterday" })).outcome).toBe("failed");
   });
 
-  it("a prefix is specified, the rest of an identifier is ours [2.1]", () => {
+  it("checks the documented prefix of an identifier, and leaves the rest to the service [2.1]", () => {
     expect(check("change_logs.list", logs({ ...entry, id: "entry_1" })).outcome).toBe("failed");
     const { outcome, differences } = check("change_logs.list", logs({ ...entry, id: "log_1:2" }));
     expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G08"]);
@@ -57,7 +57,7 @@ describe("bodies", () => {
     expect(check("change_logs.list", logs({ ...entry, user_id: "1" })).outcome).toBe("failed");
   });
 
-  it("the rest of an identifier that may be null is ours too [2.1]", () => {
+  it("does so also for an identifier that may be null [2.1]", () => {
     const department = {
       ...{ id: "dept_a", name: "A", description: "", path: "dept_a", depth: 1, organization_id: "org_a" },
       ...{ member_count: 0, is_active: true, is_default: false, color: "#000000", created_by: "usr_1" },
@@ -73,12 +73,12 @@ describe("bodies", () => {
     ]);
   });
 
-  it("words that the reference lists for filters only differ [G31]", () => {
+  it("reports words that the reference lists for filters as differences only [G31]", () => {
     const { outcome, differences } = check("change_logs.list", logs({ ...entry, action: "polished" }));
     expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G31"]);
   });
 
-  it("the types of job fields, which are not shown, only differ [G14]", () => {
+  it("reports types of job fields, which are not documented, as differences only [G14]", () => {
     const list = (one: object) => ({ jobs: [one], total: 1, limit: 50, offset: 0 });
     expect(check("connector_jobs.list", list(job)).outcome).toBe("passed");
     expect(check("connector_jobs.list", list({ ...job, duration: "7 s" })).outcome).toBe("differs");
@@ -87,7 +87,7 @@ describe("bodies", () => {
     expect(check("connector_jobs.list", { total: 1, limit: 50, offset: 0 }).outcome).toBe("failed");
   });
 
-  it("undeclared fields are noted [2]", () => {
+  it("mentions undeclared fields [2]", () => {
     const verdict = check("change_logs.list", { ...logs({ ...entry, mood: "good" }), next: null });
     expect(verdict.outcome).toBe("passed");
     expect(verdict.notes).toEqual(["also answers /logs/*/mood, /next"]);

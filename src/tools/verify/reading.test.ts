@@ -16,8 +16,8 @@ const NAMES = new ObjectNames(RESOURCES);
 const folder = mkdtempSync(join(tmpdir(), "understudy-verify-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("verdict", () => {
-  it("an unobserved requirement never passes, and only the reference fails [interfaces 2]", () => {
+describe("the verdict of verify", () => {
+  it("is never a pass for an unobserved requirement, and fails only what the reference specifies [interfaces 2]", () => {
     expect(new Verdict().outcome).toBe("not-observable");
     const verdict = new Verdict();
     verdict.expect(true, "", "G08");
@@ -31,8 +31,8 @@ describe("verdict", () => {
   });
 });
 
-describe("objects", () => {
-  it("ids that belong together come first, given ones alone [interfaces 2]", () => {
+describe("objects that verify uses", () => {
+  it("are those that belong together first, or only the given ones [interfaces 2]", () => {
     const known = new KnownObjects(NAMES, new Map([["organization_id", ["org_a"]]]));
     known.read({ data: [{ id: "vs_1" }, { id: "vs_2" }], files: ["file_1"], text: "see file_2" });
     known.addTuple({ store_id: "vs_2", file_id: "file_9" });
@@ -49,7 +49,7 @@ describe("objects", () => {
     expect(known.bindings([])).toEqual([{}]);
   });
 
-  it("invented ids do not count as found [interfaces 2]", () => {
+  it("do not count as found if their ids are invented [interfaces 2]", () => {
     const known = new KnownObjects(NAMES);
     known.read({ details: { session_id: inventId("mbsess_") }, job_id: "4711" });
     expect(known.one("session_id")).toBeUndefined();
@@ -57,8 +57,8 @@ describe("objects", () => {
   });
 });
 
-describe("names", () => {
-  it("come from the declarations: one per prefix, collections for the parameter of their ids [2.1]", () => {
+describe("names of verify's objects", () => {
+  it("come from the declarations: one per prefix, or a collection for the parameter of its ids [2.1]", () => {
     const known = new KnownObjects(NAMES);
     const ids = ["asst_1", "file_1", "mbsess_1", "mcoll_1", "trans_1", "vs_1", "wh_1"];
     known.read({ ids, others: ["org_1", "usr_1", "whsec_1", "asst_", "nothing"] });
@@ -76,7 +76,7 @@ describe("names", () => {
     ]);
   });
 
-  it("an id that turns up is for reading only [interfaces 2]", () => {
+  it("are for reading only if an id was found by chance [interfaces 2]", () => {
     const about = { section: "4", summary: "", errors: [], success: { status: 204 }, handle: noContent };
     const names = new ObjectNames([
       {
@@ -133,7 +133,7 @@ describe("--use", () => {
   });
 });
 
-describe("pace", () => {
+describe("the pace of verify", () => {
   const answer = (status: number, headers: Record<string, string>, text = "") => ({
     ...{ status, text, json: undefined, problem: undefined },
     headers: new Headers(headers),
@@ -152,7 +152,7 @@ describe("pace", () => {
     expect(pace.due()).toBe(0);
   });
 
-  it("repeats a request refused for its rate, but not for its price [G05]", () => {
+  it("repeats a request refused for its rate, but not for its spending [G05]", () => {
     const pace = new RequestPacer();
     expect(pace.retryAfter(answer(429, { "retry-after": "7" }))).toBe(7000);
     expect(pace.retryAfter(answer(429, { "retry-after": "99999" }))).toBe(120_000);

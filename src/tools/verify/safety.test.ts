@@ -61,7 +61,7 @@ const run = (target: string, write: boolean) =>
     wait: async () => {},
   });
 
-describe("usage", () => {
+describe("verify's options", () => {
   it.each([
     ["/v1", KEY, /must be an http or https URL/],
     ["ftp://127.0.0.1:1", KEY, /must be an http or https URL/],
@@ -70,7 +70,7 @@ describe("usage", () => {
     ["http://127.0.0.1:1/?a=b", KEY, /without query or fragment/],
     ["http://127.0.0.1:1", "a b", /one word/],
     ["http://127.0.0.1:1", "ключ", /one word/],
-  ])("%s with the key %s is refused [interfaces 2]", async (target, key, message) => {
+  ])("%s with the key %s are refused [interfaces 2]", async (target, key, message) => {
     const signal = new AbortController().signal;
     const about = { target, key, write: false, version: "0" };
     const options = { contract: CONTRACT, ...about, signal, wait: async () => {} };
@@ -79,8 +79,8 @@ describe("usage", () => {
   });
 });
 
-describe("without --write", () => {
-  it("a service that obeys every request is left unchanged [interfaces 2]", async () => {
+describe("verify without --write", () => {
+  it("leaves a service unchanged that obeys every request [interfaces 2]", async () => {
     const { url, received } = await obedient();
     const report = await run(url, false);
     expect(report.verdict).toBe("fail");
@@ -94,7 +94,7 @@ describe("without --write", () => {
     expect(report.checks.filter(({ family }) => family === "writes")).toEqual([]);
   });
 
-  it("the plan without --write has the same checks, except those that write [interfaces 2]", () => {
+  it("has the same plan, except for the checks that write [interfaces 2]", () => {
     const reading = checksFor(CONTRACT, false);
     expect(reading.filter(({ family }) => family === "writes")).toEqual([]);
     const rest = checksFor(CONTRACT, true).filter(({ family }) => family !== "writes");
@@ -104,7 +104,7 @@ describe("without --write", () => {
     );
   });
 
-  it("the client refuses to send a request that changes something [interfaces 2]", async () => {
+  it("refuses to send a request that changes something [interfaces 2]", async () => {
     const { url, received } = await obedient();
     const target = new Target({
       ...{ url, key: KEY, write: false, timeoutMs: 1000, wait: async () => {}, userAgent: "test" },
@@ -126,7 +126,7 @@ describe("without --write", () => {
     expect(received).toEqual([]);
   });
 
-  it("a call without credentials names no existing object [interfaces 2]", () => {
+  it("names no existing object in a call without credentials [interfaces 2]", () => {
     const operation = CONTRACT.operation("threads.delete");
     expect(
       changesNothing({ operation, credential: "none", params: { thread_id: inventId("thread_") } }),

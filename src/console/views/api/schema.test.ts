@@ -19,8 +19,8 @@ function show(schema: JsonSchema, components: SchemaComponents) {
   return shown;
 }
 
-describe("the console shows a schema of one's own that", () => {
-  it("consists of itself, with the fields of all its parts [interfaces 18]", () => {
+describe("the console's view of a schema", () => {
+  it("shows the fields of all parts of a schema that refers to itself [interfaces 18]", () => {
     const part = (name: string, ...others: string[]): JsonSchema => ({
       allOf: others.map(refer),
       type: "object",
@@ -37,7 +37,7 @@ describe("the console shows a schema of one's own that", () => {
     ]);
   });
 
-  it("shares its parts over forty levels, each joined once [interfaces 18]", () => {
+  it("joins each part once, if forty levels of a schema share parts [interfaces 18]", () => {
     const schemas = Object.fromEntries(
       numbers.map((at): [string, JsonSchema] => [
         `L${at}`,
@@ -54,7 +54,7 @@ describe("the console shows a schema of one's own that", () => {
     expect(Object.keys(example as object)).toHaveLength(40);
   });
 
-  it("contains itself in required fields, lists and alternatives [interfaces 18]", () => {
+  it("ends for a schema that contains itself in required fields, lists and alternatives [interfaces 18]", () => {
     const node: JsonSchema = {
       type: "object",
       required: ["child", "children", "either", "name"],
@@ -76,7 +76,7 @@ describe("the console shows a schema of one's own that", () => {
     show(refer("Either"), components);
   });
 
-  it("is wide at every level: forty required objects of forty, and forty alternatives of forty [interfaces 18]", () => {
+  it("is short for a schema that is wide at every level, with objects or alternatives [interfaces 18]", () => {
     const fields = Object.fromEntries(numbers.map((at) => [`f${at}`, refer("Wide")]));
     const wide: JsonSchema = { type: "object", required: Object.keys(fields), properties: fields };
     const choice: JsonSchema = {
@@ -91,7 +91,7 @@ describe("the console shows a schema of one's own that", () => {
     expect(type.endsWith("| …")).toBe(true);
   });
 
-  it("is a chain of ten thousand references, or names what is not there [interfaces 18]", () => {
+  it("follows ten thousand references, and names one that leads nowhere [interfaces 18]", () => {
     const chain = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, at): [string, JsonSchema] => [`S${at}`, refer(`S${at + 1}`)]),
     );
@@ -100,7 +100,7 @@ describe("the console shows a schema of one's own that", () => {
     expect(show(refer("Lost"), of({})).type).toBe("any");
   });
 
-  it("nests lists two thousand deep [interfaces 18]", () => {
+  it("ends for lists that nest two thousand deep [interfaces 18]", () => {
     let schema: JsonSchema = { type: "string" };
     for (let level = 0; level < 2_000; level++) schema = { type: "array", items: schema };
     expect(show(schema, of({})).type).toMatch(/^any(\[\])+$/);

@@ -31,7 +31,7 @@ describe("buildAxis", () => {
     ]);
   });
 
-  it("has no marks that overlap, on a phone too [interfaces 4]", () => {
+  it("has no overlapping marks, also on a phone [interfaces 4]", () => {
     const pending = [20, 33, 60, 90, 600, 3600].map((seconds) => due(seconds * 1000));
     for (const [width, count] of [
       [1200, 6],

@@ -174,7 +174,7 @@ describe("toOutcome", () => {
     expect(toOutcome({ request: undefined, entry: entry(1, given), fault: undefined })).toBe(outcome);
   });
 
-  it("learns the fault of an attempt that arrives in the message after its entry", () => {
+  it("updates an attempt's fault, which arrives in a later message", () => {
     const lists = {
       requests: [line(1)],
       history: [entry(2, { kind: "delivery", delivered: false })],

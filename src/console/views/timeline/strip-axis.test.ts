@@ -47,14 +47,14 @@ describe("stripAxis", () => {
     expect(cuts).toHaveLength(1);
   });
 
-  it("handles no entries and one entry", () => {
+  it("is drawn without entries and with one", () => {
     expect(buildAxis().ticks(500)).toEqual([]);
     expect(buildAxis(5).places).toEqual([0]);
     expect(buildAxis(5).ticks(500)).toEqual([{ at: 0, word: "12:00:00" }]);
   });
 });
 
-it("a slow response is higher on the strip, and one of minutes stays within it [interfaces 10]", () => {
+it("a slow response is drawn higher on the strip, and one of minutes stays within it [interfaces 10]", () => {
   const heights = [0, 1, 100, 5000, 9999].map(toY);
   expect(heights).toEqual(heights.toSorted((a, b) => b - a));
   expect([10_000, 30_000, 600_000].map(toY)).toEqual([TOP, TOP, TOP]);

@@ -31,7 +31,7 @@ describe("the text of a document", () => {
     ["a table of one row", (of: AbortSignal) => readRows(",".repeat(MB / 4), of)],
     ["a table of empty rows", (of: AbortSignal) => readRows("\n".repeat(MB), of)],
   ])(
-    "reading %s leaves turns to other requests and ends with its client [interfaces 7]",
+    "is read from %s in turns with other requests, and reading ends with its client [interfaces 7]",
     async (_what, read) => {
       expect(await turnsDuring(read(signal))).toBeGreaterThan(10);
       const client = new AbortController();
@@ -41,7 +41,7 @@ describe("the text of a document", () => {
     },
   );
 
-  it("reading a page stops at the depth at which browsers stop [interfaces 7]", async () => {
+  it("stops at the depth at which browsers stop [interfaces 7]", async () => {
     // An element takes the parser time for each element around it: four megabytes took minutes.
     const page = `<p>first<b>second</b>${"<b>".repeat(10_000)}far below`;
     const text = await readMarkup(page, { signal });
@@ -51,7 +51,7 @@ describe("the text of a document", () => {
     expect(flat).toContain("at the end");
   });
 
-  it("reading a page or a table stops at the longest text that is stored [interfaces 7]", async () => {
+  it("is cut at the longest stored text in a page or a table [interfaces 7]", async () => {
     const words = "<p>word</p>".repeat(MB / 11);
     expect((await readMarkup(words, { signal })).length).toBeLessThan(MAX_TEXT_LENGTH + 20_000);
     const rows = await readRows("a,b\n".repeat(MB / 4), signal);
@@ -59,20 +59,20 @@ describe("the text of a document", () => {
     expect(rows.join("\n").length).toBeLessThan(MAX_TEXT_LENGTH + 20_000);
   });
 
-  it("a row is cut at the longest text that is stored, and empty rows count [interfaces 7]", () => {
+  it("is cut within a row at the longest stored text, and empty rows count [interfaces 7]", () => {
     const kept = cutRows([`a,${"b ".repeat(MB)}`, "c"]);
     expect(kept.join(" ").length).toBeLessThanOrEqual(MAX_TEXT_LENGTH);
     expect(cutRows([...Array.from({ length: MAX_TEXT_LENGTH + 1 }, () => ""), "too late"])).toEqual([]);
   });
 
-  it("a quote that is closed never or too late makes a table of lines [G34]", async () => {
+  it("of a table with a quote closed never or too late is its lines [G34]", async () => {
     expect(await readRows('a,b\n"c,d\ne,f', signal)).toEqual(["a,b", '"c,d', "e,f"]);
     const late = `a,b\n"c\n${"d".repeat(2 * MAX_TEXT_LENGTH)}",e\nf,g`;
     expect((await readRows(late, signal)).length).toBe(4);
     expect(await readRows('a;b\r\n\r\n"c\nd";e', signal)).toEqual(["a;b", '"c\nd";e']);
   });
 
-  it("JSON becomes a line for each value, and truncated JSON stays text [G20]", () => {
+  it("has a line for each value of JSON, and truncated JSON stays text [G20]", () => {
     expect(readJson('{"a": {"b": [1, {"c": "two"}]}, "d": null, "e": true}')).toBe(
       "a b: 1\na b c: two\ne: true",
     );

@@ -30,7 +30,7 @@ describe("the examination of a file", () => {
   it.each([
     ["application/pdf", "document"],
     ["image/png", "image"],
-  ])("%s waits for its turn as %s before its bytes are read [interfaces 7]", async (type, kind) => {
+  ])("of %s waits for its turn as %s before the bytes are read [interfaces 7]", async (type, kind) => {
     const { calls, io } = recordServices("no such thing");
     await examineUpload(upload(type), io);
     expect(calls).toEqual([`turn for ${kind}`, "read", "turn ended", "room for 0"]);
@@ -43,7 +43,7 @@ describe("the examination of a file", () => {
     ["text/csv", "One,sentence.\nAnother,sentence."],
     ["application/json", '{"one": "sentence", "another": "sentence"}'],
   ])(
-    "%s waits for its turn as text and counts against the sandbox's bytes [interfaces 7]",
+    "of %s waits for its turn as text and counts against the sandbox's bytes [interfaces 7]",
     async (type, text) => {
       const { calls, io } = recordServices(text);
       const found = await examineUpload(upload(type, text.length), io);

@@ -16,7 +16,7 @@ describe("the passages of a text", () => {
     expect(first).toMatch(/^(?:𝒜)+$/u);
   });
 
-  it("end at the longest text that is stored [G20]", () => {
+  it("end at the longest stored text [G20]", () => {
     const passages = cutIntoPassages("sentence. ".repeat(MAX_TEXT_LENGTH));
     expect(passages.join(" ").length).toBeLessThanOrEqual(MAX_TEXT_LENGTH + 10);
     expect(cutIntoPassages(" \n\u0000 .!? \n")).toEqual([]);

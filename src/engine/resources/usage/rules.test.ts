@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limitFigures, pickWorse, toStatus } from "./rules.ts";
 
-describe("usage classification [3.6]", () => {
+describe("the status of usage [3.6]", () => {
   it.each([
     [0, 100, "ok"],
     [79_999_999, 100, "ok"],
@@ -13,11 +13,11 @@ describe("usage classification [3.6]", () => {
     [0, 0, "exceeded"],
     [0, 0.000_000_1, "exceeded"],
     [5_000_000, null, "no_limit"],
-  ] as const)("%d micro of %s is %s [3.6]", (spent, limit, status) => {
+  ] as const)("is for %d micro-units of the limit %s: %s [3.6]", (spent, limit, status) => {
     expect(toStatus(spent, limit)).toBe(status);
   });
 
-  it("classifies before it rounds [G33]", () => {
+  it("is decided before rounding [G33]", () => {
     expect(limitFigures(79_999_999, 100)).toEqual({
       monthly_limit: 100,
       current_usage: 80,
@@ -27,7 +27,7 @@ describe("usage classification [3.6]", () => {
     });
   });
 
-  it("over the limit the budget is 0, and a limit of 0 is used up [G33]", () => {
+  it("has a budget of 0 over the limit, and a limit of 0 is used up [G33]", () => {
     expect(limitFigures(250_000_000, 100)).toMatchObject({
       remaining_budget: 0,
       utilization_percentage: 250,
@@ -35,7 +35,7 @@ describe("usage classification [3.6]", () => {
     expect(limitFigures(0, 0)).toMatchObject({ remaining_budget: 0, utilization_percentage: 100 });
   });
 
-  it("without a limit the figures are null [G33]", () => {
+  it("has null figures without a limit [G33]", () => {
     expect(limitFigures(7_126_000, null)).toEqual({
       monthly_limit: null,
       current_usage: 7.13,
@@ -45,7 +45,7 @@ describe("usage classification [3.6]", () => {
     });
   });
 
-  it("overall is the worst [G33]", () => {
+  it("is overall the worst of its parts [G33]", () => {
     expect(pickWorse("no_limit", "ok")).toBe("ok");
     expect(pickWorse("warning", "ok")).toBe("warning");
     expect(pickWorse("warning", "exceeded")).toBe("exceeded");

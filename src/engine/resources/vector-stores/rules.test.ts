@@ -5,7 +5,7 @@ import { findStepEnd, progressAt } from "./rules.ts";
 const minute = { started_at: 1000, processing_ms: 60_000 };
 const at = (seconds: number) => progressAt(minute, 1000 + seconds * 1000);
 
-describe("progress of a file", () => {
+describe("the processing of a file", () => {
   it.each([
     [0, 0, "parsing"],
     [8.999, 14, "parsing"],
@@ -14,16 +14,19 @@ describe("progress of a file", () => {
     [24, 40, "embedding"],
     [27, 45, "embedding"],
     [59.999, 99, "embedding"],
-  ])("after %d of 60 seconds it is at %d percent, %s [G11]", (seconds, progress_percent, current_step) => {
-    expect(at(seconds)).toEqual({ progress_percent, current_step });
-  });
+  ])(
+    "has after %d of 60 seconds reached %d percent and the step %s [G11]",
+    (seconds, progress_percent, current_step) => {
+      expect(at(seconds)).toEqual({ progress_percent, current_step });
+    },
+  );
 
-  it("the progress stays below 100 during processing [3.1]", () => {
+  it("stays below 100 percent until it ends [3.1]", () => {
     expect(at(3600).progress_percent).toBe(99);
     expect(progressAt({ started_at: 0, processing_ms: 0 }, 0).progress_percent).toBe(99);
   });
 
-  it("each step ends when the next begins, for any duration [G11]", () => {
+  it("has steps that end when the next begins, for any duration [G11]", () => {
     for (const processing_ms of [0, 1, 7, 333, 7000, 60_000, 86_400_001]) {
       const processing = { started_at: -5, processing_ms };
       const ends: number[] = [];
@@ -40,7 +43,7 @@ describe("progress of a file", () => {
     }
   });
 
-  it("documents are readable, other types are not [G11]", () => {
+  it("accepts documents, and no other types [G11]", () => {
     for (const type of [
       "text/plain",
       "text/markdown; charset=utf-8",

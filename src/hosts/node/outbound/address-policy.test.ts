@@ -77,8 +77,8 @@ const at = (...addresses: string[]): ResolvedAddress[] =>
 
 const noLookup: Lookup = (hostname) => Promise.reject(new Error(`${hostname} was looked up`));
 
-describe("address policy", () => {
-  it("shared mode connects to no spelling of a forbidden address; local mode reaches them [interfaces 7]", async () => {
+describe("the address policy", () => {
+  it("forbids every spelling of a private address in shared mode, and allows them in local mode [interfaces 7]", async () => {
     const canary = await startListener();
     const local = sender({ mode: "local" }, noLookup);
     const shared = sender({ mode: "shared" }, noLookup);
@@ -95,7 +95,7 @@ describe("address policy", () => {
     expect(canary.connections()).toBe(LOOPBACK_SPELLINGS.length);
   });
 
-  it("shared mode lets public addresses through, also inside IPv6 forms [interfaces 7]", () => {
+  it("allows public addresses in shared mode, also inside IPv6 forms [interfaces 7]", () => {
     const policy = createAddressPolicy({ mode: "shared" });
     for (const address of PUBLIC_ADDRESSES) {
       expect([address, policy.refusal(address)]).toEqual([address, null]);
@@ -103,7 +103,7 @@ describe("address policy", () => {
     expect(policy.refusal("not an address")).toMatch(/not an IP address/);
   });
 
-  it("the refusal names the address and its kind [interfaces 7]", async () => {
+  it("names the address and its kind when it refuses [interfaces 7]", async () => {
     const shared = sender({ mode: "shared" }, () => Promise.resolve(at("100.64.0.1")));
     expect((await post(shared, "hook.example.test", 80)).error).toEqual({
       kind: "forbidden_address",
@@ -111,7 +111,7 @@ describe("address policy", () => {
     });
   });
 
-  it("of a name's addresses those are called that may be, wherever they stand [interfaces 7]", async () => {
+  it("uses the allowed addresses of a name, in any position [interfaces 7]", async () => {
     const [receiver, canary] = await startListeners("127.0.0.2", "127.0.0.1");
     for (const addresses of [
       at("127.0.0.2", "127.0.0.1"),
@@ -128,7 +128,7 @@ describe("address policy", () => {
     expect(canary.connections()).toBe(0);
   });
 
-  it("a name is refused if all its addresses are, with the reason of the first [interfaces 7]", async () => {
+  it("refuses a name if all its addresses are refused, with the reason of the first [interfaces 7]", async () => {
     const canary = await startListener();
     const lookup: Lookup = async () => at("10.0.0.1", "127.0.0.1", "::ffff:127.0.0.1");
     const result = await post(sender({ mode: "shared" }, lookup), "several.example.test", canary.port);
@@ -139,7 +139,7 @@ describe("address policy", () => {
     expect(canary.connections()).toBe(0);
   });
 
-  it("with a thousand changing DNS answers, each name is resolved once, and the canary sees no connection [interfaces 7]", async () => {
+  it("resolves each name once, so that a thousand changing DNS answers never reach the forbidden address [interfaces 7]", async () => {
     const [receiver, canary] = await startListeners("127.0.0.2", "127.0.0.1");
     const answers = [at("127.0.0.2"), at("127.0.0.1"), at("127.0.0.2", "127.0.0.1"), at("127.0.0.2")];
     let asked = 0;
@@ -158,7 +158,7 @@ describe("address policy", () => {
     expect(canary.connections()).toBe(0);
   });
 
-  it("ranges allowed by CIDR may be called, their neighbours not [interfaces 7]", async () => {
+  it("allows the ranges given by CIDR, and not their neighbours [interfaces 7]", async () => {
     const canary = await startListener();
     const allowing = sender({ mode: "shared", allow: ["127.0.0.1/32", "fd12::/16"] });
     expect((await post(allowing, "0x7f.1", canary.port)).response_code).toBe(204);
@@ -173,7 +173,7 @@ describe("address policy", () => {
     expect(policy.refusal("64:ff9b::10.1.0.1")).toMatch(/NAT64.*private/);
   });
 
-  it("a range that is not a CIDR is refused with an example [interfaces 7]", () => {
+  it("refuses a range that is not a CIDR, with an example [interfaces 7]", () => {
     for (const range of ["10.0.0.1", "10.0.0.0/33", "example.test/8", ""]) {
       expect(() => createAddressPolicy({ mode: "shared", allow: [range] })).toThrow(/write it as a CIDR/);
     }

@@ -14,12 +14,12 @@ import { TEST_CERTIFICATE, TEST_KEY } from "../../../../test/support/receivers/t
 
 afterEach(undoAll);
 
-describe("connections", () => {
+describe("a connection to a receiver", () => {
   const keepAlive: http.RequestListener = (request, response) => {
     request.resume().on("end", () => response.end("ok"));
   };
 
-  it("headers as a list go over a connection of their own, unless it may be reused [interfaces 14]", async () => {
+  it("is separate for headers given as a list, unless it may be reused [interfaces 14]", async () => {
     const seen: (string | undefined)[] = [];
     const target = await receiver((request, response) => {
       seen.push(request.headers.connection);
@@ -38,7 +38,7 @@ describe("connections", () => {
     expect(seen).toEqual(["keep-alive", "close", "close", "keep-alive", "keep-alive", "keep-alive"]);
   });
 
-  it("a connection whose answer keeps it for no time is not reused [interfaces 14]", async () => {
+  it("is not reused if its answer keeps it for no time [interfaces 14]", async () => {
     const target = await receiver((request, response) => {
       response.setHeader("Connection", "close");
       keepAlive(request, response);
@@ -49,14 +49,14 @@ describe("connections", () => {
     expect(target.connections()).toBe(2);
   });
 
-  it("connections a receiver offers to keep are used again [6.4]", async () => {
+  it("is reused if the receiver offers to keep it [6.4]", async () => {
     const target = await receiver(keepAlive);
     const outbound = sender();
     for (let round = 0; round < 10; round += 1) await outbound.send(posting(target.url));
     expect(target.connections()).toBe(1);
   });
 
-  it("a receiver that hangs up without announcing it loses no delivery [G24]", async () => {
+  it("loses no delivery if the receiver closes it without announcing that [G24]", async () => {
     let requests = 0;
     const curt = net.createServer((socket) => {
       socket.on("error", () => {});
@@ -77,7 +77,7 @@ describe("connections", () => {
     expect(requests).toBe(30);
   });
 
-  it("one attempt is one request, also when a kept connection breaks under it [G24]", async () => {
+  it("carries one request per attempt, also if it breaks while it is reused [G24]", async () => {
     let requests = 0;
     const target = await receiver((request, response) => {
       requests += 1;
@@ -91,7 +91,7 @@ describe("connections", () => {
     expect(requests).toBe(2);
   });
 
-  it("a refused connection and an unknown host are answers of code 0 [G24]", async () => {
+  it("has response_code 0 if it is refused or the host is unknown [G24]", async () => {
     const gone = await hostile("silence");
     await gone.close();
     const lookup = () =>
@@ -105,7 +105,7 @@ describe("connections", () => {
     expect(unknown).toMatchObject({ response_code: 0, error: { kind: "dns" } });
   });
 
-  it("the next address is tried when a name's first one refuses [6.4]", async () => {
+  it("uses the next address when a name's first one refuses [6.4]", async () => {
     const target = await receiver(keepAlive);
     const lookup = async () => [
       { address: "127.0.0.3", family: 4 as const },
@@ -115,7 +115,7 @@ describe("connections", () => {
     expect(result.response_code).toBe(200);
   });
 
-  it("an attempt can be called off, and closing the sender ends those under way [G24]", async () => {
+  it("ends when its attempt is cancelled or the sender is closed [G24]", async () => {
     const target = await hostile("silence");
     const outbound = sender();
     const signal = AbortSignal.timeout(50);

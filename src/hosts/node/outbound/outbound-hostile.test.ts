@@ -90,7 +90,7 @@ describe("hostile receivers", () => {
   });
 
   it.each(behaviours)(
-    "%s: one request, ended in time, at most 64 KB kept [quality 2.12, G24]",
+    "%s: gets one request, is ended in time, and at most 64 KB of it are kept [quality 2.12, G24]",
     (behaviour) => {
       const { result, connections } = attempts.get(behaviour)!;
       expect(result.error?.kind ?? result.response_code).toBe(EXPECTED[behaviour]);
@@ -119,7 +119,7 @@ describe("hostile receivers", () => {
     expect(kinds.filter((kind) => kind === "aborted").length).toBeGreaterThanOrEqual(5 * timeouts);
   });
 
-  it("five attempts at once of each hostile receiver end in time [quality 2.12]", async () => {
+  it("are ended in time, also five attempts at once of each [quality 2.12]", async () => {
     const targets = await Promise.all(behaviours.map(hostile));
     const results = await Promise.all(attack(targets, sender(), TIMEOUT_MS));
     for (const [place, { error, duration_ms }] of results.entries()) {
@@ -129,7 +129,7 @@ describe("hostile receivers", () => {
     }
   });
 
-  it("two hundred hanging requests to one origin delay no other request [quality 2.12]", async () => {
+  it("delay no other request, also if two hundred requests to one origin hang [quality 2.12]", async () => {
     const answer: http.RequestListener = (request, response) => {
       if (request.url === "/hook") response.end("ok");
     };

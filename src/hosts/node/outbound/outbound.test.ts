@@ -24,8 +24,8 @@ async function readAll(request: http.IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-describe("answers", () => {
-  it("redirects are not followed: the 3xx is the answer, and its target sees no connection [G24]", async () => {
+describe("an answer of a receiver", () => {
+  it("is final if it is a redirect: its target sees no connection [G24]", async () => {
     const canary = await receiver((_request, response) => response.end());
     const redirecting = await startRedirecting(canary.url);
     undoLater(() => redirecting.close());
@@ -34,7 +34,7 @@ describe("answers", () => {
     expect(canary.connections()).toBe(0);
   });
 
-  it("at most 64 KB of an answer are kept, and only a longer one counts as truncated [6.4]", async () => {
+  it("is kept up to 64 KB, and only a longer one counts as truncated [6.4]", async () => {
     const sizes = await receiver((request, response) => {
       const size = Number(request.url!.slice(1));
       response.setHeader("Content-Length", size);
@@ -53,7 +53,7 @@ describe("answers", () => {
     }
   });
 
-  it("maxAnswerBytes reads more of an answer, or less [interfaces 14]", async () => {
+  it("is read up to maxAnswerBytes [interfaces 14]", async () => {
     const sizes = await receiver((request, response) => {
       response.end(Buffer.alloc(Number(request.url!.slice(1)), "a"));
     });
@@ -70,14 +70,14 @@ describe("answers", () => {
       }
   });
 
-  it("compressed answers are not decoded [6.4]", async () => {
+  it("is not decompressed [6.4]", async () => {
     const { body, headers } = await sender().send(posting((await hostile("gzip-bomb")).url));
     expect(headers["content-encoding"]).toBe("gzip");
     expect(body.subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
     expect(body.length).toBe(Number(headers["content-length"]));
   });
 
-  it("an answer that comes before a large body was read counts [G24]", async () => {
+  it("counts if it comes before a large body was read [G24]", async () => {
     const refusing = net.createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => socket.pause().write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"));
@@ -91,8 +91,8 @@ describe("answers", () => {
   });
 });
 
-describe("requests", () => {
-  it("headers arrive in their documented spelling and order, the body byte for byte [6.2]", async () => {
+describe("a request to a receiver", () => {
+  it("has its headers in the documented spelling and order, and its body byte for byte [6.2]", async () => {
     const seen: { raw: string[]; body: Buffer; method: string | undefined; url: string | undefined }[] = [];
     const target = await receiver(async (request, response) => {
       const { rawHeaders: raw, method, url } = request;
@@ -119,7 +119,7 @@ describe("requests", () => {
     ]);
   });
 
-  it("the grader's variations pass: any method, header spelling, and chunked bodies [interfaces 2]", async () => {
+  it("may have any method, header spelling and chunked body, for the grader [interfaces 2]", async () => {
     const seen: string[] = [];
     const target = await receiver(async (request, response) => {
       const body = await readAll(request);
@@ -136,7 +136,7 @@ describe("requests", () => {
     expect(seen).toEqual(["GET x-SERVICE-event undefined ", "POST Transfer-Encoding chunked {}"]);
   });
 
-  it("an attempt that cannot be sent is a result, never an exception [G24, G23]", async () => {
+  it("is a result, never an exception, if it cannot be sent [G24, G23]", async () => {
     const getKind = async (url: string, changes: Partial<OutboundRequest> = {}) =>
       (await sender().send(posting(url, changes))).error?.kind;
     expect(await getKind("nonsense")).toBe("bad_url");

@@ -20,8 +20,8 @@ function heldResolver() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("createSystemLookup", () => {
-  it("names that never answer take two threads at most; the others wait their turn [G24]", async () => {
+describe("looking up names", () => {
+  it("uses two threads at most for names that never answer, and lets the others wait [G24]", async () => {
     const { asked, answers } = heldResolver();
     const lookup = createSystemLookup();
     const found = ["a.test", "b.test", "c.test", "d.test"].map((name) => lookup(name));
@@ -37,7 +37,7 @@ describe("createSystemLookup", () => {
     expect(asked).toEqual(["a.test", "b.test", "c.test", "d.test"]);
   });
 
-  it("lookups of one name share a query until it is answered [G24]", async () => {
+  it("shares one query for a name until it is answered [G24]", async () => {
     const { asked, answers } = heldResolver();
     const lookup = createSystemLookup();
     const both = [lookup("a.test"), lookup("a.test")];
@@ -51,8 +51,8 @@ describe("createSystemLookup", () => {
   });
 });
 
-describe("resolveTarget", () => {
-  it("a name without addresses is an unknown host [G24]", async () => {
+describe("resolving a target", () => {
+  it("reports a name without addresses as an unknown host [G24]", async () => {
     const policy = createAddressPolicy({ mode: "local" });
     const answer = resolveTarget("none.test", policy, async () => []);
     await expect(answer).rejects.toMatchObject({ code: "ENOTFOUND" });

@@ -14,7 +14,7 @@ import {
 const root = mkdtempSync(join(tmpdir(), "understudy-folder-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-describe("makeFolder", () => {
+describe("making a folder", () => {
   it("creates missing folders with the given rights, and accepts existing ones [interfaces 2]", () => {
     const path = join(root, "a", "b", "c");
     for (const _ of [1, 2]) makeFolder(path, 0o700);
@@ -23,7 +23,7 @@ describe("makeFolder", () => {
     makeFolder("/");
   });
 
-  it("refuses a place that does not exist, and one where a file is [interfaces 2]", () => {
+  it("fails for a place that does not exist or is a file [interfaces 2]", () => {
     for (const path of ["/proc/x", "/proc/x/y/z"])
       expect(() => makeFolder(path)).toThrow(expect.objectContaining({ code: "ENOENT" }));
     writeFileSync(join(root, "file"), "");
@@ -67,21 +67,21 @@ function left(change: { start?: string; pid?: number; began?: string }): string 
 const deadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
 
 describe("files that a killed server leaves behind", () => {
-  it("7 the folder of a process that is gone is removed with its uploads", async () => {
+  it("are removed with the folder of a process that is gone [interfaces 7]", async () => {
     const name = left({ pid: deadPid(), began: "12345" });
     expect(await sweepOrphanedFolders()).toEqual([name]);
     expect(existsSync(join(parent, name))).toBe(false);
   });
 
   it.runIf(startOfProcess(process.pid))(
-    "7 so is one whose process id belongs to another process now",
+    "are removed if the process id belongs to another process now [interfaces 7]",
     async () => {
       const name = left({ began: String(Number(parts[2]) + 1) });
       expect(await sweepOrphanedFolders()).toEqual([name]);
     },
   );
 
-  it("7 a live server's folder stays, also another's, and where the system does not tell its start", async () => {
+  it("stay if their server runs, or if the system cannot say when it started [interfaces 7]", async () => {
     const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     try {
       const began = startOfProcess(other.pid!) ?? "0";
@@ -93,7 +93,7 @@ describe("files that a killed server leaves behind", () => {
     }
   });
 
-  it("7 folders of other machines, other names, files and links are not touched", async () => {
+  it("are the only ones removed: other machines' folders, other names, files and links stay [interfaces 7]", async () => {
     const pid = deadPid();
     const [start, , , rest] = parts;
     const foreign = left({ pid, start: "understudy-uploads-0123456789ab-" });
@@ -108,7 +108,7 @@ describe("files that a killed server leaves behind", () => {
     expect(existsSync(join(parent, "target", "kept"))).toBe(true);
   });
 
-  it("7 several servers that start at once share the work", async () => {
+  it("are removed once by several servers that start at the same time [interfaces 7]", async () => {
     const pid = deadPid();
     const names = Array.from({ length: 20 }, (_, i) => left({ pid, began: String(100 + i) }));
     const removed = await Promise.all([
@@ -120,16 +120,16 @@ describe("files that a killed server leaves behind", () => {
     for (const name of names) expect(existsSync(join(parent, name))).toBe(false);
   });
 
-  it("7 a missing temporary folder is not an error", async () => {
+  it("need not exist, nor the temporary folder [interfaces 7]", async () => {
     expect(await sweepOrphanedFolders(join(parent, "none"))).toEqual([]);
   });
 
-  it("7 a process is known by its id and its start", () => {
+  it("belong to a process by its id and its start [interfaces 7]", () => {
     expect(isProcessAlive(process.pid, startOfProcess(process.pid))).toBe(true);
     expect(isProcessAlive(deadPid(), undefined)).toBe(false);
   });
 
-  it("costs a process of many servers one listener at its end", () => {
+  it("are removed at the end of a process by one listener for many servers [interfaces 7]", () => {
     // That of `own`, and whatever else this process has.
     const listeners = process.listenerCount("exit");
     const folders = Array.from({ length: 12 }, () => new TemporaryFolder());

@@ -30,6 +30,6 @@ it.each([
   [[330, 570, 985, 1700], "passed"],
   [[900, 2100, 3100], "passed"],
   [[200, 400], "not-observable"],
-])("pauses of %j are read as something else than %s [interfaces 21]", (pauses, outcome) => {
+])("after retries with the pauses %j the check for jitter is %s [interfaces 21]", (pauses, outcome) => {
   expect(readPauses(pauses)).toBe(outcome);
 });
