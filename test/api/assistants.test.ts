@@ -24,7 +24,7 @@ async function everything(query = ""): Promise<Entry[]> {
 }
 
 describe("assistants.list_history [4.8]", () => {
-  it("a page has 50 entries, the newest first, with metadata [4.8, 2.6, G28]", async () => {
+  it("has 50 entries on a page, the newest first, with metadata [4.8, 2.6, G28]", async () => {
     const { status, body } = await history("dan", "asst_helper");
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(["audit_logs", "pagination"]);
@@ -51,7 +51,7 @@ describe("assistants.list_history [4.8]", () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  it("the history spans 120 hours; its created entry is the oldest and has no changes [4.8, G18]", async () => {
+  it("spans 120 hours, and its created entry is the oldest and has no changes [4.8, G18]", async () => {
     const entries = await everything();
     expect(entries).toHaveLength(120);
     expect(new Set(entries.map(({ id }) => id)).size).toBe(120);
@@ -61,7 +61,7 @@ describe("assistants.list_history [4.8]", () => {
     expect(fresh.body.audit_logs[0]).toMatchObject({ action: "created", resource_name: "Fresh" });
   });
 
-  it("each update starts from the value of the one before [2.6]", async () => {
+  it("starts each update from the value of the one before [2.6]", async () => {
     const values = new Map<string, unknown>();
     for (const { action, changes } of (await everything()).reverse()) {
       if (action !== "updated") continue;
@@ -95,7 +95,7 @@ describe("assistants.list_history [4.8]", () => {
     expect((await history("dan", "asst_helper", "?user_id=uid_unknown")).body.pagination.total).toBe(0);
   });
 
-  it("start and end are inclusive, a date is its whole UTC day [4.8, G28]", async () => {
+  it("includes the start and the end, and a date is its whole UTC day [4.8, G28]", async () => {
     const total = async (query: string) => (await history("dan", "asst_helper", query)).body.pagination.total;
     expect(await total(`?start_date=${ago(10)}&end_date=${ago(5)}`)).toBe(6);
     expect(await total(`?start_date=${ago(3)}`)).toBe(3);
@@ -105,7 +105,7 @@ describe("assistants.list_history [4.8]", () => {
     expect(await total(`?start_date=${ago(10)}&end_date=${ago(5)}&action=deleted`)).toBe(0);
   });
 
-  it("pages go to the end and beyond [4.8]", async () => {
+  it("has pages up to the end and beyond [4.8]", async () => {
     const page = (await history("dan", "asst_helper", "?limit=100&offset=100")).body;
     expect(page.audit_logs).toHaveLength(20);
     expect(page.pagination).toEqual({ total: 120, limit: 100, offset: 100, has_more: false });
@@ -126,7 +126,7 @@ describe("assistants.list_history [4.8]", () => {
     ["start_date", "yesterday"],
     ["end_date", "2026-02-30"],
     ["start_date", ""],
-  ])("%s=%s is refused in envelope B [4.8, G08]", async (field, value) => {
+  ])("refuses %s=%s in envelope B [4.8, G08]", async (field, value) => {
     const answer = await history("dan", "asst_helper", `?${field}=${value}`);
     expect(answer.status).toBe(422);
     expect(answer.body.error).toEqual({
@@ -137,13 +137,13 @@ describe("assistants.list_history [4.8]", () => {
     });
   });
 
-  it("a start after the end is refused with the field start [4.8, G28]", async () => {
+  it("refuses a start after the end with the field start [4.8, G28]", async () => {
     const answer = await history("dan", "asst_helper", "?start_date=2026-03-15&end_date=2026-03-14");
     expect(answer.status).toBe(422);
     expect(answer.body.error.param).toBe("start_date");
   });
 
-  it("page sizes are clamped if the setting says so [4.8, G08]", async () => {
+  it("clamps page sizes if the setting says so [4.8, G08]", async () => {
     await api.close();
     api = await startReference({ settings: { out_of_range_limits: "clamp" } });
     const { body } = await history("dan", "asst_helper", "?limit=1000&offset=-5");
@@ -153,15 +153,18 @@ describe("assistants.list_history [4.8]", () => {
   it.each([
     ["unknown", "dan", "asst_none"],
     ["foreign", "eve", "asst_helper"],
-  ] as const)("an %s assistant is 404 RESOURCE_NOT_FOUND in envelope B [4.8, G18]", async (_, who, id) => {
-    const answer = await history(who, id);
-    expect(answer.status).toBe(404);
-    expect(answer.body).toEqual({
-      error: { message: expect.any(String), type: "not_found_error", code: "RESOURCE_NOT_FOUND" },
-    });
-  });
+  ] as const)(
+    "answers 404 RESOURCE_NOT_FOUND in envelope B for an %s assistant [4.8, G18]",
+    async (_, who, id) => {
+      const answer = await history(who, id);
+      expect(answer.status).toBe(404);
+      expect(answer.body).toEqual({
+        error: { message: expect.any(String), type: "not_found_error", code: "RESOURCE_NOT_FOUND" },
+      });
+    },
+  );
 
-  it("a 401 has its upper-case code in envelope B too [4.8, G03]", async () => {
+  it("answers 401 with its upper-case code in envelope B [4.8, G03]", async () => {
     const answer = await history(undefined, "asst_helper");
     expect(answer.status).toBe(401);
     expect(answer.body.error).toMatchObject({
@@ -172,7 +175,7 @@ describe("assistants.list_history [4.8]", () => {
 });
 
 describe("state rules of assistants [G18, G31]", () => {
-  it("the history outlives the assistant and stays in order on a frozen clock [G18]", async () => {
+  it("the history survives the deletion of the assistant, and stays in order on a frozen clock [G18]", async () => {
     assistants().post({ id: "asst_new", name: "New", temperature: 0.2 }, { user_id: "usr_ben" });
     for (let i = 1; i <= 5; i++) assistants().patch("asst_new", { name: `New ${i}` });
     assistants().remove("asst_new");
@@ -204,7 +207,7 @@ describe("state rules of assistants [G18, G31]", () => {
     expect(body.logs[1].changes).toMatchObject([{ field: "description", new_value: "Other" }]);
   });
 
-  it("a restoration is in the change log alone, and an empty change nowhere [G31]", async () => {
+  it("a restoration is only in the change log, and an empty change in neither [G31]", async () => {
     const before = (await history("dan", "asst_helper")).body.pagination.total;
     assistants().patch("asst_helper", { deleted_at: null });
     assistants().patch("asst_helper", {});

@@ -58,19 +58,19 @@ describe("audit_logs.export", () => {
     expect(rowsOf(answer)).toHaveLength(400);
   });
 
-  it("the file is named after the sandbox's day [G28]", async () => {
+  it("names the file after the sandbox's day [G28]", async () => {
     await api.advance(13 * HOUR);
     const { headers } = await exportLog(api);
     expect(headers.get("content-disposition")).toContain("audit-log-org_acme-2026-03-16.csv");
   });
 
-  it("reference world: every entity type and every named action occurs", async () => {
+  it("has every entity type and every named action in the reference world", async () => {
     const rows = await exportRows(api);
     expect(new Set(rows.map((row) => row["Entity Type"]))).toEqual(new Set(ENTITY_TYPES));
     expect(new Set(rows.map((row) => row["Action"]))).toEqual(new Set(NAMED_ACTIONS));
   });
 
-  it("gives the newest 10,000 of 12,000, newest first [4.15, G28]", async () => {
+  it("has the newest 10,000 of 12,000 entries, newest first [4.15, G28]", async () => {
     const rows = await exportRows(api, "", "eve", "org_globex");
     expect(rows).toHaveLength(10_000);
     const times = rows.map((row) => Date.parse(row["Timestamp"]!));
@@ -81,7 +81,7 @@ describe("audit_logs.export", () => {
     expect(times.at(-1)).toBe(Date.parse(EPOCH) + all[9_999]!.timestamp);
   });
 
-  it("entries of one instant are ordered by id [G28]", async () => {
+  it("orders entries of one instant by id [G28]", async () => {
     for (const name of ["one", "two", "three"]) initech(name, EPOCH);
     const stored = [...world().read().index(auditLogs, "by_organization", "org_initech")];
     expect(stored.map(({ id }) => id)).toEqual(stored.map(({ id }) => id).sort());
@@ -118,7 +118,7 @@ describe("audit_logs.export", () => {
     expect(names(await exportRows(api, "?department_id=dept_ml&entity_type=role"))).toEqual(["Wanted"]);
   });
 
-  it("an unknown action_type matches nothing, an unknown entity_type is 422 [G08]", async () => {
+  it("is empty for an unknown action_type, and 422 for an unknown entity_type [G08]", async () => {
     expect(await exportRows(api, "?action_type=teleported")).toEqual([]);
     const { status, body } = await exportLog(api, "?entity_type=planet");
     expect([status, body.error.code, body.error.details]).toEqual([
@@ -135,12 +135,12 @@ describe("audit_logs.export", () => {
     ["from_date", "yesterday"],
     ["to_date", "2026-02-30"],
     ["from_date", ""],
-  ])("%s=%s is 422 [G08]", async (field, value) => {
+  ])("answers 422 to %s=%s [G08]", async (field, value) => {
     const { status, body } = await exportLog(api, `?${field}=${encodeURIComponent(value)}`);
     expect([status, body.error.details]).toEqual([422, { field, value }]);
   });
 
-  it("both dates are inclusive, a date without time is the whole UTC day [G28]", async () => {
+  it("includes both dates, and a date without time is the whole UTC day [G28]", async () => {
     initech("last of the 9th", "2026-03-09T23:59:59.999Z");
     initech("first of the 10th", "2026-03-10T00:00:00.000Z");
     initech("last of the 10th", "2026-03-10T23:59:59.999Z");
@@ -159,13 +159,13 @@ describe("audit_logs.export", () => {
     expect(await within("?to_date=2026-03-09T23:59:59.998Z")).toEqual([]);
   });
 
-  it("from_date after to_date is 422 and names from_date; the same day is not [G28]", async () => {
+  it("refuses a from_date after to_date, but not the same day [G28]", async () => {
     const { status, body } = await exportLog(api, "?from_date=2026-03-11&to_date=2026-03-10");
     expect([status, body.error.details]).toEqual([422, { field: "from_date", value: "2026-03-11" }]);
     expect((await exportLog(api, "?from_date=2026-03-10T23:00:00Z&to_date=2026-03-10")).status).toBe(200);
   });
 
-  it("search_term is a part of entity name, actor name or e-mail, whatever its case [4.15, G28]", async () => {
+  it("searches entity name, actor name and e-mail for search_term, in any case [4.15, G28]", async () => {
     initech("Größe der Türme", EPOCH);
     initech("Other", EPOCH);
     const search = async (term: string) =>
@@ -192,7 +192,7 @@ describe("audit_logs.export", () => {
     for (const cells of parseCsv(text)) expect(cells).toHaveLength(9);
   });
 
-  it("csv_formulas escape disarms what a spreadsheet would run, and nothing else [G28]", async () => {
+  it("makes formulas harmless for spreadsheets if csv_formulas is escape, and changes nothing else [G28]", async () => {
     await api.close();
     api = await startReference({ settings: { csv_formulas: "escape" } });
     for (const name of ["=1+1", "@here", "plain", "a=b"]) initech(name, EPOCH);
@@ -200,7 +200,7 @@ describe("audit_logs.export", () => {
     expect(names(rows).sort()).toEqual(["'=1+1", "'@here", "a=b", "plain"]);
   });
 
-  it("for owners and admins: 404, 403, 403 in this order [4.15, G03]", async () => {
+  it("is for owners and admins: the refusals are 404, 403, 403 in this order [4.15, G03]", async () => {
     const code = async (...request: Parameters<typeof exportLog>) => {
       const { status, body } = await exportLog(...request);
       return [status, body?.error.code];
@@ -211,7 +211,7 @@ describe("audit_logs.export", () => {
     expect(await code(api, "", "ben")).toEqual([200, undefined]);
   });
 
-  it("a stream keeps reading the world that it started from [4.15, decision 2]", async () => {
+  it("keeps reading the world in which it started [4.15, decision 2]", async () => {
     const source = {
       entries: world().read().index(auditLogs, "by_organization", "org_acme"),
       matches: undefined,
@@ -243,7 +243,7 @@ describe("audit_logs.export", () => {
     expect(made).toBeLessThan(1_000);
   });
 
-  it("a client that hangs up in the middle leaves the server well [4.15]", async () => {
+  it("leaves the server working if a client hangs up in the middle [4.15]", async () => {
     const { port, hostname } = new URL(api.url);
     await new Promise<void>((resolve) => {
       const socket = connect(Number(port), hostname, () =>
@@ -257,7 +257,7 @@ describe("audit_logs.export", () => {
     expect(await exportRows(api, "", "eve", "org_globex")).toHaveLength(10_000);
   });
 
-  it("generate.audit_log asks for totals, entries given in the fixture come first [interfaces 5]", async () => {
+  it("counts entries of the fixture toward the total of generate.audit_log [interfaces 5]", async () => {
     await api.close();
     api = await startReference({
       fixture: {
@@ -277,8 +277,8 @@ describe("audit_logs.export", () => {
   });
 });
 
-describe("recordAudit", () => {
-  it("names the actor as they are now, also after they are gone [G31]", async () => {
+describe("an audit entry", () => {
+  it("names the actor by the current name, also after the actor is deleted [G31]", async () => {
     write({ entity_name: "Before" });
     stateRules(api, "users").patch("usr_ben", { name: "Benedict Castro" }, { silent: true });
     write({ entity_name: "After" });

@@ -31,13 +31,13 @@ it.each(["ada", "ben"] as const)(
   },
 );
 
-it("a member is refused, and so is a request without credentials [4.10]", async () => {
+it("a member and a request without credentials are refused [4.10]", async () => {
   const member = await list("dan");
   expect([member.status, member.body.error.code]).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
   expect((await list(undefined)).status).toBe(401);
 });
 
-it("it is the organization that the key acts in whose configs are listed [4.10, 4.5]", async () => {
+it("the listed configs are those of the organization in which the key acts [4.10, 4.5]", async () => {
   expect((await list("eve")).body).toEqual({ auth_configs: [], total: 0 });
   await api.call("ada", "PUT", "/v1/user/current-organization", { organization_id: "org_initech" });
   // Ada owns Acme, but in Initech she is a member.

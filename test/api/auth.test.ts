@@ -56,7 +56,7 @@ describe("auth.create_token", () => {
     ["api-key", KEYS.dan],
     ["x-api-key", KEYS.dan],
     ["authorization", `Bearer ${KEYS.dan}`],
-  ])("takes the key in the header %s, without a body [G01]", async (name, value) => {
+  ])("takes the key from the header %s, without a body [G01]", async (name, value) => {
     const { status, body } = await api.call(undefined, "POST", "/v1/auth/token", undefined, {
       [name]: value,
     });
@@ -64,14 +64,14 @@ describe("auth.create_token", () => {
     expect(decodeJwt(body.access_token).sub).toBe("usr_dan");
   });
 
-  it("the key in the body decides over a header, so a stale token may ride along [G01]", async () => {
+  it("prefers the key in the body to a header, so a stale token may be sent too [G01]", async () => {
     const sent = { api_key: KEYS.dan };
     const { body } = await api.call(undefined, "POST", "/v1/auth/token", sent, bearer("stale"));
     expect(decodeJwt(body.access_token).sub).toBe("usr_dan");
     expect((await api.call("ada", "POST", "/v1/auth/token", { api_key: "ak_wrong" })).status).toBe(401);
   });
 
-  it("a session token is not a credential for another [G01]", async () => {
+  it("does not take a session token for another one [G01]", async () => {
     const { access_token } = await tokens();
     const answer = await api.call(undefined, "POST", "/v1/auth/token", {}, bearer(access_token));
     expect(answer.status).toBe(401);
@@ -84,7 +84,7 @@ describe("auth.create_token", () => {
     ["expired", { api_key: KEYS.expired }],
     ["of a suspended user", { api_key: KEYS.finn }],
     ["of a disabled user", { api_key: KEYS.gus }],
-  ])("a key that is %s is 401 in envelope C [G01, G06]", async (_why, body) => {
+  ])("answers 401 in envelope C to a key that is %s [G01, G06]", async (_why, body) => {
     const answer = await api.call(undefined, "POST", "/v1/auth/token", body);
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual(UNAUTHORIZED_C);
@@ -92,24 +92,27 @@ describe("auth.create_token", () => {
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
   });
 
-  it.each([[42], [null], [["ak"]], [{}]])("api_key %j is 422 in envelope C [G01, G06]", async (api_key) => {
-    const answer = await api.call(undefined, "POST", "/v1/auth/token", { api_key });
-    expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({
-      detail: expect.stringContaining("api_key"),
-      status_code: 422,
-      error_type: "ValidationError",
-    });
-  });
+  it.each([[42], [null], [["ak"]], [{}]])(
+    "answers 422 in envelope C to api_key %j [G01, G06]",
+    async (api_key) => {
+      const answer = await api.call(undefined, "POST", "/v1/auth/token", { api_key });
+      expect(answer.status).toBe(422);
+      expect(answer.body).toEqual({
+        detail: expect.stringContaining("api_key"),
+        status_code: 422,
+        error_type: "ValidationError",
+      });
+    },
+  );
 
-  it("a body that is not JSON stays in envelope A [G06, G09]", async () => {
+  it("answers in envelope A to a body that is not JSON [G06, G09]", async () => {
     const headers = { "content-type": "application/json" };
     const answer = await api.call(undefined, "POST", "/v1/auth/token", "{", headers);
     expect(answer.status).toBe(400);
     expect(answer.body.error.code).toBe("INVALID_JSON");
   });
 
-  it("counts on the key's window and answers 429 in envelope C [G06, G07]", async () => {
+  it("counts toward the key's window and answers 429 in envelope C [G06, G07]", async () => {
     const globex = { api_key: KEYS.eve };
     const first = await api.call(undefined, "POST", "/v1/auth/token", globex);
     expect(first.headers.get("x-ratelimit-remaining")).toBe("99");
@@ -127,7 +130,7 @@ describe("auth.create_token", () => {
     expect(answer.headers.get("retry-after")).toBe("60");
   });
 
-  it("the lifetime is a setting [G01]", async () => {
+  it("gives the lifetime of the setting [G01]", async () => {
     await api.close();
     api = await startReference({ settings: { token_lifetime_seconds: 5 } });
     const { access_token, expires_in } = await tokens();
@@ -140,7 +143,7 @@ describe("auth.create_token", () => {
 });
 
 describe("session tokens", () => {
-  it("expire on the sandbox's clock, also one that was verified before [G01]", async () => {
+  it("expire by the sandbox's clock, also if verified before [G01]", async () => {
     const { access_token } = await tokens();
     await api.advance(3_599_000);
     expect((await reparent(access_token)).status).toBe(200);
@@ -150,7 +153,7 @@ describe("session tokens", () => {
     expect(answer.body.error.code).toBe("AUTHENTICATION_REQUIRED");
   });
 
-  it("unsigned, foreign-signed, altered and other-algorithm tokens are 401 [G01]", async () => {
+  it("are refused if unsigned, signed elsewhere, altered or of another algorithm [G01]", async () => {
     const { access_token } = await tokens();
     const [header, payload, signature] = access_token.split(".") as [string, string, string];
     const claims = decodeJwt(access_token);
@@ -184,7 +187,7 @@ describe("session tokens", () => {
   it.each([
     ["revoked", { revoked: true }],
     ["expired", { expires_at: 0 }],
-  ])("a token of a key that is %s later is 401 [G01]", async (_why, change) => {
+  ])("are refused if their key is %s later [G01]", async (_why, change) => {
     const { access_token } = await tokens();
     expect((await reparent(access_token)).status).toBe(200);
     const { apiKeys } = await import("../../src/engine/resources/api-keys/schema.ts");
@@ -192,7 +195,7 @@ describe("session tokens", () => {
     expect((await reparent(access_token)).status).toBe(401);
   });
 
-  it("a token of a user who is suspended later is 401, and so is its refresh token [G01]", async () => {
+  it("are refused if their user is suspended later, refresh tokens too [G01]", async () => {
     const { access_token, refresh_token } = await tokens();
     const { users } = await import("../../src/engine/resources/users/schema.ts");
     world().transact((tx) => tx.update(users, "usr_ada", { account: "suspended" }));
@@ -200,7 +203,7 @@ describe("session tokens", () => {
     expect((await refresh(refresh_token)).status).toBe(401);
   });
 
-  it("a token of a key that changed hands is 401: it was another person's, and so was its refresh token [G01]", async () => {
+  it("are refused after their key has changed hands, refresh tokens too [G01]", async () => {
     const { access_token, refresh_token } = await tokens();
     const { apiKeys } = await import("../../src/engine/resources/api-keys/schema.ts");
     world().transact((tx) => tx.update(apiKeys, "apikey_ada", { user_id: "usr_ben" }));
@@ -210,7 +213,7 @@ describe("session tokens", () => {
     expect((await reparent(access_token)).status).toBe(200);
   });
 
-  it("tokens from before a reset are 401, both kinds, also once there is a new key [G01]", async () => {
+  it("are refused after a reset, of both kinds, also once there is a new key [G01]", async () => {
     const old = await tokens();
     api.understudy.sandboxes.get("default")!.reset();
     expect((await reparent(old.access_token)).status).toBe(401);
@@ -220,7 +223,7 @@ describe("session tokens", () => {
     expect((await reparent(fresh.access_token)).status).toBe(200);
   });
 
-  it("a token of another sandbox is 401, a fork honours those it was made with [G01]", async () => {
+  it("are refused in another sandbox, but accepted in a fork made after them [G01]", async () => {
     const { access_token } = await tokens();
     const { sandboxes } = api.understudy;
     sandboxes.create({ name: "other" });
@@ -243,7 +246,7 @@ describe("session tokens", () => {
 });
 
 describe("auth.refresh_token", () => {
-  it("gives a new pair, spends the old refresh token, lets the old access token live on [G01]", async () => {
+  it("gives a new pair, uses up the old refresh token, and leaves the old access token valid [G01]", async () => {
     const old = await tokens();
     await api.advance(60_000);
     const answer = await refresh(old.refresh_token);
@@ -258,7 +261,7 @@ describe("auth.refresh_token", () => {
     expect((await refresh(answer.body.refresh_token)).status).toBe(200);
   });
 
-  it("tokens of the same second differ, though their claims are the same [G01]", async () => {
+  it("gives different tokens within one second, although their claims are the same [G01]", async () => {
     const first = await tokens();
     const { body: second } = await refresh(first.refresh_token);
     expect(second.access_token).not.toBe(first.access_token);
@@ -266,13 +269,13 @@ describe("auth.refresh_token", () => {
     expect((await reparent(second.access_token)).status).toBe(200);
   });
 
-  it("of twenty uses at once exactly one succeeds [G01]", async () => {
+  it("succeeds exactly once for twenty uses at the same time [G01]", async () => {
     const { refresh_token } = await tokens();
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(401)]);
   });
 
-  it("a refresh token lives 30 days and is cleaned up then [G01]", async () => {
+  it("accepts a refresh token for 30 days, after which it is removed [G01]", async () => {
     const { refresh_token } = await tokens();
     const other = await tokens();
     await api.advance(30 * 86_400_000 - 1);
@@ -289,7 +292,7 @@ describe("auth.refresh_token", () => {
     ["an access token", { refresh_token: "a.b.c" }, 401],
     ["a number", { refresh_token: 1 }, 422],
     ["null", { refresh_token: null }, 422],
-  ])("a refresh token that is %s [G01]", async (_what, body, status) => {
+  ])("refuses a refresh token that is %s [G01]", async (_what, body, status) => {
     expect((await api.call("ada", "POST", "/v1/auth/refresh", body)).status).toBe(status);
   });
 });

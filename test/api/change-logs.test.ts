@@ -41,12 +41,12 @@ describe("change_logs.list [4.16]", () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  it("takes no body at all for no filter [4.16]", async () => {
+  it("needs no body if there is no filter [4.16]", async () => {
     const { body } = await list("ben");
     expect(body).toMatchObject({ total_count: 130, skip: 0, take: 50 });
   });
 
-  it("holds all four resource types and all eight actions [4.16]", async () => {
+  it("contains all four resource types and all eight actions [4.16]", async () => {
     const logs = await everything();
     expect(logs).toHaveLength(130);
     expect(new Set(logs.map(({ resource_type }) => resource_type))).toEqual(new Set(RESOURCE_TYPES));
@@ -70,7 +70,7 @@ describe("change_logs.list [4.16]", () => {
     }
   });
 
-  it("narrows by dates, both included [4.16, G28]", async () => {
+  it("narrows by dates, including both [4.16, G28]", async () => {
     const logs = await everything();
     const [newest, oldest] = [logs[10].timestamp, logs[19].timestamp];
     const { body } = await list("ada", { start_date: oldest, end_date: newest });
@@ -80,7 +80,7 @@ describe("change_logs.list [4.16]", () => {
     expect(day.body.total_count).toBeGreaterThan(0);
   });
 
-  it("pages by skip and take [4.16]", async () => {
+  it("is paged by skip and take [4.16]", async () => {
     const logs = await everything();
     const { body } = await list("ada", { skip: 125, take: 10 });
     expect(body).toEqual({ logs: logs.slice(125), total_count: 130, skip: 125, take: 10 });
@@ -101,7 +101,7 @@ describe("change_logs.list [4.16]", () => {
     expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
   });
 
-  it("refuses a start after the end, by the start [4.16, G28]", async () => {
+  it("refuses a start after the end, and names the start [4.16, G28]", async () => {
     const answer = await list("ada", { start_date: "2026-03-16", end_date: "2026-03-14" });
     expect(answer.body.error.details).toEqual({ field: "start_date", value: "2026-03-16" });
   });
@@ -112,13 +112,13 @@ describe("change_logs.list [4.16]", () => {
     ["eve", PATH, 403, "ORGANIZATION_ACCESS_DENIED"],
     ["ada", "/v1/organizations/org_none/dashboard/change-logs", 404, "ORGANIZATION_NOT_FOUND"],
     [undefined, PATH, 401, "AUTHENTICATION_REQUIRED"],
-  ] as const)("%s at %s gets %d %s [4.16, G02, G03]", async (who, path, status, code) => {
+  ] as const)("answers %s at %s with %d %s [4.16, G02, G03]", async (who, path, status, code) => {
     const answer = await list(who, {}, path);
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatchObject({ code, status });
   });
 
-  it("an organization without entries has an empty log [4.16]", async () => {
+  it("is empty for an organization without entries [4.16]", async () => {
     const { body } = await list("eve", {}, "/v1/organizations/org_globex/dashboard/change-logs");
     expect(body).toEqual({ logs: [], total_count: 0, skip: 0, take: 50 });
   });

@@ -12,7 +12,7 @@ it.each([
   ["on", 500],
   ["off", 299],
 ] as const)(
-  "with check_answers %s an answer of a status that is not declared is %i [interfaces 4]",
+  "with check_answers %s an answer with an undeclared status is %i [interfaces 4]",
   async (check_answers, status) => {
     const answering = vi.spyOn(reparent, "handle").mockImplementation(() => new Reply(299, {}));
     onTestFinished(() => answering.mockRestore());

@@ -57,7 +57,7 @@ const outbox = async () => (await api.call(undefined, "GET", `${CONTROL}/outbox`
 const OK = ["connector.job.succeeded"];
 
 describe("connector notifications", () => {
-  it("the config is empty at first; PATCH replaces it, per organization [4.14, G15]", async () => {
+  it("are empty at first, and a PATCH replaces them for one organization [4.14, G15]", async () => {
     const empty = await api.call("dan", "GET", `${BASE}/notifications`);
     expect(empty.body).toEqual({ organization_id: "org_acme", notifications: [], updated_at: null });
     const rules = [
@@ -122,7 +122,7 @@ describe("connector notifications", () => {
       "notifications[0].events",
       [...OK, ...OK],
     ],
-  ])("%j is 422 and changes nothing [G15, G08]", async (body, field, value) => {
+  ])("refuse %j with 422 and change nothing [G15, G08]", async (body, field, value) => {
     const { status, body: answer } = await api.call("dan", "PATCH", `${BASE}/notifications`, body);
     expect([status, answer.error.code, answer.error.details]).toEqual([
       422,
@@ -133,7 +133,7 @@ describe("connector notifications", () => {
     expect((await api.call("dan", "GET", `${BASE}/notifications`)).body.updated_at).toBeNull();
   });
 
-  it("a job that ends tells the rules that name its outcome, by webhook and by e-mail [G15]", async () => {
+  it("of a job that ends are sent for the rules that name its outcome, by webhook and by e-mail [G15]", async () => {
     const hook = await receiver();
     await setRules([
       { type: "webhook", url: `${hook.url}/jobs?x=1`, events: OK },
@@ -166,7 +166,7 @@ describe("connector notifications", () => {
     hook.close();
   });
 
-  it("a failed job sends a notification; a cancelled one and a silent change send none [G15]", async () => {
+  it("are sent for a failed job, but not for a cancelled one or a silent change [G15]", async () => {
     const hook = await receiver(500);
     const both = [...OK, "connector.job.failed"];
     await setRules([{ type: "webhook", url: hook.url, events: both }]);
@@ -181,7 +181,7 @@ describe("connector notifications", () => {
     hook.close();
   });
 
-  it("a rule may name an event of 6.1 [G15]", async () => {
+  it("may name an event of 6.1 [G15]", async () => {
     await setRules([{ type: "email", email: "hr@acme.test", events: ["user.created"] }]);
     await state("POST", "users", { id: "usr_new", memberships: { org_acme: "member" } });
     await state("POST", "users", { id: "usr_far", memberships: { org_globex: "member" } });
@@ -192,7 +192,7 @@ describe("connector notifications", () => {
     expect(sent[0].body).toContain("user_id: usr_new");
   });
 
-  it("a receiver that is gone holds nothing up and changes nothing [G15]", async () => {
+  it("neither wait for nor depend on a receiver that is gone [G15]", async () => {
     const hook = await receiver();
     hook.close();
     await setRules([{ type: "webhook", url: hook.url, events: OK }]);
@@ -204,7 +204,7 @@ describe("connector notifications", () => {
 describe("connector_notifications.test", () => {
   const send = (body: unknown, who: Who = "dan") => api.call(who, "POST", `${BASE}/notifications/test`, body);
 
-  it("really calls the URL given [4.14, G15]", async () => {
+  it("calls the given URL [4.14, G15]", async () => {
     const hook = await receiver(204);
     const { status, body } = await send({ notification_type: "webhook", url: `${hook.url}/try` });
     expect(status).toBe(200);
@@ -227,7 +227,7 @@ describe("connector_notifications.test", () => {
     hook.close();
   });
 
-  it("without a URL it calls the first webhook rule's; without a rule it is 422 [G15]", async () => {
+  it("calls the first webhook rule's URL if none is given, and is 422 without a rule [G15]", async () => {
     const none = await send({ notification_type: "webhook" });
     expect([none.status, none.body.error.details]).toEqual([422, { field: "url", value: null }]);
     const hook = await receiver();
@@ -241,7 +241,7 @@ describe("connector_notifications.test", () => {
     hook.close();
   });
 
-  it("an answer that is not 2xx, and none at all, is 200 with success false [G15]", async () => {
+  it("answers 200 with success false if the receiver's answer is not 2xx or missing [G15]", async () => {
     const hook = await receiver(503);
     const failed = await send({ notification_type: "webhook", url: hook.url });
     expect([failed.status, failed.body]).toEqual([
@@ -253,7 +253,7 @@ describe("connector_notifications.test", () => {
     expect([refused.status, refused.body.success, refused.body.status_code]).toEqual([200, false, 0]);
   });
 
-  it("redirects are not followed [G15]", async () => {
+  it("does not follow redirects [G15]", async () => {
     const hook = await receiver(302);
     expect((await send({ notification_type: "webhook", url: hook.url })).body).toMatchObject({
       success: false,
@@ -262,7 +262,7 @@ describe("connector_notifications.test", () => {
     hook.close();
   });
 
-  it("an e-mail lands in the outbox: to the first e-mail rule's address, else to the caller [G15]", async () => {
+  it("puts an e-mail into the outbox: to the first e-mail rule's address, else to the caller [G15]", async () => {
     const first = await send({ notification_type: "email" });
     expect(first.body).toEqual({
       success: true,
@@ -294,7 +294,7 @@ describe("connector_notifications.test", () => {
       { notification_type: "webhook", url: "http://u:p@127.0.0.1:9/" },
       { field: "url", value: "http://u:p@127.0.0.1:9/" },
     ],
-  ])("%j is 422 [G08]", async (body, details) => {
+  ])("answers 422 to %j [G08]", async (body, details) => {
     const answer = await send(body);
     expect([answer.status, answer.body.error.details]).toEqual([422, details]);
   });

@@ -19,8 +19,8 @@ const state = (method: string, path: string, body?: unknown) =>
 const idsOf = (body: { jobs: { job_id: string }[] }) => body.jobs.map(({ job_id }) => job_id);
 const OK = ["connector.job.succeeded"];
 
-describe("state of connectors", () => {
-  it("a job that is POSTed runs and ends; one that has ended can be described [3.2]", async () => {
+describe("state calls on connectors", () => {
+  it("run and end a job that is POSTed, and can describe one that has ended [3.2]", async () => {
     const running = await state("POST", "connector_jobs", { connection_id: "conn_wiki" });
     expect(running.body).toMatchObject({ status: "running", organization_id: "org_acme", duration: null });
     expect(Object.keys(running.body)).not.toContain("due");
@@ -31,7 +31,7 @@ describe("state of connectors", () => {
     expect((await job(failed.body.job_id)).body.status).toBe("failed");
   });
 
-  it("a job that is POSTed without a place finds one where none is running [G14]", async () => {
+  it("find a connection where none is running for a job that names none [G14]", async () => {
     const made = [];
     for (let n = 0; n < 5; n++) made.push((await state("POST", "connector_jobs", {})).body);
     const places = made.slice(0, 3).map(({ connection_id, job_type }) => `${connection_id} ${job_type}`);
@@ -45,7 +45,7 @@ describe("state of connectors", () => {
     ]);
   });
 
-  it("a job that is POSTed for an organization runs on one of its connections [G14]", async () => {
+  it("run a job that is POSTed for an organization on one of its connections [G14]", async () => {
     const none = await state("POST", "connector_jobs", { organization_id: "org_globex" });
     expect([none.status, none.body.field]).toEqual([422, "connection_id"]);
     const { body } = await state("POST", "connections", { organization_id: "org_globex" });
@@ -53,7 +53,7 @@ describe("state of connectors", () => {
     expect(made.body).toMatchObject({ connection_id: body.id, organization_id: "org_globex" });
   });
 
-  it("a change of status ends and restarts a job [3.2]", async () => {
+  it("end and restart a job by its status [3.2]", async () => {
     const ended = await state("PATCH", "connector_jobs/job_sync_running", {
       status: "failed",
       rows_synced: 3,
@@ -72,7 +72,7 @@ describe("state of connectors", () => {
     expect((await job("job_sync_running")).body).toMatchObject({ status: "succeeded", duration: 30 });
   });
 
-  it("a running job whose start moves ends as much later [3.2]", async () => {
+  it("move the end of a running job with its start [3.2]", async () => {
     await state("PATCH", "connector_jobs/job_sync_running", { start_time: "2026-03-15T12:00:00.000Z" });
     await api.advance(29_999);
     expect((await job("job_sync_running")).body.status).toBe("running");
@@ -105,12 +105,12 @@ describe("state of connectors", () => {
       { organization_id: "org_acme", notifications: [{ type: "webhook", events: OK }] },
       "notifications[0].url",
     ],
-  ])("%s %s %j is 422 and names %s [G14]", async (method, path, body, field) => {
+  ])("%s %s %j is refused with 422 and names %s [G14]", async (method, path, body, field) => {
     const answer = await state(method, path, body);
     expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
   });
 
-  it("deleting a connection takes its jobs and their timers along [G14]", async () => {
+  it("delete the jobs and timers of a deleted connection [G14]", async () => {
     expect((await state("DELETE", "connections/conn_drive")).status).toBe(204);
     expect(idsOf((await list()).body)).toEqual(["job_reset_failed"]);
     const { body } = await api.call(undefined, "GET", `${CONTROL}/clock/pending`);
@@ -118,7 +118,7 @@ describe("state of connectors", () => {
     expect((await trigger("conn_drive")).status).toBe(404);
   });
 
-  it("a fixture may ask for numbers of records and leave the rest to the seed [G14, G16, G17]", async () => {
+  it("allow a fixture to give numbers of records and leave the rest to the seed [G14, G16, G17]", async () => {
     const fixture = {
       organizations: 1,
       users: 2,
@@ -135,7 +135,7 @@ describe("state of connectors", () => {
     expect(body.counts).toMatchObject({ ...fixture, meeting_transcripts: 40, sentences: 48 });
   });
 
-  it("a fixture may bring notification rules; wrong ones are named [G15]", async () => {
+  it("allow a fixture to have notification rules, and name the wrong ones [G15]", async () => {
     const make = (rules: unknown) =>
       api.call(undefined, "POST", "/_control/sandboxes", {
         name: "ruled",

@@ -76,12 +76,12 @@ describe("connector_jobs.list", () => {
     ["start_date=2026-03-14T08:00:00Z&end_date=2026-03-14T08:00:00Z", ["job_sync_done"]],
     ["start_date=2026-03-14T08:00:00.001Z&end_date=2026-03-14", ["job_reset_failed"]],
     ["start_date=2026-03-16", []],
-  ])("dates narrow by start_time, both ends included: %s [G14, G28]", async (query, expected) => {
+  ])("narrows by start_time, including both dates: %s [G14, G28]", async (query, expected) => {
     const { body } = await list(`?${query}`);
     expect([idsOf(body), body.total]).toEqual([expected, expected.length]);
   });
 
-  it("orders by start time and duration, a running job's missing duration last in both [G14]", async () => {
+  it("orders by start time and by duration, with a running job's missing duration last in both directions [G14]", async () => {
     const ordered = async (order: string) => idsOf((await list(`?order_by=${order}`)).body);
     expect(await ordered("-start_time")).toEqual(["job_sync_running", "job_reset_failed", "job_sync_done"]);
     expect(await ordered("start_time")).toEqual(["job_sync_done", "job_reset_failed", "job_sync_running"]);
@@ -89,7 +89,7 @@ describe("connector_jobs.list", () => {
     expect(await ordered("duration")).toEqual(["job_reset_failed", "job_sync_done", "job_sync_running"]);
   });
 
-  it("filters, then orders, then pages; ties by id [4.13]", async () => {
+  it("filters, then orders, then pages, and orders equal jobs by id [4.13]", async () => {
     await seedJobs();
     const all = (await hooli("?limit=100")).body.jobs as Record<string, string | number>[];
     expect(all).toHaveLength(12);
@@ -137,14 +137,14 @@ describe("connector_jobs.list", () => {
     ["connection_id=drive", { field: "connection_id", value: "drive" }],
     ["start_date=yesterday", { field: "start_date", value: "yesterday" }],
     ["start_date=2026-03-15&end_date=2026-03-14", { field: "start_date", value: "2026-03-15" }],
-  ])("%s is 422 [G08, G28]", async (query, details) => {
+  ])("answers 422 to %s [G08, G28]", async (query, details) => {
     const { status, body } = await list(`?${query}`);
     expect([status, body.error.code, body.error.details]).toEqual([422, "INVALID_INPUT", details]);
   });
 });
 
 describe("connector jobs on the clock", () => {
-  it("the reference world's running job grows with time and succeeds after its 30 seconds [3.2, G14]", async () => {
+  it("include the reference world's running job, which grows and succeeds after its 30 seconds [3.2, G14]", async () => {
     const first = (await job("job_sync_running")).body;
     expect([first.status, first.duration]).toEqual(["running", null]);
     expect(first.bytes_synced).toBeGreaterThan(0);
@@ -162,7 +162,7 @@ describe("connector jobs on the clock", () => {
     expect((await job("job_sync_running")).body).toEqual(done);
   });
 
-  it("the job's end stands among what is pending, and advance reports it [G14]", async () => {
+  it("have their ends among the pending timers, and advance reports them [G14]", async () => {
     const pending = (await api.call(undefined, "GET", `${CONTROL}/clock/pending`)).body;
     const due = { kind: "connector.job", subject: "job_sync_running" };
     expect(pending).toContainEqual({ due_at: "2026-03-15T12:00:20.000Z", ...due });
@@ -170,7 +170,7 @@ describe("connector jobs on the clock", () => {
     expect(body.ran).toContainEqual({ at: "2026-03-15T12:00:20.000Z", ...due });
   });
 
-  it("triggering answers 201 with a job that runs for the setting's time [4.13, G14]", async () => {
+  it("are triggered with 201, and run for the time of the setting [4.13, G14]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { connector_job_seconds: 90 } });
     const { status, body } = await trigger("conn_wiki", "reset");
     expect(status).toBe(201);
@@ -191,14 +191,14 @@ describe("connector jobs on the clock", () => {
     expect((await job(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 90 });
   });
 
-  it("a job that takes no time has succeeded when it is looked at [G14]", async () => {
+  it("have succeeded at the first look if they take no time [G14]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { connector_job_seconds: 0 } });
     const { body } = await trigger("conn_wiki");
     expect((await job(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 0 });
     expect((await trigger("conn_wiki")).status).toBe(201);
   });
 
-  it("one running job per connection and type [G14]", async () => {
+  it("run one at a time per connection and type [G14]", async () => {
     const { status, body } = await trigger("conn_drive");
     expect([status, body.error.code, body.error.details]).toEqual([
       422,
@@ -213,7 +213,7 @@ describe("connector jobs on the clock", () => {
     expect(both.map(({ status }) => status).sort()).toEqual([201, 422]);
   });
 
-  it("cancelling keeps what was synced; a second time is 422 [4.13, G14]", async () => {
+  it("keep what was synced when cancelled, and cannot be cancelled again [4.13, G14]", async () => {
     await api.advance(5_500);
     const { bytes_synced, rows_synced } = (await job("job_sync_running")).body;
     const answer = await cancel("job_sync_running");
@@ -236,7 +236,7 @@ describe("connector jobs on the clock", () => {
     expect((await trigger("conn_drive")).status).toBe(201);
   });
 
-  it("a snapshot holds a job's end [G14]", async () => {
+  it("end as recorded in a snapshot [G14]", async () => {
     await api.call(undefined, "POST", `${CONTROL}/snapshots`, { name: "running" });
     await api.advance(60_000);
     await api.call(undefined, "POST", `${CONTROL}/snapshots/running/restore`);
@@ -257,23 +257,26 @@ describe("connector access", () => {
     ["POST", "notifications/test", { notification_type: "email" }],
   ];
 
-  it.each(requests)("%s %s: unknown organization 404, stranger 403 [G03]", async (method, rest, body) => {
-    const unknown = await api.call(
-      "dan",
-      method,
-      `/v1/organizations/org_nope/knowledge/connectors/${rest}`,
-      body,
-    );
-    expect([unknown.status, unknown.body.error.code, unknown.body.error.details]).toEqual([
-      404,
-      "ORGANIZATION_NOT_FOUND",
-      { organization_id: "org_nope" },
-    ]);
-    const stranger = await api.call("eve", method, `${BASE}/${rest}`, body);
-    expect([stranger.status, stranger.body.error.code]).toEqual([403, "ORGANIZATION_ACCESS_DENIED"]);
-  });
+  it.each(requests)(
+    "is refused to %s %s: 404 for an unknown organization, 403 for a stranger [G03]",
+    async (method, rest, body) => {
+      const unknown = await api.call(
+        "dan",
+        method,
+        `/v1/organizations/org_nope/knowledge/connectors/${rest}`,
+        body,
+      );
+      expect([unknown.status, unknown.body.error.code, unknown.body.error.details]).toEqual([
+        404,
+        "ORGANIZATION_NOT_FOUND",
+        { organization_id: "org_nope" },
+      ]);
+      const stranger = await api.call("eve", method, `${BASE}/${rest}`, body);
+      expect([stranger.status, stranger.body.error.code]).toEqual([403, "ORGANIZATION_ACCESS_DENIED"]);
+    },
+  );
 
-  it("unknown jobs and connections are 404, those of another organization too [G14]", async () => {
+  it("is 404 for unknown jobs and connections, also those of another organization [G14]", async () => {
     await state("POST", "connections", { id: "conn_globex", organization_id: "org_globex" });
     await state("POST", "connector_jobs", { job_id: "job_globex", connection_id: "conn_globex" });
     for (const id of ["job_nope", "job_globex"]) {
@@ -302,7 +305,7 @@ describe("connector access", () => {
       { connection_id: 7, job_type: "sync" },
       { field: "connection_id", value: 7 },
     ],
-  ])("triggering with %j is 422 [G08]", async (body, details) => {
+  ])("is 422 for triggering with %j [G08]", async (body, details) => {
     const answer = await api.call("dan", "POST", `${BASE}/jobs`, body);
     expect([answer.status, answer.body.error.details]).toEqual([422, details]);
   });

@@ -12,7 +12,7 @@ describe("credentials [section 5]", () => {
     ["X-API-Key", KEYS.ada],
     ["Authorization", `Bearer ${KEYS.ada}`],
     ["Authorization", `bearer ${KEYS.ada}`],
-  ])("5 takes an API key in %s: %s", async (name, value) => {
+  ])("may be an API key in %s: %s [5]", async (name, value) => {
     expect((await configs({ [name]: value })).status).toBe(200);
   });
 
@@ -30,7 +30,7 @@ describe("credentials [section 5]", () => {
     ["revoked", { "api-key": KEYS.revoked }],
     ["of a suspended account", { "api-key": KEYS.finn }],
     ["of a disabled account", { "api-key": KEYS.gus }],
-  ])("5 a credential that is %s is 401 in envelope A, uncounted", async (_why, headers) => {
+  ])("are refused with 401 in envelope A, uncounted, if %s [5]", async (_why, headers) => {
     const answer = await configs(headers as Record<string, string>);
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({
@@ -51,7 +51,7 @@ describe("credentials [section 5]", () => {
     expect(answer.headers.get("service-organization")).toBeNull();
   });
 
-  it("5 every refusal of rule 2 is the same to the client, but for its ids", async () => {
+  it("get the same answer for every refusal of rule 2, except for its ids [5]", async () => {
     const bodies = await Promise.all(
       [KEYS.expired, KEYS.revoked, KEYS.finn, KEYS.gus, "ak_unknown"].map(async (key) => {
         const { body } = await configs({ "api-key": key });
@@ -61,7 +61,7 @@ describe("credentials [section 5]", () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  it("5 a key expires on the sandbox's clock", async () => {
+  it("expire by the sandbox's clock [5]", async () => {
     stateRules(api, "api_keys").patch("apikey_ada", { expires_at: 1_000 });
     await api.advance(999);
     expect((await configs({}, "ada")).status).toBe(200);
@@ -69,12 +69,12 @@ describe("credentials [section 5]", () => {
     expect((await configs({}, "ada")).status).toBe(401);
   });
 
-  it("5 a suspended account works again once it is active", async () => {
+  it("of a suspended account work again once it is active [5]", async () => {
     stateRules(api, "users").patch("usr_finn", { account: "active" });
     expect((await configs({}, "finn")).body.error.code).toBe("INSUFFICIENT_PERMISSIONS");
   });
 
-  it("of two credentials the first of api-key, X-API-Key, Authorization decides [G02]", async () => {
+  it("are taken from the first of api-key, X-API-Key and Authorization [G02]", async () => {
     const bearer = { authorization: `Bearer ${KEYS.ada}` };
     expect((await configs({ "api-key": KEYS.dan, "x-api-key": KEYS.ada, ...bearer })).status).toBe(403);
     expect((await configs({ "api-key": KEYS.ada, "x-api-key": KEYS.dan })).status).toBe(200);
@@ -86,7 +86,7 @@ describe("credentials [section 5]", () => {
 });
 
 describe("envelopes [section 7]", () => {
-  it("envelope A of a 403 and a 404 carries system_message, details and the trace id [7.1, G29]", async () => {
+  it("of a 403 and a 404 are A, with system_message, details and the trace id [7.1, G29]", async () => {
     for (const [who, path, status, type] of [
       ["dan", REPARENT, 403, "authorization_error"],
       ["ada", REPARENT.replace("dept_ml", "dept_none"), 404, "client_error"],
@@ -100,7 +100,7 @@ describe("envelopes [section 7]", () => {
     }
   });
 
-  it("auth_errors guide gives every 401 and 403 in envelope C, and nothing else [G06]", async () => {
+  it("of every 401 and 403 are C with auth_errors guide, and no others [G06]", async () => {
     await restart({ auth_errors: "guide" });
     expect((await configs()).body).toEqual({
       detail: expect.any(String),
@@ -121,7 +121,7 @@ describe("the order of the checks [G04]", () => {
   const broken = "{";
   const json = { "content-type": "application/json" };
 
-  it("an unknown route comes before credentials and is not counted [G04]", async () => {
+  it("has an unknown route before credentials, and does not count it [G04]", async () => {
     const answer = await api.call("ada", "GET", "/v1/nothing");
     expect([answer.status, answer.body.error.code, decisionOf(answer)]).toEqual([
       404,
@@ -133,7 +133,7 @@ describe("the order of the checks [G04]", () => {
   });
 
   it.each(["/v1/threads/", "/webhooks/", "/v1/dashboards/shared/"])(
-    "%s names nothing, and is not a route for any method [G04]",
+    "has no route for any method for %s [G04]",
     async (path) => {
       for (const method of ["GET", "DELETE", "PUT"]) {
         const { status, body } = await api.call("ada", method, path);
@@ -142,14 +142,14 @@ describe("the order of the checks [G04]", () => {
     },
   );
 
-  it("an unknown method is 405 with Allow, before credentials [G04]", async () => {
+  it("has an unknown method before credentials, answered 405 with Allow [G04]", async () => {
     const answer = await api.call(undefined, "DELETE", REPARENT);
     expect([answer.status, answer.body.error.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
     expect(answer.headers.get("allow")).toBe("POST");
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
   });
 
-  it("401 before 429 before 400 before 422 before 404 before 403 before the operation's own rules [G04]", async () => {
+  it("is 401, 429, 400, 422, 404, 403, then the operation's own rules [G04]", async () => {
     limitTo("org_acme", 6);
     const seen: [number, string | undefined, string | null][] = [];
     const step = async (who: Who | undefined, path: string, body: unknown) => {

@@ -20,7 +20,7 @@ const place = (id: string) => {
 };
 
 describe("departments.reparent", () => {
-  it("moves a department with everything below it and answers its whole object [4.3, G10]", async () => {
+  it("moves a department with everything below it, and answers the whole object [4.3, G10]", async () => {
     const { status, body } = await reparent("ada", "dept_platform", "dept_ops");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -43,14 +43,14 @@ describe("departments.reparent", () => {
     expect(department("dept_ops").member_count).toBe(6);
   });
 
-  it("null makes a department top-level: depth 0, its path its own id [3.5]", async () => {
+  it("makes a department top-level for null: depth 0, its path its own id [3.5]", async () => {
     const { body } = await reparent("ben", "dept_eng", null);
     expect([body.parent_id, body.path, body.depth]).toEqual([null, "dept_eng", 0]);
     expect(place("dept_infra")).toEqual(["dept_platform", "dept_eng/dept_platform/dept_infra", 2]);
   });
 
   it.each(["dept_eng", "dept_platform", "dept_infra"])(
-    "rejects %s as the new parent of dept_eng: itself or a descendant [4.3]",
+    "refuses %s as the new parent of dept_eng: itself or a descendant [4.3]",
     async (new_parent_id) => {
       const { status, body, headers } = await reparent("ada", "dept_eng", new_parent_id);
       expect(status).toBe(422);
@@ -64,7 +64,7 @@ describe("departments.reparent", () => {
     },
   );
 
-  it("refuses by route of organization, membership, role and existence, in this order [4.3, G03]", async () => {
+  it("checks route, organization, membership, role and existence in this order [4.3, G03]", async () => {
     const code = async (...request: Parameters<typeof reparent>) => {
       const { status, body } = await reparent(...request);
       return [status, body.error.code, body.error.details];
@@ -92,18 +92,21 @@ describe("departments.reparent", () => {
     ]);
   });
 
-  it.each(["dept_none", "dept_globex"])("an unknown or foreign new parent (%s) is 404 [G10]", async (id) => {
-    const { status, body, headers } = await reparent("ada", "dept_ml", id);
-    expect(headers.get("x-sandbox-decision")).toBe("access");
-    expect([status, body.error.code, body.error.details]).toEqual([
-      404,
-      "RESOURCE_NOT_FOUND",
-      { new_parent_id: id },
-    ]);
-  });
+  it.each(["dept_none", "dept_globex"])(
+    "answers 404 to an unknown or foreign new parent (%s) [G10]",
+    async (id) => {
+      const { status, body, headers } = await reparent("ada", "dept_ml", id);
+      expect(headers.get("x-sandbox-decision")).toBe("access");
+      expect([status, body.error.code, body.error.details]).toEqual([
+        404,
+        "RESOURCE_NOT_FOUND",
+        { new_parent_id: id },
+      ]);
+    },
+  );
 
   it.each([[42], ["eng"], [""], [["dept_ops"]], [{}], [true]])(
-    "new_parent_id %j is 422 with the value as it was sent [G08]",
+    "answers 422 to new_parent_id %j, with the value as it was sent [G08]",
     async (value) => {
       const { status, body } = await reparent("ada", "dept_ml", value);
       expect(status).toBe(422);
@@ -114,13 +117,13 @@ describe("departments.reparent", () => {
     },
   );
 
-  it("a missing new_parent_id is 422 with value null: it is required, and null means something [G08]", async () => {
+  it("answers 422 with value null to a missing new_parent_id, since null has a meaning [G08]", async () => {
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     const { status, body } = await api.call("ada", "POST", path, {});
     expect([status, body.error.details]).toEqual([422, { field: "new_parent_id", value: null }]);
   });
 
-  it("opposite reparents at once never make a cycle [4.3]", async () => {
+  it("never makes a cycle by opposite moves at the same time [4.3]", async () => {
     for (let round = 0; round < 10; round++) {
       await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
@@ -139,7 +142,7 @@ describe("departments.reparent", () => {
     }
   });
 
-  it("a chain of 10,000 descendants moves in one change, and back [4.3]", async () => {
+  it("moves a chain of 10,000 descendants in one change, and back [4.3]", async () => {
     const rules = stateRules(api, "departments");
     let above = "dept_archive";
     for (let n = 0; n < 10_000; n++) {
@@ -159,7 +162,7 @@ describe("departments.reparent", () => {
   });
 });
 
-describe("audit entries of a reparent [G31]", () => {
+describe("the audit entry of a reparent [G31]", () => {
   it("names the department, the new parent, both parent ids and the caller [G31]", async () => {
     await reparent("ben", "dept_ml", "dept_ops");
     const [row] = await exportRows(api, "?action_type=reparented&department_id=dept_ml");
@@ -182,7 +185,7 @@ describe("audit entries of a reparent [G31]", () => {
     expect(row).toMatchObject({ "Target Name": "", "Previous Value": "dept_eng", "New Value": "" });
   });
 
-  it("a move to the same parent answers the department, changes and audits nothing [G31]", async () => {
+  it("is not written for a move to the same parent, which changes nothing [G31]", async () => {
     const before = (await exportRows(api)).length;
     const { root } = api.understudy.sandboxes.get("default")!.world;
     for (const [id, parent] of [
@@ -196,7 +199,7 @@ describe("audit entries of a reparent [G31]", () => {
     expect(api.understudy.sandboxes.get("default")!.world.root).toBe(root);
   });
 
-  it("a refused reparent writes nothing [G31]", async () => {
+  it("is not written for a refused reparent [G31]", async () => {
     const before = (await exportRows(api)).length;
     await reparent("ada", "dept_eng", "dept_ml");
     await reparent("ada", "dept_eng", "dept_none");
@@ -214,7 +217,7 @@ describe("state rules of departments", () => {
       row["Actor Name"],
     ]);
 
-  it("a created department gets its place from its parent and one entry by the owner [G31]", async () => {
+  it("place a created department below its parent, with one audit entry by the owner [G31]", async () => {
     const { record } = rules().post({ name: "Tools", parent_id: "dept_platform" });
     expect(record).toMatchObject({
       organization_id: "org_acme",
@@ -226,13 +229,13 @@ describe("state rules of departments", () => {
     expect(await audited()).toEqual([["Tools", "created", "Ada Osei"]]);
   });
 
-  it("?actor= names another actor, silent writes nothing [G31]", async () => {
+  it("take another actor from ?actor=, and write no entry if silent [G31]", async () => {
     rules().patch("dept_ml", { name: "AI" }, { user_id: "usr_ben" });
     rules().patch("dept_ml", { name: "Robots" }, { silent: true });
     expect(await audited()).toEqual([["AI", "updated", "Ben Castro"]]);
   });
 
-  it("changing parent_id moves the subtree and is audited as a move [4.3, G31]", async () => {
+  it("move the subtree if parent_id changes, audited as a move [4.3, G31]", async () => {
     rules().patch("dept_platform", { parent_id: "dept_ops" });
     expect(place("dept_infra")).toEqual(["dept_platform", "dept_acme/dept_ops/dept_platform/dept_infra", 3]);
     expect(await audited()).toEqual([["Platform", "reparented", "Ada Osei"]]);
@@ -246,7 +249,7 @@ describe("state rules of departments", () => {
     ["path", { path: "dept_eng" }, "a path of its own"],
     ["depth", { depth: 7 }, "a depth of its own"],
     ["organization_id", { organization_id: "org_globex" }, "another organization"],
-  ])("refuses %s when a change gives %j (%s) [interfaces 4]", (field, change) => {
+  ])("refuse %s when a change gives %j (%s) [interfaces 4]", (field, change) => {
     const before = department("dept_eng");
     expect(() => rules().patch("dept_eng", change)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
@@ -254,7 +257,7 @@ describe("state rules of departments", () => {
     expect(department("dept_eng")).toEqual(before);
   });
 
-  it("deleting takes everything below along, one entry each [interfaces 4]", async () => {
+  it("delete everything below a deleted department, with one entry each [interfaces 4]", async () => {
     rules().remove("dept_eng");
     for (const id of ["dept_eng", "dept_platform", "dept_infra", "dept_ml"])
       expect(department(id)).toBeUndefined();

@@ -83,7 +83,7 @@ describe("the text of files", () => {
       "The valve opens at six.",
     ],
   ])(
-    "%s is quoted by its best passage after either kind of upload [G20]",
+    "of type %s is quoted by its best passage after either kind of upload [G20]",
     async (mime_type, filename, content, question, passage) => {
       const resumable = await uploadedFile(api, content, { mime_type, filename });
       const simple = await upload(fileForm(content, { name: filename, type: mime_type }));
@@ -91,13 +91,13 @@ describe("the text of files", () => {
     },
   );
 
-  it("files of the fixture have a text, unless their type has none [G20]", async () => {
+  it("exists for files of the fixture, unless their type has none [G20]", async () => {
     expect(await quote("file_handbook", "How many days of vacation?")).toContain("27 days of paid vacation");
     expect(await quote("file_policies", "What about passwords?")).toContain("password manager");
     expect(await quote("file_broken", "What is in it?")).not.toContain("broken.bin:");
   });
 
-  it("bytes that are not text are registered and never quoted [G20]", async () => {
+  it("is missing if the bytes are not text, and the file is still registered [G20]", async () => {
     for (const [mime_type, filename] of [
       ["application/pdf", "broken.pdf"],
       ["image/png", "picture.png"],
@@ -111,7 +111,7 @@ describe("the text of files", () => {
     }
   });
 
-  it("one rare word of the question beats several common ones [G34]", async () => {
+  it("is quoted for one rare word of the question rather than for several common ones [G34]", async () => {
     const filler = Array.from(
       { length: 40 },
       (_, n) => `The pump of the plant runs on day ${n} of the year.`,
@@ -122,7 +122,7 @@ describe("the text of files", () => {
     );
   });
 
-  it("each of several attached files is quoted [G34]", async () => {
+  it("is quoted for each of several attached files [G34]", async () => {
     const one = await uploadedFile(api, "The pump runs at night. It hums.", { filename: "one.txt" });
     const two = await uploadedFile(api, "Nothing here. Pumps are red.", { filename: "two.txt" });
     const empty = await uploadedFile(api, " ", { filename: "blank.txt" });
@@ -143,7 +143,7 @@ describe("the text of files", () => {
     expect(text.match(/one\.txt/g)).toHaveLength(1);
   });
 
-  it("a fork has the text of the files [G20]", async () => {
+  it("is also in a fork [G20]", async () => {
     const file = await uploadedFile(api, "The valve opens at six.");
     const { sandboxes } = api.understudy;
     sandboxes.fork(sandboxes.get("default")!, "twin");

@@ -24,8 +24,8 @@ afterEach(async () => {
   temporary.remove();
 });
 
-describe("registering [4.6]", () => {
-  it("the first registration is 201 with the file object, the second 200 with the same file [4.6, G13]", async () => {
+describe("registering a file [4.6]", () => {
+  it("answers 201 with the file object at first, then 200 with the same file [4.6, G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     const events = emittedEvents(api);
@@ -52,7 +52,7 @@ describe("registering [4.6]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("many registrations at once create one file [G13]", async () => {
+  it("creates one file for many registrations at the same time [G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     const answers = await Promise.all(
@@ -67,7 +67,7 @@ describe("registering [4.6]", () => {
     ["file_size", 9],
     ["mime_type", "text/markdown"],
     ["gcs_path", "gs://uploads/org_acme/none/notes.txt"],
-  ])("another %s than announced is 422 with its field [G13]", async (field, value) => {
+  ])("answers 422 with the field to another %s than announced [G13]", async (field, value) => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     expectInvalid(
@@ -78,7 +78,7 @@ describe("registering [4.6]", () => {
     expect((await api.call("dan", "POST", FILES, { ...announced, gcs_path })).status).toBe(201);
   });
 
-  it("an incomplete or foreign upload is 422 gcs_path [G13]", async () => {
+  it("answers 422 gcs_path to an incomplete or foreign upload [G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     const body = { ...announced, gcs_path };
     expectInvalid(await api.call("dan", "POST", FILES, body), "gcs_path", gcs_path);
@@ -93,7 +93,7 @@ describe("registering [4.6]", () => {
     expect((await api.call("dan", "POST", FILES, body)).status).toBe(201);
   });
 
-  it("the file is usable in stores at once [4.6]", async () => {
+  it("makes the file usable in stores at once [4.6]", async () => {
     const file = await uploadedFile(api, "Hello.");
     const path = "/v1/organizations/org_acme/stores/vs_empty/files";
     expect((await api.call("dan", "POST", path, { file_id: file.id })).status).toBe(202);
@@ -107,13 +107,13 @@ describe("registering [4.6]", () => {
     [{ filename: "a", file_size: "1", mime_type: "text/plain" }, "file_size", "1"],
     [{ filename: "a", file_size: 1, mime_type: "text" }, "mime_type", "text"],
     [{ filename: "a", file_size: 1 }, "mime_type", null],
-  ])("%j is refused for an upload URL and a registration alike [G08]", async (body, field, value) => {
+  ])("refuses %j like the request for an upload URL does [G08]", async (body, field, value) => {
     expectInvalid(await api.call("dan", "POST", `${FILES}/upload-url`, body), field, value);
     const registration = { ...body, gcs_path: "gs://uploads/x" };
     expectInvalid(await api.call("dan", "POST", FILES, registration), field, value);
   });
 
-  it("the organization is checked first [G03]", async () => {
+  it("checks the organization first [G03]", async () => {
     const body = { filename: "a", file_size: 1, mime_type: "text/plain", gcs_path: "gs://x" };
     for (const tail of ["/files", "/files/upload-url"]) {
       const foreign = await api.call("dan", "POST", `/v1/organizations/org_globex${tail}`, body);
@@ -125,7 +125,7 @@ describe("registering [4.6]", () => {
 });
 
 describe("files in state calls [G18]", () => {
-  it("a file that a state call creates is complete and emits file.uploaded [G18]", () => {
+  it("are complete when created, and emit file.uploaded [G18]", () => {
     const { record, emitted } = stateRules(api, "files").post({ filename: "plan.md" });
     expect(record).toMatchObject({
       object: "file",
@@ -145,7 +145,7 @@ describe("files in state calls [G18]", () => {
     expect(stateRules(api, "files").post({}, { silent: true }).emitted).toEqual([]);
   });
 
-  it("name and type of a file that a state call creates fit each other [G18]", () => {
+  it("have a name and a type that fit each other [G18]", () => {
     const { post } = stateRules(api, "files");
     const type = (filename: string) => post({ filename }).record.mime_type;
     expect([type("a.png"), type("B.JPG"), type("c.zip"), type("d.unknown"), type("e")]).toEqual([
@@ -163,7 +163,7 @@ describe("files in state calls [G18]", () => {
     ]);
   });
 
-  it("a deleted file emits file.deleted and leaves its stores [G25]", () => {
+  it("emit file.deleted when deleted, and leave their stores [G25]", () => {
     const { emitted } = stateRules(api, "files").remove("file_policies");
     expect(emitted).toEqual([
       expect.objectContaining({
@@ -176,7 +176,7 @@ describe("files in state calls [G18]", () => {
     expect(world.pending().filter(({ kind }) => kind === "file.step")).toEqual([]);
   });
 
-  it("a registration whose file was deleted is 422 gcs_path [G13]", async () => {
+  it("cannot be registered again after deletion: 422 gcs_path [G13]", async () => {
     const file = await uploadedFile(api, "0123456789");
     stateRules(api, "files").remove(file.id);
     const { filename, file_size, mime_type, gcs_path } = file;

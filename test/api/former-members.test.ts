@@ -28,7 +28,7 @@ async function leave(world: FreshWorld, who: string): Promise<void> {
 
 describe("a former member", () => {
   it.each(ACTING.map((operation) => [operation.id, operation] as const))(
-    "is refused by %s as a non-member is, and changes nothing [G37]",
+    "is refused by %s like a non-member, and changes nothing [G37]",
     async (id, operation) => {
       const world = await FreshWorld.create(api, { preview: "on" });
       const good = await RECIPES[id]!.find(({ status }) => status < 300)!.request(world);
@@ -43,7 +43,7 @@ describe("a former member", () => {
     },
   );
 
-  it("goes on in another organization, with the same key and with a session token of it [G37, 4.5]", async () => {
+  it("can still use the key and a session token in another organization [G37, 4.5]", async () => {
     const world = await FreshWorld.create(api);
     const { body: grant } = await world.call("/v1/auth/token", "POST", { who: "ada" });
     await world.control("PATCH", "/state/users/usr_ada", { memberships: { org_initech: "admin" } });
@@ -64,7 +64,7 @@ describe("a former member", () => {
     await world.delete();
   });
 
-  it("objects of a former member stay, under the member's name [G37]", async () => {
+  it("is still named in the objects that remain [G37]", async () => {
     const world = await FreshWorld.create(api);
     await world.control("DELETE", "/state/users/usr_dan?silent=true");
     const { body } = await world.control("GET", "/state/threads/thread_long");

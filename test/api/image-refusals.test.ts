@@ -21,7 +21,7 @@ afterAll(() => api.close());
 
 const uncrop = (parts: Record<string, Part>, who?: Who) => uncropIn(api, parts, who);
 
-describe("refusals [4.20]", () => {
+describe("an image request is refused [4.20]", () => {
   let image_file: { bytes: Buffer; type: string };
   beforeAll(async () => {
     image_file = { bytes: await picture(20, 20).png().toBuffer(), type: "image/png" };
@@ -43,11 +43,11 @@ describe("refusals [4.20]", () => {
     [{ provider: "provider_b", seed: 1 }, "seed", "1"],
     [{ image_file: "not a file" }, "image_file", "not a file"],
     [{ provider: { bytes: Buffer.from("x"), name: "p.txt" } }, "provider", "p.txt"],
-  ])("the form %j is refused with 422 and its field [G26]", async (parts, field, value) => {
+  ])("with 422 and the field for the form %j [G26]", async (parts, field, value) => {
     expectRefusal(await uncrop({ image_file, ...parts }), 422, { field, value });
   });
 
-  it("a field that is sent twice is 422, whether text or file [G09]", async () => {
+  it("with 422 for a field that is sent twice, whether text or file [G09]", async () => {
     for (const field of ["extend_left", "image_file"]) {
       const form = formOf({
         provider: "provider_a",
@@ -62,7 +62,7 @@ describe("refusals [4.20]", () => {
     }
   });
 
-  it("text fields that exceed the limit together are 413 [G09]", async () => {
+  it("with 413 for text fields that exceed the limit together [G09]", async () => {
     const form = formOf({ provider: "provider_b", organization_id: "org_acme", image_file });
     const half = "x".repeat(600 * 1024);
     form.append("prompt", half);
@@ -71,18 +71,18 @@ describe("refusals [4.20]", () => {
     expect([status, body.error.details]).toEqual([413, { field: "another", limit_bytes: 1024 * 1024 }]);
   });
 
-  it("provider_a refuses a mask [G26]", async () => {
+  it("for a mask with provider_a [G26]", async () => {
     const mask_file = { bytes: await halfMask(20, 20), type: "image/png", name: "mask.png" };
     expectRefusal(await uncrop({ image_file, mask_file }), 422, { field: "mask_file", value: "mask.png" });
   });
 
-  it.each(["provider", "organization_id", "image_file"])("%s is required [4.20]", async (field) => {
+  it.each(["provider", "organization_id", "image_file"])("without %s [4.20]", async (field) => {
     const form = formOf({ provider: "provider_a", organization_id: "org_acme", image_file });
     form.delete(field);
     expectRefusal(await api.call("dan", "POST", UNCROP, form), 422, { field, value: null });
   });
 
-  it("the form is checked before the organization, and the organization before the image [G03, G04]", async () => {
+  it("for its form first, then for its organization, then for its image [G03, G04]", async () => {
     const broken = { bytes: Buffer.from("nothing"), type: "image/png" };
     expectRefusal(await uncrop({ organization_id: "org_none", seed: "x", image_file: broken }), 422, {
       field: "seed",
@@ -94,7 +94,7 @@ describe("refusals [4.20]", () => {
     expect((await uncrop({ organization_id: "org_globex", image_file }, "eve")).status).toBe(200);
   });
 
-  it("the bytes decide the format of an image, not its declared type [G26]", async () => {
+  it("by the format of its bytes, not by its declared type [G26]", async () => {
     const jpeg = await picture(20, 20).jpeg().toBuffer();
     expect((await uncrop({ image_file: { bytes: jpeg, type: "image/png", name: "x.png" } })).status).toBe(
       200,
@@ -117,7 +117,7 @@ describe("refusals [4.20]", () => {
     });
   });
 
-  it("bytes that cannot be decoded are 422 image_file [G26]", async () => {
+  it("with 422 image_file for bytes that cannot be decoded [G26]", async () => {
     const whole = await picture(200, 200).png().toBuffer();
     const flipped = Buffer.from(whole);
     for (let i = 200; i < flipped.length - 50; i += 97) flipped[i] = flipped[i]! ^ 255;
@@ -135,7 +135,7 @@ describe("refusals [4.20]", () => {
     }
   });
 
-  it("a file over upload_limit_mb is 413 [G26]", async () => {
+  it("with 413 for a file over upload_limit_mb [G26]", async () => {
     const small = await startReference({ settings: { upload_limit_mb: 0.001 } });
     const form = formOf({ provider: "provider_a", organization_id: "org_acme" });
     form.append("image_file", new Blob([new Uint8Array(2000)], { type: "image/png" }), "a.png");
@@ -146,7 +146,7 @@ describe("refusals [4.20]", () => {
     await small.close();
   });
 
-  it("more than 40 megapixels after growth are 422 with the largest side [G26]", async () => {
+  it("with 422 and the largest side for more than 40 megapixels after growth [G26]", async () => {
     const wide = await sharp({ create: { width: 6000, height: 6600, channels: 3, background: "#888888" } })
       .png()
       .toBuffer();
@@ -162,7 +162,7 @@ describe("refusals [4.20]", () => {
   });
 });
 
-describe("bombs [4.20]", () => {
+describe("an image that is a bomb [4.20]", () => {
   /** A PNG whose header announces more pixels than it has. */
   function claiming(width: number, height: number): Buffer {
     const chunk = (type: string, data: Buffer) => {
@@ -209,7 +209,7 @@ describe("bombs [4.20]", () => {
           .toBuffer();
       },
     ],
-  ])("%s is refused as image_file without being decoded [G26]", async (_what, make) => {
+  ])("is refused as image_file without being decoded: %s [G26]", async (_what, make) => {
     const bytes = await make();
     const before = process.memoryUsage.rss();
     const answer = await uncrop({ image_file: { bytes, type: "image/png" }, extend_left: 10 });
@@ -217,7 +217,7 @@ describe("bombs [4.20]", () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(150 * 1024 * 1024);
   });
 
-  it("no temporary file is left behind [4.20]", async () => {
+  it("leaves no temporary file behind [4.20]", async () => {
     const temporary = privateTemporaryFolder();
     const own = await startReference();
     const form = formOf({ provider: "provider_a", organization_id: "org_acme" });

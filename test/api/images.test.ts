@@ -19,7 +19,7 @@ async function statsOf(bytes: Buffer, area: Region): Promise<Stats> {
 
 describe("provider_a [4.20]", () => {
   it.each(["png", "jpeg", "webp"] as const)(
-    "a %s grows by exactly the requested pixels and keeps its inside [4.20, G26]",
+    "extends a %s by exactly the requested pixels and keeps its inside [4.20, G26]",
     async (format) => {
       const source = await picture(120, 80)[format]().toBuffer();
       const answer = await uncrop({
@@ -55,7 +55,7 @@ describe("provider_a [4.20]", () => {
     },
   );
 
-  it("the border is more than one colour and continues the edge [G26]", async () => {
+  it("fills the border with more than one colour that continues the edge [G26]", async () => {
     const image_file = { bytes: await picture(100, 100).png().toBuffer(), type: "image/png" };
     const { bytes } = await uncrop({ image_file, extend_left: 60, seed: 4 });
     const border = await statsOf(bytes, { left: 0, top: 0, width: 60, height: 100 });
@@ -66,7 +66,7 @@ describe("provider_a [4.20]", () => {
     expect(edge.channels[1]!.mean).toBeGreaterThan(180);
   });
 
-  it("the border mirrors the image, dimmed by a tint [G26]", async () => {
+  it("mirrors the image in the border, dimmed by a tint [G26]", async () => {
     const source = Buffer.alloc(160 * 160 * 3);
     for (let i = 0; i < 160 * 160; i++)
       source.fill(((i % 160) + Math.floor(i / 160)) % 24 < 12 ? 40 : 220, i * 3, i * 3 + 3);
@@ -86,7 +86,7 @@ describe("provider_a [4.20]", () => {
     expect(mirrored / (140 * 40)).toBeGreaterThan(0.95);
   });
 
-  it("sky stays above the image and ground below it [G26]", async () => {
+  it("keeps sky above the image and ground below it [G26]", async () => {
     const source = Buffer.alloc(200 * 160 * 3);
     for (let i = 0; i < 200 * 160; i++) {
       const light = (i * 7919) % 31;
@@ -103,7 +103,7 @@ describe("provider_a [4.20]", () => {
     expect(below.channels[2]!.max).toBeLessThan(110);
   });
 
-  it("the same seed and input give the same bytes, another seed other bytes [G26]", async () => {
+  it("gives the same bytes for the same seed and input, and others for another seed [G26]", async () => {
     const image_file = { bytes: await picture(64, 48).png().toBuffer(), type: "image/png" };
     const parts = { image_file, extend_right: 40, extend_up: 10 };
     const first = await uncrop({ ...parts, seed: 7 });
@@ -115,7 +115,7 @@ describe("provider_a [4.20]", () => {
     expect(again.headers.get("x-provider-request-id")).not.toBe(first.headers.get("x-provider-request-id"));
   });
 
-  it("extensions default to 0, and may be larger than the image [4.20]", async () => {
+  it("takes 0 for missing extensions, and accepts some larger than the image [4.20]", async () => {
     const image_file = { bytes: await picture(5, 4).png().toBuffer(), type: "image/png" };
     const same = await sharp((await uncrop({ image_file })).bytes).metadata();
     expect([same.width, same.height]).toEqual([5, 4]);
@@ -123,7 +123,7 @@ describe("provider_a [4.20]", () => {
     expect([grown.width, grown.height]).toEqual([2005, 4]);
   });
 
-  it("grey, transparent, palette, 16-bit, CMYK and rotated images are extended [4.20]", async () => {
+  it("extends grey, transparent, palette, 16-bit, CMYK and rotated images [4.20]", async () => {
     const grey = await picture(20, 20).greyscale().toColourspace("b-w").png().toBuffer();
     const clear = await picture(20, 20).ensureAlpha(0.5).png().toBuffer();
     const palette = await picture(20, 20).png({ palette: true, colours: 8 }).toBuffer();
@@ -144,7 +144,7 @@ describe("provider_a [4.20]", () => {
 
 describe("provider_b [4.20]", () => {
   it.each([undefined, "1024x1024", "1024x1536", "1536x1024"])(
-    "the answer is a PNG of size %s with the transparent area of the mask filled [4.20, G26]",
+    "answers a PNG of size %s with the transparent area of the mask filled [4.20, G26]",
     async (size) => {
       const image = await picture(256, 256).png().toBuffer();
       const mask = await halfMask(64, 64);
@@ -183,7 +183,7 @@ describe("provider_b [4.20]", () => {
     },
   );
 
-  it("the same image, mask and prompt give the same bytes, another prompt other bytes [G26]", async () => {
+  it("gives the same bytes for the same image, mask and prompt, and others for another prompt [G26]", async () => {
     const parts = {
       provider: "provider_b",
       image_file: { bytes: await picture(50, 50).png().toBuffer(), type: "image/png" },
@@ -194,7 +194,7 @@ describe("provider_b [4.20]", () => {
     expect((await uncrop({ ...parts, prompt: "a forest" })).bytes.equals(first.bytes)).toBe(false);
   });
 
-  it("a mask that keeps nothing leaves a picture of the tint [G26]", async () => {
+  it("answers a tinted image for a mask that keeps nothing [G26]", async () => {
     const { status, bytes } = await uncrop({
       provider: "provider_b",
       image_file: { bytes: await picture(50, 50).png().toBuffer(), type: "image/png" },
@@ -206,7 +206,7 @@ describe("provider_b [4.20]", () => {
     expect(channels.some(({ mean }) => mean > 0)).toBe(true);
   });
 
-  it("the mask must be a PNG with an alpha channel [4.20]", async () => {
+  it("requires a mask that is a PNG with an alpha channel [4.20]", async () => {
     const image_file = { bytes: await picture(20, 20).png().toBuffer(), type: "image/png" };
     const withMask = (bytes: Buffer, type = "image/png") =>
       uncrop({ provider: "provider_b", image_file, mask_file: { bytes, type } });

@@ -7,8 +7,8 @@ import { stateRules } from "../support/state-rules.ts";
 const api = frame();
 const { configs, restart } = api;
 
-describe("input [G08, G09]", () => {
-  it("the path is validated before the body, the field named as it was declared [G08]", async () => {
+describe("a request's input [G08, G09]", () => {
+  it("is validated in the path before the body, and the field has its declared name [G08]", async () => {
     const path = "/v1/organizations/acme/departments/dept_ml/reparent";
     const { status, body } = await api.call("ada", "POST", path, { new_parent_id: 1 });
     expect([status, body.error.details]).toEqual([422, { field: "organization_id", value: "acme" }]);
@@ -19,7 +19,7 @@ describe("input [G08, G09]", () => {
     ["nothing", "", {}],
     ["invalid UTF-8", new Uint8Array([0x22, 0xff, 0x22]), {}],
     ["too deep", `${"[".repeat(5000)}${"]".repeat(5000)}`, {}],
-  ])("a body that is %s is 400 INVALID_JSON [G09]", async (_what, body, headers) => {
+  ])("is 400 INVALID_JSON if the body is %s [G09]", async (_what, body, headers) => {
     const answer = await api.call("ada", "POST", REPARENT, body, {
       "content-type": "application/json",
       ...headers,
@@ -32,7 +32,7 @@ describe("input [G08, G09]", () => {
   });
 
   it.each([[[]], ["text"], [7], [null]])(
-    "a body %j that is not an object is 422 field body [G08]",
+    "is 422 with field body if the body %j is not an object [G08]",
     async (value) => {
       const answer = await api.call("ada", "POST", REPARENT, JSON.stringify(value), {
         "content-type": "application/json",
@@ -45,7 +45,7 @@ describe("input [G08, G09]", () => {
     ["text/plain", {}],
     ["application/x-www-form-urlencoded", {}],
     ["application/json", { "content-encoding": "gzip" }],
-  ])("content type %s %j is 415 [G09]", async (type, headers) => {
+  ])("is 415 for the content type %s %j [G09]", async (type, headers) => {
     const answer = await api.call("ada", "POST", REPARENT, JSON.stringify(TO_OPS), {
       "content-type": type,
       ...headers,
@@ -54,14 +54,14 @@ describe("input [G08, G09]", () => {
   });
 
   it.each(["application/json; charset=utf-8", "APPLICATION/JSON", "application/merge-patch+json"])(
-    "content type %s is JSON [G09]",
+    "is read as JSON for the content type %s [G09]",
     async (type) => {
       const headers = { "content-type": type };
       expect((await api.call("ada", "POST", REPARENT, JSON.stringify(TO_OPS), headers)).status).toBe(200);
     },
   );
 
-  it("a body over json_limit_mb is 413, and the next request on a new connection is answered [G09]", async () => {
+  it("is 413 over json_limit_mb, and the next request on a new connection is answered [G09]", async () => {
     await restart({ json_limit_mb: 0.001 });
     const large = { new_parent_id: null, note: "x".repeat(2_000) };
     const answer = await api.call("ada", "POST", REPARENT, large);
@@ -70,14 +70,14 @@ describe("input [G08, G09]", () => {
     expect((await api.call("ada", "POST", REPARENT, TO_OPS)).status).toBe(200);
   });
 
-  it("unknown body fields are ignored with a warning in the journal [G09]", async () => {
+  it("may have unknown fields in its body, with a warning in the journal [G09]", async () => {
     const { status } = await api.call("ada", "POST", REPARENT, { ...TO_OPS, surprise: 1 });
     expect(status).toBe(200);
     const [entry] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-1);
     expect(entry!.warnings).toEqual([expect.stringContaining("surprise")]);
   });
 
-  it("many unknown body fields are one warning with their number [G09]", async () => {
+  it("gets one warning with the number for many unknown fields [G09]", async () => {
     const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`x${i}`, i]));
     await api.call("ada", "POST", REPARENT, { ...TO_OPS, ...many });
     await api.call("ada", "POST", REPARENT, { ...TO_OPS, a: 1, b: 2, ["c".repeat(5000)]: 3 });
@@ -88,7 +88,7 @@ describe("input [G08, G09]", () => {
     expect(second!.warnings).toEqual([`3 unknown body fields were ignored: a, b, ${"c".repeat(100)}`]);
   });
 
-  it("unknown_fields reject makes them 422, and nothing happens [G09]", async () => {
+  it("is 422 for unknown fields with unknown_fields reject, and nothing happens [G09]", async () => {
     await restart({ unknown_fields: "reject" });
     const { status, body } = await api.call("ada", "POST", REPARENT, { ...TO_OPS, surprise: 1 });
     expect([status, body.error.details]).toEqual([422, { field: "surprise", value: 1 }]);
@@ -102,7 +102,7 @@ describe("input [G08, G09]", () => {
       { role: "user", content: [{ type: "text", text: "Hello", note: { a: 1 } }] },
     ],
     ["inputs[0].texts[0].note", { role: "user", texts: [{ text: "Hello", note: { a: 1 } }] }],
-  ])("an unknown field is found at %s, and shown as it was sent [G09]", async (field, input) => {
+  ])("is shown as it was sent for an unknown field at %s [G09]", async (field, input) => {
     const body = { model: "atlas-large", inputs: [input] };
     expect((await api.call("dan", "POST", "/v1/model/response", body)).status).toBe(200);
     const [entry] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-1);
@@ -112,7 +112,7 @@ describe("input [G08, G09]", () => {
     expect([answer.status, answer.body.error.details]).toEqual([422, { field, value: { a: 1 } }]);
   });
 
-  it("__proto__ in a body is a field like any other [G09]", async () => {
+  it("may have __proto__ as a field like any other [G09]", async () => {
     const text = '{"new_parent_id":"dept_ops","__proto__":{"polluted":true},"constructor":1}';
     const { status } = await api.call("ada", "POST", REPARENT, text, { "content-type": "application/json" });
     expect(status).toBe(200);
@@ -121,7 +121,7 @@ describe("input [G08, G09]", () => {
 });
 
 describe("hostile requests", () => {
-  it("HEAD is 405 where GET exists, 404 elsewhere, without a body and uncounted [G04]", async () => {
+  it("gets 405 for HEAD where GET exists, 404 elsewhere, without a body and uncounted [G04]", async () => {
     const before = await configs({}, "ada");
     const answer = await api.call("ada", "HEAD", CONFIGS);
     expect([answer.status, answer.headers.get("allow"), answer.text]).toEqual([405, "GET", ""]);
@@ -153,7 +153,7 @@ describe("hostile requests", () => {
     ["headers over the limit", `Host: x\r\napi-key: ${"k".repeat(40_000)}\r\n`, 431],
     ["a broken header line", `Host: x\r\napi key ${KEYS.ada}\r\n`, 400],
     ["an invalid Host", `Host: <script>\r\napi-key: ${KEYS.ada}\r\n`, 400],
-  ])("%s is answered and the server lives on [G09]", async (_what, headers, status) => {
+  ])("gets an answer, and the server goes on: %s [G09]", async (_what, headers, status) => {
     const answer = await raw(`${head}${headers}\r\n`);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect((await configs({}, "ada")).status).toBe(200);

@@ -11,8 +11,8 @@ afterEach(() => api.close());
 const invoices = () => stateRules(api, "invoices");
 const names = ({ emitted }: { emitted: readonly { event: string }[] }) => emitted.map(({ event }) => event);
 
-describe("invoices [G18, G25]", () => {
-  it("invoice.created carries the invoice with its invoice_id [G25]", () => {
+describe("state calls on invoices [G18, G25]", () => {
+  it("emit invoice.created with the invoice and its invoice_id [G25]", () => {
     const { record, emitted } = invoices().post({ organization_id: "org_globex", amount: 12.5 });
     expect(record.invoice_id).toMatch(/^inv_/);
     expect(emitted).toEqual([
@@ -31,7 +31,7 @@ describe("invoices [G18, G25]", () => {
     ]);
   });
 
-  it("a payment that succeeds or fails emits one event, a silent one emits none [G25]", () => {
+  it("emit one event for a payment that succeeds or fails, and none if silent [G25]", () => {
     const id = invoices().post({}).record.invoice_id;
     expect(names(invoices().patch(id, { status: "failed" }))).toEqual(["invoice.failed"]);
     expect(names(invoices().patch(id, { status: "failed", amount: 1 }))).toEqual([]);
@@ -40,11 +40,11 @@ describe("invoices [G18, G25]", () => {
     expect(names(invoices().patch(id, { status: "paid" }, { silent: true }))).toEqual([]);
   });
 
-  it("an invoice that is created as paid emits two events [G25]", () => {
+  it("emit two events for an invoice that is created as paid [G25]", () => {
     expect(names(invoices().post({ status: "paid" }))).toEqual(["invoice.created", "invoice.paid"]);
   });
 
-  it("refuses an unknown organization [interfaces 4]", () => {
+  it("refuse an unknown organization [interfaces 4]", () => {
     expect(() => invoices().post({ organization_id: "org_none" })).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field: "organization_id" }) }),
     );

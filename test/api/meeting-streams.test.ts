@@ -98,7 +98,7 @@ describe("meeting streams", () => {
     expect(await (await open("status", "mbsess_live", "2")).ended).toEqual([]);
   });
 
-  it("a log stream sends level and message, also of the stop [G16]", async () => {
+  it("a log stream sends level and message, also for the stop [G16]", async () => {
     const stream = await open("logs");
     await stream.upTo(1);
     await state("POST", "meeting_logs", {

@@ -19,7 +19,7 @@ const say = (fields: object, session_id = "mbsess_live") =>
   state("POST", "meeting_transcripts", { session_id, ...fields });
 
 describe("meeting_sessions.export_transcript", () => {
-  it("the default export is text with a time and a speaker on each line [4.1]", async () => {
+  it("answers text with a time and a speaker on each line by default [4.1]", async () => {
     const answer = await exported("mbsess_standup");
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
@@ -32,7 +32,7 @@ describe("meeting_sessions.export_transcript", () => {
     expect((await exported("mbsess_standup", "txt")).text).toBe(answer.text);
   });
 
-  it("the JSON export is an array of entries by start time [4.1, 2.4]", async () => {
+  it("answers an array of entries by start time as JSON [4.1, 2.4]", async () => {
     const answer = await exported("mbsess_standup", "json");
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(answer.headers.get("content-disposition")).toContain('"transcript_mbsess_standup.json"');
@@ -50,7 +50,7 @@ describe("meeting_sessions.export_transcript", () => {
     expect(starts).toEqual(starts.toSorted((a: number, b: number) => a - b));
   });
 
-  it("the SRT export has numbered cues with milliseconds [4.1]", async () => {
+  it("answers numbered cues with milliseconds as SRT [4.1]", async () => {
     const answer = await exported("mbsess_standup", "srt");
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(answer.headers.get("content-disposition")).toContain('"transcript_mbsess_standup.srt"');
@@ -65,13 +65,13 @@ describe("meeting_sessions.export_transcript", () => {
     }
   });
 
-  it("an empty transcript is an empty file [4.1]", async () => {
+  it("answers an empty file for an empty transcript [4.1]", async () => {
     expect((await exported("mbsess_empty")).text).toBe("");
     expect((await exported("mbsess_empty", "srt")).text).toBe("");
     expect((await exported("mbsess_empty", "json")).body).toEqual([]);
   });
 
-  it("times are rounded down in text and exact in SRT [G28]", async () => {
+  it("rounds times down in text, and keeps them exact in SRT [G28]", async () => {
     await say({
       session_id: "mbsess_empty",
       speaker: "A",
@@ -85,7 +85,7 @@ describe("meeting_sessions.export_transcript", () => {
     );
   });
 
-  it("a line break in a text or speaker does not begin a line or cue [4.1]", async () => {
+  it("begins no new line or cue for a line break in a text or speaker [4.1]", async () => {
     const forged = "hello\r\n\r\n2\n00:00:09,000 --> 00:00:10,000\nEve: forged\u2028[00:00:09] Eve: forged";
     await say({
       session_id: "mbsess_empty",
@@ -114,7 +114,7 @@ describe("meeting_sessions.export_transcript", () => {
     expect([first.speaker, first.text]).toEqual(["Zoë\r\nDan", forged]);
   });
 
-  it("a title or speaker in any script does not change the headers [4.1]", async () => {
+  it("keeps its headers valid for a title or speaker in any script [4.1]", async () => {
     await state("PATCH", "meeting_sessions/mbsess_standup", { title: 'Ежедневка\r\nX-Evil: 1 "朝会"' });
     await say({ speaker: "Łukasz 陈", text: "Ça va? 🎧", start_time: 90, end_time: 91 }, "mbsess_standup");
     const answer = await exported("mbsess_standup");
@@ -126,7 +126,7 @@ describe("meeting_sessions.export_transcript", () => {
     expect(answer.text).toContain("[00:01:30] Łukasz 陈: Ça va? 🎧\n");
   });
 
-  it("a non-member is refused, even an owner of another organization [4.1, 7.4]", async () => {
+  it("refuses a non-member, even an owner of another organization [4.1, 7.4]", async () => {
     for (const who of ["dan", "ada", "hana"] as const) {
       const { status, body } = await exported("mbsess_secret", "json", who);
       expect([status, body.error.code, body.error.details]).toEqual([
@@ -139,7 +139,7 @@ describe("meeting_sessions.export_transcript", () => {
     expect((await exported("mbsess_secret", "json", "eve")).body).toHaveLength(3);
   });
 
-  it("an unknown session is 404 with its id [4.1, 7.4]", async () => {
+  it("answers 404 with the id to an unknown session [4.1, 7.4]", async () => {
     const { status, body } = await exported("mbsess_nope");
     expect([status, body.error.code, body.error.details]).toEqual([
       404,
@@ -149,7 +149,7 @@ describe("meeting_sessions.export_transcript", () => {
     expect(body.success).toBe(false);
   });
 
-  it("a malformed id or format is 422 [G08]", async () => {
+  it("answers 422 to a malformed id or format [G08]", async () => {
     const id = await exported("sess_standup");
     expect([id.status, id.body.error.details]).toEqual([422, { field: "session_id", value: "sess_standup" }]);
     const format = await exported("mbsess_standup", "vtt");
@@ -160,7 +160,7 @@ describe("meeting_sessions.export_transcript", () => {
 describe("meeting_sessions.stop", () => {
   const stop = (session: string, who: Who = "cleo") => api.call(who, "POST", `${SESSIONS}/${session}/stop`);
 
-  it("a stopped session has ended and keeps its data [3.7, G16]", async () => {
+  it("ends a session and keeps its data [3.7, G16]", async () => {
     const { status, body } = await stop("mbsess_live");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -177,7 +177,7 @@ describe("meeting_sessions.stop", () => {
     expect((await exported("mbsess_live", "json")).body).toHaveLength(2);
   });
 
-  it("a second stop changes nothing [G16]", async () => {
+  it("changes nothing the second time [G16]", async () => {
     const first = await stop("mbsess_live");
     await api.advance(60_000);
     expect((await stop("mbsess_live", "ada")).body).toEqual(first.body);
@@ -186,7 +186,7 @@ describe("meeting_sessions.stop", () => {
     expect(stopped).toHaveLength(1);
   });
 
-  it("owners and admins may stop a session, other members may not [G16]", async () => {
+  it("is allowed to owners and admins, and not to other members [G16]", async () => {
     const { status, body } = await stop("mbsess_live", "dan");
     expect([status, body.error.code]).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
     expect((await stop("mbsess_live", "eve")).body.error.code).toBe("SESSION_ACCESS_DENIED");
@@ -199,7 +199,7 @@ describe("meeting_sessions.delete_permanently", () => {
   const remove = (session: string, who: Who = "cleo") =>
     api.call(who, "DELETE", `${SESSIONS}/${session}/permanent`);
 
-  it("the session, transcripts, logs and recording metadata are deleted with 204 [4.2]", async () => {
+  it("deletes the session, transcripts, logs and recording metadata with 204 [4.2]", async () => {
     for (const collection of ["meeting_transcripts", "meeting_logs", "meeting_recordings"]) {
       const held = await state("GET", `${collection}?session_id=mbsess_standup`);
       expect(held.body.total, collection).toBeGreaterThan(0);
@@ -214,14 +214,14 @@ describe("meeting_sessions.delete_permanently", () => {
     expect((await exported("mbsess_live", "json")).body).toHaveLength(2);
   });
 
-  it("the session's owner, owners and admins may delete it, members and non-members may not [4.2, G16]", async () => {
+  it("is allowed to the session's owner, owners and admins, and not to members and non-members [4.2, G16]", async () => {
     expect((await remove("mbsess_live", "dan")).body.error.code).toBe("INSUFFICIENT_PERMISSIONS");
     expect((await remove("mbsess_secret", "ada")).body.error.code).toBe("SESSION_ACCESS_DENIED");
     expect((await remove("mbsess_live", "ben")).status).toBe(204);
     expect((await remove("mbsess_empty", "ada")).status).toBe(204);
   });
 
-  it("a new session with the id of a deleted one is empty [4.2]", async () => {
+  it("leaves nothing for a new session with the same id [4.2]", async () => {
     await remove("mbsess_standup");
     await state("POST", "meeting_sessions", { session_id: "mbsess_standup", organization_id: "org_acme" });
     expect((await exported("mbsess_standup", "json")).body).toEqual([]);
@@ -231,8 +231,8 @@ describe("meeting_sessions.delete_permanently", () => {
   });
 });
 
-describe("state of meetings", () => {
-  it("a posted session runs, has a title and an owner, and takes transcripts [G16]", async () => {
+describe("state calls on meetings", () => {
+  it("start a posted session with a title, an owner and room for transcripts [G16]", async () => {
     const { status, body } = await state("POST", "meeting_sessions", {});
     expect(status).toBe(201);
     expect(body).toMatchObject({ status: "running", ended_at: null, started_at: "2026-03-15T12:00:00.000Z" });
@@ -243,7 +243,7 @@ describe("state of meetings", () => {
     expect(second.body.text.split(" ").length).toBeGreaterThan(3);
   });
 
-  it("an entry with only an end begins before it [2.4]", async () => {
+  it("begin an entry before its end if only the end is given [2.4]", async () => {
     const late = await say({ end_time: 100 });
     expect(late.status, late.text).toBe(201);
     expect(late.body.start_time).toBeGreaterThan(80);
@@ -251,7 +251,7 @@ describe("state of meetings", () => {
     expect((await say({ end_time: 0.5 })).body).toMatchObject({ start_time: 0, end_time: 0.5 });
   });
 
-  it("status and end stay consistent [3.7]", async () => {
+  it("keep status and end consistent [3.7]", async () => {
     const stopped = await state("PATCH", "meeting_sessions/mbsess_live", { status: "completed" });
     expect(stopped.body.ended_at).toBe("2026-03-15T12:00:00.000Z");
     const resumed = await state("PATCH", "meeting_sessions/mbsess_live", { status: "running" });
@@ -266,14 +266,14 @@ describe("state of meetings", () => {
     expect([early.status, early.body.field]).toEqual([422, "ended_at"]);
   });
 
-  it("an entry needs an existing session and an end after its start [2.4]", async () => {
+  it("require an existing session and an end after the start for an entry [2.4]", async () => {
     const orphan = await say({ text: "?" }, "mbsess_nope");
     expect([orphan.status, orphan.body.field]).toEqual([422, "session_id"]);
     const backwards = await say({ start_time: 5, end_time: 4 });
     expect([backwards.status, backwards.body.field]).toEqual([422, "end_time"]);
   });
 
-  it("has_recording follows from the recordings [4.2]", async () => {
+  it("derive has_recording from the recordings [4.2]", async () => {
     await state("PATCH", "meeting_sessions/mbsess_live", { has_recording: true });
     const made = await state("GET", "meeting_recordings?session_id=mbsess_live");
     expect(made.body.items[0]).toMatchObject({ duration_seconds: null, size_bytes: null });
@@ -284,12 +284,12 @@ describe("state of meetings", () => {
     expect((await state("GET", "meeting_sessions/mbsess_live")).body.has_recording).toBe(false);
   });
 
-  it("a state call deletes the same records as the API [4.2]", async () => {
+  it("delete the same records as the API [4.2]", async () => {
     expect((await state("DELETE", "meeting_sessions/mbsess_standup")).status).toBe(204);
     expect((await state("GET", "meeting_transcripts?session_id=mbsess_standup")).body.total).toBe(0);
   });
 
-  it("the sessions of the reference world have the documented entries and speakers [G16]", async () => {
+  it("show the documented entries and speakers in the reference world [G16]", async () => {
     const held = await state("GET", "meeting_transcripts?limit=100");
     const by = (session: string) =>
       held.body.items.filter((entry: { session_id: string }) => entry.session_id === session);

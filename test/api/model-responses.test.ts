@@ -20,7 +20,7 @@ const textOf = (answer: { body: { output: { content: { text: string }[] }[] } })
 const tokens = (...texts: string[]) => Math.ceil(Buffer.byteLength(texts.join("")) / 4);
 
 describe("model_responses.create [4.19]", () => {
-  it("the answer has output, usage and the inputs with ids [4.19, G20]", async () => {
+  it("answers with output, usage and the inputs with ids [4.19, G20]", async () => {
     const answer = await asked([{ role: "system", content: "Be brief." }, user("What is the plan?")]);
     expect(answer.status).toBe(200);
     const text = textOf(answer);
@@ -47,7 +47,7 @@ describe("model_responses.create [4.19]", () => {
     });
   });
 
-  it("both input forms and content blocks are mixed in one request [2.13, G20]", async () => {
+  it("takes both input forms and content blocks mixed in one request [2.13, G20]", async () => {
     const inputs = [
       user("Grüezi"),
       { role: "assistant", texts: [{ text: "Hello" }, { text: "there" }] },
@@ -63,13 +63,13 @@ describe("model_responses.create [4.19]", () => {
     expect(body.inputs.every(({ id }: { id: string }) => id.startsWith("msg_"))).toBe(true);
   });
 
-  it("an item that was returned before keeps its id [2.13]", async () => {
+  it("keeps the id of an item that was returned before [2.13]", async () => {
     const first = await asked([user("Hello")]);
     const again = await asked([...first.body.inputs, user("And now?")]);
     expect(again.body.inputs[0].id).toBe(first.body.inputs[0].id);
   });
 
-  it("the same question to the same model has the same answer, another seed another one [G20]", async () => {
+  it("gives the same answer to the same question and model, and another with another seed [G20]", async () => {
     const questions = ["What is the plan?", "What is the goal?", "Who decides?"];
     const answers = async () => {
       const texts: string[] = [];
@@ -84,7 +84,7 @@ describe("model_responses.create [4.19]", () => {
     expect(await answers()).not.toEqual(first);
   });
 
-  it("tokens are counted in bytes of UTF-8, and a model without a price costs nothing [G20]", async () => {
+  it("counts tokens in bytes of UTF-8, and charges nothing for a model without a price [G20]", async () => {
     const { body } = await asked([user("日本語のテキスト")], "breeze-chat");
     expect(body.usage.input_tokens).toBe(6);
     expect(body.usage.cost).toBe(0);
@@ -110,7 +110,7 @@ describe("model_responses.create [4.19]", () => {
       "inputs[0].files[0].file_id",
       "handbook",
     ],
-  ])("the body %j is refused with the field %s [4.19, 2.13, G08]", async (body, field, value) => {
+  ])("refuses the body %j with the field %s [4.19, 2.13, G08]", async (body, field, value) => {
     const answer = await ask("ben", body);
     expect(answer.status).toBe(422);
     expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
@@ -118,7 +118,7 @@ describe("model_responses.create [4.19]", () => {
   });
 
   it.each(["dune-legacy", "no-such-model"])(
-    "the model %s is refused by the operation's own rule [4.19, G20]",
+    "refuses the model %s by the operation's own rule [4.19, G20]",
     async (model) => {
       const answer = await asked([user("x")], model);
       expect(answer.status).toBe(422);
@@ -127,7 +127,7 @@ describe("model_responses.create [4.19]", () => {
     },
   );
 
-  it("a request without credentials is 401 [4.19]", async () => {
+  it("answers 401 without credentials [4.19]", async () => {
     expect((await ask(undefined, {})).body.error.code).toBe("AUTHENTICATION_REQUIRED");
   });
 });
@@ -140,7 +140,7 @@ describe("files of a message [2.13]", () => {
     ["in files", user("x", { files: files(11) }), "inputs[0].files"],
     ["in content blocks", user(blocks(11)), "inputs[0].content"],
     ["in both together", user(blocks(6), { files: files(5) }), "inputs[0].files"],
-  ])("more than ten %s are refused before they are looked up [2.13, G20]", async (_, input, field) => {
+  ])("are refused before any lookup if there are more than ten %s [2.13, G20]", async (_, input, field) => {
     const answer = await asked([input]);
     expect(answer.status).toBe(422);
     expect(answer.body.error.details.field).toBe(field);
@@ -149,7 +149,7 @@ describe("files of a message [2.13]", () => {
   it.each([
     ["in files", user("x", { files: files(10) })],
     ["in content blocks", user([{ type: "text", text: "x" }, ...blocks(10)])],
-  ])("an unknown file %s is 404 with its id, before spending and rules [4.19, G20]", async (_, input) => {
+  ])("are 404 with the id if unknown (%s), before spending and rules [4.19, G20]", async (_, input) => {
     for (const who of ["ben", "ci"] as const) {
       const answer = await ask(who, { model: "no-such-model", inputs: [input] });
       expect(answer.status).toBe(404);
@@ -162,7 +162,7 @@ describe("files of a message [2.13]", () => {
 });
 
 describe("the context window", () => {
-  it("more input tokens than the model takes are 422 with their number [G35]", async () => {
+  it("refuses more input tokens than the model takes with 422 and their number [G35]", async () => {
     const fits = await asked([user("x".repeat(4 * 64_000))], "comet-mini");
     expect(fits.body.usage.input_tokens).toBe(64_000);
     const answer = await asked(
@@ -175,14 +175,14 @@ describe("the context window", () => {
     expect((await asked([user("x".repeat(300_000))], "breeze-chat")).status).toBe(200);
   });
 
-  it("with context_window ignore more input tokens are accepted [G35]", async () => {
+  it("accepts more input tokens if context_window is ignore [G35]", async () => {
     await api.close();
     api = await startReference({ settings: { context_window: "ignore" } });
     expect((await asked([user("x".repeat(300_000))], "comet-mini")).status).toBe(200);
   });
 });
 
-describe("pictures", () => {
+describe("pictures in a message", () => {
   async function uploaded(colour: string, name: string): Promise<string> {
     const bytes = await sharp({ create: { width: 64, height: 40, channels: 3, background: colour } })
       .png()
@@ -201,7 +201,7 @@ describe("pictures", () => {
     expect(text).toContain("meadow.png is a wide PNG picture of 64 x 40 pixels, mostly green.");
   });
 
-  it("without bytes are described from the seed, always alike [G35]", async () => {
+  it("are described from the seed, always the same, if their bytes are missing [G35]", async () => {
     const { record } = stateRules(api, "files").post({ filename: "plan.jpg", organization_id: "org_acme" });
     const see = async () => textOf(await asked([user("Look", { files: [{ file_id: record.id }] })]));
     const first = await see();
@@ -209,7 +209,7 @@ describe("pictures", () => {
     expect(await see()).toBe(first);
   });
 
-  it("are refused for a model without vision, which no listing shows [G35]", async () => {
+  it("are refused for a model without vision, which is in no list [G35]", async () => {
     stateRules(api, "models").patch("model_comet-mini", { vision: false });
     const file_id = await uploaded("red", "a.png");
     const answer = await asked(
@@ -233,10 +233,10 @@ describe("pictures", () => {
   });
 });
 
-describe("the conversation so far", () => {
+describe("the reply to a conversation", () => {
   const question = user("How do we start?");
 
-  it("a second turn's reply repeats what the user said before [G20]", async () => {
+  it("repeats in a second turn what the user said before [G20]", async () => {
     const earlier = [user("My favourite colour is teal."), { role: "assistant", content: "Noted." }];
     const first = textOf(await asked([question]));
     const second = textOf(await asked([...earlier, question]));
@@ -246,7 +246,7 @@ describe("the conversation so far", () => {
     expect(textOf(await asked(answered))).toContain('I said before: "Hello!".');
   });
 
-  it("a second turn's reply differs by conversation, and is the same for the same conversation [G20]", async () => {
+  it("differs by conversation, and is the same for the same conversation [G20]", async () => {
     const replies = new Set<string>();
     for (let n = 0; n < 6; n++) {
       const earlier = [user(`Turn ${n}`), { role: "assistant", content: "Yes." }];
@@ -257,7 +257,7 @@ describe("the conversation so far", () => {
     expect(replies.size).toBe(6);
   });
 
-  it("a reply with a quotation repeats the conversation too, on one line and shortened [G20]", async () => {
+  it("repeats the conversation also with a quotation, on one line and shortened [G20]", async () => {
     const earlier = [user(`${"word ".repeat(30)}\nend`), { role: "assistant", content: "Yes." }];
     const about = user("How many days of vacation do employees get?", {
       files: [{ file_id: "file_handbook" }],
@@ -268,8 +268,8 @@ describe("the conversation so far", () => {
   });
 });
 
-describe("reply rules", () => {
-  it("the first rule that matches the last user message replies, case ignored [G20]", async () => {
+describe("the rules for replies", () => {
+  it("reply by the first one that matches the last user message, in any case [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     rules.post({ match: { text: "WEATHER" }, reply: "Sunny." });
     rules.post({ match: { text: "weather tomorrow" }, reply: "Never reached." });
@@ -280,7 +280,7 @@ describe("reply rules", () => {
     expect(textOf(await asked(earlier))).not.toBe("Sunny.");
   });
 
-  it("every condition of a rule must hold, and the position decides [G20]", async () => {
+  it("must match in every condition, and are asked by position [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     const { record } = rules.post({ match: {}, reply: "Anything." });
     rules.post({ match: { model: "atlas-large", text: "plan" }, reply: "The plan.", position: 0 });
@@ -289,7 +289,7 @@ describe("reply rules", () => {
     expect(textOf(await asked([user("the plan")], "comet-mini"))).toBe("Anything.");
   });
 
-  it("a sequence gives a text for each call and repeats the last one [G20]", async () => {
+  it("give a text of a sequence for each call, and repeat the last one [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     rules.post({ match: { text: "next" }, sequence: ["One.", "Two.", "Three."] });
     const said: string[] = [];
@@ -298,7 +298,7 @@ describe("reply rules", () => {
     expect(textOf(await asked([user("other")]))).not.toBe("Three.");
   });
 
-  it("a rule's error is answered as the operation would, and costs nothing [G20]", async () => {
+  it("answer an error as the operation would, and cost nothing [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     const before = stateRules(api, "usage").get("org_acme");
     const refusing = rules.post({ match: {}, error: "RATE_LIMIT_EXCEEDED" });
@@ -325,7 +325,7 @@ describe("reply rules", () => {
   it.each([
     ["ada", { scope: "organization", monthly_limit: 1000, current_usage: 1000 }],
     ["hana", { scope: "organization", monthly_limit: 100, current_usage: 100 }],
-  ] as const)("a rule's spending error has the limits of %s [G05]", async (who, details) => {
+  ] as const)("answer a spending error with the limits of %s [G05]", async (who, details) => {
     stateRules(api, "reply_rules").post({ match: {}, error: "SPENDING_LIMIT_EXCEEDED" });
     const refused = await api.call(who, "POST", "/v1/model/response", {
       model: "atlas-large",
@@ -334,7 +334,7 @@ describe("reply rules", () => {
     expect([refused.status, refused.body.error.details]).toEqual([429, details]);
   });
 
-  it("a delay holds the answer back in wall clock time [G20]", async () => {
+  it("delay the answer in wall clock time [G20]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "Late.", delay: "120ms" });
     const began = performance.now();
     expect(textOf(await asked([user("x")]))).toBe("Late.");
@@ -347,14 +347,14 @@ describe("reply rules", () => {
     [{ error: "DEPARTMENT_CYCLE_DETECTED" }, "error"],
     [{ reply: "a", delay: "soon" }, "delay"],
     [{ reply: "a", delay: "2h" }, "delay"],
-  ])("the state call refuses the rule %j with its field [G20]", async (rule, field) => {
+  ])("are refused with the field for the rule %j [G20]", async (rule, field) => {
     const path = "/_control/sandboxes/default/state/reply_rules";
     const answer = await api.call(undefined, "POST", path, { match: {}, ...rule });
     expect(answer.status, answer.text).toBe(422);
     expect(answer.text).toContain(field);
   });
 
-  it("a fixture has reply rules in their order [G20]", async () => {
+  it("are in a fixture in their order [G20]", async () => {
     await api.close();
     const reference = parse(readFileSync(new URL("../../fixtures/reference.yaml", import.meta.url), "utf8"));
     const reply_rules = [
@@ -373,7 +373,7 @@ describe("reply rules", () => {
 });
 
 describe("spending and tokens [4.19]", () => {
-  it("the cost is in the figures of the organization, the total and the key at once [4.17, G33]", async () => {
+  it("are counted for the organization, the total and the key at once [4.17, G33]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(3_200_004) });
     const { body } = await asked([user("y".repeat(799_996))]);
     expect(body.usage).toMatchObject({ total_tokens: 1_000_000, cost: 20 });
@@ -383,7 +383,7 @@ describe("spending and tokens [4.19]", () => {
     expect(limits.api_key_limits[1]).toMatchObject({ api_key_id: "apikey_ben", current_usage: 180 });
   });
 
-  it("the request that reaches the limit is answered, the next one is refused [8]", async () => {
+  it("allow the request that reaches the limit, and refuse the next one [8]", async () => {
     stateRules(api, "usage").patch("org_acme:apikey_ben", { monthly_limit: 160.000_01 });
     expect((await asked([user("Hello")])).status).toBe(200);
     const refused = await asked([user("Hello")]);
@@ -391,13 +391,13 @@ describe("spending and tokens [4.19]", () => {
     expect(refused.body.error.details).toEqual({ scope: "api_key", monthly_limit: 160, current_usage: 160 });
   });
 
-  it("a refused request costs nothing [4.19]", async () => {
+  it("stay the same for a refused request [4.19]", async () => {
     const before = stateRules(api, "usage").get("org_acme");
     await asked([user("x")], "no-such-model");
     expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
   });
 
-  it("the headers show the spent tokens, and the next window has all of them [G07]", async () => {
+  it("show the spent tokens in the headers, and all of them again in the next window [G07]", async () => {
     const left = ({ headers }: { headers: Headers }) => Number(headers.get("x-ratelimit-remaining-tokens"));
     const first = await asked([user("Hello")]);
     expect(left(first)).toBe(1_000_000 - first.body.usage.total_tokens);
@@ -411,7 +411,7 @@ describe("spending and tokens [4.19]", () => {
     expect(left(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000);
   });
 
-  it("the token budget stops at 0 and never refuses [G07]", async () => {
+  it("stop at 0 for the token budget, which never refuses [G07]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(5_000_000) });
     const over = await asked([user("Hello")], "breeze-chat");
     expect(over.status).toBe(200);

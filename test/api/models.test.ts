@@ -14,7 +14,7 @@ const ofOrganization = (who: Parameters<Api["call"]>[0], id = "org_acme") =>
   api.call(who, "GET", `/v1/organizations/${id}/models`);
 
 describe("models.list [G21]", () => {
-  it("active models are listed by order, then title, without organization_id [G21, 2.8]", async () => {
+  it("has the active models by order, then title, without organization_id [G21, 2.8]", async () => {
     const { status, body } = await api.call("eve", "GET", "/v1/models");
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(["models", "total_count"]);
@@ -35,7 +35,7 @@ describe("models.list [G21]", () => {
     });
   });
 
-  it("/v2/models answers the same, or 404 if it is switched off [G21]", async () => {
+  it("answers the same at /v2/models, or 404 if that is off [G21]", async () => {
     const [v1, v2] = [await api.call("dan", "GET", "/v1/models"), await api.call("dan", "GET", "/v2/models")];
     expect(v2.status).toBe(200);
     expect(v2.text).toBe(v1.text);
@@ -48,7 +48,7 @@ describe("models.list [G21]", () => {
     expect((await api.call(undefined, "GET", "/v2/models")).status).toBe(401);
   });
 
-  it("the order follows changes of order and title [4.18]", async () => {
+  it("follows changes of order and title [4.18]", async () => {
     const models = stateRules(api, "models");
     models.post({ key: "echo", title: "A small one", order: 20 });
     models.post({ key: "first", order: 3 });
@@ -65,7 +65,7 @@ describe("models.list [G21]", () => {
     ]);
   });
 
-  it("titles are ordered by code points [G39]", async () => {
+  it("orders titles by code points [G39]", async () => {
     const models = stateRules(api, "models");
     const titles = ["\u{1f600} face", "zebra", "Zebra", "\uff21 wide", "\u00c4pfel", "apple"];
     for (const [n, title] of titles.entries()) models.post({ key: `k${n}`, title, order: 1 });
@@ -74,7 +74,7 @@ describe("models.list [G21]", () => {
     expect(shown).toEqual(["Zebra", "apple", "zebra", "\u00c4pfel", "\uff21 wide", "\u{1f600} face"]);
   });
 
-  it("two models cannot have the same key [interfaces 4]", () => {
+  it("never has two models with the same key [interfaces 4]", () => {
     expect(() => stateRules(api, "models").post({ id: "model_two", key: "comet-mini" })).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field: "key" }) }),
     );
@@ -82,7 +82,7 @@ describe("models.list [G21]", () => {
 });
 
 describe("models.list_for_organization [4.18]", () => {
-  it("the pending endpoint is 404 after the credentials are checked [G22]", async () => {
+  it("is 404 while pending, after the credentials are checked [G22]", async () => {
     const answer = await ofOrganization("dan");
     expect(answer.status).toBe(404);
     expect(answer.body.error.code).toBe("RESOURCE_NOT_FOUND");
@@ -96,7 +96,7 @@ describe("models.list_for_organization [4.18]", () => {
       api = await startReference({ settings: { preview: "on" } });
     });
 
-    it("the organization's active models are listed in order [4.18, 2.8]", async () => {
+    it("has the organization's active models in order [4.18, 2.8]", async () => {
       const { status, body } = await ofOrganization("dan");
       expect(status).toBe(200);
       expect(Object.keys(body)).toEqual(["organization_id", "models", "total_count"]);
@@ -108,7 +108,7 @@ describe("models.list_for_organization [4.18]", () => {
       ["eve", "org_acme", 403, "INSUFFICIENT_PERMISSIONS"],
       ["dan", "org_none", 404, "ORGANIZATION_NOT_FOUND"],
       [undefined, "org_acme", 401, "AUTHENTICATION_REQUIRED"],
-    ] as const)("%s at %s gets %d %s [4.18, G22]", async (who, id, status, code) => {
+    ] as const)("answers %s at %s with %d %s [4.18, G22]", async (who, id, status, code) => {
       const answer = await ofOrganization(who, id);
       expect(answer.status).toBe(status);
       expect(answer.body.error.code).toBe(code);

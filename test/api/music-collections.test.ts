@@ -13,7 +13,7 @@ const list = (query = "", collection = "mcoll_focus", who: Who = "dan", organiza
 const ids = (body: { items: { track_id: string }[] }) => body.items.map(({ track_id }) => track_id);
 
 describe("music_collections.list_tracks", () => {
-  it("the first page has 200 of 450 tracks by position [4.4]", async () => {
+  it("has 200 of 450 tracks on the first page, by position [4.4]", async () => {
     const { status, body } = await list();
     expect(status).toBe(200);
     expect(Object.keys(body).sort()).toEqual(["collection_id", "items", "limit", "offset"]);
@@ -28,7 +28,7 @@ describe("music_collections.list_tracks", () => {
     });
   });
 
-  it("the pages together have each track once [4.4]", async () => {
+  it("has each track once on all pages together [4.4]", async () => {
     const pages = await Promise.all([0, 200, 400, 600].map((offset) => list(`?limit=200&offset=${offset}`)));
     expect(pages.map(({ body }) => body.items.length)).toEqual([200, 200, 50, 0]);
     const all = ids((await list("?limit=500")).body);
@@ -36,7 +36,7 @@ describe("music_collections.list_tracks", () => {
     expect(new Set(all).size).toBe(450);
   });
 
-  it("an empty collection has no items [4.4]", async () => {
+  it("is empty for an empty collection [4.4]", async () => {
     expect((await list("", "mcoll_empty")).body.items).toEqual([]);
     expect((await list("", "mcoll_ada", "ada")).body.items).toHaveLength(3);
   });
@@ -50,17 +50,17 @@ describe("music_collections.list_tracks", () => {
     ["limit", "ten", "ten"],
     ["offset", "-1", "-1"],
     ["offset", "1e3", "1e3"],
-  ])("%s=%s is 422 [8, G08]", async (field, text, value) => {
+  ])("answers 422 to %s=%s [8, G08]", async (field, text, value) => {
     const { status, body } = await list(`?${field}=${text}`);
     expect([status, body.error.code, body.error.details]).toEqual([422, "INVALID_INPUT", { field, value }]);
   });
 
-  it("the smallest and the largest page size are accepted [8]", async () => {
+  it("accepts the smallest and the largest page size [8]", async () => {
     expect((await list("?limit=1")).body.items).toHaveLength(1);
     expect((await list("?limit=500")).body.items).toHaveLength(450);
   });
 
-  it("out_of_range_limits clamp changes page sizes and offsets to their bounds [G08]", async () => {
+  it("clamps page sizes and offsets with out_of_range_limits clamp [G08]", async () => {
     await api.close();
     api = await startReference({ settings: { out_of_range_limits: "clamp" } });
     expect((await list("?limit=9999&offset=-5")).body).toMatchObject({ limit: 500, offset: 0 });
@@ -78,7 +78,7 @@ describe("music_collections.list_tracks", () => {
     ["seen from outside", "mcoll_focus", "eve", "org_acme"],
     ["not the owner's, for an admin", "mcoll_focus", "ben", "org_acme"],
   ] as const)(
-    "a collection that is %s is 404 with its id [4.4, G03]",
+    "answers 404 with the id for a collection that is %s [4.4, G03]",
     async (_why, id, who, organization) => {
       const { status, body } = await list("", id, who, organization);
       expect([status, body.error.code, body.error.details]).toEqual([
@@ -89,7 +89,7 @@ describe("music_collections.list_tracks", () => {
     },
   );
 
-  it("a former member cannot read their own collection; without credentials it is 401 [4.4]", async () => {
+  it("refuses a former member, and answers 401 without credentials [4.4]", async () => {
     stateRules(api, "users").patch("usr_dan", { memberships: {} });
     expect((await list()).status).toBe(404);
     const path = "/v1/music/org_acme/collections/mcoll_focus/tracks";
@@ -97,7 +97,7 @@ describe("music_collections.list_tracks", () => {
     expect([status, body.error.code]).toEqual([401, "AUTHENTICATION_REQUIRED"]);
   });
 
-  it("malformed ids in the path are 422 [G08]", async () => {
+  it("answers 422 to malformed ids in the path [G08]", async () => {
     expect((await list("", "focus")).body.error.details).toEqual({ field: "collection_id", value: "focus" });
     expect((await list("", "mcoll_focus", "dan", "acme")).body.error.details).toEqual({
       field: "organization_id",
@@ -110,7 +110,7 @@ describe("state rules of collections and tracks", () => {
   const tracks = () => stateRules(api, "tracks");
   const order = async () => ids((await list("", "mcoll_ada", "ada")).body);
 
-  it("positions stay 0, 1, 2 … if a track is inserted, moved or removed [2.3]", async () => {
+  it("keep the positions 0, 1, 2 … if a track is inserted, moved or removed [2.3]", async () => {
     const [a, b, c] = (await order()) as [string, string, string];
     tracks().post({ track_id: "mtrack_new", collection_id: "mcoll_ada", position: 1 });
     expect(await order()).toEqual([a, "mtrack_new", b, c]);
@@ -123,7 +123,7 @@ describe("state rules of collections and tracks", () => {
     expect(body.items.map(({ position }: { position: number }) => position)).toEqual([0, 1, 2, 3]);
   });
 
-  it("a position behind the end and an unknown collection are refused [2.3]", () => {
+  it("refuse a position behind the end and an unknown collection [2.3]", () => {
     const refused = (field: string) =>
       expect.objectContaining({ details: expect.objectContaining({ field }) });
     expect(() => tracks().post({ collection_id: "mcoll_ada", position: 4 })).toThrow(refused("position"));
@@ -131,7 +131,7 @@ describe("state rules of collections and tracks", () => {
     expect(() => tracks().post({ collection_id: "mcoll_none" })).toThrow(refused("collection_id"));
   });
 
-  it("several collections may have the same track [G39]", async () => {
+  it("allow the same track in several collections [G39]", async () => {
     const [track_id] = (await order()) as [string];
     const { record } = tracks().post({ track_id, collection_id: "mcoll_empty" });
     expect(record).toMatchObject({ id: `mcoll_empty:${track_id}`, position: 0 });
@@ -148,13 +148,13 @@ describe("state rules of collections and tracks", () => {
   it.each([
     ["collection_id", "mcoll_empty"],
     ["track_id", "mtrack_other"],
-  ])("%s of an entry cannot change [G39]", (field, value) => {
+  ])("refuse to change %s of an entry [G39]", (field, value) => {
     expect(() => tracks().patch("mcoll_ada:mtrack_ada_0001", { [field]: value })).toThrow(
       expect.objectContaining({ details: { field, value } }),
     );
   });
 
-  it("the tracks of a deleted collection are deleted [interfaces 4]", async () => {
+  it("delete the tracks of a deleted collection [interfaces 4]", async () => {
     stateRules(api, "music_collections").remove("mcoll_ada");
     expect((await list("", "mcoll_ada", "ada")).status).toBe(404);
     expect(tracks().size()).toBe(450);

@@ -13,7 +13,7 @@ function expectRefused({ status, text, body }: Answered, field: string, value: s
   expect(text).toContain(`"value":${value}}`);
 }
 
-describe("numbers [G08]", () => {
+describe("a number in a body [G08]", () => {
   it.each([
     "1e309",
     "-1e309",
@@ -22,7 +22,7 @@ describe("numbers [G08]", () => {
     "9007199254740993.0",
     "1E+400",
     "123456789012345678901234567890",
-  ])("skip: %s is 422 and shown as it was written [G08]", async (number) =>
+  ])("is 422 as skip: %s, and shown as it was written [G08]", async (number) =>
     expectRefused(await post(CHANGE_LOGS, `{"skip": ${number}}`), "skip", number),
   );
 
@@ -34,7 +34,7 @@ describe("numbers [G08]", () => {
     ['{"skip": 1e999, "take": 9007199254740993}', "skip"],
     ["1e999", "body"],
     ['{"__proto__": {"n": 1e999}}', "__proto__.n"],
-  ])("one in %s is refused wherever it stands [G08]", async (text, field) => {
+  ])("is refused in any place in %s [G08]", async (text, field) => {
     const { status, body } = await post(CHANGE_LOGS, text);
     expect([status, body.error.details.field]).toEqual([422, field]);
   });
@@ -45,7 +45,7 @@ describe("numbers [G08]", () => {
     '{"skip": 0, "note": "9007199254740993 1e999"}',
     '{"skip": 0, "note": 0.12345678901234567890}',
     '{"skip": 0, "note": 1e-400}',
-  ])("%s is taken [G08]", async (text) => expect((await post(CHANGE_LOGS, text)).status).toBe(200));
+  ])("is accepted as %s [G08]", async (text) => expect((await post(CHANGE_LOGS, text)).status).toBe(200));
 
   it.each([
     ['{"take": 101.0}', "take", "101.0"],
@@ -54,11 +54,11 @@ describe("numbers [G08]", () => {
     ['{"skip": -1e0}', "skip", "-1e0"],
     ['{"skip": "7"}', "skip", '"7"'],
     ['{"skip": [1.0]}', "skip", "[1]"],
-  ])("%s is refused with the value as it was sent [G08]", async (text, field, value) =>
+  ])("is refused as %s, with the value as it was sent [G08]", async (text, field, value) =>
     expectRefused(await post(CHANGE_LOGS, text), field, value),
   );
 
-  it("the spelling of a number is looked up in bodies of up to 64 KB [G08]", async () => {
+  it("is looked up in its spelling in bodies of up to 64 KB [G08]", async () => {
     for (const [length, value] of [
       [60_000, "1.50"],
       [70_000, "1.5"],
@@ -70,18 +70,18 @@ describe("numbers [G08]", () => {
       );
   });
 
-  it("the path is validated before a number of the body [G08]", async () => {
+  it("is validated after the path [G08]", async () => {
     const answer = await post("/v1/organizations/acme/dashboard/change-logs", '{"skip": 1e309}');
     expectRefused(answer, "organization_id", '"acme"');
   });
 
-  it("fifty thousand numbers in a body are looked through, and the one that is too large is found [G08]", async () => {
+  it("is found and refused if it is too large among fifty thousand [G08]", async () => {
     const many = `{"note": [${"1e5,".repeat(50_000)} 1e999]}`;
     expectRefused(await post(CHANGE_LOGS, many), "note[50000]", "1e999");
   });
 
   it.each(["9007199254740992", "1e309", "99999999999999999999"])(
-    "offset=%s is 422, the largest exact integer is taken [G08]",
+    "is 422 in offset=%s, up to the largest exact integer [G08]",
     async (offset) => {
       const tracks = "/v1/music/org_acme/collections/mcoll_focus/tracks?offset=";
       expectRefused(await api.call("dan", "GET", tracks + offset), "offset", `"${offset}"`);
@@ -89,7 +89,7 @@ describe("numbers [G08]", () => {
     },
   );
 
-  it("a query value sent twice is shown as the texts that were sent [G08]", async () => {
+  it("is shown as texts if a query value was sent twice [G08]", async () => {
     const answer = await api.call(
       "dan",
       "GET",
@@ -98,7 +98,7 @@ describe("numbers [G08]", () => {
     expect([answer.status, answer.body.error.details]).toEqual([422, { field: "limit", value: ["5", "06"] }]);
   });
 
-  it("the control API refuses them too, and says where [interfaces 4]", async () => {
+  it("is refused by the control API too, with its place [interfaces 4]", async () => {
     const response = await fetch(`${api.url}/_control/sandboxes/default/state/invoices`, {
       method: "POST",
       headers: JSON_TYPE,
@@ -109,11 +109,11 @@ describe("numbers [G08]", () => {
   });
 });
 
-describe("unknown query parameters, charsets [G09]", () => {
+describe("unknown query parameters and charsets [G09]", () => {
   const CONFIGS = "/v1/admin/connector/auth-configs";
   const warnings = () => api.understudy.sandboxes.get("default")!.journal.entries().at(-1)!.warnings;
 
-  it("an unknown query parameter is passed over with a warning, also where none is known [G09]", async () => {
+  it("are ignored with a warning, also if an operation has no parameters [G09]", async () => {
     expect((await api.call("ada", "GET", `${CONFIGS}?limit=5&__proto__=1`)).status).toBe(200);
     expect(warnings()).toEqual(["2 unknown query parameters were ignored: limit, __proto__"]);
     const tracks = "/v1/music/org_acme/collections/mcoll_focus/tracks?limit=5&page=2&page=3";
@@ -126,7 +126,7 @@ describe("unknown query parameters, charsets [G09]", () => {
     ["B", "dan", "GET", "/v1/assistants/asst_support/history?surprise=01", undefined],
     ["C", undefined, "POST", "/v1/auth/token?surprise=01", { api_key: KEYS.dan }],
   ] as const)(
-    "unknown_fields reject: 422 in envelope %s, with the field named [G09]",
+    "are 422 in envelope %s with unknown_fields reject, and the field is named [G09]",
     async (envelope, who, method, path, body) => {
       await api.restart({ unknown_fields: "reject" });
       const answer = await api.call(who, method, path, body);
@@ -146,21 +146,18 @@ describe("unknown query parameters, charsets [G09]", () => {
   it.each([
     [{ api_key: KEYS.dan, surprise: 1 }, "surprise"],
     [{ api_key: 7 }, "api_key"],
-  ])(
-    "in envelope C the field is named for %j, and for a fault that stands in for it [G09]",
-    async (body, field) => {
-      await api.restart({ unknown_fields: "reject" });
-      const answer = await api.call(undefined, "POST", "/v1/auth/token", body);
-      expect([answer.status, answer.body.detail]).toEqual([422, expect.stringContaining(field)]);
-      const faulty = await api.call(undefined, "POST", "/v1/auth/token", body, {
-        "x-sandbox-fault": "INVALID_INPUT",
-      });
-      expect(faulty.body.detail).toContain("api_key");
-    },
-  );
+  ])("name the field in envelope C for %j, also in an injected fault [G09]", async (body, field) => {
+    await api.restart({ unknown_fields: "reject" });
+    const answer = await api.call(undefined, "POST", "/v1/auth/token", body);
+    expect([answer.status, answer.body.detail]).toEqual([422, expect.stringContaining(field)]);
+    const faulty = await api.call(undefined, "POST", "/v1/auth/token", body, {
+      "x-sandbox-fault": "INVALID_INPUT",
+    });
+    expect(faulty.body.detail).toContain("api_key");
+  });
 
   it.each(["iso-8859-1", '"UTF-16"', "us-ascii", "utf-8; charset=latin1"])(
-    "JSON in charset=%s is 415 in envelope A [G09]",
+    "are 415 in envelope A for JSON in charset=%s [G09]",
     async (charset) => {
       const answer = await api.call("ada", "POST", CHANGE_LOGS, "{}", {
         "content-type": `application/json; charset=${charset}`,
@@ -169,14 +166,17 @@ describe("unknown query parameters, charsets [G09]", () => {
     },
   );
 
-  it.each(['"utf-8"', "UTF8", "utf-8; profile=x"])("JSON in charset=%s is read [G09]", async (charset) => {
-    const headers = { "content-type": `application/json; charset=${charset}` };
-    expect((await api.call("ada", "POST", CHANGE_LOGS, "{}", headers)).status).toBe(200);
-  });
+  it.each(['"utf-8"', "UTF8", "utf-8; profile=x"])(
+    "are read for JSON in charset=%s [G09]",
+    async (charset) => {
+      const headers = { "content-type": `application/json; charset=${charset}` };
+      expect((await api.call("ada", "POST", CHANGE_LOGS, "{}", headers)).status).toBe(200);
+    },
+  );
 });
 
-describe("bounds [G38]", () => {
-  it("a path parameter of any length gets its operation's answer [G38]", async () => {
+describe("bounds of values [G38]", () => {
+  it("do not apply to a path parameter, which gets its operation's answer at any length [G38]", async () => {
     const long = "x".repeat(20_000);
     const department = await api.call(
       "ada",
@@ -219,10 +219,13 @@ describe("bounds [G38]", () => {
       { notification_type: "webhook", url: url(2049) },
       "url",
     ],
-  ] as const)("%s beyond its bound is 422 with the field [G38]", async (_what, method, path, body, field) => {
-    const answer = await api.call("ada", method, path, body);
-    expect([answer.status, answer.body.error.details.field]).toEqual([422, field]);
-  });
+  ] as const)(
+    "refuse %s beyond them with 422 and the field [G38]",
+    async (_what, method, path, body, field) => {
+      const answer = await api.call("ada", method, path, body);
+      expect([answer.status, answer.body.error.details.field]).toEqual([422, field]);
+    },
+  );
 
   it.each([
     [
@@ -236,7 +239,7 @@ describe("bounds [G38]", () => {
     ["a type", "POST", UPLOAD_URL, { ...upload, mime_type: `text/${"t".repeat(250)}` }, 200],
     ["a file", "POST", UPLOAD_URL, { ...upload, file_size: 5 * 2 ** 40 }, 200],
     ["the rules", "PATCH", NOTIFICATIONS, { notifications: Array(100).fill(rule) }, 200],
-  ] as const)("%s at its bound is taken [G38]", async (_what, method, path, body, status) => {
+  ] as const)("include %s [G38]", async (_what, method, path, body, status) => {
     expect((await api.call("ada", method, path, body)).status).toBe(status);
   });
 
@@ -246,7 +249,7 @@ describe("bounds [G38]", () => {
     ["models", { description: "d".repeat(10_001) }, "description"],
     ["share_links", { slug: "s".repeat(121) }, "slug"],
     ["connector_jobs", { job_id: `job_${"j".repeat(121)}` }, "job_id"],
-  ])("state calls keep to the bounds: %s [G38]", async (collection, body, field) => {
+  ])("also apply to state calls: %s [G38]", async (collection, body, field) => {
     const response = await fetch(`${api.url}/_control/sandboxes/default/state/${collection}`, {
       method: "POST",
       headers: JSON_TYPE,

@@ -11,7 +11,7 @@ afterEach(() => api.close());
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
 
-it("an organization that was just made, and has no members, takes records of every kind [interfaces 4]", async () => {
+it("a new organization without members accepts records of every kind [interfaces 4]", async () => {
   const organization_id = (await state("POST", "organizations", {})).body.id;
   const kinds = { files: "created_by", meeting_sessions: "owner_id", transcriptions: "owner_id" };
   for (const [name, owner] of Object.entries({
@@ -34,7 +34,7 @@ it.each([
   ["tracks", { collection_id: "mcoll_ada" }, { position: 3, added_at: EPOCH }],
   ["auth_configs", {}, { organization_id: "org_acme", created_at: EPOCH }],
   ["audit_logs", {}, { organization_id: "org_acme", actor_id: "usr_ada", timestamp: EPOCH }],
-])("POST fills in what a record of %s leaves out [interfaces 4]", async (name, given, expected) => {
+])("a POST fills in the missing fields of a record of %s [interfaces 4]", async (name, given, expected) => {
   const created = await state("POST", name, given);
   expect(created.status, created.text).toBe(201);
   expect(created.body).toMatchObject(expected);
@@ -54,7 +54,7 @@ it.each([
   ["tracks", 453],
   ["auth_configs", 3],
   ["audit_logs", 12_400],
-])("reference world: %s holds %i records", async (name, total) => {
+])("the reference world has in %s %i records", async (name, total) => {
   expect((await state("GET", `${name}?limit=1`)).body.total).toBe(total);
 });
 
@@ -65,7 +65,7 @@ it("a cycle by PATCH is 422 and names parent_id [3.5, interfaces 4]", async () =
   expect(answer.text).toContain("parent_id");
 });
 
-it("?actor= is the audited actor, ?silent=true writes nothing [G31, interfaces 4]", async () => {
+it("?actor= sets the audited actor, and ?silent=true writes nothing [G31, interfaces 4]", async () => {
   await state("PATCH", "departments/dept_ml?actor=usr_ben", { name: "AI" });
   await state("PATCH", "departments/dept_ml?silent=true", { name: "Robots" });
   const rows = await exportRows(api, "?department_id=dept_ml&from_date=2026-03-15T12:00:00Z");
@@ -74,7 +74,7 @@ it("?actor= is the audited actor, ?silent=true writes nothing [G31, interfaces 4
   ).toEqual([["updated", "Ben Castro", '{"name":"ML"}', '{"name":"AI"}']]);
 });
 
-it("a key that is given is kept and works; one in use is refused without telling it [2.15]", async () => {
+it("a given key is stored and works, and one in use is refused without being shown [2.15]", async () => {
   const key = `ak_${"k".repeat(39)}`;
   const created = await state("POST", "api_keys", { id: "apikey_new", user_id: "usr_dan", key });
   expect([created.status, created.body.id, created.body.key]).toEqual([201, "apikey_new", key]);

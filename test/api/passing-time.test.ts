@@ -31,7 +31,7 @@ describe("transcriptions [G17]", () => {
   const sentences = (id = "trans_pending", who: Who = "dan") =>
     api.call(who, "GET", `/v1/audio/transcribe/${id}/sentences`);
 
-  it("a transcription in processing completes an hour after the fixture's epoch, with its sentences [G17]", async () => {
+  it("complete an hour after the fixture's epoch, with their sentences, if in processing [G17]", async () => {
     await advance(HOUR - 1000);
     expect((await sentences()).status).toBe(422);
     const ran = await advance(1000);
@@ -61,7 +61,7 @@ describe("transcriptions [G17]", () => {
     });
   });
 
-  it("transcription_seconds: a fixture's by the sandbox's setting, a state call's from when it was made [G17]", async () => {
+  it("take transcription_seconds from the epoch in a fixture, and from creation in a state call [G17]", async () => {
     await restart({ transcription_seconds: 90 });
     await advance(80_000);
     const made = await control("POST", "/state/transcriptions", {
@@ -80,7 +80,7 @@ describe("transcriptions [G17]", () => {
     ]);
   });
 
-  it("sentences that are there already stay the only ones; a changed status or a deletion calls the end off [G17]", async () => {
+  it("keep existing sentences only, and no longer end if their status changes or they are deleted [G17]", async () => {
     await control("POST", "/state/sentences", { transcription_id: "trans_pending", text: "Only this." });
     await advance(HOUR);
     expect((await sentences()).body.data.sentences).toMatchObject([{ text: "Only this." }]);
@@ -93,7 +93,7 @@ describe("transcriptions [G17]", () => {
     expect(await pendingKinds()).not.toContain("transcription.step");
   });
 
-  it("the same seed gives the same lines, and a restored snapshot repeats them [G17]", async () => {
+  it("have the same lines for the same seed, and again after a restore [G17]", async () => {
     await control("POST", "/snapshots", { name: "before" });
     await advance(HOUR);
     const first = (await sentences()).body.data;
@@ -108,14 +108,14 @@ describe("live meetings [G34]", () => {
   const spoken = async (id = "mbsess_live") =>
     (await api.call("cleo", "GET", `/v1/meeting-buddy/sessions/${id}/transcripts/export?format=json`)).body;
 
-  it("by default a running meeting gets no new lines [G34]", async () => {
+  it("get no new lines by default [G34]", async () => {
     const before = await spoken();
     await advance(DAY);
     expect(await spoken()).toEqual(before);
     expect(await pendingKinds()).not.toContain("meeting.line");
   });
 
-  it("with live_meetings on a running meeting speaks, line by line, until it is stopped [G34]", async () => {
+  it("get line after line with live_meetings on, until they are stopped [G34]", async () => {
     await restart({ live_meetings: "on" });
     const before = await spoken();
     const ran = await advance(10 * MINUTE);
@@ -135,7 +135,7 @@ describe("live meetings [G34]", () => {
     expect(await spoken()).toEqual(after);
   });
 
-  it("the stream serves what is said, as it is said [G34, G16]", async () => {
+  it("stream each line when it is spoken [G34, G16]", async () => {
     await restart({ live_meetings: "on" });
     const held = (await spoken()).length;
     const leave = new AbortController();
@@ -157,7 +157,7 @@ describe("live meetings [G34]", () => {
     leave.abort();
   });
 
-  it("switched on and off at any time, for sessions that begin, resume or come back from a snapshot [G34]", async () => {
+  it("follow the setting for sessions that begin, resume or are restored from a snapshot [G34]", async () => {
     await control("POST", "/snapshots", { name: "quiet" });
     await settings({ live_meetings: "on" });
     expect(await pendingKinds()).toContain("meeting.line");
@@ -189,7 +189,7 @@ describe("live meetings [G34]", () => {
     expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
   });
 
-  it("a new line begins after the last one has ended, even if that is later than now [G34]", async () => {
+  it("begin a new line after the last one has ended, even if that is later than now [G34]", async () => {
     const { started_at } = await control("GET", "/state/meeting_sessions/mbsess_live");
     const end_time = (Date.parse("2026-03-15T12:30:00Z") - Date.parse(started_at)) / 1000;
     await control("POST", "/state/meeting_transcripts", {
@@ -205,7 +205,7 @@ describe("live meetings [G34]", () => {
     expect(Date.parse(due_at)).toBeGreaterThan(Date.parse("2026-03-15T12:30:00Z"));
   });
 
-  it("years of it stay small, and one step is as many small ones [G34]", async () => {
+  it("stay small over years, in one step as in many [G34]", async () => {
     await restart({ live_meetings: "on" });
     await advance(40 * DAY);
     const inOne = await spoken();
@@ -233,7 +233,7 @@ describe("connector jobs [G34]", () => {
     return ended;
   };
 
-  it("a failed job keeps the records that it synced, and reports them [G34]", async () => {
+  it("keep the records that they synced, and report them, if they fail [G34]", async () => {
     await restart({ connector_failure_rate: 1 });
     await connection("conn_flaky");
     await api.call("dan", "PATCH", "/v1/organizations/org_acme/knowledge/connectors/notifications", {
@@ -256,7 +256,7 @@ describe("connector jobs [G34]", () => {
     ]);
   });
 
-  it("never on the reference connections; a connection's own rate wins [G34]", async () => {
+  it("never fail on the reference connections, and prefer a connection's own rate [G34]", async () => {
     await restart({ connector_failure_rate: 1 });
     expect(new Set([...(await outcomes("conn_wiki", 5))])).toEqual(new Set(["succeeded"]));
     expect((await job("job_sync_running")).status).toBe("succeeded");
@@ -267,7 +267,7 @@ describe("connector jobs [G34]", () => {
     expect(await outcomes("conn_own", 3)).toEqual(["failed", "failed", "failed"]);
   });
 
-  it("one in twenty by default, decided by seed and connection, whatever else happens [G34]", async () => {
+  it("fail one time in twenty by default, decided by seed and connection only [G34]", async () => {
     await connection("conn_often");
     const first = await outcomes("conn_often", 100);
     const failures = first.filter((status) => status === "failed").length;
@@ -283,7 +283,7 @@ describe("connector jobs [G34]", () => {
     expect(await outcomes("conn_often", 100)).not.toEqual(first);
   });
 
-  it("a reset begins from nothing, and brings all that the jobs since the last one have brought [G34]", async () => {
+  it("count from nothing after a reset, and then bring all records since the last one [G34]", async () => {
     await connection("conn_whole", 0);
     const run = async (type: string) => {
       const { job_id, rows_synced, bytes_synced } = (await trigger("conn_whole", type)).body;
@@ -316,13 +316,13 @@ describe("invoicing [G36]", () => {
       ({ headers }: { headers: Record<string, string> }) => headers["x-service-event"],
     );
 
-  it("by default no month is invoiced [G36]", async () => {
+  it("happens in no month by default [G36]", async () => {
     const before = await invoices();
     await advance(40 * DAY);
     expect(await invoices()).toEqual(before);
   });
 
-  it("the turn of a month invoices each organization with spending, and three days later they are settled [G36]", async () => {
+  it("creates invoices of organizations with spending at the turn of a month, which are paid three days later [G36]", async () => {
     await restart({ invoicing: "on" });
     const before = (await invoices()).length;
     await advance(16 * DAY);
@@ -358,7 +358,7 @@ describe("invoicing [G36]", () => {
     expect(await pendingKinds()).toEqual(expect.arrayContaining(["invoice"]));
   });
 
-  it("webhooks receive the event, whatever the limits are by then; without invoicing there is none [G36, 6.1]", async () => {
+  it("sends its events to webhooks whatever the limits are by then, and none if it is off [G36, 6.1]", async () => {
     await restart({ invoicing: "on" });
     const receiver = await control("POST", "/receivers", {});
     for (const who of ["eve", "ada"] as const)
@@ -387,7 +387,7 @@ describe("invoicing [G36]", () => {
     );
   });
 
-  it("a payment that was still to come when invoicing was switched off comes when it is on again [G36]", async () => {
+  it("delays a payment that is due while it is off until it is on again [G36]", async () => {
     await restart({ invoicing: "on" });
     await advance(17 * DAY);
     await settings({ invoicing: "off" });
@@ -401,7 +401,7 @@ describe("invoicing [G36]", () => {
     expect(settled.sort()).toEqual(["failed", "paid", "paid"]);
   });
 
-  it("an object that a state call completes or deletes is not completed again [G36]", async () => {
+  it("does not complete an object again that a state call completed or deleted [G36]", async () => {
     await restart({ invoicing: "on" });
     await advance(17 * DAY);
     const [one, two] = (await invoices()).filter(

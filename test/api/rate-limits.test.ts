@@ -8,7 +8,7 @@ const { configs, limitTo, restart } = api;
 describe("rate limits [section 8]", () => {
   const limitOf = async (who: Who) => (await configs({}, who)).headers.get("x-ratelimit-limit");
 
-  it("8 the plan of the key's organization decides: premium, standard, enterprise", async () => {
+  it("follow the plan of the key's organization: premium, standard, enterprise [8]", async () => {
     expect([await limitOf("ada"), await limitOf("eve"), await limitOf("ivan")]).toEqual([
       "1000",
       "100",
@@ -16,7 +16,7 @@ describe("rate limits [section 8]", () => {
     ]);
   });
 
-  it("8 G07 both header families, on refusals too", async () => {
+  it("are in both header families, on refusals too [8, G07]", async () => {
     await api.advance(19_000);
     const answer = await configs({}, "dan");
     expect(answer.status).toBe(403);
@@ -36,21 +36,24 @@ describe("rate limits [section 8]", () => {
     });
   });
 
-  it("a whole window is written 1m0s [G07]", async () => {
+  it("are written 1m0s for a whole window [G07]", async () => {
     expect((await configs({}, "ada")).headers.get("x-ratelimit-reset-requests")).toBe("1m0s");
   });
 
   it.each([
     ["plain", true, false],
     ["alternative", false, true],
-  ] as const)("rate_headers %s sends one family [G07]", async (rate_headers, plain, alternative) => {
-    await restart({ rate_headers });
-    const { headers } = await configs({}, "ada");
-    expect(headers.has("x-ratelimit-limit")).toBe(plain);
-    expect(headers.has("x-ratelimit-remaining-tokens")).toBe(alternative);
-  });
+  ] as const)(
+    "are in one family of headers with rate_headers %s [G07]",
+    async (rate_headers, plain, alternative) => {
+      await restart({ rate_headers });
+      const { headers } = await configs({}, "ada");
+      expect(headers.has("x-ratelimit-limit")).toBe(plain);
+      expect(headers.has("x-ratelimit-remaining-tokens")).toBe(alternative);
+    },
+  );
 
-  it("the remaining requests are exact for any limit [8]", async () => {
+  it("leave an exact number of remaining requests for any limit [8]", async () => {
     for (const [limit, ...left] of [
       [1001, "1000", "999"],
       [2_000_051, "2000050", "2000049"],
@@ -65,7 +68,7 @@ describe("rate limits [section 8]", () => {
     }
   });
 
-  it("the request over the limit is 429 with details and Retry-After, in its envelope [G05]", async () => {
+  it("answer 429 with details and Retry-After, in the operation's envelope, to the request over the limit [G05]", async () => {
     limitTo("org_globex", 3);
     await api.advance(30_000);
     const remaining = [];
@@ -85,7 +88,7 @@ describe("rate limits [section 8]", () => {
     expect(decisionOf(answer)).toBe("rate-limit");
   });
 
-  it("windows are minutes of the sandbox's clock: the next one is fresh [G07]", async () => {
+  it("have windows of the sandbox's minutes, and the next one is full [G07]", async () => {
     limitTo("org_globex", 1);
     await api.advance(59_000);
     expect((await configs({}, "eve")).status).toBe(200);
@@ -97,7 +100,7 @@ describe("rate limits [section 8]", () => {
     expect((await configs({}, "eve")).headers.get("retry-after")).toBe("60");
   });
 
-  it("counts per key, and a session token on its key [G07]", async () => {
+  it("count per key, and a session token counts on its key [G07]", async () => {
     limitTo("org_acme", 3);
     const { body } = await api.call("ada", "POST", "/v1/auth/token");
     const bearer = { authorization: `Bearer ${body.access_token}` };
@@ -110,7 +113,7 @@ describe("rate limits [section 8]", () => {
     expect(await remaining({ "api-key": KEYS.ben })).toBe("2");
   });
 
-  it("requests refused by validation and access count, those without credentials do not [G04]", async () => {
+  it("count requests refused by validation and access, but not those without credentials [G04]", async () => {
     await configs();
     await api.call("ada", "POST", REPARENT, "{", { "content-type": "application/json" });
     await api.call("ada", "POST", REPARENT, { new_parent_id: 1 });
@@ -118,14 +121,14 @@ describe("rate limits [section 8]", () => {
     expect((await configs({}, "ada")).headers.get("x-ratelimit-remaining")).toBe("996");
   });
 
-  it("8 a reset opens fresh windows", async () => {
+  it("begin with full windows after a reset [8]", async () => {
     limitTo("org_globex", 1);
     await configs({}, "eve");
     api.understudy.sandboxes.get("default")!.reset();
     expect((await configs({}, "eve")).headers.get("x-ratelimit-remaining")).toBe("99");
   });
 
-  it("8 sandboxes count apart", async () => {
+  it("are separate for each sandbox [8]", async () => {
     api.understudy.sandboxes.create({ name: "other", clock: { mode: "frozen", now: Date.parse(EPOCH) } });
     await configs({}, "eve");
     const { headers } = await configs({ "x-sandbox": "other" }, "eve");

@@ -7,7 +7,7 @@ const api = frame();
 const { configs, restart } = api;
 
 describe("response headers [section 9]", () => {
-  it("9 every answer carries version, request id, processing time and organization", async () => {
+  it("contain version, request id, processing time and organization in every answer [9]", async () => {
     for (const answer of [
       await configs({}, "ada"),
       await configs({}, "dan"),
@@ -21,7 +21,7 @@ describe("response headers [section 9]", () => {
     }
   });
 
-  it("9 request ids are unique, and the same for the same seed and request", async () => {
+  it("contain unique request ids, the same for the same seed and request [9]", async () => {
     const ids = async () => {
       const found = [];
       for (let sent = 0; sent < 20; sent++) found.push((await configs()).headers.get("x-request-id"));
@@ -33,7 +33,7 @@ describe("response headers [section 9]", () => {
     expect(await ids()).toEqual(first);
   });
 
-  it("service-organization is that of the path, else the key's current one [G32]", async () => {
+  it("contain as service-organization that of the path, else the key's current one [G32]", async () => {
     const path = "/v1/organizations/org_globex/departments/dept_globex/reparent";
     const foreign = await api.call("ada", "POST", path, TO_OPS);
     expect(foreign.status).toBe(403);
@@ -42,7 +42,7 @@ describe("response headers [section 9]", () => {
     expect((await configs({}, "hana")).headers.get("service-organization")).toBe("org_initech");
   });
 
-  it("9 a hostile organization in the path cannot break the headers", async () => {
+  it("stay valid for a hostile organization in the path [9]", async () => {
     const answer = await api.call(
       "ada",
       "POST",
@@ -54,7 +54,7 @@ describe("response headers [section 9]", () => {
   });
 });
 
-describe("browsers [G30]", () => {
+describe("pages in a browser [G30]", () => {
   const preflight = (origin: string) =>
     api.call(undefined, "OPTIONS", REPARENT, undefined, {
       origin,
@@ -63,7 +63,7 @@ describe("browsers [G30]", () => {
     });
 
   it.each(["http://localhost:5173", "http://127.0.0.1:3000", "https://localhost", "http://[::1]:8080"])(
-    "a preflight from %s is answered [G30]",
+    "get an answer to a preflight from %s [G30]",
     async (origin) => {
       const { status, headers } = await preflight(origin);
       expect(status).toBe(204);
@@ -83,7 +83,7 @@ describe("browsers [G30]", () => {
   );
 
   it.each(["https://evil.test", "http://localhost.evil.test", "http://127.0.0.1.evil.test", "null"])(
-    "%s is not let in [G30]",
+    "are refused from %s [G30]",
     async (origin) => {
       expect((await preflight(origin)).headers.get("access-control-allow-origin")).toBeNull();
       const answer = await configs({ origin }, "ada");
@@ -92,7 +92,7 @@ describe("browsers [G30]", () => {
     },
   );
 
-  it("a page can read the response headers of operations [G30]", async () => {
+  it("can read the response headers of operations [G30]", async () => {
     const { headers } = await configs({ origin: "http://localhost:5173" }, "ada");
     const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");
     // The page may read this one without being allowed to (fetch, 2.2.6).
@@ -108,7 +108,7 @@ describe("browsers [G30]", () => {
       expect(allowed.toLowerCase().split(", ")).toContain(name);
   });
 
-  it("cors_origins lets further origins in [G30]", async () => {
+  it("are allowed from the origins of cors_origins [G30]", async () => {
     await restart({ cors_origins: ["https://app.example.test"] });
     const { headers } = await configs({ origin: "https://app.example.test" }, "ada");
     expect(headers.get("access-control-allow-origin")).toBe("https://app.example.test");
@@ -117,7 +117,7 @@ describe("browsers [G30]", () => {
     expect(other.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  it("exposes the headers of sections 8 and 9 on answers and refusals alike [G30]", async () => {
+  it("can read the headers of sections 8 and 9 on answers and refusals [G30]", async () => {
     for (const who of ["ada", "dan", undefined] as const) {
       const { headers } = await configs({ origin: "http://localhost:5173" }, who);
       const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");

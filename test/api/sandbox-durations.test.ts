@@ -38,8 +38,8 @@ async function sandbox(settings: Partial<Settings>, more: object = {}) {
   };
 }
 
-describe("state calls follow the sandbox's own settings", () => {
-  it("a file that a state call puts into a store is processed for processing_seconds [G11]", async () => {
+describe("state calls follow the settings of their sandbox", () => {
+  it("if they put a file into a store, which takes processing_seconds [G11]", async () => {
     const { state, advance } = await sandbox({ processing_seconds: 600 });
     await state("POST", "store_files", { store_id: "vs_empty", file_id: "file_loose" });
     await advance("300s");
@@ -51,7 +51,7 @@ describe("state calls follow the sandbox's own settings", () => {
     expect(await state("GET", "store_files/vs_empty:file_loose")).toMatchObject({ status: "completed" });
   });
 
-  it("a file that a state call sets back is processed for as long as the setting says then [G11]", async () => {
+  it("if they restart a file, which takes as long as the setting says then [G11]", async () => {
     const { state, advance, control } = await sandbox({});
     await control("PATCH", "", { settings: { processing_seconds: 200 } });
     await state("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
@@ -62,7 +62,7 @@ describe("state calls follow the sandbox's own settings", () => {
     });
   });
 
-  it("a job that a state call starts or sets back runs for connector_job_seconds [G14]", async () => {
+  it("if they start or restart a job, which takes connector_job_seconds [G14]", async () => {
     const { state, advance } = await sandbox({ connector_job_seconds: 300 });
     const { job_id } = await state("POST", "connector_jobs", {
       connection_id: "conn_wiki",
@@ -81,8 +81,8 @@ describe("state calls follow the sandbox's own settings", () => {
   });
 });
 
-describe("work that a fixture has in progress follows the sandbox's settings", () => {
-  it("longer processing: the file of the fixture is less far, and ends later [G11]", async () => {
+describe("work in progress of a fixture follows the settings", () => {
+  it("if processing takes longer: the file is less far, and ends later [G11]", async () => {
     const { ok, advance } = await sandbox({ processing_seconds: 270 });
     expect(await ok("GET", STATUS)).toMatchObject({ status: "processing", progress_percent: 10 });
     await advance("242s");
@@ -94,7 +94,7 @@ describe("work that a fixture has in progress follows the sandbox's settings", (
     });
   });
 
-  it("shorter processing has ended before the epoch, at its own time [G11]", async () => {
+  it("if processing takes less time: the file ended before the epoch [G11]", async () => {
     const { ok } = await sandbox({ processing_seconds: 10 });
     expect(await ok("GET", STATUS)).toMatchObject({
       status: "completed",
@@ -102,7 +102,7 @@ describe("work that a fixture has in progress follows the sandbox's settings", (
     });
   });
 
-  it("job_sync_running runs for connector_job_seconds, then succeeds [G14]", async () => {
+  it("for job_sync_running, which takes connector_job_seconds, then succeeds [G14]", async () => {
     const { ok, advance } = await sandbox({ connector_job_seconds: 40 });
     await advance("29s");
     expect((await ok("GET", JOB)).status).toBe("running");
@@ -110,7 +110,7 @@ describe("work that a fixture has in progress follows the sandbox's settings", (
     expect(await ok("GET", JOB)).toMatchObject({ status: "succeeded", duration: 40 });
   });
 
-  it("a job and a file that name no start are under way whatever the settings [G14]", async () => {
+  it("but is in progress with any settings for a job or a file without a start [G14]", async () => {
     const fixture = {
       extends: "reference",
       connector_jobs: [
@@ -126,7 +126,7 @@ describe("work that a fixture has in progress follows the sandbox's settings", (
     }
   });
 
-  it("a reset begins with the settings of that moment; a fork and a snapshot keep their times [G11, G14]", async () => {
+  it("at the moment of a reset, while a fork and a snapshot keep their times [G11, G14]", async () => {
     const { name, ok, advance, control } = await sandbox({ connector_job_seconds: 40 });
     await control("POST", "/snapshots", { name: "early" });
     await control("PATCH", "", { settings: { connector_job_seconds: 100 } });
@@ -142,7 +142,7 @@ describe("work that a fixture has in progress follows the sandbox's settings", (
     expect(forked.body).toMatchObject({ status: "succeeded", duration: 40 });
   });
 
-  it("sandboxes share what does not follow from their settings, by reference [decision 2]", async () => {
+  it("while sandboxes share all that does not depend on settings [decision 2]", async () => {
     const { sandboxes } = api.understudy;
     const root = (name: string) => sandboxes.get(name)!.world.root;
     const first = (await sandbox({ processing_seconds: 500 })).name;
@@ -154,7 +154,7 @@ describe("work that a fixture has in progress follows the sandbox's settings", (
     expect(root(first).tables.get(storeFiles.name)).not.toBe(root("default").tables.get(storeFiles.name));
   });
 
-  it("a sandbox with durations of its own comes back from disk as it was [interfaces 2]", async () => {
+  it("also after a restart from disk [interfaces 2]", async () => {
     const folder = mkdtempSync(join(tmpdir(), "understudy-test-"));
     const persist = { folder, durable: false };
     await api.close();

@@ -21,7 +21,7 @@ afterEach(async () => {
 const upload = (form: FormData) => api.call("dan", "POST", `${FILES}/upload`, form);
 
 describe("simple upload [4.6]", () => {
-  it("an upload is 201 with the file object and emits file.uploaded [4.6, G13]", async () => {
+  it("answers 201 with the file object and emits file.uploaded [4.6, G13]", async () => {
     const events = emittedEvents(api);
     const answer = await upload(
       fileForm("# Häuser\n\nDie Brücke.", { name: "Übersicht 日本.md", type: "text/markdown" }),
@@ -44,14 +44,14 @@ describe("simple upload [4.6]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("a file name is never used as a path [G13]", async () => {
+  it("never uses a file name as a path [G13]", async () => {
     const answer = await upload(fileForm("x", { name: "../../../../etc/passwd" }));
     expect(answer.status).toBe(201);
     expect(answer.body.gcs_path).not.toContain("..");
     expect(temporary.files()).toEqual([]);
   });
 
-  it("a file of 100 x 2^20 bytes is 413, one byte less is accepted [G13]", async () => {
+  it("answers 413 to a file of 100 x 2^20 bytes, and accepts one byte less [G13]", async () => {
     const most = 100 * 1024 * 1024 - 1;
     const tooLarge = await upload(fileForm(new Uint8Array(most + 1), { type: "application/octet-stream" }));
     expect([tooLarge.status, tooLarge.body.error.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
@@ -61,7 +61,7 @@ describe("simple upload [4.6]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("a broken form, one without a file or with two is refused and leaves nothing behind [G09]", async () => {
+  it("refuses a broken form, and one without a file or with two, and leaves nothing behind [G09]", async () => {
     const send = (body: string, type: string) =>
       api.call("dan", "POST", `${FILES}/upload`, body, { "content-type": type });
     const multipart = 'multipart/form-data; boundary="x"';
@@ -88,7 +88,7 @@ describe("simple upload [4.6]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("a name or type that a file object cannot have is 422, the longest name is accepted [G13]", async () => {
+  it("answers 422 to a name or type that a file object cannot have, and accepts the longest name [G13]", async () => {
     const named = (name: string, type = "text/plain") => upload(fileForm("x", { name, type }));
     const longest = await named("n".repeat(1024));
     expect([longest.status, longest.body.filename.length]).toEqual([201, 1024]);
@@ -103,7 +103,7 @@ describe("simple upload [4.6]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("an empty file input and a path without a name count as not sent [G13]", async () => {
+  it("ignores an empty file input and a path without a name [G13]", async () => {
     for (const name of ["", "/", "dir/", "..", "."]) {
       const body = `--x\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n\r\n--x--\r\n`;
       const headers = { "content-type": "multipart/form-data; boundary=x" };
@@ -112,7 +112,7 @@ describe("simple upload [4.6]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("an unknown part is ignored with a warning, or refused by setting [G09]", async () => {
+  it("ignores an unknown part with a warning, or refuses it by setting [G09]", async () => {
     const form = fileForm("a");
     form.append("thumbnail", new Blob(["b"]), "b.png");
     expect((await upload(form)).status).toBe(201);
@@ -124,7 +124,7 @@ describe("simple upload [4.6]", () => {
     expectInvalid(await upload(again), "thumbnail");
   });
 
-  it("a client that leaves at any byte leaves no file behind [4.6]", async () => {
+  it("leaves no file behind if a client leaves at any byte [4.6]", async () => {
     const body = Buffer.from(
       '--x\r\ncontent-disposition: form-data; name="note"\r\n\r\nhello\r\n' +
         `--x\r\ncontent-disposition: form-data; name="file"; filename="a.bin"\r\ncontent-type: application/octet-stream\r\n\r\n${"z".repeat(300)}\r\n--x--\r\n`,

@@ -29,7 +29,7 @@ function expectRefusal(answer: Answered, code: number, name: string, details: ob
 describe("state calls on stores [interfaces 4]", () => {
   const row = "store_files/vs_handbook:file_policies";
 
-  it("store_files show the current progress and no internal fields [interfaces 4]", async () => {
+  it("show the current progress and no internal fields in store_files [interfaces 4]", async () => {
     await api.advance(3_000);
     expect((await state("GET", row)).body).toEqual({
       id: "vs_handbook:file_policies",
@@ -46,7 +46,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await state("GET", "store_files?status=failed")).body.items[0].file_id).toBe("file_broken");
   });
 
-  it("PATCH to failed keeps the progress and removes the timer [G11]", async () => {
+  it("keep the progress and remove the timer for a PATCH to failed [G11]", async () => {
     const { status: code, body } = await state("PATCH", row, {
       status: "failed",
       error_message: "disk on fire",
@@ -64,7 +64,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect(fileEvents()).toEqual([]);
   });
 
-  it("PATCH to completed emits file.processed unless it is silent [G11]", async () => {
+  it("emit file.processed for a PATCH to completed, unless it is silent [G11]", async () => {
     const { body } = await state("PATCH", row, { status: "completed" });
     expect(body).toMatchObject({ status: "completed", progress_percent: 100, current_step: null });
     expect(fileEvents()).toHaveLength(1);
@@ -75,7 +75,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await status("file_broken")).body).toMatchObject({ status: "completed", error_message: null });
   });
 
-  it("PATCH to processing restarts, from the given progress if there is one [G11]", async () => {
+  it("restart for a PATCH to processing, from the given progress if there is one [G11]", async () => {
     const again = await state("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
     expect(again.body).toMatchObject({
       status: "processing",
@@ -91,7 +91,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await status("file_handbook")).body.progress_percent).toBe(10);
   });
 
-  it("POST adds a file to a store in any status, and an unknown reference is 422 [interfaces 4]", async () => {
+  it("add a file to a store in any status, and refuse an unknown reference with 422 [interfaces 4]", async () => {
     const made = await state("POST", "store_files", {
       store_id: "vs_empty",
       file_id: "file_loose",
@@ -118,7 +118,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await status("file_policies", { store: "vs_empty" })).body.status).toBe("completed");
   });
 
-  it("POST picks a store and a file of one organization [interfaces 4]", async () => {
+  it("choose a store and a file of one organization for a POST [interfaces 4]", async () => {
     const store_id = (await state("POST", "vector_stores", { organization_id: "org_globex" })).body.id;
     const none = await state("POST", "store_files", { store_id });
     expect([none.status, none.body.field]).toEqual([422, "file_id"]);
@@ -137,7 +137,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect([full.status, full.body.field]).toEqual([422, "store_id"]);
   });
 
-  it("DELETE of a store deletes its files and their timers [interfaces 4]", async () => {
+  it("delete the files and timers of a deleted store [interfaces 4]", async () => {
     expect((await state("DELETE", "vector_stores/vs_handbook")).status).toBe(204);
     expectRefusal(await status("file_policies"), 404, "FILE_NOT_IN_STORE", {});
     const { world } = api.understudy.sandboxes.get("default")!;
@@ -146,7 +146,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expect((await state("GET", "files/file_policies")).status).toBe(200);
   });
 
-  it("the audit log has the creation, update and deletion of a store and the user [G31]", async () => {
+  it("write the creation, update and deletion of a store to the audit log, with the user [G31]", async () => {
     const entries = () =>
       [...api.understudy.sandboxes.get("default")!.world.read().all(auditLogs)].filter(
         ({ timestamp, entity_type }) => timestamp === 0 && entity_type === "vector_store",

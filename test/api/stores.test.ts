@@ -28,7 +28,7 @@ function expectRefusal(answer: Answered, code: number, name: string, details: ob
 }
 
 describe("processing status [4.9]", () => {
-  it("a completed file has 100 percent and no step [4.9, 3.1]", async () => {
+  it("is 100 percent without a step for a completed file [4.9, 3.1]", async () => {
     expect((await status("file_handbook")).body).toEqual({
       status: "completed",
       progress_percent: 100,
@@ -39,7 +39,7 @@ describe("processing status [4.9]", () => {
     });
   });
 
-  it("after 27 of 60 seconds a file has 45 percent and the step embedding [4.9, G11]", async () => {
+  it("is 45 percent and the step embedding after 27 of 60 seconds [4.9, G11]", async () => {
     expect((await status("file_policies")).body).toEqual({
       status: "processing",
       progress_percent: 45,
@@ -50,7 +50,7 @@ describe("processing status [4.9]", () => {
     });
   });
 
-  it("a failed file has its message and keeps its progress [4.9, G11]", async () => {
+  it("keeps the progress of a failed file and has its message [4.9, G11]", async () => {
     const { body } = await status("file_broken");
     expect(body).toMatchObject({
       status: "failed",
@@ -61,7 +61,7 @@ describe("processing status [4.9]", () => {
     expect(Date.parse(body.completed_at)).toBeGreaterThan(Date.parse(body.started_at));
   });
 
-  it("a file of the fixture progresses with the clock and completes to the second [3.1]", async () => {
+  it("of a file of the fixture follows the clock and ends to the second [3.1]", async () => {
     await api.advance(32_999);
     expect((await status("file_policies")).body).toMatchObject({
       status: "processing",
@@ -81,27 +81,27 @@ describe("processing status [4.9]", () => {
     ["a file that is elsewhere", "vs_handbook", "file_loose"],
     ["a file that does not exist", "vs_handbook", "file_none"],
     ["a store that does not exist", "vs_none", "file_handbook"],
-  ])("%s is 404 FILE_NOT_IN_STORE [4.9]", async (_what, store, file_id) => {
+  ])("is 404 FILE_NOT_IN_STORE for %s [4.9]", async (_what, store, file_id) => {
     const answer = await status(file_id, { store });
     expectRefusal(answer, 404, "FILE_NOT_IN_STORE", { file_id, store_id: store });
   });
 
-  it("malformed ids are 422 with the parameter [4.9, G08]", async () => {
+  it("is 422 with the parameter for malformed ids [4.9, G08]", async () => {
     expectRefusal(await status("handbook"), 422, "INVALID_INPUT", { field: "file_id", value: "handbook" });
     expectRefusal(await status("file_handbook", { store: "handbook" }), 422, "INVALID_INPUT", {
       field: "store_id",
     });
   });
 
-  it("a non-member is refused, and a store of another organization is unknown [G03]", async () => {
+  it("is refused to a non-member, and 404 for a store of another organization [G03]", async () => {
     expectRefusal(await status("file_handbook", { who: "eve" }), 403, "ORGANIZATION_ACCESS_DENIED", {});
     const path = "/v1/organizations/org_initech/stores/vs_handbook/files/file_handbook/status";
     expectRefusal(await api.call("ada", "GET", path), 404, "FILE_NOT_IN_STORE", {});
   });
 });
 
-describe("attaching [G12]", () => {
-  it("an attached file is 202 and goes through parsing, chunking and embedding [G12, G11]", async () => {
+describe("attaching a file [G12]", () => {
+  it("answers 202, and the file goes through parsing, chunking and embedding [G12, G11]", async () => {
     const first = await attach("file_loose");
     expect(first.status).toBe(202);
     expect(first.body).toEqual({
@@ -128,7 +128,7 @@ describe("attaching [G12]", () => {
     ]);
   });
 
-  it("a file that the store has is 200 and is not restarted [G12]", async () => {
+  it("answers 200 for a file that the store has, and does not restart it [G12]", async () => {
     await attach("file_loose");
     await api.advance(30_000);
     const again = await attach("file_loose");
@@ -139,7 +139,7 @@ describe("attaching [G12]", () => {
     expect((await attach("file_broken", { store: "vs_handbook" })).body.status).toBe("failed");
   });
 
-  it("one advance of 400 days equals many small ones and lists the timers [G11]", async () => {
+  it("ends in the same state by one advance of 400 days as by many small ones [G11]", async () => {
     await attach("file_loose");
     const { world } = api.understudy.sandboxes.get("default")!;
     const ran = await world.advance((now) => now + 400 * 86_400_000);
@@ -155,7 +155,7 @@ describe("attaching [G12]", () => {
     expect(world.pending()).toEqual([]);
   });
 
-  it("a completed file emits file.processed with the store and the status [G25]", async () => {
+  it("emits file.processed with the store and the status at the end [G25]", async () => {
     await attach("file_loose");
     await api.advance(60_000);
     expect(fileEvents().find(({ data }) => data["store_id"] === "vs_empty")?.data).toEqual({
@@ -173,7 +173,7 @@ describe("attaching [G12]", () => {
     });
   });
 
-  it("an unsupported type fails when parsing ends, without an event [G11]", async () => {
+  it("fails for an unsupported type when parsing ends, without an event [G11]", async () => {
     expect((await attach("file_broken")).status).toBe(202);
     await api.advance(9_000);
     expect((await status("file_broken", { store: "vs_empty" })).body).toEqual({
@@ -220,7 +220,7 @@ describe("attaching [G12]", () => {
     ["a page without text", "a.html", "text/html", "<p><script>1</script></p>", 40, "the file holds no text"],
     ["signs without words", "a.csv", "text/csv", "--,!?\n..,--", 99, "the text holds no words"],
   ] as const)(
-    "%s fails at its step with a message [G34]",
+    "fails for %s at its step, with a message [G34]",
     async (_what, name, type, content, progress_percent, message) => {
       const form = fileForm(content, { name, type });
       const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
@@ -244,7 +244,7 @@ describe("attaching [G12]", () => {
     ["notes.md", "application/octet-stream", "Words."],
     ["utf16.txt", "text/plain", Buffer.from("\ufeffWords.", "utf16le")],
     ["old.doc", "application/msword", Buffer.from("d0cf11e0a1b11ae1", "hex")],
-  ])("%s as %s completes [G34]", async (name, type, content) => {
+  ])("completes for %s as %s [G34]", async (name, type, content) => {
     const form = fileForm(content, { name, type });
     const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
     await attach(body.id);
@@ -252,7 +252,7 @@ describe("attaching [G12]", () => {
     expect((await status(body.id, { store: "vs_empty" })).body.status).toBe("completed");
   });
 
-  it("one file in two stores is processed in each [G11]", async () => {
+  it("processes one file separately in two stores [G11]", async () => {
     await attach("file_loose");
     await api.advance(20_000);
     await attach("file_loose", { store: "vs_handbook" });
@@ -267,18 +267,21 @@ describe("attaching [G12]", () => {
     [10, 5_000, 50],
     [0.5, 250, 50],
     [86_400, 8_640_000, 10],
-  ])("setting processing_seconds %d [G11]", async (processing_seconds, after, percent) => {
-    api.understudy.sandboxes.get("default")!.configure({ processing_seconds });
-    await attach("file_loose");
-    await api.advance(after);
-    expect((await status("file_loose", { store: "vs_empty" })).body.progress_percent).toBe(percent);
-    // A change of the setting is for files to come.
-    api.understudy.sandboxes.get("default")!.configure({ processing_seconds: 1 });
-    await api.advance(processing_seconds * 1000 - after);
-    expect((await status("file_loose", { store: "vs_empty" })).body.status).toBe("completed");
-  });
+  ])(
+    "takes as long as the setting processing_seconds %d [G11]",
+    async (processing_seconds, after, percent) => {
+      api.understudy.sandboxes.get("default")!.configure({ processing_seconds });
+      await attach("file_loose");
+      await api.advance(after);
+      expect((await status("file_loose", { store: "vs_empty" })).body.progress_percent).toBe(percent);
+      // A change of the setting is for files to come.
+      api.understudy.sandboxes.get("default")!.configure({ processing_seconds: 1 });
+      await api.advance(processing_seconds * 1000 - after);
+      expect((await status("file_loose", { store: "vs_empty" })).body.status).toBe("completed");
+    },
+  );
 
-  it("processing of 0 seconds is complete at the next request on a frozen clock [G11]", async () => {
+  it("is complete at the next request on a frozen clock if it takes 0 seconds [G11]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ processing_seconds: 0 });
     expect((await attach("file_loose")).body.status).toBe("processing");
     expect((await status("file_loose", { store: "vs_empty" })).body).toMatchObject({
@@ -287,7 +290,7 @@ describe("attaching [G12]", () => {
     });
   });
 
-  it("an unknown store or file, or one of another organization, is 404 RESOURCE_NOT_FOUND [G12]", async () => {
+  it("answers 404 RESOURCE_NOT_FOUND for an unknown store or file, or one of another organization [G12]", async () => {
     expectRefusal(await attach("file_loose", { store: "vs_none" }), 404, "RESOURCE_NOT_FOUND", {
       store_id: "vs_none",
     });
@@ -303,7 +306,7 @@ describe("attaching [G12]", () => {
     expectRefusal(await attach("file_loose", { who: "eve" }), 403, "ORGANIZATION_ACCESS_DENIED", {});
   });
 
-  it("an uploaded file completes [4.6, 4.9]", async () => {
+  it("completes for an uploaded file [4.6, 4.9]", async () => {
     const file = await uploadedFile(api, "Hello, store.");
     await attach(file.id);
     await api.advance(60_000);

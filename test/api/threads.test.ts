@@ -14,7 +14,7 @@ const messages = () => stateRules(api, "messages");
 
 describe("threads.delete [4.7]", () => {
   it.each(["dan", "ada", "ben"] as const)(
-    "the thread's owner and administrators may delete it (%s) [4.7, G02]",
+    "is allowed to the thread's owner and administrators (%s) [4.7, G02]",
     async (who) => {
       const answer = await remove(who, "thread_welcome");
       expect(answer.status).toBe(200);
@@ -28,7 +28,7 @@ describe("threads.delete [4.7]", () => {
     },
   );
 
-  it("the messages of a deleted thread are deleted, and no others [3.8]", async () => {
+  it("deletes the thread's messages, and no others [3.8]", async () => {
     expect(messages().size()).toBe(256);
     await remove("dan", "thread_long");
     expect(messages().size()).toBe(6);
@@ -41,7 +41,7 @@ describe("threads.delete [4.7]", () => {
     ["another's thread", "dan", "thread_ada"],
     ["a colleague's thread with another capability", "cleo", "thread_welcome"],
     ["a stranger's organization", "eve", "thread_welcome"],
-  ] as const)("%s is 403 in envelope B [4.7, G02]", async (_, who, id) => {
+  ] as const)("answers %s with 403 in envelope B [4.7, G02]", async (_, who, id) => {
     const answer = await remove(who, id);
     expect(answer.status).toBe(403);
     expect(answer.body).toEqual({
@@ -51,7 +51,7 @@ describe("threads.delete [4.7]", () => {
     expect(threads().get(id)).toBeDefined();
   });
 
-  it("an unknown thread is 404 thread_not_found in envelope B [4.7]", async () => {
+  it("answers an unknown thread with 404 thread_not_found in envelope B [4.7]", async () => {
     const answer = await remove("ada", "thread_none");
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual({
@@ -59,7 +59,7 @@ describe("threads.delete [4.7]", () => {
     });
   });
 
-  it("missing credentials are 401 missing_authentication in envelope B [4.7]", async () => {
+  it("answers missing credentials with 401 missing_authentication in envelope B [4.7]", async () => {
     const answer = await remove(undefined, "thread_welcome");
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({
@@ -67,7 +67,7 @@ describe("threads.delete [4.7]", () => {
     });
   });
 
-  it("a malformed id is 422 with param in envelope B [4.7, G08]", async () => {
+  it("answers a malformed id with 422 and param in envelope B [4.7, G08]", async () => {
     const answer = await remove("dan", "welcome");
     expect(answer.status).toBe(422);
     expect(answer.body.error).toEqual({
@@ -78,7 +78,7 @@ describe("threads.delete [4.7]", () => {
     });
   });
 
-  it("a rate limit is answered in envelope B [4.7, G05]", async () => {
+  it("answers a rate limit in envelope B [4.7, G05]", async () => {
     for (let i = 0; i < 100; i++) await remove("eve", "thread_none");
     const answer = await remove("eve", "thread_none");
     expect(answer.status).toBe(429);
@@ -88,7 +88,7 @@ describe("threads.delete [4.7]", () => {
 });
 
 describe("state rules of threads and messages [G18]", () => {
-  it("a deleted thread emits one event, without its messages [G25]", () => {
+  it("emit one event for a deleted thread, without its messages [G25]", () => {
     const { emitted } = threads().remove("thread_long");
     expect(emitted).toEqual([
       {
@@ -100,7 +100,7 @@ describe("state rules of threads and messages [G18]", () => {
     expect(messages().size()).toBe(6);
   });
 
-  it("events of created and updated threads have the public fields [G25]", () => {
+  it("emit events with the public fields for created and updated threads [G25]", () => {
     const created = threads().post({ id: "thread_new", owner_id: "usr_ben", title: "Hello" });
     const data = {
       thread_id: "thread_new",
@@ -117,7 +117,7 @@ describe("state rules of threads and messages [G18]", () => {
     expect(threads().patch("thread_new", { title: "Ho" }, { silent: true }).emitted).toEqual([]);
   });
 
-  it("created, updated and deleted messages emit events [G25]", () => {
+  it("emit events for created, updated and deleted messages [G25]", () => {
     const { record, emitted } = messages().post({ thread_id: "thread_ada", content: "One more thing" });
     expect(emitted).toEqual([
       {
@@ -145,7 +145,7 @@ describe("state rules of threads and messages [G18]", () => {
     ["threads", { organization_id: "org_none" }, "organization_id"],
     ["threads", { owner_id: "usr_none" }, "owner_id"],
     ["messages", { thread_id: "thread_none" }, "thread_id"],
-  ] as const)("a state call on %s with %j is refused [interfaces 4]", (collection, fields, field) => {
+  ] as const)("refuse a call on %s with %j [interfaces 4]", (collection, fields, field) => {
     expect(() => stateRules(api, collection).post(fields)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );

@@ -25,7 +25,7 @@ interface Timed {
 }
 
 describe("transcriptions.list_sentences", () => {
-  it("without a limit all sentences are in the success envelope [4.11, G17]", async () => {
+  it("answers all sentences in the success envelope without a limit [4.11, G17]", async () => {
     const { status, body } = await get("trans_interview");
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(["success", "data", "metadata", "actions"]);
@@ -46,12 +46,12 @@ describe("transcriptions.list_sentences", () => {
     expect(body.actions).not.toHaveProperty("previous");
   });
 
-  it("metadata.request_id is the request's id [4.11]", async () => {
+  it("has the request's id as metadata.request_id [4.11]", async () => {
     const { headers, body } = await get("trans_short");
     expect(body.metadata.request_id).toBe(headers.get("x-request-id"));
   });
 
-  it("sentences follow each other and end within the audio [2.5]", async () => {
+  it("has consecutive sentences that end within the audio [2.5]", async () => {
     const { data } = (await get("trans_interview")).body;
     let clock = 0;
     for (const sentence of data.sentences as Timed[]) {
@@ -64,7 +64,7 @@ describe("transcriptions.list_sentences", () => {
     expect(data.audio_duration_seconds).toBeGreaterThanOrEqual(clock);
   });
 
-  it("the links next and previous lead through all pages [4.11]", async () => {
+  it("has the links next and previous through all pages [4.11]", async () => {
     const whole = (await get("trans_interview")).body.data.sentences;
     let page = (await get("trans_interview", "sentences?limit=500")).body;
     expect(page.actions.previous).toBeUndefined();
@@ -84,7 +84,7 @@ describe("transcriptions.list_sentences", () => {
     expect(back.map(({ data }) => data)).toEqual(pages.map(({ data }) => data));
   });
 
-  it("a page beyond the end is empty, and previous leads to the last page [4.11]", async () => {
+  it("has an empty page beyond the end, whose previous leads to the last page [4.11]", async () => {
     const { body } = await get("trans_short", "sentences?limit=2&offset=50");
     expect([body.data.sentences, body.metadata.returned_count, body.actions.next]).toEqual([
       [],
@@ -94,7 +94,7 @@ describe("transcriptions.list_sentences", () => {
     expect((await follow(body.actions.previous)).body.metadata.returned_count).toBe(2);
   });
 
-  it("previous without a limit leads to the sentences before [4.11]", async () => {
+  it("leads by previous to the sentences before if there is no limit [4.11]", async () => {
     const { body } = await get("trans_interview", "sentences?offset=1190");
     expect(body.metadata.returned_count).toBe(10);
     const { metadata, data } = (await follow(body.actions.previous)).body;
@@ -102,7 +102,7 @@ describe("transcriptions.list_sentences", () => {
     expect(data.sentences.at(-1).end).toBeLessThanOrEqual(body.data.sentences[0].start);
   });
 
-  it("from any page, next and previous lead to each sentence once [4.11]", async () => {
+  it("leads by next and previous from any page to each sentence once [4.11]", async () => {
     const whole = (await get("trans_short")).body.data.sentences;
     const total = whole.length;
     for (const limit of ["", "&limit=1", "&limit=2", `&limit=${total - 1}`, "&limit=1000"]) {
@@ -123,14 +123,14 @@ describe("transcriptions.list_sentences", () => {
     }
   });
 
-  it("a transcription without sentences has no other pages [4.11]", async () => {
+  it("has no other pages for a transcription without sentences [4.11]", async () => {
     const { body } = await state("POST", "transcriptions", { organization_id: "org_acme" });
     const page = (await get(body.transcription_id, "sentences?limit=5&offset=7")).body;
     expect(page.metadata.total_count).toBe(0);
     expect([page.actions.next, page.actions.previous]).toEqual([undefined, undefined]);
   });
 
-  it("every link in actions works in every format [4.11, G17]", async () => {
+  it("has links in actions that work in every format [4.11, G17]", async () => {
     const answers = [
       await get("trans_interview", "sentences?limit=10&offset=10"),
       await get("trans_short", "paragraphs"),
@@ -147,7 +147,7 @@ describe("transcriptions.list_sentences", () => {
     expect(answers[0]!.body.actions).toMatchObject({ next: expect.anything(), previous: expect.anything() });
   });
 
-  it("links stay within the sandbox of the request [G17]", async () => {
+  it("has links that stay within the sandbox of the request [G17]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
     const { body } = await api.call("dan", "GET", `/_s/other${BASE}/trans_short/sentences`);
     const { href } = body.actions.get_paragraphs;
@@ -161,18 +161,18 @@ describe("transcriptions.list_sentences", () => {
     ["limit", "ten", "ten"],
     ["limit", "", ""],
     ["offset", "-1", "-1"],
-  ])("%s=%s is 422 [8, G08]", async (field, text, value) => {
+  ])("answers 422 to %s=%s [8, G08]", async (field, text, value) => {
     const { status, body } = await get("trans_interview", `sentences?${field}=${text}`);
     expect([status, body.error.code, body.error.details]).toEqual([422, "INVALID_INPUT", { field, value }]);
   });
 
-  it("the largest page holds 1000 sentences [8]", async () => {
+  it("has at most 1000 sentences on a page [8]", async () => {
     expect((await get("trans_interview", "sentences?limit=1000")).body.data.sentences).toHaveLength(1000);
   });
 });
 
 describe.each(FORMATS)("%s", (format) => {
-  it("a transcription that is not completed is 422 with its status [4.11, G17]", async () => {
+  it("answers 422 with the status to a transcription that is not completed [4.11, G17]", async () => {
     const { status, body } = await get("trans_pending", format);
     expect([status, body.error.code, body.error.details]).toEqual([
       422,
@@ -181,7 +181,7 @@ describe.each(FORMATS)("%s", (format) => {
     ]);
   });
 
-  it("unknown and foreign transcriptions are 404 alike [G17]", async () => {
+  it("answers 404 alike to unknown and foreign transcriptions [G17]", async () => {
     for (const [id, who] of [
       ["trans_nope", "dan"],
       ["trans_short", "eve"],
@@ -195,7 +195,7 @@ describe.each(FORMATS)("%s", (format) => {
     }
   });
 
-  it("the answer has validators and may be cached for a day [4.11]", async () => {
+  it("has validators and may be cached for a day [4.11]", async () => {
     const { headers } = await get("trans_short", format);
     expect(headers.get("etag")).toMatch(/^(W\/)?"[0-9a-f]{32}"$/);
     expect(headers.get("last-modified")).toMatch(/^\w{3}, \d\d \w{3} 2026 \d\d:\d\d:\d\d GMT$/);
@@ -204,7 +204,7 @@ describe.each(FORMATS)("%s", (format) => {
     expect(headers.get("x-pii-policies")).toBeNull();
   });
 
-  it("If-None-Match with the tag alone, in a list, weak, or * is 304 without a body [4.11]", async () => {
+  it("answers 304 without a body to If-None-Match with the tag alone, in a list, weak, or * [4.11]", async () => {
     const fresh = await get("trans_redacted", format);
     const etag = fresh.headers.get("etag")!.replace("W/", "");
     for (const held of [etag, `"other", ${etag}`, `W/${etag}`, `"a,b",W/"x" ,  W/${etag}`, "*", " * "]) {
@@ -217,20 +217,20 @@ describe.each(FORMATS)("%s", (format) => {
     }
   });
 
-  it("If-None-Match with other tags or an invalid value gets the whole answer [4.11]", async () => {
+  it("answers as a whole to If-None-Match with other tags or an invalid value [4.11]", async () => {
     const etag = (await get("trans_short", format)).headers.get("etag")!.replace("W/", "");
     for (const held of ['"other"', etag.replaceAll('"', ""), `"${etag.slice(1, -2)}"`, "", ","]) {
       expect((await get("trans_short", format, { "if-none-match": held })).status, held).toBe(200);
     }
   });
 
-  it("If-None-Match never turns a refusal into a 304 [4.11]", async () => {
+  it("answers a refusal, never 304, to If-None-Match [4.11]", async () => {
     expect((await get("trans_pending", format, { "if-none-match": "*" })).status).toBe(422);
     expect((await get("trans_nope", format, { "if-none-match": "*" })).status).toBe(404);
     expect((await get("trans_short", format, { "if-none-match": "*" }, "eve")).status).toBe(404);
   });
 
-  it("If-Modified-Since with the date of Last-Modified or later is 304 in all three formats [G39]", async () => {
+  it("answers 304 to If-Modified-Since with the date of Last-Modified or later, in all three formats [G39]", async () => {
     const fresh = await get("trans_short", format);
     const modified = fresh.headers.get("last-modified")!;
     const at = Date.parse(modified);
@@ -251,7 +251,7 @@ describe.each(FORMATS)("%s", (format) => {
       expect((await get("trans_short", format, { "if-modified-since": since })).status, since).toBe(200);
   });
 
-  it("If-None-Match decides if both conditions are sent [G39]", async () => {
+  it("follows If-None-Match if both conditions are sent [G39]", async () => {
     const { headers } = await get("trans_short", format);
     const [etag, modified] = [headers.get("etag")!, headers.get("last-modified")!];
     const asked = async (tag: string, since: string) =>
@@ -260,7 +260,7 @@ describe.each(FORMATS)("%s", (format) => {
     expect(await asked(etag, "Thu, 01 Jan 1970 00:00:00 GMT")).toBe(304);
   });
 
-  it("the entity tag changes with the content and only with it [4.11]", async () => {
+  it("changes its entity tag with the content and only with it [4.11]", async () => {
     const first = await get("trans_short", format);
     await api.advance(5000);
     expect((await get("trans_short", format)).headers.get("etag")).toBe(first.headers.get("etag"));
@@ -272,7 +272,7 @@ describe.each(FORMATS)("%s", (format) => {
     expect(changed.text).toContain("Corrected.");
   });
 
-  it("redaction is in the headers and in the text [G17]", async () => {
+  it("shows the redaction in the headers and in the text [G17]", async () => {
     const { headers, text } = await get("trans_redacted", format);
     expect(headers.get("x-pii-redacted")).toBe("true");
     expect(headers.get("x-pii-policies")).toBe("person_name,email_address");
@@ -283,7 +283,7 @@ describe.each(FORMATS)("%s", (format) => {
 });
 
 describe("transcription formats", () => {
-  it("pages and formats have different entity tags [4.11]", async () => {
+  it("have different entity tags by page and format [4.11]", async () => {
     const tags = await Promise.all(
       [...FORMATS, "sentences?limit=1", "sentences?limit=1&offset=1", "sentences?limit=1000"].map(
         async (rest) => (await get("trans_short", rest)).headers.get("etag"),
@@ -292,7 +292,7 @@ describe("transcription formats", () => {
     expect(new Set(tags).size).toBe(tags.length);
   });
 
-  it("paragraphs have every sentence once, in order [G17]", async () => {
+  it("contain every sentence once, in order, in paragraphs [G17]", async () => {
     const { sentences } = (await get("trans_interview")).body.data;
     const { body } = await get("trans_interview", "paragraphs");
     const { paragraphs } = body.data;
@@ -308,7 +308,7 @@ describe("transcription formats", () => {
     ]);
   });
 
-  it("SRT has a numbered cue for each sentence [G17]", async () => {
+  it("contain a numbered cue for each sentence in SRT [G17]", async () => {
     const answer = await get("trans_short", "subtitles/srt");
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(answer.headers.get("content-disposition")).toBe('attachment; filename="trans_short.srt"');
@@ -322,7 +322,7 @@ describe("transcription formats", () => {
     for (const [, time] of cues) expect(time).toMatch(/^\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}$/);
   });
 
-  it("VTT begins with its signature and escapes markup [G17]", async () => {
+  it("begin with their signature and escape markup in VTT [G17]", async () => {
     const { items } = (await state("GET", "sentences?transcription_id=trans_short")).body;
     await state("PATCH", `sentences/${items[0].id}`, { text: "a <b> & -->\r\n\r\n2\nforged" });
     const answer = await get("trans_short", "subtitles/vtt");
@@ -335,8 +335,8 @@ describe("transcription formats", () => {
   });
 });
 
-describe("state of transcriptions", () => {
-  it("a processing transcription can be completed, filled and read [4.11]", async () => {
+describe("state calls on transcriptions", () => {
+  it("can complete, fill and read one in processing [4.11]", async () => {
     const made = await state("POST", "transcriptions", {
       status: "processing",
       pii_redaction: ["person_name"],
@@ -355,7 +355,7 @@ describe("state of transcriptions", () => {
     expect(headers.get("x-pii-policies")).toBe("person_name");
   });
 
-  it("the audio is never shorter than its sentences [2.5]", async () => {
+  it("keep the audio at least as long as its sentences [2.5]", async () => {
     const { body } = await state("POST", "sentences", {
       transcription_id: "trans_short",
       start: 900,
@@ -379,14 +379,14 @@ describe("state of transcriptions", () => {
     expect([orphan.status, orphan.body.field]).toEqual([422, "transcription_id"]);
   });
 
-  it("a policy that could break a header is refused [G17]", async () => {
+  it("refuse a policy that could break a header [G17]", async () => {
     const { status, body } = await state("PATCH", "transcriptions/trans_short", {
       pii_redaction: ["person_name\r\nX-Evil: 1"],
     });
     expect([status, body.field]).toEqual([422, "pii_redaction[0]"]);
   });
 
-  it("the sentences of a deleted transcription are deleted [G17]", async () => {
+  it("delete the sentences of a deleted transcription [G17]", async () => {
     expect((await state("DELETE", "transcriptions/trans_short")).status).toBe(204);
     expect((await state("GET", "sentences?transcription_id=trans_short")).body.total).toBe(0);
     expect((await get("trans_short")).status).toBe(404);

@@ -29,8 +29,8 @@ afterEach(async () => {
   temporary.remove();
 });
 
-describe("broken connections [G13]", () => {
-  it("the bytes before a broken connection are stored, at whichever byte it broke [G13]", async () => {
+describe("an upload over a broken connection [G13]", () => {
+  it("keeps the bytes before the break, at any byte [G13]", async () => {
     const content = noise(40);
     const { upload_url } = await announce(api, { file_size: 40 });
     for (let held = 0; held < 40; held += 5) {
@@ -47,7 +47,7 @@ describe("broken connections [G13]", () => {
     expect(temporary.bytes().equals(content)).toBe(true);
   });
 
-  it("a probe does not complete an upload whose body goes on [G13]", async () => {
+  it("is not completed by a probe while its body goes on [G13]", async () => {
     const { upload_url, gcs_path, announced } = await announce(api);
     const register = () =>
       api.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
@@ -64,7 +64,7 @@ describe("broken connections [G13]", () => {
     expect((await register()).status).toBe(201);
   });
 
-  it("a body that is too long does not undo what a probe called complete [G13]", async () => {
+  it("stays complete if a probe called it complete and its body then is too long [G13]", async () => {
     const { upload_url } = await announce(api);
     const status = new Promise<number>((resolve, reject) => {
       const sender = request(
@@ -83,7 +83,7 @@ describe("broken connections [G13]", () => {
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
   });
 
-  it("many PUTs of the same bytes at once all succeed [G13]", async () => {
+  it("succeeds for many PUTs of the same bytes at the same time [G13]", async () => {
     const content = noise(3 * MB);
     const { upload_url } = await announce(api, { file_size: content.length });
     const answers = await Promise.all(Array.from({ length: 6 }, () => put(upload_url, content)));
@@ -91,7 +91,7 @@ describe("broken connections [G13]", () => {
     expect(temporary.bytes().equals(content)).toBe(true);
   });
 
-  it("an upload ends if it is cancelled, reset or deleted while its bytes arrive [G13, G37]", async () => {
+  it("ends if it is cancelled, reset or deleted while its bytes arrive [G13, G37]", async () => {
     for (const end of ["cancel", "reset", "organization"]) {
       const { upload_url } = await announce(api, { file_size: 2 * MB });
       const status = new Promise<number>((resolve, reject) => {
@@ -116,7 +116,7 @@ describe("broken connections [G13]", () => {
     }
   });
 
-  it("a form whose organization is deleted while its file arrives is refused and leaves nothing behind [G13, G37]", async () => {
+  it("is refused and leaves nothing behind if its organization is deleted while the file arrives [G13, G37]", async () => {
     const status = new Promise<number>((resolve, reject) => {
       const url = `${api.url}/v1/organizations/org_acme/files/upload`;
       const headers = { "content-type": "multipart/form-data; boundary=cut", "api-key": KEYS.dan };
@@ -138,7 +138,7 @@ describe("broken connections [G13]", () => {
     await eventually(() => expect(temporary.files()).toEqual([]));
   });
 
-  it("a refusal reaches a client that is still sending [G13]", async () => {
+  it("gets a refusal while its client is still sending [G13]", async () => {
     for (let i = 0; i < 5; i++) {
       const answer = await put(`${api.url}/upload/storage/v1/b/uploads/o?upload_id=none`, noise(20 * MB));
       expect(answer.status).toBe(404);
@@ -192,7 +192,7 @@ describe("the official client [4.6]", () => {
     });
   }
 
-  it("the official client resumes 20 MB in chunks after a broken connection [4.6]", async () => {
+  it("resumes 20 MB in chunks after a broken connection [4.6]", async () => {
     const content = noise(20 * MB);
     const relay = await cuttingRelay(api.url, 11 * MB);
     const uri = await announceThrough(relay.url, content.length);
@@ -203,7 +203,7 @@ describe("the official client [4.6]", () => {
     await relay.close();
   });
 
-  it("another client resumes 20 MB that failed in one request [4.6]", async () => {
+  it("leaves 20 MB that failed in one request to another client, which resumes [4.6]", async () => {
     const content = noise(20 * MB);
     const relay = await cuttingRelay(api.url, 7 * MB);
     const uri = await announceThrough(relay.url, content.length);

@@ -17,7 +17,7 @@ afterEach(async () => {
 describe("half-finished uploads [interfaces 4]", () => {
   const sandbox = (name = "default") => api.understudy.sandboxes.get(name)!;
 
-  it("a restored snapshot has the bytes of half-finished uploads [4.6]", async () => {
+  it("are in a restored snapshot with their bytes [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     sandbox().saveSnapshot("half");
@@ -33,7 +33,7 @@ describe("half-finished uploads [interfaces 4]", () => {
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
   });
 
-  it("a fork's upload is independent [4.6]", async () => {
+  it("are independent in a fork [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     api.understudy.sandboxes.fork(sandbox(), "twin");
@@ -48,7 +48,7 @@ describe("half-finished uploads [interfaces 4]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("a snapshot is exported as JSON and imported again [4.6]", async () => {
+  it("are in a snapshot that is exported as JSON and imported again [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     const snapshots = "/_control/sandboxes/default/snapshots";
@@ -71,7 +71,7 @@ describe("half-finished uploads [interfaces 4]", () => {
     );
   });
 
-  it("bytes that are too large for a document are left out, and the client starts again [4.6]", async () => {
+  it("start again if they are too large for the document of a snapshot [4.6]", async () => {
     const { upload_url } = await announce(api, { file_size: 40 * MB });
     await chunk(upload_url, noise(33 * MB), 0, 40 * MB);
     const keeper = api.understudy.sandboxes.blobs!;
@@ -83,7 +83,7 @@ describe("half-finished uploads [interfaces 4]", () => {
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
   });
 
-  it("reset, deletion and shutdown leave nothing on disk, snapshots included [4.6]", async () => {
+  it("leave nothing on disk after reset, deletion and shutdown, snapshots included [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     sandbox().saveSnapshot("half");
@@ -100,11 +100,11 @@ describe("half-finished uploads [interfaces 4]", () => {
   });
 });
 
-describe("disk use is bounded", () => {
+describe("the sandbox's share of the disk", () => {
   const small = () =>
     startReference({ shared: { token: "a-token-of-tests", limits: { upload_bytes: 1000 } } });
 
-  it("an upload that exceeds the sandbox's share is 413 [4.6]", async () => {
+  it("refuses an upload that exceeds it with 413 [4.6]", async () => {
     const bounded = await small();
     const first = await announce(bounded, { file_size: 700 });
     expect((await put(first.upload_url, noise(700))).status).toBe(200);
@@ -127,7 +127,7 @@ describe("disk use is bounded", () => {
     await bounded.close();
   });
 
-  it("the text of files counts, also after their bytes are deleted [interfaces 7]", async () => {
+  it("counts the text of files, also after their bytes are deleted [interfaces 7]", async () => {
     const limits = { upload_bytes: 40_000 };
     const bounded = await startReference({ shared: { token: "a-token-of-tests", limits } });
     const text = "All work and no play makes Jack a dull boy.\n".repeat(200);
@@ -157,7 +157,7 @@ describe("disk use is bounded", () => {
     await bounded.close();
   });
 
-  it("the bytes of imported snapshots count, shared ones once [interfaces 7]", async () => {
+  it("counts the bytes of imported snapshots, shared ones once [interfaces 7]", async () => {
     const bounded = await small();
     const snapshots = "/_control/sandboxes/default/snapshots";
     const control = (method: string, path: string, body?: unknown) =>
@@ -176,7 +176,7 @@ describe("disk use is bounded", () => {
     await bounded.close();
   });
 
-  it("the bytes of a fork count for it [4.6]", async () => {
+  it("counts the bytes of a fork for the fork [4.6]", async () => {
     const bounded = await small();
     const { sandboxes } = bounded.understudy;
     const { upload_url } = await announce(bounded, { file_size: 900 });

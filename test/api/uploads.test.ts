@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 describe("the upload URL [G13]", () => {
-  it("an upload URL names this server and has an unguessable token [4.6, G13]", async () => {
+  it("names this server and has an unguessable token [4.6, G13]", async () => {
     const first = await announce(api);
     const second = await announce(api);
     expect(first.method).toBe("PUT");
@@ -29,7 +29,7 @@ describe("the upload URL [G13]", () => {
     expect(new URL(second.upload_url).searchParams.get("upload_id")).not.toBe(token);
   });
 
-  it("an upload URL is unknown in other sandboxes [G13]", async () => {
+  it("is unknown in other sandboxes [G13]", async () => {
     api.understudy.sandboxes.create({ name: "other", clock: { mode: "frozen" } });
     const answer = await api.call("dan", "POST", "/_s/other/v1/organizations/org_acme/files/upload-url", {
       filename: "a.txt",
@@ -43,7 +43,7 @@ describe("the upload URL [G13]", () => {
     expect((await put(upload_url, "hello")).status).toBe(200);
   });
 
-  it("an upload URL needs no credentials, and credentials do not replace its token [G13]", async () => {
+  it("needs no credentials, and they do not replace its token [G13]", async () => {
     const { upload_url } = await announce(api);
     const url = new URL(upload_url);
     url.searchParams.set("upload_id", "AAAA");
@@ -54,7 +54,7 @@ describe("the upload URL [G13]", () => {
     expect((await put(upload_url, "0123456789", { "api-key": "ak_whatever" })).status).toBe(200);
   });
 
-  it("after upload_url_lifetime_seconds PUT, probe and DELETE are 410, and the disk is freed [G13]", async () => {
+  it("is 410 for PUT, probe and DELETE after upload_url_lifetime_seconds, and the disk is freed [G13]", async () => {
     const short = await startReference({ settings: { upload_url_lifetime_seconds: 60 } });
     const { upload_url, expires_at, gcs_path, announced } = await announce(short);
     expect(expires_at).toBe("2026-03-15T12:01:00.000Z");
@@ -78,7 +78,7 @@ describe("the upload URL [G13]", () => {
 });
 
 describe("the resumable protocol [G13]", () => {
-  it("a whole PUT is answered with the object's metadata and checksum [4.6]", async () => {
+  it("answers a whole PUT with the object's metadata and checksum [4.6]", async () => {
     const { upload_url, gcs_path } = await announce(api);
     const answer = await put(upload_url, "0123456789", { "content-type": "text/plain" });
     expect(answer.status).toBe(200);
@@ -92,7 +92,7 @@ describe("the resumable protocol [G13]", () => {
     expect(`gs://uploads/${answer.body.name}`).toBe(gcs_path);
   });
 
-  it("a chunk is answered 308 with the stored range, the last one 200 [G13]", async () => {
+  it("answers 308 with the stored range to a chunk, and 200 to the last one [G13]", async () => {
     const { upload_url } = await announce(api);
     expect(await chunk(upload_url, "0123", 0, 10)).toMatchObject({ status: 308, range: "bytes=0-3" });
     expect(await chunk(upload_url, "456", 4, "*")).toMatchObject({ status: 308, range: "bytes=0-6" });
@@ -100,13 +100,13 @@ describe("the resumable protocol [G13]", () => {
     expect(temporary.bytes().toString()).toBe("0123456789");
   });
 
-  it("a Content-Range with an open end is accepted [G13]", async () => {
+  it("accepts a Content-Range with an open end [G13]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "0123", 0, 10);
     expect((await put(upload_url, "456789", { "content-range": "bytes 4-*/*" })).status).toBe(200);
   });
 
-  it("a probe never changes anything [G13]", async () => {
+  it("changes nothing by a probe [G13]", async () => {
     const { upload_url } = await announce(api);
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null, body: undefined });
     await chunk(upload_url, "0123", 0, 10);
@@ -118,7 +118,7 @@ describe("the resumable protocol [G13]", () => {
     expect((await probe(upload_url)).body.size).toBe("10");
   });
 
-  it("a probe with another total than announced is 422 [G13]", async () => {
+  it("answers 422 to a probe with another total than announced [G13]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "0123", 0, 10);
     const refused = async (total: number) => {
@@ -134,7 +134,7 @@ describe("the resumable protocol [G13]", () => {
     await refused(11);
   });
 
-  it("a repeated or overlapping chunk is stored once [G13]", async () => {
+  it("stores a repeated or overlapping chunk once [G13]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     expect(await chunk(upload_url, "01234", 0, 10)).toMatchObject({ status: 308, range: "bytes=0-4" });
@@ -145,7 +145,7 @@ describe("the resumable protocol [G13]", () => {
     expect((await chunk(upload_url, "789", 7, 10)).status).toBe(200);
   });
 
-  it("a chunk after a gap stores nothing and is answered with the stored range [G13]", async () => {
+  it("stores nothing of a chunk after a gap, and answers with the stored range [G13]", async () => {
     const { upload_url } = await announce(api);
     expect(await chunk(upload_url, "56", 5, 10)).toMatchObject({ status: 308, range: null });
     await chunk(upload_url, "012", 0, 10);
@@ -153,7 +153,7 @@ describe("the resumable protocol [G13]", () => {
     expect(temporary.bytes().toString()).toBe("012");
   });
 
-  it("a whole PUT that is too short does not complete the upload [G13]", async () => {
+  it("leaves an upload incomplete after a whole PUT that is too short [G13]", async () => {
     const { upload_url } = await announce(api);
     expect(await put(upload_url, "01234")).toMatchObject({ status: 308, range: "bytes=0-4" });
   });
@@ -167,7 +167,7 @@ describe("the resumable protocol [G13]", () => {
     ["bytes -5/10", "56789"],
     ["items 0-4/10", "01234"],
     ["bytes=0-4", "01234"],
-  ])("Content-Range %s is 422 and stores nothing [G13]", async (range, body) => {
+  ])("answers 422 to Content-Range %s and stores nothing [G13]", async (range, body) => {
     const { upload_url } = await announce(api);
     const answer = await put(upload_url, body, { "content-range": range });
     expect(answer.status).toBe(422);
@@ -179,7 +179,7 @@ describe("the resumable protocol [G13]", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("more bytes than announced are 422 and leave the stored ones, with and without a Content-Length [G13]", async () => {
+  it("answers 422 to more bytes than announced and keeps the stored ones, with and without a Content-Length [G13]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "012", 0, 10);
     expect((await put(upload_url, "0123456789!")).status).toBe(422);
@@ -198,7 +198,7 @@ describe("the resumable protocol [G13]", () => {
     expect((await chunk(upload_url, "3456789", 3, 10)).status).toBe(200);
   });
 
-  it("an empty file is complete from the start [G13]", async () => {
+  it("completes an empty file from the start [G13]", async () => {
     const { upload_url, announced, gcs_path } = await announce(api, { file_size: 0 });
     expect(await probe(upload_url, 0)).toMatchObject({ status: 200 });
     expect((await put(upload_url)).body).toMatchObject({ size: "0", crc32c: "AAAAAA==" });
@@ -209,7 +209,7 @@ describe("the resumable protocol [G13]", () => {
     expect(file.status).toBe(201);
   });
 
-  it("DELETE cancels with 499, later calls are 404, and nothing stays on disk [G13]", async () => {
+  it("answers 499 to DELETE, then 404, and nothing stays on disk [G13]", async () => {
     const { upload_url, announced, gcs_path } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     const expiries = () =>
@@ -233,7 +233,7 @@ describe("the resumable protocol [G13]", () => {
     expect([file.status, file.body.error.details.field]).toEqual([422, "gcs_path"]);
   });
 
-  it("a registered upload cannot be cancelled and is complete [G13]", async () => {
+  it("keeps a registered upload complete: it cannot be cancelled [G13]", async () => {
     const { upload_url, announced, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     await api.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });

@@ -57,7 +57,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     });
   });
 
-  it("the summary counts every key of a kind [4.17, G33]", async () => {
+  it("counts every key of a kind in the summary [4.17, G33]", async () => {
     stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 100 });
     stateRules(api, "usage").patch("org_acme:apikey_cleo", { monthly_limit: 1 });
     expect((await limits("dan")).body.summary).toEqual({
@@ -68,7 +68,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     });
   });
 
-  describe("a key that was deleted [4.17, G33]", () => {
+  describe("for a key that was deleted [4.17, G33]", () => {
     const control = (method: string, path: string, body?: object) =>
       api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
     const entry = async (id: string, query = "") =>
@@ -76,7 +76,7 @@ describe("usage.retrieve_limits [4.17]", () => {
         ({ api_key_id }: { api_key_id: string }) => api_key_id === id,
       );
 
-    it("is listed by its last name with what it spent, without its limit, and counts in the total [4.17, G33]", async () => {
+    it("has its last name and what it spent, without its limit, and counts it in the total [4.17, G33]", async () => {
       const before = (await limits("dan")).body;
       await control("PATCH", "api_keys/apikey_ci", { name: "Old pipeline" });
       expect((await control("DELETE", "api_keys/apikey_ci")).status).toBe(204);
@@ -105,7 +105,7 @@ describe("usage.retrieve_limits [4.17]", () => {
       expect(await entry("apikey_ci")).toMatchObject({ current_usage: 40 });
     });
 
-    it("is remembered where it spent by requests, and where its user was deleted [4.17, G33]", async () => {
+    it("also has it if it spent by requests, or if its user was deleted [4.17, G33]", async () => {
       await control("DELETE", "usage/org_acme:apikey_dan");
       spend(12.5, "apikey_dan");
       await control("DELETE", "users/usr_dan");
@@ -115,7 +115,7 @@ describe("usage.retrieve_limits [4.17]", () => {
       );
     });
 
-    it("a new key with the id of a deleted one has no spending [4.17, G37]", async () => {
+    it("has no spending for a new key with the same id [4.17, G37]", async () => {
       const { body: key } = await control("GET", "api_keys/apikey_ci");
       await control("DELETE", "api_keys/apikey_ci");
       expect((await control("POST", "api_keys", key)).status).toBe(201);
@@ -123,7 +123,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     });
   });
 
-  it("a past month is measured against today's limits [4.17, G33]", async () => {
+  it("measures a past month against today's limits [4.17, G33]", async () => {
     const { body } = await limits("ada", "org_acme", "?month=2");
     expect(body.organization_limits).toMatchObject({ current_usage: 400, utilization_percentage: 40 });
     expect(body.api_limits.current_usage).toBe(200);
@@ -137,7 +137,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     ).toBe(0);
   });
 
-  it("months to come are empty, whatever has been booked on them [4.17, G33]", async () => {
+  it("is empty for months to come, whatever has been booked on them [4.17, G33]", async () => {
     stateRules(api, "usage").patch("org_acme", { spent: { 1: 5_000_000 } });
     const { body } = await limits("ada", "org_acme", "?month=4");
     expect(body.organization_limits).toMatchObject({
@@ -154,14 +154,14 @@ describe("usage.retrieve_limits [4.17]", () => {
     });
   });
 
-  it("month and year default to the sandbox's now, month by month [4.17]", async () => {
+  it("uses the sandbox's current month by default, month by month [4.17]", async () => {
     await api.advance(20 * DAY);
     expect((await limits("ada")).body.organization_limits.current_usage).toBe(0);
     expect((await limits("ada", "org_acme", "?month=3")).body.organization_limits.current_usage).toBe(850);
     expect((await limits("ada", "org_acme", "?year=2025")).body.organization_limits.current_usage).toBe(0);
   });
 
-  it("the fixture's months follow the sandbox's own clock [4.17]", async () => {
+  it("has the fixture's months by the sandbox's own clock [4.17]", async () => {
     await api.close();
     api = await startReference({ clock: { mode: "frozen", now: Date.parse("2031-01-31T23:00:00Z") } });
     expect((await limits("ada")).body.organization_limits.current_usage).toBe(850);
@@ -169,7 +169,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     expect(past.body.organization_limits.current_usage).toBe(400);
   });
 
-  it("without limits there is no_limit, and api_limits is null [2.7, G33]", async () => {
+  it("has no_limit and null api_limits without limits [2.7, G33]", async () => {
     const { body } = await limits("hana", "org_initech");
     expect(body).toEqual({
       organization_limits: {
@@ -211,7 +211,7 @@ describe("usage.retrieve_limits [4.17]", () => {
     ["eve", "org_acme", 403, "ORGANIZATION_ACCESS_DENIED"],
     [undefined, "org_acme", 401, "AUTHENTICATION_REQUIRED"],
     ["ada", "acme", 422, "INVALID_INPUT"],
-  ] as const)("%s at %s gets %d %s [4.17, G03]", async (who, org, status, code) => {
+  ] as const)("answers %s at %s with %d %s [4.17, G03]", async (who, org, status, code) => {
     const answer = await limits(who, org);
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatchObject({ code, status });
@@ -223,7 +223,7 @@ describe("the spending hierarchy [section 8]", () => {
     ["eve", { scope: "organization", monthly_limit: 500, current_usage: 500 }],
     ["ivan", { scope: "api_total", monthly_limit: 50, current_usage: 50 }],
     ["ci", { scope: "api_key", monthly_limit: 100, current_usage: 100 }],
-  ] as const)("8 G05 %s is refused with 429 by %j", async (who, details) => {
+  ] as const)("refuses %s with 429 by %j [8, G05]", async (who, details) => {
     const answer = await answerAs(who);
     expect(answer.status).toBe(429);
     expect(answer.body.error).toMatchObject({
@@ -235,7 +235,7 @@ describe("the spending hierarchy [section 8]", () => {
     expect(answer.headers.get("retry-after")).toBeNull();
   });
 
-  it("amounts below a hundredth are shown with six decimals [G39]", async () => {
+  it("shows amounts below a hundredth with six decimals [G39]", async () => {
     const rows = stateRules(api, "usage");
     rows.patch("org_acme", { spent: { "0": 0 } });
     rows.patch("org_acme:apikey_ada", { monthly_limit: 0.0042, spent: { "0": 4_217 } });
@@ -252,7 +252,7 @@ describe("the spending hierarchy [section 8]", () => {
     expect((await answerAs("ada")).body.error.details.monthly_limit).toBe(0.001235);
   });
 
-  it("8 the organization's limit is checked first, then the total, then the key's", async () => {
+  it("checks the organization's limit first, then the total, then the key's [8]", async () => {
     const rows = stateRules(api, "usage");
     const scope = async () => (await answerAs("ci")).body.error?.details.scope;
     rows.patch("org_acme", { monthly_limit: 850, api_monthly_limit: 420 });
@@ -265,19 +265,19 @@ describe("the spending hierarchy [section 8]", () => {
     expect((await answerAs("ci")).status).toBe(200);
   });
 
-  it("8 a new month starts with a fresh budget", async () => {
+  it("starts with a full budget in a new month [8]", async () => {
     expect((await answerAs("ci")).status).toBe(429);
     await api.advance(17 * DAY);
     expect((await answerAs("ci")).status).toBe(200);
   });
 
-  it("8 no limits, no refusal", async () => {
+  it("refuses nothing without limits [8]", async () => {
     expect((await answerAs("hana")).status).toBe(200);
   });
 });
 
 describe("usage events [G25]", () => {
-  it("each limit is reported once: organization, total, key, threshold before limit [G25]", () => {
+  it("report each limit once: organization, total, key, threshold before limit [G25]", () => {
     expect(spend(9).map(({ event }) => event)).toEqual([]);
     expect(spend(1)).toEqual([
       {
@@ -304,7 +304,7 @@ describe("usage events [G25]", () => {
     expect(spend(500)).toEqual([]);
   });
 
-  it("a reported limit is not reported again in this month, but in the next [G25]", async () => {
+  it("are sent again for the same limit in the next month only [G25]", async () => {
     spend(10);
     stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 205 });
     expect(spend(10)).toEqual([]);
@@ -312,7 +312,7 @@ describe("usage events [G25]", () => {
     expect(spend(170).map(({ data }) => data["scope"])).toEqual(["api_key"]);
   });
 
-  it("a state call that moves figures over a border tells so, unless it is silent [G25]", () => {
+  it("are also sent for a state call that crosses a limit, unless it is silent [G25]", () => {
     const rows = stateRules(api, "usage");
     expect(rows.patch("org_acme", { api_monthly_limit: 500 }).emitted).toMatchObject([
       { event: "usage.threshold", data: { scope: "api_total", utilization_percentage: 84 } },
@@ -320,7 +320,7 @@ describe("usage events [G25]", () => {
     expect(rows.patch("org_acme", { monthly_limit: 800 }, { silent: true }).emitted).toEqual([]);
   });
 
-  it("tiny amounts add up exactly [G20]", async () => {
+  it("add up tiny amounts exactly [G20]", async () => {
     for (let i = 0; i < 1000; i++) spend(0.000_011, "apikey_hana", "org_initech");
     const row = usageRules.toPublic!(stateRules(api, "usage").get("org_initech:apikey_hana"), world().read());
     expect(row).toMatchObject({ spent: { "2026-03": 0.011 } });
@@ -331,7 +331,7 @@ describe("usage events [G25]", () => {
 });
 
 describe("state rules of usage [interfaces 4]", () => {
-  it("shows amounts by calendar month and takes them back [interfaces 4]", () => {
+  it("show amounts by calendar month and take them back [interfaces 4]", () => {
     const rows = stateRules(api, "usage");
     const read = world().read();
     expect(state.toPublic(rows.get("org_acme"), read)).toEqual({
@@ -348,7 +348,7 @@ describe("state rules of usage [interfaces 4]", () => {
     expect(rows.get("org_acme").spent).toEqual({ "0": 850_000_000, "-1": 0 });
   });
 
-  it("8 what changes of a key's spending changes of the organization's and the total's, month by month", async () => {
+  it("change the organization and the total with a key's spending, month by month [8]", async () => {
     const rows = stateRules(api, "usage");
     const shown = async (query = "") => {
       const { body } = await limits("ada", "org_acme", query);
@@ -370,7 +370,7 @@ describe("state rules of usage [interfaces 4]", () => {
     expect(await shown()).toEqual([0, 305]);
   });
 
-  it("a row is known by organization and key [interfaces 4]", () => {
+  it("identify a row by organization and key [interfaces 4]", () => {
     const rows = stateRules(api, "usage");
     const { record } = rows.post({ organization_id: "org_acme", api_key_id: "apikey_dan", monthly_limit: 5 });
     expect(record).toMatchObject({ id: "org_acme:apikey_dan", spent: {}, api_monthly_limit: null });
@@ -385,7 +385,7 @@ describe("state rules of usage [interfaces 4]", () => {
     [{ organization_id: "org_acme", api_key_id: "apikey_none" }, "api_key_id"],
     [{ organization_id: "org_acme", api_key_id: "apikey_dan", api_monthly_limit: 5 }, "api_monthly_limit"],
     [{ id: "org_acme:apikey_dan", organization_id: "org_globex" }, "id"],
-  ])("refuses %j [interfaces 4]", (fields, field) => {
+  ])("refuse %j [interfaces 4]", (fields, field) => {
     expect(() => stateRules(api, "usage").post(fields)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );

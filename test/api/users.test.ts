@@ -45,7 +45,7 @@ describe("users.set_current_organization", () => {
     expect(next.headers.get("service-organization")).toBe("org_initech");
   });
 
-  it("an unknown organization is 403 exactly like a foreign one [4.5, G03]", async () => {
+  it("answers 403 to an unknown organization exactly as to a foreign one [4.5, G03]", async () => {
     const foreign = await setCurrent("dan", "org_globex");
     const unknown = await setCurrent("dan", "org_nowhere");
     for (const { status, body } of [foreign, unknown]) {
@@ -61,14 +61,14 @@ describe("users.set_current_organization", () => {
   });
 
   it.each([["acme"], [null], [7], ["org_"], ["org_a b"]])(
-    "organization_id %j is 422 [G08]",
+    "answers 422 to organization_id %j [G08]",
     async (value) => {
       const { status, body } = await setCurrent("ada", value);
       expect([status, body.error.details]).toEqual([422, { field: "organization_id", value }]);
     },
   );
 
-  it("without credentials it is 401 [4.5]", async () => {
+  it("answers 401 without credentials [4.5]", async () => {
     expect((await setCurrent(undefined, "org_acme")).body.error.code).toBe("AUTHENTICATION_REQUIRED");
   });
 });
@@ -83,7 +83,7 @@ describe("state rules of users", () => {
       row["Actor Name"],
     ]);
 
-  it("a created user emits user.created with the documented data and is audited [6.2, G18]", async () => {
+  it("emit user.created with the documented data, and audit it [6.2, G18]", async () => {
     const { record, emitted } = users().post({ name: "Zoe Zed", email: "zoe@acme.test" });
     expect(record).toMatchObject({ memberships: { org_acme: "member" }, account: "active", verified: false });
     expect(emitted).toEqual([
@@ -96,7 +96,7 @@ describe("state rules of users", () => {
     expect(await audited()).toEqual([["user", "Zoe Zed", "created", "Ada Osei"]]);
   });
 
-  it("each organization of the user gets the event, with its own actor [G18]", async () => {
+  it("send the event to each organization of the user, with its own actor [G18]", async () => {
     const { emitted } = users().patch("usr_ada", { name: "Ada O." });
     expect(emitted.map(({ event, organization_id }) => [event, organization_id])).toEqual([
       ["user.updated", "org_acme"],
@@ -114,7 +114,7 @@ describe("state rules of users", () => {
     expect(await audited("", "hana", "org_initech")).toEqual([["user", "Ada O.", "updated", "Hana Suzuki"]]);
   });
 
-  it("verified becoming true emits user.verified; with more, user.updated too; back again only that [G25]", () => {
+  it("emit user.verified if verified becomes true, with user.updated for more changes, and only that back again [G25]", () => {
     const { record } = users().post({ name: "Zoe" });
     const events = (change: object) =>
       users()
@@ -126,7 +126,7 @@ describe("state rules of users", () => {
     expect(events({ verified: true })).toEqual([]);
   });
 
-  it("gaining, changing and losing a role is audited as role_assignment [G31]", async () => {
+  it("audit gaining, changing and losing a role as role_assignment [G31]", async () => {
     users().patch("usr_dan", { memberships: { org_acme: "admin", org_globex: "member" } });
     expect(await audited()).toEqual([
       ["role_assignment", "admin", "assigned", "Ada Osei"],
@@ -145,7 +145,7 @@ describe("state rules of users", () => {
     ).toBe(403);
   });
 
-  it("an account out of service is audited as deactivated, one back in it as reactivated [G31, 4.15]", async () => {
+  it("audit a suspended account as deactivated, and an active one again as reactivated [G31, 4.15]", async () => {
     users().patch("usr_dan", { account: "suspended", name: "Dan W." });
     users().patch("usr_dan", { account: "disabled" });
     users().patch("usr_dan", { account: "active" });
@@ -158,7 +158,7 @@ describe("state rules of users", () => {
     ]);
   });
 
-  it("a deleted user takes keys and sessions along [interfaces 4]", async () => {
+  it("delete keys and sessions of a deleted user [interfaces 4]", async () => {
     const { body } = await api.call("ben", "POST", "/v1/auth/token");
     const { emitted } = users().remove("usr_ben");
     expect(emitted.map(({ event }) => event)).toEqual(["user.deleted"]);
@@ -174,7 +174,7 @@ describe("state rules of users", () => {
     expect(await audited()).toEqual([["user", "Ben Castro", "deleted", "Ada Osei"]]);
   });
 
-  it("a silent change emits no event [interfaces 4]", async () => {
+  it("emit no event for a silent change [interfaces 4]", async () => {
     const { record, emitted } = users().post({ name: "Quiet" }, { silent: true });
     expect(emitted).toEqual([]);
     expect(users().patch(record.id, { name: "Q", memberships: {} }, { silent: true }).emitted).toEqual([]);
@@ -185,7 +185,7 @@ describe("state rules of users", () => {
   it.each([
     ["memberships.org_nowhere", { memberships: { org_nowhere: "member" } }],
     ["capabilities.org_globex", { capabilities: { org_globex: ["report-create"] } }],
-  ])("refuses %s [interfaces 4]", (field, change) => {
+  ])("refuse %s [interfaces 4]", (field, change) => {
     expect(() => users().patch("usr_dan", change)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field }) }),
     );
@@ -193,7 +193,7 @@ describe("state rules of users", () => {
 });
 
 describe("state rules of keys and organizations", () => {
-  it("a created key has the documented form and works at once [2.15]", async () => {
+  it("give a created key the documented form, and it works at once [2.15]", async () => {
     const { record } = stateRules(api, "api_keys").post({ user_id: "usr_dan" });
     expect(record.key).toMatch(/^ak_[A-Za-z0-9]{39}$/);
     expect(record.current).toBe("org_acme");
@@ -207,13 +207,13 @@ describe("state rules of keys and organizations", () => {
     ["user_id", { user_id: "usr_none" }],
     ["current", { user_id: "usr_dan", current: "org_none" }],
     ["key", { user_id: "usr_dan", key: KEYS.ada }],
-  ])("refuses a key whose %s does not fit [interfaces 4]", (field, fields) => {
+  ])("refuse a key whose %s does not fit [interfaces 4]", (field, fields) => {
     expect(() => stateRules(api, "api_keys").post(fields)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field }) }),
     );
   });
 
-  it("an organization goes with all it owns, its users' keys act elsewhere [interfaces 4]", async () => {
+  it("delete all that an organization owns, and let its users' keys act elsewhere [interfaces 4]", async () => {
     stateRules(api, "organizations").remove("org_acme");
     expect(stateRules(api, "departments").size()).toBe(1);
     expect(stateRules(api, "music_collections").size()).toBe(0);

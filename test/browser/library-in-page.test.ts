@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-it("a page that Vite has built connects to a server, calls its sandbox, and makes handlers [interfaces 8]", async () => {
+it("the library, built by Vite into a page, connects to a server, calls its sandbox, and makes handlers [interfaces 8]", async () => {
   const { page } = await openPage(chromium());
   const errors: string[] = [];
   page.on("pageerror", ({ message }) => errors.push(message));

@@ -110,8 +110,8 @@ const SITES: { name: string; open: () => Promise<Page | Frame>; target: () => st
 
 const slow = { timeout: 4 * PATIENCE_MS };
 
-describe("pages of other origins in Chromium", slow, () => {
-  it.each(SITES)("$name: nothing is read, nothing changes [interfaces 7]", async ({ open, target }) => {
+describe("a page of another origin in Chromium", slow, () => {
+  it.each(SITES)("reads nothing and changes nothing by $name [interfaces 7]", async ({ open, target }) => {
     const page = await open();
     const before = await state();
     expect(before).toMatchObject({ thread: 200 });
@@ -124,7 +124,7 @@ describe("pages of other origins in Chromium", slow, () => {
     expect(await state()).toEqual(before);
   });
 
-  it("a page with a rebound name reads and changes nothing of the emulated API [interfaces 3]", async () => {
+  it("reads and changes nothing of the emulated API under a rebound name [interfaces 3]", async () => {
     const page = await visit(`http://evil.test:${port}/v1/models`);
     const before = await state();
     const base = `http://evil.test:${port}`;
@@ -154,7 +154,7 @@ describe("pages of other origins in Chromium", slow, () => {
     await open.close();
   });
 
-  it("the same attempts succeed for a page on loopback [interfaces 7]", async () => {
+  it("would succeed with the same attempts if it were on loopback [interfaces 7]", async () => {
     const page = await visit(`http://127.0.0.1:${sitePort}/`);
     const before = await state();
     const outcomes = (await page.evaluate(attack(api.url, consoleFiles()))) as Record<string, string>;
@@ -188,7 +188,7 @@ interface Seen {
 
 describe("the emulated API in Chromium", slow, () => {
   it.each(["127.0.0.1", "localhost"])(
-    "a page on %s sends its headers and reads the responses [G30]",
+    "lets a page on %s send its headers and read the responses [G30]",
     async (host) => {
       const page = await visit(`http://${host}:${sitePort}/`);
       const models = (await page.evaluate(
@@ -220,7 +220,7 @@ describe("the emulated API in Chromium", slow, () => {
     },
   );
 
-  it("a page of another origin reads nothing, and its preflighted requests are not sent [G30]", async () => {
+  it("lets a page of another origin read nothing, and gets none of its preflighted requests [G30]", async () => {
     const page = await visit(`http://evil.test:${sitePort}/`);
     const frame = await sandboxedFrame(await visit(`http://127.0.0.1:${sitePort}/`));
     for (const place of [page, frame]) {
@@ -241,7 +241,7 @@ describe("the emulated API in Chromium", slow, () => {
     expect(await state()).toMatchObject({ thread: 200 });
   });
 
-  it("`cors_origins` admits only the configured origin [G30]", async () => {
+  it("admits only the origin of `cors_origins` [G30]", async () => {
     await api.call(undefined, "PATCH", "/_control/sandboxes/default", {
       settings: { cors_origins: [`http://evil.test:${sitePort}`] },
     });
@@ -253,7 +253,7 @@ describe("the emulated API in Chromium", slow, () => {
     expect(await frame.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))).toBe("refused");
   });
 
-  it("`cors_headers` and `cors_credentials` let a page send custom headers and cookies [interfaces 11]", async () => {
+  it("lets a page send custom headers and cookies with `cors_headers` and `cors_credentials` [interfaces 11]", async () => {
     const origin = `http://evil.test:${sitePort}`;
     const configure = (settings: object) =>
       api.call(undefined, "PATCH", "/_control/sandboxes/default", {

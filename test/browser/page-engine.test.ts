@@ -84,7 +84,7 @@ describe("a sandbox in a page", () => {
     expect(found).toEqual({ uploaded: 201, attempts: 2, status: "success" });
   });
 
-  it("sends a webhook into the network although the page takes it [interfaces 17]", async () => {
+  it("sends no webhook into the network that the page takes [interfaces 17]", async () => {
     const found = await page.evaluate(async () => {
       const taken: string[] = [];
       const onDelivery = (request: Request) => {
@@ -105,7 +105,7 @@ describe("a sandbox in a page", () => {
     expect(found).toEqual({ taken: ["https://hooks.example.test/a"], code: 202 });
   });
 
-  it("shows broken connections as network errors, and streams as they come [interfaces 17]", async () => {
+  it("shows broken connections as network errors, and streams piece by piece [interfaces 17]", async () => {
     await start();
     const found = await page.evaluate(async () => {
       const outcomes: string[] = [];
@@ -215,7 +215,7 @@ describe("a sandbox in a page", () => {
     await expect(start(options)).rejects.toThrow(message);
   });
 
-  it("lets requests wait that the page makes before the worker is there [interfaces 17]", async () => {
+  it("lets requests wait that the page makes before the worker runs [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const outcomes = await page.evaluate(async () => {
       const started = begin();
@@ -235,7 +235,7 @@ describe("a sandbox in a page", () => {
     expect(application.arrived).toEqual(["/v10/models"]);
   });
 
-  it("lets such requests fail if the sandbox does not start [interfaces 17]", async () => {
+  it("lets waiting requests fail if the sandbox does not start [interfaces 17]", async () => {
     await page.waitForFunction(() => "begin" in globalThis);
     const outcome = await page.evaluate(async () => {
       const started = begin({ worker: "/nothing.js" }).catch(() => {});
@@ -265,7 +265,7 @@ describe("a sandbox in a page", () => {
     expect(statuses).toEqual([404, 401]);
   });
 
-  it("opens without a network, and takes uploads at the address that it gives [interfaces 17]", async () => {
+  it("opens without a network, and takes uploads at the URLs that it hands out [interfaces 17]", async () => {
     const server = new StaticApplication();
     await server.listen();
     const { page: own } = await openPage(await chromium().newContext(), server.origin);
@@ -298,7 +298,7 @@ describe("a sandbox in a page", () => {
     await own.context().close();
   });
 
-  it("passes on what it cannot store: parts of files, and streams that do not end [interfaces 17]", async () => {
+  it("passes on parts of files and endless streams, which it cannot store [interfaces 17]", async () => {
     await start({ offline: true });
     const found = await page.evaluate(async () => {
       const part = await (await fetch("/part")).text();
@@ -341,7 +341,7 @@ describe("a sandbox in a page", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("has the scenarios of a server [interfaces 6, 17]", async () => {
+  it("has the same scenarios as a server [interfaces 6, 17]", async () => {
     type Listed = { name: string; file: string; active: boolean };
     const path = "/_control/sandboxes/default/scenarios";
     const server = await startReference();
@@ -362,7 +362,7 @@ describe("a sandbox in a page", () => {
     await expect(start({ port: 1 })).rejects.toThrow('start has no option "port"');
   });
 
-  it("says that a server is needed for what a page lacks [interfaces 17]", async () => {
+  it("says that a server is needed for calls that a page cannot do [interfaces 17]", async () => {
     await start();
     const problem = await page.evaluate(async () => {
       const answer = await sandbox.fetch("/_control/sandboxes/default/receiver-test", {

@@ -72,7 +72,7 @@ describe("images in a page", () => {
     ["jpeg", picture(60, 40).jpeg({ quality: 100 })],
     ["jpeg", picture(40, 60).withMetadata({ orientation: 6 }).jpeg({ quality: 100 })],
   ])(
-    "a %s is extended as on a server, within what encoders differ [4.20, interfaces 17]",
+    "are extended for a %s as on a server, within what encoders differ [4.20, interfaces 17]",
     async (format, image) => {
       const image_file = { bytes: await image.toBuffer(), type: `image/${format}` };
       const sides = { extend_left: 30, extend_down: 70, seed: 5 };
@@ -89,7 +89,7 @@ describe("images in a page", () => {
     },
   );
 
-  it("a transparent area is filled [4.20, interfaces 17]", async () => {
+  it("are filled where they are transparent [4.20, interfaces 17]", async () => {
     const found = await uncrop({
       ...{ provider: "provider_b", size: "1024x1024", prompt: "a sea" },
       image_file: { bytes: await picture(64, 64).png().toBuffer(), type: "image/png" },
@@ -105,7 +105,7 @@ describe("images in a page", () => {
     expect(data[(512 * 1024 + 900) * 3]! + data[(512 * 1024 + 900) * 3 + 1]!).toBeGreaterThan(40);
   });
 
-  it("refuses other files, cut images and too large ones in the server's words [4.20, interfaces 17]", async () => {
+  it("are refused in the server's words if of another type, cut or too large [4.20, interfaces 17]", async () => {
     const png = await picture(300, 300).png().toBuffer();
     const jpeg = await picture(300, 300).jpeg().toBuffer();
     const huge = Buffer.from(png);
@@ -134,7 +134,7 @@ describe("documents in a page", () => {
     ["a.txt", "text/plain", Buffer.from("The pump runs at night. The valve opens at six.")],
     ["a.html", "text/html", Buffer.from("<p>The pump runs.</p><p>The valve opens at six.")],
     ["a.csv", "text/csv", Buffer.from("note\nThe pump runs.\nThe valve opens at six.\n")],
-  ])("%s is read and quoted [G20, interfaces 17]", async (name, type, bytes) => {
+  ])("of type %s are read and quoted [G20, interfaces 17]", async (name, type, bytes) => {
     const uploaded = await send("/v1/organizations/org_acme/files/upload", { file: { bytes, type, name } });
     expect(uploaded.status).toBe(201);
     const text = await page.evaluate(async (file_id) => {
@@ -150,7 +150,7 @@ describe("documents in a page", () => {
     expect(text).toContain("The valve opens at six.");
   });
 
-  it("a broken PDF is registered and never quoted [G20, interfaces 17]", async () => {
+  it("that are broken PDFs are registered and never quoted [G20, interfaces 17]", async () => {
     const file = {
       bytes: new Uint8Array([0, 255, 254, 1, 2, 3]),
       type: "application/pdf",

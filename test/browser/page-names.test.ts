@@ -9,7 +9,7 @@ import "../../src/hosts/node/platform.ts";
 
 const { inventEmail, inventFilename, makeDistinctEmail, ...plain } = invent;
 
-it("a page, which has a part of faker's lists, makes up the same names as a server [G44]", () => {
+it("a page, which has a part of faker's lists, invents the same names as a server [G44]", () => {
   const node = platform();
   const inPage = new Faker({ locale: [en, base].map(pickInvented) });
   providePlatform({

@@ -114,57 +114,54 @@ async function verifyReport(
   });
 }
 
-describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
+describe("an HTML report in a browser", { timeout: 4 * PATIENCE_MS }, () => {
   it.each([
     ["receiver-test", receiverReport, /^Fail: webhook receiver http/],
     ["suite", suiteReport, /^1 of 2 scenarios failed$/],
     ["coverage", coverageReport, /^Coverage of sandbox <img/],
     ["verify", verifyReport, /^Fail: contract of http/],
-  ])(
-    "the report of %s loads nothing, runs nothing and fits a phone [interfaces 2]",
-    async (name, make, title) => {
-      const file = join(folder, `${name}.html`);
-      writeFileSync(file, await make());
-      const { page, complaints } = await openPage(chromium());
-      const requests: string[] = [];
-      page.on("request", (request) => requests.push(request.url()));
-      await page.setViewportSize({ width: 360, height: 740 });
-      const url = pathToFileURL(file).href;
-      await page.goto(url, { waitUntil: "networkidle" });
-      expect(await page.title()).toMatch(title);
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
-      // No column is cut off.
-      const overflow = `[...document.querySelectorAll("[role=region]")].map((one) => one.scrollWidth - one.clientWidth)`;
-      for (const hidden of (await page.evaluate(overflow)) as number[]) expect(hidden).toBe(0);
-      expect(await page.locator("html[lang=en]").count()).toBe(1);
-      expect(await page.locator("h1").count()).toBe(1);
-      expect(await page.locator("footer").textContent()).toMatch(
-        /^Understudy \d+\.\d+\.\d+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/,
-      );
-      // Every internal link has a target.
-      for (const link of await page.locator('a[href^="#"]').all()) {
-        const target = (await link.getAttribute("href"))!.slice(1);
-        expect(await page.locator(`[id="${target}"]`).count()).toBe(1);
-      }
-      const shown = page.locator('h2:text-is("To check in the code") + ul > li');
-      const manual = name === "receiver-test" ? listManualChecks(OPTION_NAMES.library) : [];
-      expect(await shown.locator("b").allTextContents()).toEqual(manual.map(({ what }) => `${what}.`));
-      for (const item of await shown.all()) expect((await item.boundingBox())!.height).toBeGreaterThan(0);
-      // Failures come first and link to the console.
-      const outcomes = await page.locator("td .badge, .check .badge").allTextContents();
-      const failed = outcomes.map((outcome) => outcome === "failed");
-      expect(failed).toEqual(failed.toSorted((a, b) => Number(b) - Number(a)));
-      if (name === "verify")
-        expect(await page.evaluate("[...document.links].map(({ href }) => href)")).toEqual([
-          "http://127.0.0.1:4747/_console/s/default/timeline?entry=req_5e1f",
-        ]);
-      expect(requests).toEqual([url]);
-      expect(complaints).toEqual([]);
-      await page.close();
-    },
-  );
+  ])("of %s loads nothing, runs nothing and fits a phone [interfaces 2]", async (name, make, title) => {
+    const file = join(folder, `${name}.html`);
+    writeFileSync(file, await make());
+    const { page, complaints } = await openPage(chromium());
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await page.setViewportSize({ width: 360, height: 740 });
+    const url = pathToFileURL(file).href;
+    await page.goto(url, { waitUntil: "networkidle" });
+    expect(await page.title()).toMatch(title);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    // No column is cut off.
+    const overflow = `[...document.querySelectorAll("[role=region]")].map((one) => one.scrollWidth - one.clientWidth)`;
+    for (const hidden of (await page.evaluate(overflow)) as number[]) expect(hidden).toBe(0);
+    expect(await page.locator("html[lang=en]").count()).toBe(1);
+    expect(await page.locator("h1").count()).toBe(1);
+    expect(await page.locator("footer").textContent()).toMatch(
+      /^Understudy \d+\.\d+\.\d+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/,
+    );
+    // Every internal link has a target.
+    for (const link of await page.locator('a[href^="#"]').all()) {
+      const target = (await link.getAttribute("href"))!.slice(1);
+      expect(await page.locator(`[id="${target}"]`).count()).toBe(1);
+    }
+    const shown = page.locator('h2:text-is("To check in the code") + ul > li');
+    const manual = name === "receiver-test" ? listManualChecks(OPTION_NAMES.library) : [];
+    expect(await shown.locator("b").allTextContents()).toEqual(manual.map(({ what }) => `${what}.`));
+    for (const item of await shown.all()) expect((await item.boundingBox())!.height).toBeGreaterThan(0);
+    // Failures come first and link to the console.
+    const outcomes = await page.locator("td .badge, .check .badge").allTextContents();
+    const failed = outcomes.map((outcome) => outcome === "failed");
+    expect(failed).toEqual(failed.toSorted((a, b) => Number(b) - Number(a)));
+    if (name === "verify")
+      expect(await page.evaluate("[...document.links].map(({ href }) => href)")).toEqual([
+        "http://127.0.0.1:4747/_console/s/default/timeline?entry=req_5e1f",
+      ]);
+    expect(requests).toEqual([url]);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
 
-  it("links of a report file open in the console [interfaces 2]", async () => {
+  it("has links that open in the console [interfaces 2]", async () => {
     consoleFiles();
     const api = await startReference();
     const S = "/_control/sandboxes/default";

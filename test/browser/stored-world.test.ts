@@ -87,7 +87,7 @@ describe("a world that a page stores", () => {
     expect(found.entries).toBeGreaterThanOrEqual(entries);
   });
 
-  it("has its OpenAPI document, records and active scenario again, and none once it was removed [interfaces 18]", async () => {
+  it("has its OpenAPI document, records and active scenario again, and none after it was removed [interfaces 18]", async () => {
     const tag = {
       type: "object",
       required: ["id", "name"],
@@ -142,7 +142,7 @@ describe("a world that a page stores", () => {
     expect(await names(page)).toBe(404);
   });
 
-  it("is shared by two tabs; when the one that leads is closed, the other goes on [interfaces 17]", async () => {
+  it("is shared by two tabs, of which the other continues when the leading one is closed [interfaces 17]", async () => {
     const first = await openTab();
     const second = await openTab();
     const before = await countThreads(first);
@@ -187,7 +187,7 @@ describe("a world that a page stores", () => {
     expect(found.first).toMatch(/^(:|id: 1)/);
   });
 
-  it("is one of several: each name has its own, and a page without a name stores nothing [interfaces 17]", async () => {
+  it("is separate for each name, and a page without a name stores nothing [interfaces 17]", async () => {
     const page = await openTab();
     const before = await countThreads(page);
     await addThread(page);
@@ -198,7 +198,7 @@ describe("a world that a page stores", () => {
     expect(names.sort()).toEqual(["understudy:other", "understudy:preview"]);
   });
 
-  it("says when the tab that leads has another version [interfaces 17]", async () => {
+  it("says if the leading tab has another version [interfaces 17]", async () => {
     const page = await openTab();
     await page.evaluate(() => {
       const channel = new BroadcastChannel("understudy:elsewhere") as Any;
@@ -210,7 +210,7 @@ describe("a world that a page stores", () => {
     );
   });
 
-  it("says that a newer version wrote it [interfaces 17]", async () => {
+  it("says if a newer version wrote it [interfaces 17]", async () => {
     const { page } = await openPage(profile);
     await page.goto(application.origin);
     await page.evaluate(
@@ -226,7 +226,7 @@ describe("a world that a page stores", () => {
     await expect(start(page)).rejects.toThrow(/written by a newer Understudy \(format 99/);
   });
 
-  it("lasts until the page is left where the browser stores nothing, which it says [interfaces 17]", async () => {
+  it("lasts until the page is left if the browser stores nothing, and says so [interfaces 17]", async () => {
     const { page } = await openPage(profile);
     await page.addInitScript(() => {
       indexedDB.open = () => {
@@ -245,7 +245,7 @@ describe("a world that a page stores", () => {
     expect(health).toMatchObject({ saving: { reason: expect.stringContaining("SecurityError") } });
   });
 
-  it("goes on in memory while the storage is full, says so, and stores all when there is room [interfaces 17]", async () => {
+  it("continues in memory while the storage is full, says so, and stores all when there is room [interfaces 17]", async () => {
     const { page } = await openPage(profile);
     const complaints = complaintsOf(page);
     await page.goto(application.origin);
@@ -274,7 +274,7 @@ describe("a world that a page stores", () => {
     expect(await countThreads(page)).toBe(before + 2);
   });
 
-  it("sets a sandbox aside that cannot be read, and begins again [interfaces 17]", async () => {
+  it("is set aside if it cannot be read, and begins again [interfaces 17]", async () => {
     const page = await openTab();
     const before = await countThreads(page);
     await addThread(page);
@@ -301,7 +301,7 @@ describe("a world that a page stores", () => {
     ]);
   });
 
-  it("holds 100,000 records, and opens again within seconds [interfaces 17]", {
+  it("contains 100,000 records, and opens again within seconds [interfaces 17]", {
     timeout: 240_000,
   }, async () => {
     const fixture = { extends: "reference", generate: { departments: 100_000 } };

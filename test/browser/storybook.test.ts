@@ -66,7 +66,7 @@ describe("a story's sandbox", () => {
     expect(application.arrived).toEqual([]);
   });
 
-  it("does not meet that of another story on the same docs page [interfaces 17]", async () => {
+  it("is not shared with another story on the same docs page [interfaces 17]", async () => {
     const [one, other] = [await openFrame(), await openFrame()];
     const stories = [show(one, ADA), show(other, { ...ADA, scenario: "departments-reparent-rate-limited" })];
     expect((await Promise.all(stories)).map(({ status, requests }) => [status, requests])).toEqual([

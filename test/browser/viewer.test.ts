@@ -41,7 +41,7 @@ afterAll(() => {
   removeScratch();
 });
 
-it("the viewer opens a dropped file in the page: timeline, rewind and time work, and nothing leaves it [interfaces 19]", async () => {
+it("the viewer opens a dropped file in the page with timeline, rewind and time, and sends nothing out [interfaces 19]", async () => {
   const api = await startReference();
   await api.call("dan", "DELETE", "/v1/threads/thread_long");
   const sandbox = await connect(api.url).open("default");
@@ -93,7 +93,7 @@ it("the viewer opens a dropped file in the page: timeline, rewind and time work,
   await page.context().close();
 });
 
-it("a file dropped on a viewer below any path can be repeated, branched and explained, by its console [interfaces 19]", async () => {
+it("a file dropped on a viewer below any path can be repeated, branched and explained in its console [interfaces 19]", async () => {
   const api = await startReference();
   await api.call("dan", "GET", "/v1/models");
   await api.call("dan", "DELETE", "/v1/threads/thread_long");

@@ -26,7 +26,7 @@ async function setUp(folder: string): Promise<Record<string, string>> {
 }
 
 describe("agent setup", () => {
-  it("writes a skill where agents look, whose header they can read [interfaces 13]", async () => {
+  it("writes a skill where agents look for it, with a header that they can read [interfaces 13]", async () => {
     const folder = scratch();
     expect(await setUp(folder)).toEqual(Object.fromEntries(FILES.map((file) => [file, "created"])));
     const [, header = ""] = read(folder, SKILL).split("---\n");
@@ -57,7 +57,7 @@ describe("agent setup", () => {
     expect(read(folder, "AGENTS.md")).toBe(`${written}\n## After\n`);
   });
 
-  it("a folder that is missing, or in the place of a file, is wrong usage and writes nothing [interfaces 2]", async () => {
+  it("refuses a missing folder, or a file in its place, as wrong usage, and writes nothing [interfaces 2]", async () => {
     const folder = scratch();
     expect(await runCommand(["agent", "setup", join(folder, "none")])).toMatchObject({ code: 2 });
     mkdirSync(join(folder, "AGENTS.md"));
@@ -66,7 +66,7 @@ describe("agent setup", () => {
     expect(() => read(folder, SKILL)).toThrow();
   });
 
-  it("each command of its page runs, and its key works [interfaces 13]", async () => {
+  it("writes commands that run, and a key that works [interfaces 13]", async () => {
     const folder = scratch();
     await setUp(folder);
     const page = read(folder, SKILL);

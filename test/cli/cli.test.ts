@@ -8,7 +8,7 @@ import { removeScratch, runCommand, scratch, startCommand } from "../support/run
 
 afterAll(removeScratch);
 
-describe("commands against a running server", () => {
+describe("a command against a running server", () => {
   let api: Api;
   beforeAll(async () => {
     api = await startReference();
@@ -17,7 +17,7 @@ describe("commands against a running server", () => {
   const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
   const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
 
-  it("status, reset, clock and snapshot act on it [interfaces 2]", async () => {
+  it("changes it by status, reset, clock and snapshot [interfaces 2]", async () => {
     expect((await run("status")).stdout).toContain("fixture reference");
     expect(await json("clock", "show")).toMatchObject({ mode: "frozen", now: "2026-03-15T12:00:00.000Z" });
     expect((await run("snapshot", "save", "before")).code).toBe(0);
@@ -48,7 +48,7 @@ describe("commands against a running server", () => {
     expect((await run("snapshot", "restore", "none")).code).toBe(1);
   });
 
-  it("scenario list, on and off, coverage and trigger [interfaces 2]", async () => {
+  it("controls it by scenario list, on and off, coverage and trigger [interfaces 2]", async () => {
     expect((await run("scenario", "on", "threads-delete-forbidden")).stdout).toContain(
       "threads-delete-forbidden",
     );
@@ -74,7 +74,7 @@ describe("commands against a running server", () => {
     expect((await run("trigger", "user.created", "--set", "nonsense")).code).toBe(2);
   });
 
-  it("explain says who decides, and what each rule would do [interfaces 11]", async () => {
+  it("explains which rule decides, and what each rule would do [interfaces 11]", async () => {
     const { code, stdout } = await run(
       "explain",
       "threads.delete",
@@ -109,7 +109,7 @@ describe("commands against a running server", () => {
     ],
     [["--set", "emial=x"], "--set emial is not a field of user.created, whose data has"],
     [["--set", "emial=x"], 'Did you mean "email"?'],
-  ])("trigger %j is wrong usage and says which word was wrong [interfaces 2]", async (args, message) => {
+  ])("refuses trigger %j as wrong usage and names the wrong word [interfaces 2]", async (args, message) => {
     const words = args[0]!.startsWith("--") ? ["user.created", ...args] : args;
     const { code, stdout, stderr } = await run("trigger", ...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -117,7 +117,7 @@ describe("commands against a running server", () => {
     expect(stderr).toContain(message);
   });
 
-  it("an unknown sandbox and an unreachable server are exit 1 [interfaces 2]", async () => {
+  it("is exit 1 for an unknown sandbox and an unreachable server [interfaces 2]", async () => {
     const unknown = await run("status", "--sandbox", "nowhere");
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toContain("nowhere");
@@ -127,8 +127,8 @@ describe("commands against a running server", () => {
   });
 });
 
-describe("commands without a server", () => {
-  it("every command has help with an example [interfaces 2]", async () => {
+describe("a command without a server", () => {
+  it("has help with an example [interfaces 2]", async () => {
     const { stdout } = await runCommand(["--help"]);
     const commands = [...stdout.matchAll(/^ {2}understudy (\S+)/gm)].map(([, name]) => name!);
     const named =
@@ -141,7 +141,7 @@ describe("commands without a server", () => {
     }
   });
 
-  it("openapi and fidelity print what the control API answers; a closed pipe is not a failure [interfaces 2]", async () => {
+  it("prints the control API's answer for openapi and fidelity, and a closed pipe is not a failure [interfaces 2]", async () => {
     const document = JSON.parse((await runCommand(["openapi"])).stdout);
     expect(document.openapi).toMatch(/^3\.1/);
     expect(JSON.parse((await runCommand(["fidelity", "--json"])).stdout)).toBeTypeOf("object");
@@ -149,7 +149,7 @@ describe("commands without a server", () => {
     expect(execSync(piped, { encoding: "utf8", shell: "/bin/bash" })).toMatch(/ 0\n$/);
   });
 
-  it("scenario check and fixture check name file, line and column, exit 1 [interfaces 2]", async () => {
+  it("names file, line and column for scenario check and fixture check, and is exit 1 [interfaces 2]", async () => {
     const folder = scratch();
     writeFileSync(
       join(folder, "wrong.yaml"),
@@ -169,7 +169,7 @@ describe("commands without a server", () => {
     expect(JSON.parse(fixture.stdout)).toMatchObject({ ok: false, items: [{ problems: [{ line: 2 }] }] });
   });
 
-  it("fixture generate writes a file that start takes, and does not overwrite one [interfaces 5]", async () => {
+  it("writes a file with fixture generate that start accepts, and does not overwrite one [interfaces 5]", async () => {
     const folder = scratch();
     const generate = ["fixture", "generate", "--count", "users=4", "--out", "team.yaml"];
     expect((await runCommand(generate, { cwd: folder })).code).toBe(0);
@@ -182,7 +182,7 @@ describe("commands without a server", () => {
     expect(JSON.parse((await runCommand(["fixture", "schema"])).stdout)).toHaveProperty("definitions");
   });
 
-  it("listen answers in turn and checks signatures [interfaces 2]", async () => {
+  it("answers in turn and checks signatures with listen [interfaces 2]", async () => {
     const secret = "whsec_listenerSecret";
     const running = startCommand(["listen", "--port", "0", "--answer", "500,204", "--secret", secret]);
     await expect.poll(() => running.output().stdout).toMatch(/Listening at (\S+),/);
@@ -203,7 +203,7 @@ describe("commands without a server", () => {
     expect(wrong.code).toBe(2);
   });
 
-  it("receiver-test takes only well-formed reports and secrets [interfaces 2]", async () => {
+  it("accepts only well-formed reports and secrets for receiver-test [interfaces 2]", async () => {
     const wrong = await runCommand([
       "receiver-test",
       "http://127.0.0.1:9",

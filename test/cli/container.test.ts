@@ -29,8 +29,8 @@ function inPlace(command: readonly string[]): string[] {
   return command.slice(1).map((word) => (word === "/data" ? join(scratch(), "data") : word));
 }
 
-describe("the container image, as far as it can be checked without Docker", () => {
-  it("the Dockerfile has nothing that a linter minds [interfaces 13]", () => {
+describe("the container image, as far as checked without Docker", () => {
+  it("has a Dockerfile without findings of a linter [interfaces 13]", () => {
     expect(validate(DOCKERFILE).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual(
       [],
     );
@@ -42,7 +42,7 @@ describe("the container image, as far as it can be checked without Docker", () =
     expect(stage.lastIndexOf("\nUSER node")).toBeGreaterThan(stage.lastIndexOf("\nRUN "));
   });
 
-  it("its command starts a shared server, which its health check finds well, then gone [interfaces 13]", async () => {
+  it("starts a shared server by its command, and its health check says if it runs [interfaces 13]", async () => {
     running = await startServer(inPlace(words("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
     const [node, program, ...args] = words("HEALTHCHECK");
     expect([node, program]).toEqual(["node", words("ENTRYPOINT")[1]]);
@@ -55,7 +55,7 @@ describe("the container image, as far as it can be checked without Docker", () =
     expect(healthy(TOKEN)).toBe(1);
   });
 
-  it("the compose file's service is reached by the name that others call it by [interfaces 13]", async () => {
+  it("has a compose file whose service is reached by its name [interfaces 13]", async () => {
     const { understudy, app } = COMPOSE.services;
     running = await startServer(inPlace(understudy.command), { env: { UNDERSTUDY_TOKEN: TOKEN } });
     const [, , , apiKey, url] = app.command as string[];
@@ -69,7 +69,7 @@ describe("the container image, as far as it can be checked without Docker", () =
     expect(understudy.command[understudy.command.indexOf("--allow-host") + 1]).toBe("understudy");
   });
 
-  it("the Testcontainers recipe waits for the health check, and its client gets in [interfaces 13]", async () => {
+  it("has a Testcontainers recipe that waits for the health check, and whose client connects [interfaces 13]", async () => {
     running = await startServer(inPlace(words("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
     const { hostname, port } = new URL(running.ready.url);
     const folder = scratch();

@@ -28,8 +28,8 @@ async function receiver(answers: unknown[]): Promise<string> {
   return url.split("/").at(-1)!;
 }
 
-describe("the catalogue of events", () => {
-  it("events lists all, and each sample fits its schema [interfaces 14]", async () => {
+describe("the command events", () => {
+  it("lists all events, and each sample fits its schema [interfaces 14]", async () => {
     const { items, total } = JSON.parse((await runCommand(["events", "--json"])).stdout);
     expect(total).toBe(API.events.length);
     for (const { name, schema, sample, fields } of items) {
@@ -49,7 +49,7 @@ describe("the catalogue of events", () => {
     expect(((await answer.json()) as { items: unknown }).items).toEqual(items);
   });
 
-  it("events --types ts compiles, and --types py names every event [interfaces 14]", async () => {
+  it("prints types with --types ts that compile, and with --types py for every event [interfaces 14]", async () => {
     const { stdout } = await runCommand(["events", "--types", "ts"]);
     const file = join(scratch(), "events.ts");
     writeFileSync(
@@ -63,7 +63,7 @@ describe("the catalogue of events", () => {
     for (const { name } of API.events) expect(python).toContain(`event: Literal["${name}"]`);
   });
 
-  it("an unknown event names the nearest [interfaces 14]", async () => {
+  it("suggests the nearest event for an unknown one [interfaces 14]", async () => {
     const { code, stderr } = await runCommand(["events", "user.creatd"]);
     expect([code, stderr]).toEqual([
       2,
@@ -74,7 +74,7 @@ describe("the catalogue of events", () => {
 });
 
 describe("trigger and clock advance", () => {
-  it("trigger says why an attempt failed, and --expect success makes it exit 1 [interfaces 14]", async () => {
+  it("say why an attempt failed, and --expect success makes it exit 1 [interfaces 14]", async () => {
     await receiver([500, 200]);
     const failed = await run("trigger", "user.created", "--for", "usr_dan", "--expect", "success");
     expect([failed.code, failed.stderr]).toEqual([1, "understudy: 1 of 1 attempts failed\n"]);
@@ -96,7 +96,7 @@ describe("trigger and clock advance", () => {
     ]);
   });
 
-  it("trigger --count emits that number of events, --rate spaces them [interfaces 14]", async () => {
+  it("emit as many events as --count says, spaced by --rate [interfaces 14]", async () => {
     await receiver([200]);
     const { deliveries } = await json("trigger", "user.created", "--count", "3", "--rate", "500/s");
     expect(deliveries).toHaveLength(3);
@@ -107,7 +107,7 @@ describe("trigger and clock advance", () => {
     );
   });
 
-  it("trigger --duplicate and --shuffle deliver twice, and in another order than it happened [interfaces 14]", async () => {
+  it("deliver twice with --duplicate, and in another order with --shuffle [interfaces 14]", async () => {
     const received = async (id: string) => {
       const path = `/_control/sandboxes/default/receivers/${id}/requests`;
       const { items } = (await (await fetch(api.url + path)).json()) as {
@@ -158,7 +158,7 @@ describe("trigger and clock advance", () => {
     ]);
   }, 60_000);
 
-  it("says of a webhook that became inactive why it did, wherever it is looked at [interfaces 14]", async () => {
+  it("say everywhere why a webhook became inactive [interfaces 14]", async () => {
     await receiver([410]);
     const [{ delivery_id: id, webhook_id }] = (await json("trigger", "user.created")).deliveries;
     const because = `its receiver answered 410 to ${id}, attempt 1`;
@@ -180,7 +180,7 @@ describe("trigger and clock advance", () => {
     expect(await webhook()).toMatchObject({ inactive_because: "PUT /webhooks/{webhook_id} deactivated it" });
   }, 60_000);
 
-  it("clock advance next --kind goes to the next of a kind, and says why a retry failed [interfaces 14]", async () => {
+  it("advance to the next timer of a --kind, and say why a retry failed [interfaces 14]", async () => {
     await receiver([500, 503, 200]);
     await run("trigger", "user.created");
     const { stdout } = await run("clock", "advance", "next", "--kind", "webhook.retry");
@@ -199,7 +199,7 @@ describe("trigger and clock advance", () => {
     [["advance", "-5m"], "-5m would move it back; write 5m to go forward"],
     [["advance", "-PT5M"], "-PT5M would move it back; write PT5M to go forward"],
     [["set", "-5m"], "-5m would move it back; write an instant such as 2026-03-15T12:00:00Z to go forward"],
-  ])("clock %j says that the clock only moves forward [interfaces 4]", async (words, says) => {
+  ])("say for clock %j that the clock only moves forward [interfaces 4]", async (words, says) => {
     const { code, stderr } = await run("clock", ...words);
     expect([code, stderr]).toEqual([
       2,
@@ -207,7 +207,7 @@ describe("trigger and clock advance", () => {
     ]);
   });
 
-  it("clock advance --until-delivered goes from retry to retry, and is exit 1 when one failed for good [interfaces 14]", async () => {
+  it("advance from retry to retry with --until-delivered, and are exit 1 if one failed for good [interfaces 14]", async () => {
     await receiver([500, 500, 200]);
     await run("trigger", "user.created");
     const done = await run("clock", "advance", "--until-delivered");
@@ -222,7 +222,7 @@ describe("trigger and clock advance", () => {
     expect(failed.stderr).toMatch(/^understudy: del_\S+ failed for good: answered 500\n$/);
   });
 
-  it("coverage --all counts sandboxes that are gone [interfaces 11]", async () => {
+  it("count deleted sandboxes in coverage --all [interfaces 11]", async () => {
     await run("sandbox", "create", "short");
     await fetch(`${api.url}/_s/short/v1/models`, { headers: { "api-key": KEYS.dan } });
     await run("sandbox", "delete", "short");
@@ -232,7 +232,7 @@ describe("trigger and clock advance", () => {
     expect((await run("coverage", "--all", "--fail-under", "100")).code).toBe(1);
   });
 
-  it("a bundle of a server that was started with a delay replays [interfaces 11]", async () => {
+  it("make a bundle of a server with a delay that replays [interfaces 11]", async () => {
     await run("sandbox", "create", "late");
     await fetch(`${api.url}/_s/late/v1/models`, { headers: { "api-key": KEYS.dan } });
     const file = join(scratch(), "late.json");
@@ -240,7 +240,7 @@ describe("trigger and clock advance", () => {
     expect(await runCommand(["replay", file])).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("says in a sentence which values an option takes [interfaces 2]", async () => {
+  it("say in a sentence which values an option takes [interfaces 2]", async () => {
     const { code, stderr } = await run("journal", "--kind", "deliverys");
     expect([code, stderr.split("\n")[0]]).toEqual([
       2,
@@ -248,7 +248,7 @@ describe("trigger and clock advance", () => {
     ]);
   });
 
-  it("start refuses a delay that is none [interfaces 11]", async () => {
+  it("refuse a start with an invalid delay [interfaces 11]", async () => {
     const { code, stderr } = await runCommand(["start", "--port", "0", "--delay", "slow"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("--delay must be a duration such as 200ms")]);
     expect((await runCommand(["start", "--port", "0", "--delay", "2s/1s"])).code).toBe(2);

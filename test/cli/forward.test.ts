@@ -44,7 +44,7 @@ describe("listen --forward-to", () => {
     return running;
   }
 
-  it("a receiver on this machine answers a server far away, and retries follow from it [interfaces 11]", async () => {
+  it("lets a receiver on this machine answer a remote server, whose retries follow from the answer [interfaces 11]", async () => {
     const heard: { path?: string | undefined; signature: unknown; bytes: number }[] = [];
     const to = await application(async (request, response) => {
       let bytes = 0;
@@ -78,7 +78,7 @@ describe("listen --forward-to", () => {
     expect(await below(`/state/webhooks/${webhook_id}`)).toMatchObject({ status: 404 });
   });
 
-  it("an application that is not up is not an answer; after a reset it goes on with the same secret [interfaces 11]", async () => {
+  it("does not count an application that is down as an answer, and continues with the same secret after a reset [interfaces 11]", async () => {
     const to = await application((_request, response) => response.end());
     const { child, output, finished } = await forward(to, "--secret", SECRET, "--json");
     await run("reset");
@@ -104,7 +104,7 @@ describe("listen --forward-to", () => {
     { args: ["--forward-to", "http://127.0.0.1:1/", "--organization", "org_nobody"], says: "org_nobody" },
     { args: ["--forward-to", "http://127.0.0.1:1/", "--secret", "mine"], says: "secret" },
   ])(
-    "listen $args is 2 and one message, and leaves nothing behind [interfaces 11]",
+    "is wrong usage with one message for $args, and leaves nothing behind [interfaces 11]",
     async ({ args, says }) => {
       const listening = process.listenerCount("SIGTERM");
       const { code, stderr } = await run("listen", ...args);

@@ -24,8 +24,8 @@ async function runInJob(...args: string[]) {
   return { code, stdout, annotations, summary: readFileSync(summary, "utf8") };
 }
 
-describe("a job of GitHub Actions shows what failed", () => {
-  it("of a suite, beside the scenario's file, and leaves standard output to programs [interfaces 13]", async () => {
+describe("annotations of a job of GitHub Actions", () => {
+  it("show a suite's failure at the scenario's file, and leave standard output to programs [interfaces 13]", async () => {
     const { code, stdout, annotations, summary } = await runInJob(
       "suite",
       "busy.yaml",
@@ -45,7 +45,7 @@ describe("a job of GitHub Actions shows what failed", () => {
     );
   });
 
-  it("of verify and receiver-test, and nothing where all passed [interfaces 13]", async () => {
+  it("show failures of verify and receiver-test, and nothing if all passed [interfaces 13]", async () => {
     const target = await listening((_request, response) => response.writeHead(500).end("broken"));
     const wrong = await runInJob("verify", "--target", target.url, "--key", KEYS.ben);
     expect(wrong.code).toBe(1);
@@ -67,7 +67,7 @@ describe("a job of GitHub Actions shows what failed", () => {
     expect(right.summary).toMatch(/^<h3>understudy verify [^<]+ passed, 0 failed, \d+ skipped<\/h3>\n$/);
   });
 
-  it("names and texts of others stay texts, in a bounded number and size [interfaces 13]", () => {
+  it("escape foreign names and texts, and are bounded in number and size [interfaces 13]", () => {
     const problem = { message: "50%\n::set-env name=A::b", detail: "</pre><script>".repeat(10_000) };
     const one = {
       name: "a: <b>, c",

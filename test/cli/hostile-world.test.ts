@@ -47,7 +47,7 @@ const COMMANDS = [
   ["suite", "calm.yaml", "--", "true"],
 ];
 
-describe("the server at --url is not Understudy", () => {
+describe("a command whose --url is not Understudy", () => {
   it.each([
     ["a page", PAGE, "it answered 200, text/html"],
     ["other JSON", http("application/json", '{"status":"fine"}'), "it answered 200, application/json"],
@@ -55,7 +55,7 @@ describe("the server at --url is not Understudy", () => {
     ["a page that is not there", http("text/html", "<html>", "404 Not Found"), "it answered 404"],
     ["a page that fails", http("text/html", "<html>", "422 Nope"), "it answered 422"],
   ])(
-    "%s is one sentence and exit 1, whatever the command [interfaces 2]",
+    "prints one sentence and exits 1 for %s [interfaces 2]",
     async (_name, says, why) => {
       const address = await somebody(says);
       const cwd = scratch();
@@ -75,7 +75,7 @@ describe("the server at --url is not Understudy", () => {
     60_000,
   );
 
-  it("another protocol, and silence, are one sentence and exit 1 [interfaces 2]", async () => {
+  it("prints one sentence and exits 1 for another protocol and for silence [interfaces 2]", async () => {
     const other = await runCommand(["status", "--url", await somebody("SSH-2.0-OpenSSH\r\n")]);
     expect([other.code, other.stderr]).toEqual([
       1,
@@ -90,7 +90,7 @@ describe("the server at --url is not Understudy", () => {
     ]);
   });
 
-  it("an address may come without its scheme, and one that can be none is wrong usage [interfaces 2]", async () => {
+  it("completes an address without its scheme, and refuses an impossible one as wrong usage [interfaces 2]", async () => {
     const { host } = new URL(api.url);
     const { code, stdout } = await runCommand(["status", "--url", host, "--json"]);
     expect([code, JSON.parse(stdout).status]).toEqual([0, "ok"]);
@@ -102,7 +102,7 @@ describe("the server at --url is not Understudy", () => {
   });
 });
 
-describe("a reader that closes the pipe", () => {
+describe("a command whose reader closes the pipe", () => {
   /** The exit code of a command of which nobody reads what it prints. */
   const unread = (words: readonly string[], cwd: string) =>
     new Promise<{ code: number; text: string }>((resolve) => {
@@ -113,7 +113,7 @@ describe("a reader that closes the pipe", () => {
       );
     });
 
-  it("does not turn a failed check or suite into exit 0, nor a good one into a failure [interfaces 2]", async () => {
+  it("keeps the exit code of a check or suite [interfaces 2]", async () => {
     const cwd = scratch();
     writeFileSync(join(cwd, "wrong.yaml"), "name: wrong\nrulez: []\n");
     writeFileSync(join(cwd, "right.yaml"), "name: right\nrules: []\n");
@@ -127,12 +127,12 @@ describe("a reader that closes the pipe", () => {
     expect((await unread(["statsu"], cwd)).code).toBe(2);
   });
 
-  it("ends what prints until it is stopped [interfaces 2]", async () => {
+  it("ends if it prints until it is stopped [interfaces 2]", async () => {
     const cwd = scratch();
     expect(await unread(["listen", "--port", "0"], cwd)).toEqual({ code: 0, text: "" });
   });
 
-  it("a disk that takes no more of the output is exit 2 and said [interfaces 2]", async () => {
+  it("exits 2 with a message if the disk takes no more of the output [interfaces 2]", async () => {
     const line = `'${process.execPath}' '${BIN}' openapi > /dev/full`;
     const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) =>
       execFile("/bin/bash", ["-c", line], (error, _out, text) => resolve({ code: error?.code, text })),
@@ -141,7 +141,7 @@ describe("a reader that closes the pipe", () => {
   });
 });
 
-describe("wrong usage says what is wrong", () => {
+describe("wrong usage", () => {
   it.each([
     [["snapshot", "save"], "<name> is missing: understudy snapshot save <name>"],
     [["snapshot", "export", "a"], "<file> is missing: understudy snapshot export <name> <file>"],
@@ -162,14 +162,14 @@ describe("wrong usage says what is wrong", () => {
     [["listen", "--port", "0", "--host", "fe80::1"], "--host fe80::1 is not an address of this machine"],
     [["fixture", "generate", "--count", "users=1,users=2"], "--count names users more than once"],
     [["suite", "x.yaml", "--report", "html=a,html=b", "--", "true"], "--report has html more than once"],
-  ])("%j is exit 2: %s [interfaces 2]", async (words, message) => {
+  ])("is exit 2 for %j: %s [interfaces 2]", async (words, message) => {
     const { code, stdout, stderr } = await runCommand(words, { cwd: scratch() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at |ENO|EADDR/m);
   });
 
-  it("in one language, whatever the terminal's is, for half of it would be translated [interfaces 2]", async () => {
+  it("is explained in English in every language of the terminal [interfaces 2]", async () => {
     const env = { LC_ALL: "fr_FR.UTF-8" };
     const unknown = await runCommand(["journal", "--follw"], { env });
     expect(unknown.stderr).toContain("Unknown argument: follw (did you mean --follow?)");
@@ -179,7 +179,7 @@ describe("wrong usage says what is wrong", () => {
     expect(help.stdout).toContain("Options:");
   });
 
-  it("an unknown scenario is named, with the nearest [interfaces 2]", async () => {
+  it("names an unknown scenario, with the nearest one [interfaces 2]", async () => {
     const { code, stderr } = await runCommand(["scenario", "on", "flaky-ten-percnt", "--url", api.url]);
     expect([code, stderr]).toEqual([
       2,
@@ -188,12 +188,12 @@ describe("wrong usage says what is wrong", () => {
   });
 });
 
-describe("files that the command writes", () => {
+describe("a file that a command writes", () => {
   beforeAll(async () => {
     await runCommand(["snapshot", "save", "kept", "--url", api.url]);
   });
 
-  it("replace files alone, and those that hold keys are the user's own [interfaces 2]", async () => {
+  it("replaces only files, and is readable by its user only if it contains keys [interfaces 2]", async () => {
     const cwd = scratch();
     mkdirSync(join(cwd, "folder"));
     writeFileSync(join(cwd, "calm.yaml"), "name: calm\nrules: []\n");
@@ -222,7 +222,7 @@ describe("files that the command writes", () => {
     }
   });
 
-  it("the ready file is removed with the process, and is never a link [interfaces 2]", async () => {
+  it("is removed with the process and never a link, if it is the ready file [interfaces 2]", async () => {
     const cwd = scratch();
     const file = join(cwd, "ready.json");
     writeFileSync(join(cwd, "mine.txt"), "mine");
@@ -238,7 +238,7 @@ describe("files that the command writes", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("the ready file that another server has written since stays [interfaces 2]", async () => {
+  it("stays if another server has overwritten the ready file [interfaces 2]", async () => {
     const cwd = scratch();
     const file = join(cwd, "ready.json");
     const running = startCommand(["start", "--quiet", "--port", "0", "--ready-file", file], { cwd });
@@ -249,7 +249,7 @@ describe("files that the command writes", () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  it("fixture generate writes nothing that start refuses, and JSON where the name says so [interfaces 5]", async () => {
+  it("is accepted by start if fixture generate wrote it, and is JSON if its name says so [interfaces 5]", async () => {
     const cwd = scratch();
     const generate = (...words: string[]) => runCommand(["fixture", "generate", ...words], { cwd });
     const large = await generate("--count", "models=10000", "--out", "large.yaml");
@@ -281,14 +281,14 @@ describe("an error of the operating system is one sentence and exit 2", () => {
     ],
     [["fixture", "generate", "--count", "users=1", "--out", "there/y.yaml"], "a part of its path is a file"],
     [["start", "--port", "0", "--persist", "there"], "something else with that name exists"],
-  ])("%j [interfaces 2]", async (words, message) => {
+  ])("for %j [interfaces 2]", async (words, message) => {
     const cwd = scratch();
     writeFileSync(join(cwd, "there"), "a file");
     await expectRefusal(words, cwd, message);
     expect(readFileSync(join(cwd, "there"), "utf8")).toBe("a file");
   });
 
-  it("a disk that can only be read [interfaces 2]", async ({ skip }) => {
+  it("for a read-only disk [interfaces 2]", async ({ skip }) => {
     const cwd = scratch();
     const disk = join(cwd, "disk");
     mkdirSync(disk);
@@ -303,8 +303,8 @@ describe("an error of the operating system is one sentence and exit 2", () => {
   });
 });
 
-describe("the server ends when its terminal does", () => {
-  it("SIGHUP ends a recording cleanly, its file whole [interfaces 2]", async () => {
+describe("a server whose terminal ends", () => {
+  it("ends a recording cleanly at SIGHUP, with a whole file [interfaces 2]", async () => {
     const cwd = scratch();
     const running = startCommand(["record", "--target", "http://127.0.0.1:9", "--out", "a.har"], { cwd });
     await until(() => existsSync(join(cwd, "a.har")) && running.output().stdout.includes("Call http"));
@@ -313,7 +313,7 @@ describe("the server ends when its terminal does", () => {
     expect(JSON.parse(readFileSync(join(cwd, "a.har"), "utf8")).log.entries).toEqual([]);
   });
 
-  it("SIGHUP is a clean end [interfaces 2]", async () => {
+  it("exits cleanly at SIGHUP [interfaces 2]", async () => {
     const server = await startServer(["--quiet"]);
     expect(await server.stop("SIGHUP")).toMatchObject({ code: 0, stdout: "", stderr: "" });
   });

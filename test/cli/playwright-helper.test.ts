@@ -21,7 +21,7 @@ interface Result {
 
 afterAll(removeScratch);
 
-it("understudy-sandbox/playwright takes options, fails what has proven nothing, and attaches what a person can use [interfaces 13]", async () => {
+it("understudy-sandbox/playwright takes options, fails tests whose faults were never triggered, and attaches reports [interfaces 13]", async () => {
   const folder = scratch();
   const root = fileURLToPath(new URL("../support/playwright-helper", import.meta.url));
   const playwright = fileURLToPath(new URL("../../node_modules/@playwright/test/cli.js", import.meta.url));

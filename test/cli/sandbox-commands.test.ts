@@ -16,8 +16,8 @@ const call = (path: string, who: keyof typeof KEYS = "ada", init: RequestInit = 
     headers: { "api-key": KEYS[who], "content-type": "application/json" },
   });
 
-describe("sandbox, journal, bundle and completion on the command line", () => {
-  it("sandbox create, list, fork and delete [interfaces 11]", async () => {
+describe("the commands sandbox, journal, bundle and completion", () => {
+  it("create, list, fork and delete sandboxes [interfaces 11]", async () => {
     const made = await run(
       "sandbox",
       "create",
@@ -76,12 +76,12 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
     [2, "scenario zz", "Its actions are list, on, off, show, check, from-har.\n"],
     [2, "journal show zz", "Unknown arguments: show, zz\n"],
     [2, "clock advance", "<by> is missing: understudy clock advance <by>"],
-  ])("exit %i: %s says what was asked and what to do next [interfaces 2]", async (code, line, said) => {
+  ])("exit with %i and say what to do next: %s [interfaces 2]", async (code, line, said) => {
     const ended = await run(...line.split(" "));
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
   });
 
-  it("journal lists with reasons, filters, and follows [interfaces 11]", async () => {
+  it("list the journal with reasons, filter and follow it [interfaces 11]", async () => {
     await run("reset");
     await call("/v1/models");
     await call("/v1/threads/thread_long", "cleo", { method: "DELETE" });
@@ -120,7 +120,7 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
     await following.finished;
   });
 
-  it("bundle writes the input of replay, and replaces a file only with --force [interfaces 11]", async () => {
+  it("write a bundle for replay, and replace a file only with --force [interfaces 11]", async () => {
     await run("reset");
     await call("/v1/models");
     const file = join(scratch(), "bundle.json");
@@ -134,7 +134,7 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
     expect((await run("bundle", file, "--force")).code).toBe(0);
   });
 
-  it("folders that are missing above a file are made, and named [interfaces 11]", async () => {
+  it("create missing folders above a file, and name them [interfaces 11]", async () => {
     await run("snapshot", "save", "far");
     const commands = [["bundle"], ["snapshot", "export", "far"], ["coverage", "--html"]];
     for (const [position, words] of commands.entries()) {
@@ -145,7 +145,7 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
     }
   });
 
-  it("openapi --control prints what the server says of its control API [interfaces 11]", async () => {
+  it("print the OpenAPI document of the control API with openapi --control [interfaces 11]", async () => {
     const { code, stdout } = await runCommand(["openapi", "--control"]);
     const { servers, ...shown } = (await (await fetch(`${api.url}/_control/api.json`)).json()) as {
       servers: unknown;
@@ -156,7 +156,7 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
     expect(servers).toMatchObject([{ url: api.url }]);
   });
 
-  it("snapshot diff shows fields, and export replaces nothing unasked [interfaces 11]", async () => {
+  it("show fields in snapshot diff, and replace no file by export unasked [interfaces 11]", async () => {
     await run("reset");
     await run("snapshot", "save", "before");
     const body = JSON.stringify({ new_parent_id: "dept_ops" });
@@ -176,7 +176,7 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  it("completion prints a script, and knows commands and names [interfaces 11]", async () => {
+  it("print a script for completion that knows commands and names [interfaces 11]", async () => {
     const script = await runCommand(["completion"]);
     expect([script.code, script.stderr]).toEqual([0, ""]);
     expect(script.stdout).toContain("--get-yargs-completions");
@@ -192,7 +192,7 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
     expect(await completed(runHere, "scenario", "on", "fl")).toContain("flaky-ten-percent");
   });
 
-  it("deliveries list, show and redeliver [interfaces 14]", async () => {
+  it("list, show and redeliver deliveries [interfaces 14]", async () => {
     await run("reset");
     const body = JSON.stringify({ url: "http://127.0.0.1:9/hook", events: ["user.created"] });
     await call("/webhooks", "ada", { method: "POST", body });

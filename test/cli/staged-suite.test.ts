@@ -112,7 +112,7 @@ describe("a shipped scenario with stages", () => {
     ["deployment", "reads", "HASTY", "restart", "Retry-After was 1 s, and it waited"],
     ["answer-lost-after-commit", "creates", "BLIND", "lost", "so the change was made twice"],
   ])(
-    "%s accuses a sound client, or does not find the flaw of another [interfaces 21]",
+    "passes a sound client and finds the flaw of another: %s [interfaces 21]",
     async (scenario, work, flaw, stage, says) => {
       const sound = await runSuite(scenario, work);
       expect(sound.result.failures).toEqual([]);
@@ -125,7 +125,7 @@ describe("a shipped scenario with stages", () => {
     },
   );
 
-  it("is not listed or not shown [interfaces 21]", async () => {
+  it("is listed and shown [interfaces 21]", async () => {
     const shown = await runCommand(["scenario", "show", "slow-decay"]);
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("- name: silent")]);
   });
@@ -154,7 +154,7 @@ stages:
     return cwd;
   };
 
-  it("is not inconclusive if it was not reached, has not ended, or a rule never triggered [interfaces 21]", async () => {
+  it("is inconclusive if the stage was not reached, has not ended, or a rule never triggered [interfaces 21]", async () => {
     const reports = ["--report", "junit=a.xml,html=a.html"];
     const { code, cwd, verdicts, stages } = await runSuite(
       "mine.yaml",
@@ -187,7 +187,7 @@ stages:
     );
   });
 
-  it("is not failed if the requests of another stage would meet it, or come in another order [interfaces 21]", async () => {
+  it("is failed if only requests of another stage meet it, or in another order [interfaces 21]", async () => {
     const { verdicts, stages } = await runSuite(
       "mine.yaml",
       "reads",
@@ -205,7 +205,7 @@ stages:
     expect(stages[1]!.why.join()).toContain("step 2 of 2 is missing");
   });
 
-  it("is a guess about pauses where the clock stands still [interfaces 21]", async () => {
+  it("is inconclusive about pauses if the clock is frozen [interfaces 21]", async () => {
     const cwd = scratch();
     const { verdicts, stages } = await runSuite("outage-mid-run", "reads", "HASTY", cwd, [
       "--clock",
@@ -215,7 +215,7 @@ stages:
     expect(stages[1]!.why.join()).toContain("clock does not run as the client's does");
   });
 
-  it("is not given on a running server that has the scenario [interfaces 21]", async () => {
+  it("is given on a running server that has the scenario [interfaces 21]", async () => {
     const server = await createUnderstudy();
     const at = ["--url", server.url];
     const { verdicts, code } = await runSuite("outage-mid-run", "reads", undefined, scratch(), at);
@@ -234,7 +234,7 @@ expect: [{ client: [honours-retry-after] }]
     await server.close();
   });
 
-  it("is a guess on a running server that lacks the scenario, or has another text [interfaces 21]", async () => {
+  it("is inconclusive on a running server that lacks the scenario, or has another text [interfaces 21]", async () => {
     const server = await createUnderstudy();
     for (const [file, text] of [
       ["mine.yaml", STAGES],

@@ -72,7 +72,7 @@ describe("start", () => {
     expect(JSON.parse(execSync(line, { encoding: "utf8" }))).toHaveProperty("organization_limits");
   });
 
-  it("`understudy` alone is start, and --json prints what the ready file says [interfaces 2]", async () => {
+  it("is the command of `understudy` alone, and --json prints the content of the ready file [interfaces 2]", async () => {
     const folder = scratch();
     const running = startCommand(["--port", "0", "--json"], { cwd: folder });
     await expect.poll(() => running.output().stdout).toMatch(/\n$/);
@@ -82,7 +82,7 @@ describe("start", () => {
     expect(await running.finished).toMatchObject({ code: 0 });
   });
 
-  it("takes fixture, seed, clock and scenario; --no-overrides refuses faults of requests [interfaces 2, 3]", async () => {
+  it("takes fixture, seed, clock and scenario, and refuses faults of requests with --no-overrides [interfaces 2, 3]", async () => {
     const folder = scratch();
     writeFileSync(
       join(folder, "mine.yaml"),
@@ -110,7 +110,7 @@ describe("start", () => {
     ]);
   });
 
-  it("reads options and settings from understudy.config.yaml; flags go before [interfaces 2]", async () => {
+  it("reads options and settings from understudy.config.yaml, and prefers flags [interfaces 2]", async () => {
     const folder = scratch();
     writeFileSync(
       join(folder, "understudy.config.yaml"),
@@ -148,7 +148,7 @@ describe("start", () => {
   });
 
   // What a start reads and compiles is most of the time until its first answer (quality 1).
-  it("a plain start loads nothing that only other commands need [quality 1]", async () => {
+  it("loads nothing that only other commands need [quality 1]", async () => {
     const NODE_V8_COVERAGE = join(scratch(), "coverage");
     const server = await started(["--quiet", "--no-watch"], { env: { NODE_V8_COVERAGE } });
     expect((await api(server.ready.url, "/v1/models")).status).toBe(200);
@@ -162,7 +162,7 @@ describe("start", () => {
     expect(files.length).toBeLessThan(16);
   });
 
-  it("a command loads few files, and finds the texts of the packages that it bundles [quality 1]", async () => {
+  it("loads few files, like every command, and finds the texts of bundled packages [quality 1]", async () => {
     const NODE_V8_COVERAGE = join(scratch(), "coverage");
     const refused = startCommand(["listen", "--events", "user.created"], { env: { NODE_V8_COVERAGE } });
     expect((await refused.finished).stderr).toContain("Missing dependent arguments:\n events -> forward-to");
@@ -171,7 +171,7 @@ describe("start", () => {
     expect(files.length).toBeLessThan(16);
   });
 
-  it("a port in use is exit 2 and one message [interfaces 2]", async () => {
+  it("exits 2 with one message if the port is in use [interfaces 2]", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as AddressInfo;
@@ -204,7 +204,7 @@ describe("start", () => {
     [["statsu"], 'Did you mean "status"'],
     [["clock"], "needs an action"],
     [["snapshot", "save"], "<name> is missing"],
-  ])("wrong usage %j is exit 2 without a stack trace [interfaces 2]", async (args, message) => {
+  ])("exits 2 without a stack trace for wrong usage: %j [interfaces 2]", async (args, message) => {
     const listening = process.listenerCount("SIGTERM");
     const { code, stderr, stdout } = await runCommand(args, { cwd: scratch() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -226,18 +226,15 @@ describe("start", () => {
     [[...without("--node-url"), "--node-url", "http://x/y"], "takes an address without a path"],
     [["start", "--max-sandboxes", "5"], "--max-sandboxes needs --shared"],
     [["start", "--shared", "--max-sandboxes", "0"], "a whole number from 1"],
-  ])(
-    "a fleet that cannot be begun, %j, is exit 2 and one sentence [interfaces 15]",
-    async (args, message) => {
-      const place = { cwd: scratch(), env: { UNDERSTUDY_TOKEN: "a-token-of-a-whole-fleet" } };
-      const { code, stderr, stdout } = await runCommand([...args, "--port", "0"], place);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expect(stderr).toContain(message);
-      expect(stderr.trim().split("\n")).toHaveLength(1);
-    },
-  );
+  ])("exits 2 with one sentence for a fleet that cannot begin: %j [interfaces 15]", async (args, message) => {
+    const place = { cwd: scratch(), env: { UNDERSTUDY_TOKEN: "a-token-of-a-whole-fleet" } };
+    const { code, stderr, stdout } = await runCommand([...args, "--port", "0"], place);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
 
-  it("a fixture that is wrong names its line, and nothing is started [interfaces 2]", async () => {
+  it("names the line of a mistake in the fixture, and starts nothing [interfaces 2]", async () => {
     const folder = scratch();
     writeFileSync(join(folder, "bad.yaml"), "extends: reference\nusers:\n  - { id: usr_new, nmae: X }\n");
     const { code, stderr } = await runCommand(["start", "--port", "0", "--fixture", "bad.yaml"], {
@@ -248,7 +245,7 @@ describe("start", () => {
   });
 
   it.each(["SIGTERM", "SIGINT"] as const)(
-    "%s lets an open request finish, then exits 0 [interfaces 2]",
+    "lets an open request finish after %s, then exits 0 [interfaces 2]",
     async (signal) => {
       const server = await started(["--quiet"]);
       const open = api(server.ready.url, "/v1/models", { headers: { "X-Sandbox-Delay": "600ms" } });
@@ -259,7 +256,7 @@ describe("start", () => {
     },
   );
 
-  it("kill -9 and a restart with --persist go on where it ended [interfaces 2]", async () => {
+  it("continues after kill -9 and a restart with --persist [interfaces 2]", async () => {
     const folder = join(scratch(), "data");
     const first = await started(["--persist", folder, "--durable", "--quiet"]);
     const deleted = await api(first.ready.url, "/v1/threads/thread_long", { method: "DELETE" });
@@ -271,7 +268,7 @@ describe("start", () => {
     expect((await second.stop()).code).toBe(0);
   });
 
-  it("the uploads that kill -9 left on disk are swept by the next start, those of a live server are not [interfaces 7]", async () => {
+  it("removes uploads that kill -9 left on disk, and none of a running server [interfaces 7]", async () => {
     const place = { env: { TMPDIR: scratch() }, cwd: scratch() };
     const upload = async ({ ready }: RunningServer) => {
       const asked = await api(ready.url, "/v1/organizations/org_acme/files/upload-url", {
@@ -298,7 +295,7 @@ describe("start", () => {
     expect(readdirSync(place.env.TMPDIR)).toEqual([]);
   });
 
-  it("--shared prints its token once and asks for it [interfaces 7]", async () => {
+  it("prints the token once with --shared and requires it [interfaces 7]", async () => {
     const server = await started(["--shared"]);
     const { url, token } = server.ready;
     await expect.poll(() => server.output().stdout).toContain("curl ");
@@ -312,7 +309,7 @@ describe("start", () => {
     expect(fromEnvironment.code).toBe(0);
   });
 
-  it("--quiet prints a generated token, but not a given one [interfaces 7]", async () => {
+  it("prints a generated token with --quiet, but not a given one [interfaces 7]", async () => {
     const quiet = async (token: string) => {
       const port = await freePort();
       const running = startCommand(["start", "--shared", "--quiet", "--port", String(port)], {
@@ -334,7 +331,7 @@ describe("start", () => {
     expect(await quiet("given-by-the-team")).toBe("");
   });
 
-  it("a control token that could be guessed is wrong usage [interfaces 7]", async () => {
+  it("refuses a control token that could be guessed as wrong usage [interfaces 7]", async () => {
     const env = { UNDERSTUDY_TOKEN: "secret" };
     const { code, stderr } = await runCommand(["start", "--shared", "--port", "0"], { env });
     expect([code, stderr]).toEqual([
@@ -343,7 +340,7 @@ describe("start", () => {
     ]);
   });
 
-  it("an edited fixture and scenario take effect, a broken edit is reported with its line [interfaces 6]", async () => {
+  it("applies an edited fixture and scenario, and reports a broken edit with its line [interfaces 6]", async () => {
     const folder = scratch();
     const fixture = join(folder, "mine.yaml");
     writeFileSync(fixture, "extends: reference\n");
@@ -367,7 +364,7 @@ describe("start", () => {
     expect(await name()).toBe("Daniel");
   });
 
-  it("a scenario whose file is deleted while it is on is listed as such [interfaces 6]", async () => {
+  it("lists a scenario whose file is deleted while it is on with that problem [interfaces 6]", async () => {
     const folder = scratch();
     mkdirSync(join(folder, "scenarios"));
     const file = join(folder, "scenarios/mine.yaml");

@@ -60,7 +60,7 @@ describe("a suite whose command uses the runner fixtures", () => {
     expect(passing.stdout).toMatch(/^coverage: 1 of \d+ documented outcomes \(0\.\d %\)$/m);
   });
 
-  it("says in JUnit what the terminal says: rules, expectations, tests, coverage [interfaces 13]", () => {
+  it("reports in JUnit the same as on the terminal: rules, expectations, tests, coverage [interfaces 13]", () => {
     const FACT = /^(rule|expectation|test|requests): /;
     const [, facts = ""] = /<system-out>([^<]*)</.exec(passing.junit) ?? [];
     const [, coverage] = /<property name="coverage" value="([^"]*)"/.exec(passing.junit) ?? [];
@@ -77,7 +77,7 @@ describe("a suite whose command uses the runner fixtures", () => {
     ]);
   });
 
-  it("names the failed test, the rule that never triggered and the expectation that is not met [interfaces 13]", async () => {
+  it("names the failed test, the rule that never triggered and the expectation that was not met [interfaces 13]", async () => {
     const scenario = SCENARIO.replace("    probability: 0\n", "").replace("count: 3", "count: 9");
     const { code, stdout, junit } = await suite(scenario, [], { FAILING: "1" });
     expect(code).toBe(1);
@@ -93,7 +93,7 @@ describe("a suite whose command uses the runner fixtures", () => {
     expect(junit).toMatch(/GET \/v1\/models -&gt; 429 RATE_LIMIT_EXCEEDED \([^)]+\) in expects an answer/);
   });
 
-  it("does so on a running server, too, and leaves nothing there [interfaces 13]", async () => {
+  it("also runs on a running server, and leaves nothing there [interfaces 13]", async () => {
     running = await startServer(["--quiet"]);
     const { url } = running.ready;
     const { code, stdout } = await suite(SCENARIO, ["--url", url]);
@@ -105,7 +105,7 @@ describe("a suite whose command uses the runner fixtures", () => {
   });
 });
 
-describe("coverage of a command", () => {
+describe("the coverage of a command", () => {
   const covered = (sample: string, ...options: string[]) => {
     const cwd = scratch();
     const command = ["coverage", ...options, "--", process.execPath, VITEST, "run", "--root", SAMPLES];
@@ -114,7 +114,7 @@ describe("coverage of a command", () => {
     return startCommand(command, { cwd, env }).finished;
   };
 
-  it("adds up what the sandboxes of every worker saw, those that are gone included [interfaces 11]", async () => {
+  it("sums up the sandboxes of every worker, also deleted ones [interfaces 11]", async () => {
     const { code, stdout, stderr } = await covered("covered-*.ts", "--json", "--fail-under", "0.1");
     expect([code, stderr]).toEqual([0, expect.stringContaining("3 passed")]);
     const { covered: seen, operations } = JSON.parse(stdout);

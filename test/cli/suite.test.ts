@@ -29,7 +29,7 @@ const UNTRIGGERED =
   "name: untriggered\nrules:\n  - id: never\n    match: { operation: threads.delete }\n    effect: { error: INSUFFICIENT_PERMISSIONS }\n";
 
 describe("suite", () => {
-  it("suite runs the example application once per scenario and reports each [interfaces 2]", async () => {
+  it("runs the example application once per scenario and reports each [interfaces 2]", async () => {
     const cwd = scratch();
     const reports = "junit=out/junit.xml,html=out/report.html";
     const { code, stdout, stderr } = await runCommand(
@@ -45,7 +45,7 @@ describe("suite", () => {
     expect(readFileSync(join(cwd, "out/report.html"), "utf8")).toContain("All 5 scenarios passed");
   });
 
-  it("suite takes shipped scenarios by name, the user's own before them [interfaces 2]", async () => {
+  it("takes shipped scenarios by name, and prefers the user's own [interfaces 2]", async () => {
     const cwd = scratch();
     mkdirSync(join(cwd, "scenarios"));
     writeFileSync(join(cwd, "scenarios/models-list-signed-out.yaml"), "rules: []\n");
@@ -68,7 +68,7 @@ describe("suite", () => {
     ]);
   });
 
-  it("scenario show prints a file to copy, and says what a misspelt name may have meant [interfaces 2]", async () => {
+  it("scenario show prints a file to copy, and suggests the nearest name for a misspelt one [interfaces 2]", async () => {
     const shown = await runCommand(["scenario", "show", "slow-network"]);
     expect(shown).toMatchObject({
       code: 0,
@@ -78,7 +78,7 @@ describe("suite", () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('mean "slow-network"')]);
   });
 
-  it("suite fails where the application cannot cope, with its journal and a bundle that replays [interfaces 2]", async () => {
+  it("fails if the application does, with its journal and a bundle that replays [interfaces 2]", async () => {
     const cwd = scratch();
     const broken = readFileSync(join(EXAMPLE, "upload-report.mjs"), "utf8").replace(
       /const PAUSES = .*/,
@@ -118,7 +118,7 @@ describe("suite", () => {
     expect(await runCommand(["replay", "b.json"], { cwd })).toMatchObject({ code: 0 });
   });
 
-  it("suite gives each run its own sandbox by the environment, and leaves none behind [interfaces 2]", async () => {
+  it("gives each run its own sandbox by the environment, and leaves none behind [interfaces 2]", async () => {
     const token = "token-of-the-whole-team";
     const { url, close } = await startReference({ shared: { token } });
     const cwd = place({ "a.yaml": CALM, "b.yaml": UNTRIGGERED.replace("untriggered", "other") });
@@ -155,7 +155,7 @@ describe("suite", () => {
     await close();
   });
 
-  it("suite fails on a rule that was never triggered, but not on one that is off [interfaces 2]", async () => {
+  it("fails on a rule that was never triggered, but not on one that is off [interfaces 2]", async () => {
     const cwd = place({
       "a.yaml": UNTRIGGERED,
       "b.yaml": UNTRIGGERED.replace("untriggered", "off").replace(
@@ -170,7 +170,7 @@ describe("suite", () => {
     expect(scenarios[1]).toMatchObject({ name: "off", outcome: "passed" });
   });
 
-  it("suite fails where a reset took the rules of its scenario away before they triggered [interfaces 2]", async () => {
+  it("fails if a reset removed the rules of its scenario before they triggered [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": UNTRIGGERED });
     const reset = 'curl -s -X POST "$UNDERSTUDY_CONTROL_URL/reset"';
     const args = ["suite", "a.yaml", "--json", "--url", api.url, "--", "sh", "-c", reset];
@@ -179,7 +179,7 @@ describe("suite", () => {
     expect(JSON.parse(stdout).scenarios[0].failures).toEqual(["the rule never was never triggered"]);
   });
 
-  it("the report of a failed run says of each request why it was answered so, in plain text [interfaces 2]", async () => {
+  it("reports why each request of a failed run was answered as it was, in plain text [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": UNTRIGGERED });
     const red = `${CALL} -o /dev/null -X DELETE "$UNDERSTUDY_BASE_URL/v1/threads/thread_long"; printf '\\033[31mred\\033[0m\\n'; exit 3`;
     const report = ["--report", "junit=j.xml,html=h.html"];
@@ -192,7 +192,7 @@ describe("suite", () => {
     expect(readFileSync(join(cwd, "j.xml"), "utf8")).toContain("<system-out>red\n");
   });
 
-  it("expectations of a scenario are checked against the journal, with the nearest request [interfaces 6]", async () => {
+  it("checks the expectations of a scenario against the journal, and shows the nearest request [interfaces 6]", async () => {
     const expectations = [
       "- { match: { operation: models.list }, count: 1 }",
       "- { match: { operation: threads.delete }, count: 0 }",
@@ -209,7 +209,7 @@ describe("suite", () => {
     expect(failures[1]).toContain("2 to 3");
   });
 
-  it("suite shows the output of a failed command, and ends one that takes too long [interfaces 2]", async () => {
+  it("shows the output of a failed command, and ends one that takes too long [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": CALM });
     const failed = await runCommand(["suite", "a.yaml", "--", "sh", "-c", "echo it broke >&2; exit 7"], {
       cwd,
@@ -222,7 +222,7 @@ describe("suite", () => {
     expect(slow.stdout).toContain("did not end within 0.3 s");
   });
 
-  it("suite that is interrupted lists what did not run as skipped [interfaces 2]", async () => {
+  it("lists the scenarios that did not run as skipped after an interruption [interfaces 2]", async () => {
     const unmet = "expect:\n  - { match: { operation: models.list }, count: 2 }\n";
     const cwd = place({
       "a.yaml": `${CALM}${unmet}`,
@@ -247,7 +247,7 @@ describe("suite", () => {
     expect(readFileSync(join(cwd, "out.html"), "utf8")).toContain("1 of 3 scenarios failed, 2 did not run");
   });
 
-  it("an expectation that is not met says how many were wanted, described or not", async () => {
+  it("says how many requests an unmet expectation wanted, described or not", async () => {
     const cwd = place({
       "a.yaml": `${CALM}expect:
   - { match: { operation: models.list }, count: 2, description: models are asked for twice }
@@ -261,7 +261,7 @@ describe("suite", () => {
   });
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "suite on %s ends its commands, their children too, and deletes the sandboxes [interfaces 2]",
+    "ends its commands and their children on %s, and deletes the sandboxes [interfaces 2]",
     async (signal) => {
       const cwd = place({ "a.yaml": CALM, "b.yaml": CALM.replace("calm", "second") });
       const child = `trap "" TERM; echo $$ > $UNDERSTUDY_SCENARIO.pid; sleep 1000`;
@@ -299,7 +299,7 @@ describe("suite", () => {
     [["suite", "a.yaml", "--jobs", "0", "--", "true"], "--jobs"],
     [["suite", "a.yaml", "--report", "pdf=x", "--", "true"], "--report"],
     [["suite", "a.yaml", "--", "no-such-command-anywhere"], "not found"],
-  ])("suite, wrong usage %j is exit 2 [interfaces 2]", async (args, message) => {
+  ])("is exit 2 for wrong usage: %j [interfaces 2]", async (args, message) => {
     const wrong = UNTRIGGERED.replace("threads.delete", "threads.delet").replace(
       "  - id: never\n    match",
       "  - match",
@@ -309,7 +309,7 @@ describe("suite", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  it("suite reaches no server: exit 1 [interfaces 2]", async () => {
+  it("is exit 1 if it reaches no server [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": CALM });
     const { code, stderr } = await runCommand(
       ["suite", "a.yaml", "--url", "http://127.0.0.1:9", "--", "true"],
@@ -318,7 +318,7 @@ describe("suite", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("No Understudy answers")]);
   });
 
-  it("the example application runs by itself, as its README says [interfaces 2]", async () => {
+  it("has an example application that runs by itself, as its README says [interfaces 2]", async () => {
     const args = [join(EXAMPLE, "upload-report.mjs"), join(EXAMPLE, "report.csv")];
     const env = { ...process.env, UNDERSTUDY_BASE_URL: api.url };
     const { stdout } = await promisify(execFile)(process.execPath, args, { env });

@@ -43,7 +43,7 @@ describe("verify on the command line", () => {
     for (const text of [stdout, junit, page]) expect(text).not.toContain(KEYS.ben);
   });
 
-  it("--json is the whole report [interfaces 2]", async () => {
+  it("prints the whole report with --json [interfaces 2]", async () => {
     const folder = scratch();
     const file = join(folder, "objects.yaml");
     writeFileSync(file, "transcription_id: trans_redacted\n");
@@ -69,7 +69,7 @@ describe("verify on the command line", () => {
     expect(of("share_links.resolve/answer").outcome).toBe("not-observable");
   });
 
-  it("exits 1 where something departs, and tells the request [interfaces 2]", async () => {
+  it("exits 1 for a departure, and shows the request [interfaces 2]", async () => {
     const spoilt = await proxy(api.url, ({ path }, answer) =>
       path.includes("month=13") ? { ...answer, status: 400 } : answer,
     );
@@ -93,7 +93,7 @@ describe("verify on the command line", () => {
     expect(refused.stderr).not.toContain(KEYS.revoked);
   });
 
-  it("wrong usage is 2, with one message [interfaces 2]", async () => {
+  it("exits 2 for wrong usage, with one message [interfaces 2]", async () => {
     const nowhere = ["--target", "http://127.0.0.1:1"];
     const cases: [string[], string][] = [
       [["--target", "http://127.0.0.1:1/v1"], "leave the version out"],
@@ -109,14 +109,14 @@ describe("verify on the command line", () => {
     }
   });
 
-  it("--help shows an example [interfaces 2]", async () => {
+  it("shows an example with --help [interfaces 2]", async () => {
     const { code, stdout } = await runCommand(["verify", "--help"]);
     expect(code).toBe(0);
     expect(stdout).toContain("understudy verify --target http");
     expect(stdout).toContain("--write");
   });
 
-  it("Ctrl-C ends the checks, puts back what was changed, and reports [interfaces 2]", async () => {
+  it("ends the checks at Ctrl-C, restores what was changed, and reports [interfaces 2]", async () => {
     let created = false;
     let listed = () => {};
     const asked = new Promise<void>((resolve) => {

@@ -41,7 +41,7 @@ describe("understudy-sandbox/vitest", () => {
   const messageOf = (title: string) =>
     made.results.find((one) => one.title === title)!.failureMessages.join("\n");
 
-  it("gives a sandbox per test as its options say, and fails what has proven nothing [interfaces 13]", () => {
+  it("gives each test a sandbox by its options, and fails tests whose faults were never triggered [interfaces 13]", () => {
     expect(made.results.map(({ title, status }) => [title, status])).toEqual([
       ["meets its fault", "passed"],
       ["leaves one held", "failed"],
@@ -101,7 +101,7 @@ describe("understudy-sandbox/vitest", () => {
 });
 
 describe("a server in the test's process", () => {
-  it("works in every environment of Vitest, whatever classes for bytes it has [interfaces 13]", () => {
+  it("works in every environment of Vitest, also with other classes for bytes [interfaces 13]", () => {
     const results = made.inEnvironments;
     expect(
       results.filter(({ status }) => status !== "passed").map(({ failureMessages }) => failureMessages),

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const SECRET = "whsec_9b1d4f2c7a60e358";
 afterAll(removeScratch);
 
-describe("webhooks on the command line", () => {
+describe("webhook commands", () => {
   let api: Api;
   beforeAll(async () => {
     api = await startReference();
@@ -27,7 +27,7 @@ describe("webhooks on the command line", () => {
     return (await answer.json()) as { url: string };
   };
 
-  it("clock pending lists retries, clock advance says what they were answered [interfaces 2]", async () => {
+  it("list retries with clock pending, and show their answers with clock advance [interfaces 2]", async () => {
     const { url } = await post("/_control/sandboxes/default/receivers", { answers: [500, "reset", 200] });
     const key = { "api-key": "ak_adaOwnerAcme000000000000000000000000000" };
     await post("/webhooks", { url, events: ["user.created"] }, key);
@@ -60,7 +60,7 @@ describe("wrong usage of listen and receiver-test", () => {
       says: "86400",
     },
     { args: ["receiver-test", "http://127.0.0.1:1/", "--secret", "x", "--ca", "none.pem"], says: "none.pem" },
-  ])("$args is 2 and one message [interfaces 2]", async ({ args, says }) => {
+  ])("is exit 2 with one message for listen $args [interfaces 2]", async ({ args, says }) => {
     const { code, stderr } = await runCommand(args);
     expect(stderr).toContain(says);
     expect(stderr).not.toContain("unexpected");
@@ -73,7 +73,7 @@ describe("wrong usage of listen and receiver-test", () => {
     { args: ["--require-probe"], says: "a probe is required" },
     { args: ["--data", "user_id"], says: "--data takes FIELD=VALUE" },
     { args: ["--fail-on", "never"], says: "critical" },
-  ])("receiver-test $args is 2 and one message [interfaces 14]", async ({ args, says }) => {
+  ])("is exit 2 with one message for receiver-test $args [interfaces 14]", async ({ args, says }) => {
     const { code, stderr } = await runCommand([
       ...["receiver-test", "http://127.0.0.1:1/", "--secret", "x"],
       ...args,
@@ -82,7 +82,7 @@ describe("wrong usage of listen and receiver-test", () => {
     expect(code).toBe(2);
   });
 
-  it("receiver-test runs the checks that were chosen, and fails on those that matter [interfaces 14]", async () => {
+  it("receiver-test runs the selected checks, and fails on those of --fail-on [interfaces 14]", async () => {
     const { url, close } = await startReceiver(SECRET, { get: () => [500] });
     const test = (...args: string[]) =>
       runCommand(["receiver-test", url, "--secret", SECRET, "--only", "method-post-only,body-utf8", ...args]);
@@ -100,7 +100,7 @@ describe("wrong usage of listen and receiver-test", () => {
     expect(lenient.stdout).toContain("Failures below major don't fail the receiver.");
   });
 
-  it("receiver-test says each check once, and nothing beside it [interfaces 2]", async () => {
+  it("receiver-test prints each check once, and nothing else [interfaces 2]", async () => {
     const { url, probe, close } = await startReceiver(SECRET);
     const folder = scratch();
     const graded = await runCommand(
@@ -125,7 +125,7 @@ describe("signature explain", () => {
   const signed = (key: string, bytes = text) =>
     `sha256=${createHmac("sha256", key).update(bytes).digest("hex")}`;
 
-  it("says what the receiver's own digest was made of, and what to change [interfaces 14]", async () => {
+  it("names the inputs of the receiver's own digest, and what to change [interfaces 14]", async () => {
     const { code, stdout } = await explain(signed(SECRET.slice(6)));
     expect(code).toBe(1);
     expect(stdout).toContain("the secret without its whsec_ prefix");
@@ -133,7 +133,7 @@ describe("signature explain", () => {
     expect(stdout).toContain(signed(SECRET));
   });
 
-  it("takes a timestamp that was joined to the body [interfaces 14]", async () => {
+  it("recognizes a timestamp that was joined to the body [interfaces 14]", async () => {
     const { stdout } = await explain(
       signed(SECRET, `1700000000.${text}`),
       "--timestamp",
@@ -146,7 +146,7 @@ describe("signature explain", () => {
     });
   });
 
-  it("a right one is 0, a file that is not there is 2 [interfaces 14]", async () => {
+  it("is exit 0 for a right digest, and exit 2 for a missing file [interfaces 14]", async () => {
     expect((await explain(signed(SECRET))).code).toBe(0);
     const missing = ["signature", "explain", "--secret", "x", "--body", "none.json", "--mine", "y"];
     const { code, stderr } = await runCommand(missing);

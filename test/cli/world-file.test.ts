@@ -8,7 +8,7 @@ import { removeScratch, runCommand, scratch, startCommand } from "../support/run
 
 afterAll(removeScratch);
 
-it("open starts a server with the console on what `sandbox export` wrote [interfaces 19]", async () => {
+it("open starts a server with the console on a file of `sandbox export` [interfaces 19]", async () => {
   const api = await startReference();
   const file = join(scratch(), "failed.understudy");
   await api.call("dan", "DELETE", "/v1/threads/thread_long");
@@ -30,7 +30,7 @@ it("open starts a server with the console on what `sandbox export` wrote [interf
   expect((await open.finished).code).toBe(0);
 });
 
-it("open refuses a file of something else, and one that is not there, and starts nothing [interfaces 19]", async () => {
+it("open refuses another file, and a missing one, and starts nothing [interfaces 19]", async () => {
   const file = join(scratch(), "notes.understudy");
   writeFileSync(file, "hello");
   expect(await runCommand(["open", file])).toMatchObject({

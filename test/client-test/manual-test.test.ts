@@ -6,8 +6,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("the rules of a test by hand", () => {
-  it("end while its user is still busy, or never [interfaces 21]", async () => {
+describe("the rules of a manual client test", () => {
+  it("end after their user is done [interfaces 21]", async () => {
     const server = await createUnderstudy();
     const sandbox = await server.sandbox({});
     const key = sandbox.credentials.usr_dan;

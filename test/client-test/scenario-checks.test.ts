@@ -93,7 +93,7 @@ const FLAWED: readonly [id: string, rules: string, Work, sound: Flaws, flaws: Fl
 
 describe("a check that a scenario expects", () => {
   it.each(FLAWED)(
-    "accuses a sound client, or does not find the flaw: %s [interfaces 21]",
+    "passes a sound client, and finds the flaw: %s [interfaces 21]",
     async (id, rules, does, sound, flaws) => {
       const good = await judge(id, rules, does, sound, 15_000);
       expect([good.verdict, good.why]).toEqual(["passed", []]);
@@ -144,7 +144,7 @@ describe("a check that a scenario expects", () => {
       "inconclusive",
     ],
   ] satisfies [string, string, string, Work, Flaws, string][])(
-    "accuses a sound client of %s although %s [interfaces 21]",
+    "of %s does not fail a sound client although %s [interfaces 21]",
     async (id, _, rules, does, flaws, verdict) => {
       const found = await judge(id, rules, does, flaws);
       expect([found.verdict, found.why.join()]).toEqual([verdict, expect.any(String)]);
@@ -152,7 +152,7 @@ describe("a check that a scenario expects", () => {
     60_000,
   );
 
-  it("is refused in a scenario without the reason [interfaces 21]", async () => {
+  it("is refused in a scenario that cannot have it, with the reason [interfaces 21]", async () => {
     const cwd = scratch();
     const expectations = CLIENT_CHECK_NAMES.map((id) => `  - client: [${id}]\n`).join("");
     writeFileSync(join(cwd, "all.yaml"), `rules: [{ effect: { status: 503 } }]\nexpect:\n${expectations}`);

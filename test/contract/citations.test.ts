@@ -62,17 +62,17 @@ function bare(comments: Iterable<RegExpMatchArray>): string[] {
 const SOURCES = filesBelow("src", /\.tsx?$/);
 const TESTS = filesBelow("test", /\.tsx?$/);
 
-describe("citations", () => {
+describe("a citation", () => {
   it.each([
     ["see section 4.99; interfaces 3 and 77", ["section 4.99", "interfaces 3 and 77"]],
     ["G08 of G00", ["G00"]],
     ["design 3 says", ["design 3"]],
     ["Sections 4.1 and 4.2, decision 2, quality 2.3", []],
-  ])("tells what leads nowhere in %j", (sentence, lost) => {
+  ])("that leads nowhere is reported in %j", (sentence, lost) => {
     expect(astray(sentence)).toEqual(lost);
   });
 
-  it("of the sources and the tests lead to a shipped page", () => {
+  it("in the sources and tests leads to a shipped page", () => {
     const lost = [...SOURCES, ...TESTS]
       .filter((file) => file !== "test/contract/citations.test.ts")
       .flatMap((file) => {
@@ -82,12 +82,12 @@ describe("citations", () => {
     expect(lost).toEqual([]);
   });
 
-  it("of the guides lead to a shipped page", () => {
+  it("in the guides leads to a shipped page", () => {
     const guides = ["README.md", "CONTRIBUTING.md", ...filesBelow("docs", /\.md$/)];
     expect(guides.flatMap((file) => astray(text(file)).map((one) => `${file}: ${one}`))).toEqual([]);
   });
 
-  it("of the scenarios and the OpenAPI documents lead to a shipped page", () => {
+  it("in the scenarios and OpenAPI documents leads to a shipped page", () => {
     const scenarios = filesBelow("scenarios", /\.yaml$/).flatMap((file) => {
       const source = text(file);
       return [...astray(source), ...bare(source.matchAll(YAML_COMMENT))].map((one) => `${file}: ${one}`);
@@ -101,7 +101,7 @@ describe("citations", () => {
     }
   });
 
-  it("in titles of tests lead to a shipped page", () => {
+  it("in a test's title leads to a shipped page", () => {
     const titles = TESTS.concat(SOURCES).flatMap((file) =>
       [...text(file).matchAll(/\b(?:it|test|describe)(?:\.each\([^\n]*\))?\(\s*["`']([^"`'\n]+)/g)].map(
         ([, title]) => title!,
@@ -112,7 +112,7 @@ describe("citations", () => {
     expect(clauses.filter((clause) => !SECTIONS.has(clause) && !ASSUMPTIONS.has(clause))).toEqual([]);
   });
 
-  it("of reliability goals name the program that shows each, which is there", () => {
+  it("of a reliability goal names an existing program that shows it", () => {
     const goals = text("docs/reference/quality.md")
       .split("\n")
       .filter((line) => line.startsWith('| <a id="2.'));
@@ -126,7 +126,7 @@ describe("citations", () => {
     }
   });
 
-  it("are shipped: the package holds the pages and the decisions", () => {
+  it("leads to pages and decisions that the package contains", () => {
     const { files } = JSON.parse(text("package.json")) as { files: string[] };
     expect(files).toContain("docs");
     for (const page of ["service-api", "interfaces", "assumptions", "quality"]) {

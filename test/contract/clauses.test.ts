@@ -5,12 +5,12 @@ import { clausesOf, GAPS, leadingCitations, provedClauses, SECTIONS, unproved } 
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
-describe("clauses", () => {
-  it("every section and every gap is in the title of a test", () => {
+describe("a section or gap", () => {
+  it("is in the title of a test", () => {
     expect(unproved()).toEqual([]);
   });
 
-  it("every section and assumption that the declarations name is known and is in the title of a test", () => {
+  it("that the declarations name is known and is in the title of a test", () => {
     const named = new Set([
       ...OPERATIONS.flatMap(({ section, assumptions = [] }) => [section, ...assumptions]),
       ...ASSUMPTIONS.map(({ id }) => id),
@@ -20,11 +20,11 @@ describe("clauses", () => {
     expect([...named].filter((clause) => !proved.has(clause))).toEqual([]);
   });
 
-  it("the ledger has every gap, once", () => {
+  it("is in the ledger once, for every gap", () => {
     expect(ASSUMPTIONS.map(({ id }) => id)).toEqual(GAPS);
   });
 
-  it("no title begins with a citation", () => {
+  it("begins no title", () => {
     expect(leadingCitations()).toEqual([]);
   });
 
@@ -37,7 +37,7 @@ describe("clauses", () => {
     ["a department cannot become its own descendant [4.3]", ["4.3"]],
     ["a client that leaves ends its stream [interfaces 7, G16]", ["G16"]],
     ["an empty list [none]", []],
-  ])("reads %j as %j", (title, clauses) => {
+  ])("is read from %j as %j", (title, clauses) => {
     expect(clausesOf(title)).toEqual(clauses);
   });
 });

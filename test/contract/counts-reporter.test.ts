@@ -27,22 +27,22 @@ function run(sample: string, ...options: string[]) {
   return { status, lines: stdout.trimEnd().split("\n") };
 }
 
-it("ends a run on the line with the counts", () => {
+it("the reporter ends a run on the line with the counts", () => {
   const { status, lines } = run("green");
   expect([lines.at(-1), status]).toEqual(["2 passed, 0 failed", 0]);
 });
 
-it("does not repeat a red test, and counts a skipped one as failed", () => {
+it("the reporter shows a failed test once, and counts a skipped one as failed", () => {
   const { status, lines } = run("red");
   expect([lines.at(-1), status]).toEqual(["1 passed, 2 failed", 1]);
 });
 
-it("counts with -t only the tests that match, skipped ones included", () => {
+it("the reporter counts with -t only the tests that match, skipped ones included", () => {
   const { lines, status } = run("{green,red}", "-t", "a run passes too|left out");
   expect([lines.at(-1), status]).toEqual(["1 passed, 1 failed", 1]);
 });
 
-it("every file whose tests may be skipped for want of a tool is listed", () => {
+it("every test file that may be skipped because a tool is missing is listed", () => {
   const files = ["src", "test"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".test.ts"))

@@ -55,7 +55,7 @@ function install(answers: readonly Answer[], packages: readonly string[]) {
   };
 }
 
-describe("packages of Debian for the tests", () => {
+describe("installing Debian packages for tests", () => {
   it("waits once for unreachable sources, and says so", () => {
     expect(install([UNREACHED], ["sl", "chromium"])).toEqual({
       ends: [`apt-get reached none of its sources (${DEB}  ${NO_WAY})`, NOT_TRIED],
@@ -63,14 +63,14 @@ describe("packages of Debian for the tests", () => {
     });
   });
 
-  it("waits once where there are no lists either, of which apt-get makes a success", () => {
+  it("waits once also if there are no lists, which apt-get reports as a success", () => {
     expect(install([UNKNOWN, NO_LISTS], ["sl", "chromium"])).toEqual({
       ends: [`apt-get reached none of its sources (${LISTS}  ${NO_WAY})`, NOT_TRIED],
       asked: "install update",
     });
   });
 
-  it("renews lists that are old or missing, once, also where one of its sources is away", () => {
+  it("renews lists that are old or missing once, also if a source cannot be reached", () => {
     for (const first of [OLD, UNKNOWN])
       for (const lists of [DONE, SOME_LISTS])
         expect(install([first, lists, DONE, UNKNOWN], ["sl", "chromium"])).toEqual({

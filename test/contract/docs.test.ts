@@ -20,7 +20,7 @@ const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
   wanted.filter((word) => !known.has(word));
 
 describe("packages that users install", () => {
-  it("CONTRIBUTING says of each what it is for, and of no other [interfaces 16]", () => {
+  it("are each explained in CONTRIBUTING.md, and no others [interfaces 16]", () => {
     const page = text("CONTRIBUTING.md");
     const section = page.slice(page.indexOf("## Packages that users install"), page.indexOf("## Words"));
     const listed = section
@@ -31,7 +31,7 @@ describe("packages that users install", () => {
 });
 
 describe("the package before it is published", () => {
-  it("no page or example installs it by its name from a registry [interfaces 16]", () => {
+  it("is not installed from a registry in any page or example [interfaces 16]", () => {
     const files = readdirSync("docs", { recursive: true, withFileTypes: true })
       .filter((one) => one.isFile() && /\.(md|json|m?[jt]sx?|ya?ml|py|java|css|html)$/.test(one.name))
       .map((one) => join(one.parentPath, one.name));
@@ -47,12 +47,12 @@ describe("the package before it is published", () => {
   });
 });
 
-describe("links", () => {
-  it.each(pages())("docs %s links to what exists", (file) => {
+describe("a link in the docs", () => {
+  it.each(pages())("leads to an existing target in %s", (file) => {
     expect(deadLinks(file)).toEqual([]);
   });
 
-  it("docs links of pages in the package lead to what is in the package", () => {
+  it("leads from a packaged page to a packaged file", () => {
     const { files } = JSON.parse(text("package.json")) as { files: string[] };
     const always = ["README.md", "LICENSE", "package.json"];
     const shipped = (file: string) =>
@@ -65,7 +65,7 @@ describe("links", () => {
     expect(lost).toEqual([]);
   });
 
-  it("docs the index lists every page, and the README leads to the index", () => {
+  it("leads from the index to every page, and from the README to the index", () => {
     const index = new Set(
       [...text("docs/README.md").matchAll(/\]\(([^)#\s]+\.md)/g)].map(([, target]) => `docs/${target}`),
     );
@@ -74,7 +74,7 @@ describe("links", () => {
     expect(text("README.md")).toContain("](docs/README.md)");
   });
 
-  it("docs the README leads to every page", () => {
+  it("leads from the README to every page", () => {
     const reached = new Set(["README.md"]);
     for (const file of reached) {
       for (const [, target] of text(file).matchAll(/\]\((?!\w+:)([^)#\s]+\.md)/g)) {
@@ -85,8 +85,8 @@ describe("links", () => {
   });
 });
 
-describe("reference", () => {
-  it("the control API's page lists exactly the calls there are [interfaces 4]", () => {
+describe("the reference pages", () => {
+  it("list exactly the calls of the control API [interfaces 4]", () => {
     const S = "/_control/sandboxes/{name}";
     const documented = [
       ...text(page("control-api")).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (S?)(?:`(\/[^`]*)`)?/g),
@@ -97,7 +97,7 @@ describe("reference", () => {
     expect([...new Set(documented)].sort()).toEqual([...existing].sort());
   });
 
-  it("the control API's page names all that a call takes [interfaces 11]", () => {
+  it("name all parameters of each control call [interfaces 11]", () => {
     const known = new Set([...words(page("control-api"))].map((word) => word.toLowerCase()));
     const { paths, components } = JSON.parse(text("docs/control-api.json")) as ControlDocument;
     const taken = Object.values(paths)
@@ -110,7 +110,7 @@ describe("reference", () => {
     expect(missing([...new Set(taken)], known)).toEqual([]);
   });
 
-  it("the command line's page names every command, action and option [interfaces 2]", async () => {
+  it("name every command, action and option [interfaces 2]", async () => {
     const known = terms(page("cli"));
     const named = [...known].map((term) => term.replace(/^understudy /, ""));
     const lines = text(page("cli")).split("\n");
@@ -131,7 +131,7 @@ describe("reference", () => {
     }
   });
 
-  it("every code of the catalogue is documented with its status [7.4]", () => {
+  it("document every code of the catalogue with its status [7.4]", () => {
     const documented = rows(page("errors-and-limits"));
     for (const [code, { status }] of Object.entries(CATALOGUE)) {
       const row = documented.find(([codes, shown]) => codes!.includes(`\`${code}\``) && /^\d+$/.test(shown!));
@@ -139,18 +139,18 @@ describe("reference", () => {
     }
   });
 
-  it("every key of fixtures is documented, those of records too [interfaces 5]", () => {
+  it("document every key of fixtures and their records [interfaces 5]", () => {
     const known = words(page("fixtures"));
     const { document } = fixtureShape(RESOURCES);
     expect(missing(keysOf(document), known)).toEqual([]);
   });
 
-  it("every key of scenarios and rules is documented [interfaces 6]", () => {
+  it("document every key of scenarios and rules [interfaces 6]", () => {
     const known = words(page("scenarios"));
     expect(missing([...keysOf(RuleDocument), ...keysOf(ScenarioDocument)], known)).toEqual([]);
   });
 
-  it("every check of the receiver grader is documented [6.1]", () => {
+  it("document every check of the receiver grader [6.1]", () => {
     expect(
       missing(
         CHECKS.map(({ id }) => id),
@@ -159,7 +159,7 @@ describe("reference", () => {
     ).toEqual([]);
   });
 
-  it("the data of every event is documented, field by field [G25]", () => {
+  it("document the data of every event, field by field [G25]", () => {
     const named = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
     const documented = rows(page("events"));
     for (const { name, data } of API.events) {
@@ -168,16 +168,16 @@ describe("reference", () => {
     }
   });
 
-  it("every collection of state calls and every kind of timer is documented [interfaces 4]", () => {
+  it("document every collection of state calls and every kind of timer [interfaces 4]", () => {
     expect(missing([...stateCollections(RESOURCES).keys()], terms(page("control-api")))).toEqual([]);
     expect(missing(TIMER_KINDS, terms(page("sandboxes-and-time")))).toEqual([]);
   });
 });
 
-describe("examples", () => {
+describe("an example in the docs", () => {
   const examples = pages().flatMap(blocks);
 
-  it("every scenario shown passes the checker [interfaces 6]", () => {
+  it("passes the checker if it is a scenario [interfaces 6]", () => {
     const shown = examples.filter(({ kind }) => kind === "yaml scenario");
     expect(shown.length).toBeGreaterThan(2);
     for (const { page: file, code } of shown) {
@@ -185,7 +185,7 @@ describe("examples", () => {
     }
   });
 
-  it("every fixture shown makes a world [interfaces 5]", () => {
+  it("makes a world if it is a fixture [interfaces 5]", () => {
     const shown = examples.filter(({ kind }) => kind === "yaml fixture");
     expect(shown.length).toBeGreaterThan(1);
     for (const { page: file, code } of shown) {

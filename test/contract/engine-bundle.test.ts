@@ -33,7 +33,7 @@ it("the engine bundles for a browser and imports nothing of Node", { timeout: 60
 /** The file system has a substitute for browsers; the others are loaded by the operations that need Node. */
 const BY_NODE = /^src\/(documents\/node-files|hosts\/node\/|tools\/(grader|har)\/)|^node_modules\//;
 
-it("the control API bundles for a browser; only its operations for Node load Node", {
+it("the control API bundles for a browser, and only its operations for Node load Node", {
   timeout: 60_000,
 }, async () => {
   expect(await listForeignImports("src/control/handle-control.ts", BY_NODE)).toEqual([]);

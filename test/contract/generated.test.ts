@@ -6,7 +6,7 @@ const written = (name: string) =>
   readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8").split("\n");
 
 /** `npm run generate -- --check` without a build; the library's types, which take seconds, are left to that. */
-it("the documents under docs/ say what the declarations say [interfaces 11]", async () => {
+it("the generated documents under docs/ match the declarations [interfaces 11]", async () => {
   const files = await generatedFiles((name) => written(name).join("\n"));
   expect(Object.keys(files)).toContain("control-api.json");
   for (const [name, text] of Object.entries(files)) {

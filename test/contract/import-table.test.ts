@@ -15,7 +15,7 @@ describe("the table of imports", () => {
   });
 
   // The script sees imports and exports, but not a type written as `import("./file.ts").Type`.
-  it("is not evaded by types that name a file of their own", () => {
+  it("is not evaded by types that name another file", () => {
     const files = readdirSync(new URL("src", ROOT), { recursive: true, encoding: "utf8" });
     const evading = files
       .filter((file) => /\.tsx?$/.test(file))
@@ -25,7 +25,7 @@ describe("the table of imports", () => {
     expect(evading).toEqual([]);
   });
 
-  it("lets rooms import one way only", () => {
+  it("lets folders import one way only", () => {
     const visit = (room: string, path: readonly string[]): void => {
       expect(path, `a circle: ${[...path, room].join(" -> ")}`).not.toContain(room);
       for (const next of ROOMS[room] ?? []) visit(next, [...path, room]);

@@ -75,7 +75,7 @@ describe.each(DOCUMENTS)("the OpenAPI document of %s [interfaces 11]", (_name, d
     expect(valid).toBe(true);
   });
 
-  it("has every declared operation, once, with what it is for and its tag", () => {
+  it("has every declared operation once, with a summary and its tag", () => {
     const operations = operationsOf(document);
     expect(operations.map(([, , { operationId }]) => operationId).sort()).toEqual(
       declared.map(({ id }) => id).sort(),
@@ -95,7 +95,7 @@ describe.each(DOCUMENTS)("the OpenAPI document of %s [interfaces 11]", (_name, d
     }
   });
 
-  it("refers to nothing that is not there", () => {
+  it("refers only to existing parts", () => {
     const lost = [...objectsIn(document)].flatMap(([, { $ref }]) =>
       typeof $ref === "string" && at(document, $ref) === undefined ? [$ref] : [],
     );

@@ -62,7 +62,7 @@ it("every registered operation has a recipe for each documented success", () => 
   expect(missing).toEqual([]);
 });
 
-it("an error without the details that its operation declares is not as documented [7.1, G27]", async () => {
+it("an error without the details that its operation declares is reported as undocumented [7.1, G27]", async () => {
   const operation = OPERATIONS.find(({ id }) => id === "share_links.revoke")!;
   const world = await FreshWorld.create(api);
   const good = await RECIPES[operation.id]![0]!.request(world);

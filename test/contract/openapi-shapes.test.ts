@@ -25,7 +25,7 @@ async function answerOf(id: string, index = 0) {
   return body;
 }
 
-describe("resources and their fields [section 2]", () => {
+describe("the fields of resources [section 2]", () => {
   it.each([
     ["org_", "users.set_current_organization", "organization.id"],
     ["dept_", "departments.reparent", "id"],
@@ -46,12 +46,12 @@ describe("resources and their fields [section 2]", () => {
     ["del_", "webhooks.test", "data.delivery_id"],
     ["apikey_", "usage.retrieve_limits", "api_key_limits.0.api_key_id"],
     ["conn_", "connector_jobs.trigger", "connection_id"],
-  ])("the prefix %s of %s stands before %s [2.1]", async (prefix, id, path) => {
+  ])("begin with the prefix %s in the answer of %s at %s [2.1]", async (prefix, id, path) => {
     const value = path.split(".").reduce((part, key) => part[key], await answerOf(id));
     expect(value).toMatch(new RegExp(`^${prefix}[A-Za-z0-9_-]+$`));
   });
 
-  it("a department has the fields of the reference and no other [2.2]", async () => {
+  it("of a department are those of the reference and no others [2.2]", async () => {
     const department = await answerOf("departments.reparent");
     expect(department).toEqual({
       id: "dept_ml",
@@ -70,7 +70,7 @@ describe("resources and their fields [section 2]", () => {
     });
   });
 
-  it("a processing status has the fields of the reference and no other, in each of its states [2.9]", async () => {
+  it("of a processing status are those of the reference and no others, in each of its states [2.9]", async () => {
     const [completed, processing, failed] = await Promise.all(
       [0, 1, 2].map((index) => answerOf("store_files.retrieve_status", index)),
     );
@@ -100,7 +100,7 @@ describe("resources and their fields [section 2]", () => {
     });
   });
 
-  it("the organization's summary and the file object [2.14, G13, G27]", async () => {
+  it("of the organization's summary and the file object are those of the reference [2.14, G13, G27]", async () => {
     const { organization } = await answerOf("users.set_current_organization");
     expect(organization).toEqual({ id: "org_initech", name: "Initech", type: "personal" });
     expect(Object.keys(await answerOf("files.upload")).sort()).toEqual(
@@ -120,7 +120,7 @@ describe("resources and their fields [section 2]", () => {
   });
 });
 
-describe("other 404s [G27]", () => {
+describe("a 404 [G27]", () => {
   /** Named by a query parameter, a body field or a setting instead of the path. */
   const OTHERWISE = new Map([
     ["uploads.put", "upload_id"],
@@ -138,7 +138,7 @@ describe("other 404s [G27]", () => {
   );
 
   it.each(found.map((operation) => [operation.id, operation] as const))(
-    "%s names what is missing by its parameter's name [G27]",
+    "of %s names the missing object by its parameter [G27]",
     async (id, operation) => {
       const world = await FreshWorld.create(api);
       const good = await RECIPES[id]![0]!.request(world);

@@ -102,7 +102,7 @@ describe.each(Object.entries(COMPILERS))(
     });
     const saidOf = (project: string) => said.filter((line) => line.startsWith(`${project}/`));
 
-    it("compile every right use, and refuse each misspelling [interfaces 13]", () => {
+    it("compile for every right use, and refuse each misspelling [interfaces 13]", () => {
       expect(RIGHT.length).toBeGreaterThanOrEqual(40);
       expect(MISSPELT.length).toBeGreaterThanOrEqual(40);
       expect(saidOf("node")).toEqual([]);
@@ -112,18 +112,18 @@ describe.each(Object.entries(COMPILERS))(
       ).toEqual([]);
     });
 
-    it("hold in a bundler's project, too [interfaces 13]", () => {
+    it("work in a bundler's project, too [interfaces 13]", () => {
       expect(saidOf("bundler")).toEqual([]);
     });
 
-    it("know the runner fixtures [interfaces 13]", () => {
+    it("include the runner fixtures [interfaces 13]", () => {
       expect(saidOf("runners")).toEqual([]);
     });
   },
 );
 
 describe("the package's declarations [interfaces 13]", () => {
-  it("are one file per entry, and need no package of the server's own [interfaces 13, decision 11]", () => {
+  it("are one file per entry, and need no package of the server [interfaces 13, decision 11]", () => {
     const types = join(folder, "node_modules/understudy-sandbox/dist/types");
     const entries = Object.values(exports).flatMap((entry) =>
       typeof entry === "object" ? [entry.types] : [],

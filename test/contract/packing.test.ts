@@ -8,7 +8,7 @@ import { removeScratch, scratch } from "../support/run-understudy.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 afterAll(removeScratch);
 
-it("a clone in which nothing was installed makes no package, and says what to do [interfaces 16]", () => {
+it("a clone without installed packages makes no package, and says what to do [interfaces 16]", () => {
   const folder = scratch();
   mkdirSync(join(folder, "scripts"));
   for (const file of ["package.json", "scripts/prepack.mjs", "bin"])

@@ -58,9 +58,9 @@ function notObserved({ checks }: VerifyReport): Set<string> {
   return new Set(unseen.map(({ id }) => id.slice(0, id.indexOf("/"))));
 }
 
-describe("Understudy itself", () => {
+describe("verify against Understudy itself", () => {
   it.each(["ada", "ben", "cleo", "dan"] as const)(
-    "verify passes for %s and changes nothing [interfaces 2]",
+    "passes for %s and changes nothing [interfaces 2]",
     async (who) => {
       await control("POST", "/snapshots", { name: "before" });
       const report = await verify(api, who);
@@ -80,7 +80,7 @@ describe("Understudy itself", () => {
   );
 
   it.each(["ada", "ben", "dan"] as const)(
-    "verify --write passes for %s, and undoes what it can [interfaces 2]",
+    "passes with --write for %s, and undoes what it can [interfaces 2]",
     async (who) => {
       const hook = await listening((_request, answer) => answer.writeHead(200).end());
       open.push(hook);
@@ -110,7 +110,7 @@ describe("Understudy itself", () => {
     },
   );
 
-  it("verify reads ids from answers where no control API tells them [interfaces 2]", async () => {
+  it("reads ids from answers if no control API lists them [interfaces 2]", async () => {
     const guarded = await proxy(api.url, ({ path }, answer) =>
       path.startsWith("/_control") ? { status: 403, headers: {}, body: "" } : answer,
     );
@@ -130,7 +130,7 @@ describe("Understudy itself", () => {
     expect(check(given, "meeting_sessions.export_transcript/srt").outcome).toBe("passed");
   });
 
-  it("verify waits for the rate limit as the service asks [G05]", async () => {
+  it("waits for the rate limit as the service asks [G05]", async () => {
     const waits: number[] = [];
     await control("POST", "/faults", {
       match: { operation: "webhooks.list" },
@@ -147,7 +147,7 @@ describe("Understudy itself", () => {
     expect(report.verdict).toBe("pass");
   });
 
-  it("8 verify gives up, and says so, where the rate limit never opens", async () => {
+  it("gives up with a message if the rate limit never opens [8]", async () => {
     await control("POST", "/faults", {
       match: { operation: "webhooks.list" },
       effect: { error: "RATE_LIMIT_EXCEEDED" },
@@ -159,7 +159,7 @@ describe("Understudy itself", () => {
     expect(check(report, "usage.retrieve_limits/month").outcome).toBe("not-observable");
   });
 
-  it("8 verify keeps to a plan of 100 requests a minute", async () => {
+  it("keeps to a plan of 100 requests a minute [8]", async () => {
     const waits: number[] = [];
     const report = await verify(api, "eve", {
       wait: async (milliseconds) => {
@@ -174,7 +174,7 @@ describe("Understudy itself", () => {
   });
 });
 
-describe("assumptions", () => {
+describe("a different assumption", () => {
   const cases: [string, Record<string, unknown>, string[]][] = [
     ["G08 page sizes that are clamped", { out_of_range_limits: "clamp" }, ["G08"]],
     ["G06 envelope C for every 401 and 403", { auth_errors: "guide" }, ["G06"]],
@@ -182,7 +182,7 @@ describe("assumptions", () => {
     ["G21 no /v2/models", { v2_models: "off" }, ["G21"]],
     ["G22 the announced endpoint, available", { preview: "on" }, []],
   ];
-  it.each(cases)("%s differs and does not fail", async (_title, settings, gaps) => {
+  it.each(cases)("is reported and does not fail: %s", async (_title, settings, gaps) => {
     const headers = { "content-type": "application/json" };
     await api.call(undefined, "PATCH", "/_control/sandboxes/default", { settings }, headers);
     const report = await verify(api, "dan");
@@ -192,7 +192,7 @@ describe("assumptions", () => {
     expect(apart).toEqual(gaps);
   });
 
-  it("assumed and specified parts of one body are distinguished [4.5]", async () => {
+  it("is distinguished from the specified parts of one body [4.5]", async () => {
     const spoilt = await through(({ path }, answer) => {
       if (!path.includes("/connectors/jobs?") && !path.endsWith("/connectors/jobs")) return answer;
       if (answer.status !== 200) return answer;
@@ -404,8 +404,8 @@ const DEPARTURES: {
   },
 ];
 
-describe("departures", () => {
-  it.each(DEPARTURES)("$title is found", async ({ found, write = false, spoil }) => {
+describe("a departure from the reference", () => {
+  it.each(DEPARTURES)("is found: $title", async ({ found, write = false, spoil }) => {
     const spoilt = await through(spoil);
     const report = await verify(api, "ada", { target: spoilt.url, write, only: about(found) });
     expect(check(report, found).failures, JSON.stringify(check(report, found))).not.toEqual([]);
@@ -440,7 +440,7 @@ describe("departures", () => {
       "assistants.list_history/answer",
     ],
   ];
-  it.each(armed)("%s is found [interfaces 6]", async (_title, rule, id) => {
+  it.each(armed)("is found if injected: %s [interfaces 6]", async (_title, rule, id) => {
     await control("POST", "/faults", rule);
     if (id === "") {
       await expect(verify(api, "ada")).rejects.toThrow(/nothing answers at/);
@@ -451,7 +451,7 @@ describe("departures", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("the key is in no report [interfaces 2]", async () => {
+  it("is reported without the key [interfaces 2]", async () => {
     const echo = await through(({ path }, answer) =>
       path.includes("month=13") ? { ...answer, body: `{"echo":"${KEYS.ada}"}` } : answer,
     );

@@ -19,7 +19,7 @@ beforeAll(async () => {
   names["record"] = items[0].id;
 });
 
-describe("the row that an address selects", { timeout: 4 * PATIENCE_MS }, () => {
+describe("the row selected by an address", { timeout: 4 * PATIENCE_MS }, () => {
   it.each([
     ["timeline?entry={entry}", "treegrid"],
     ["world?collection=audit_logs&record={record}", "grid"],
@@ -27,7 +27,7 @@ describe("the row that an address selects", { timeout: 4 * PATIENCE_MS }, () => 
     ["faults?scenario=webhooks-list-signed-out", "grid"],
     ["api?operation=webhooks.update", "grid"],
     ["coverage?operation=webhooks.update", "grid"],
-  ])("scrolls to the row that the address selects: %s [interfaces 2]", async (part, role) => {
+  ])("is scrolled into view: %s [interfaces 2]", async (part, role) => {
     const address = part.replace(/\{(\w+)\}/g, (_, name) => names[name]!);
     const { page } = await openAt(`/s/default/${address}`, { height: 640 });
     const list = page.getByRole(role as "grid").first();

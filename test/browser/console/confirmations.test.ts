@@ -71,7 +71,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await state()).toBe(before);
   });
 
-  it("arms rules and scenarios again that were switched off, and spent rules [interfaces 6]", async () => {
+  it("arms switched-off and used-up rules and scenarios again [interfaces 6]", async () => {
     await control("POST", "/faults", { id: "older", times: 1, effect: { status: 503 } });
     await control("POST", "/faults", {
       id: "newer",
@@ -102,7 +102,7 @@ describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
     await see(status(page)).not.toContainText("scenario");
   });
 
-  it("moves the clock back, with everything that an advance ran [interfaces 10]", async () => {
+  it("moves the clock back, and undoes everything that the advance ran [interfaces 10]", async () => {
     await control("POST", "/faults", { id: "soon", lease: { ttl: "10m" }, effect: { status: 503 } });
     const { page } = await openAt("/s/default/time");
     const { now } = (await control("GET", "/clock")).body;

@@ -21,7 +21,7 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("makes an outcome happen that was never seen, by keyboard, and tries it out [interfaces 2]", async () => {
+  it("triggers an outcome that was never seen, by keyboard, and tries it out [interfaces 2]", async () => {
     await control("DELETE", "/faults");
     await control("DELETE", "/coverage");
     const { page, complaints } = await open("?operation=models.list");
@@ -48,7 +48,7 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
   });
 
-  it("can make every documented refusal happen [interfaces 2]", async () => {
+  it("can trigger every documented refusal [interfaces 2]", async () => {
     const { body } = await control("GET", "/coverage");
     const missed: string[] = [];
     for (const { operation, method, path, outcomes } of body.operations)

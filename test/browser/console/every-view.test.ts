@@ -97,7 +97,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
     },
   );
 
-  it("the palette and the menu are accessible [interfaces 2]", async () => {
+  it("has an accessible palette and menu [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
     await seeWhole(page);
     await page.keyboard.press("Control+k");
@@ -114,7 +114,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("every view can be used by keyboard: open it, open a row, close it [interfaces 2]", async () => {
+  it("is used by keyboard: open it, open a row, close it [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
     await seeWhole(page);
     /** Presses Tab until the element is focused; every stop must show its focus. */

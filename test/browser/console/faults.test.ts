@@ -14,7 +14,7 @@ const { api, open, control } = useConsole("faults", { scenariosFolder: folder })
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
-  it("has no rule for an operation that does not exist [interfaces 6]", async () => {
+  it("refuses a rule for an operation that does not exist [interfaces 6]", async () => {
     const { page } = await open("?compose=no.such");
     await see(page.getByText("There is no operation no.such. Select one.")).toBeVisible();
     await page.getByRole("button", { name: "Arm rule" }).press("Enter");

@@ -11,7 +11,7 @@ beforeEach(async () => {
   await control("POST", "/reset");
 });
 
-describe("the first run of the console", { timeout: 4 * PATIENCE_MS }, () => {
+describe("the first visit to the console", { timeout: 4 * PATIENCE_MS }, () => {
   it("leads to a call from the page, then to one from a client [interfaces 2]", async () => {
     const { page, complaints } = await open();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -27,7 +27,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("counts in the title what came while the window had no focus [interfaces 2]", async () => {
+  it("counts in the title the entries that came while the window had no focus [interfaces 2]", async () => {
     const { page } = await openAt("/s/default/keys");
     await seeLive(page);
     await page.evaluate("dispatchEvent(new Event('blur'))");
@@ -174,7 +174,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await saving.close();
   });
 
-  it("says that the server has restarted, and goes on with it [interfaces 2]", async () => {
+  it("says that the server has restarted, and continues with it [interfaces 2]", async () => {
     const first = await startReference();
     const { port } = new URL(first.url);
     const { page } = await openAt("/s/default/faults", {}, first.url);

@@ -10,7 +10,7 @@ const { api, open, openAt, control } = useConsole("faults");
 const models = () => api.call("dan", "GET", "/v1/models");
 
 describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
-  it("shows what a rule holds on every view, and continues, fails, drops and answers it [interfaces 20]", async () => {
+  it("shows held requests on every view, and continues, fails, drops and answers them [interfaces 20]", async () => {
     const { page, complaints } = await open();
     await page.getByRole("button", { name: "New rule" }).click();
     await choose(page, "Operation", /^models\.list GET/);
@@ -62,7 +62,7 @@ describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints.filter((one) => !one.includes("422"))).toEqual([]);
   });
 
-  it("begins an edit with the answer that waits [interfaces 20]", async () => {
+  it("begins an edit with the answer that is held [interfaces 20]", async () => {
     await control("POST", "/faults", {
       match: { operation: "models.list" },
       phase: "after",

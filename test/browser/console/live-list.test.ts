@@ -83,7 +83,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("pauses, and says how many are new [interfaces 2]", async () => {
+  it("pauses, and shows how many entries are new [interfaces 2]", async () => {
     await remove("first");
     const { page } = await open();
     await see(rowOf(page, /thread_first/)).toBeVisible();

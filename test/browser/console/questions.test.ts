@@ -131,7 +131,7 @@ describe.each(["click", "keyboard"])(
   { timeout: 4 * PATIENCE_MS },
   (way) => {
     it.each(QUESTIONS.map((one) => [one.question, one] as const))(
-      "is answered: %s [interfaces 2]",
+      "is answered within few steps: %s [interfaces 2]",
       async (question, one) => {
         const { page, complaints } = await openAt(`/s/default/${one.from()}`);
         await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

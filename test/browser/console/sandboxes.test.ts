@@ -138,7 +138,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText(/A lower journal_limit deletes the oldest entries/)).toBeVisible();
   });
 
-  it("undoes a fork and a creation, and returns to where they began [interfaces 2]", async () => {
+  it("undoes a fork and a creation, and returns to the sandbox before [interfaces 2]", async () => {
     await control("POST", "", { name: "stem" });
     const { page } = await openAt("/s/stem/sandboxes?sandbox=stem");
     await page.getByRole("button", { name: "Fork …" }).click();
@@ -160,7 +160,7 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("alert")).toHaveCount(0);
   });
 
-  it("shows forks below the sandbox that they come from [interfaces 2]", async () => {
+  it("shows forks below the sandbox that they were made from [interfaces 2]", async () => {
     for (const name of ["oak", "ash", "elm"]) await control("POST", "", { name });
     await control("POST", "/oak/fork", { name: "acorn" });
     await control("POST", "/acorn/fork", { name: "seedling" });

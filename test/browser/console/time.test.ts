@@ -73,7 +73,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     expect([await kinds.count(), cut]).toEqual([4, []]);
   });
 
-  it("runs, runs at 60×, and freezes [interfaces 4]", async () => {
+  it("runs the clock, runs it at 60×, and freezes it [interfaces 4]", async () => {
     await timed();
     // In real time, this would take too long for a test.
     await api.call(undefined, "POST", `${S}/clock/advance`, { by: "8m" });
@@ -95,7 +95,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     );
   });
 
-  it("keeps the input and shows the error if the clock cannot go there [interfaces 4]", async () => {
+  it("keeps the input and shows the error if the clock cannot be moved there [interfaces 4]", async () => {
     await timed();
     const { page } = await open();
     const field = page.getByRole("textbox", { name: "Advance by or to" });
@@ -112,7 +112,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("region", { name: "Clock" }).getByRole("time")).toHaveText("13:30:00");
   });
 
-  it("names what is pending, and runs one thing now without moving the clock [interfaces 4]", async () => {
+  it("lists pending timers, and runs one now without moving the clock [interfaces 4]", async () => {
     await reference();
     const { page, complaints } = await open();
     const pending = page.getByRole("grid", { name: "Pending" });
@@ -141,7 +141,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("marks what is pending as pending, and rounds the time until it is due [interfaces 4]", async () => {
+  it("marks pending timers as pending, and rounds the time until they are due [interfaces 4]", async () => {
     await reference();
     const upload = { filename: "a.pdf", mime_type: "application/pdf", file_size: 1000 };
     await api.call("ada", "POST", "/_s/timed/v1/organizations/org_acme/files/upload-url", upload);
@@ -154,7 +154,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await see(row.locator('path[fill="var(--waiting)"]')).toHaveCount(1);
   });
 
-  it("goes back to an earlier moment from what ran [interfaces 10]", async () => {
+  it("rewinds to an earlier moment from the list of what ran [interfaces 10]", async () => {
     await timed("10m");
     const { page } = await open();
     await page.getByRole("button", { name: "+6 h" }).click();

@@ -93,7 +93,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("tells delayed, rejected, failed and injected responses apart [interfaces 6]", async () => {
+  it("distinguishes delayed, rejected, failed and injected responses [interfaces 6]", async () => {
     await control("POST", "/faults", { match: { principal: "usr_dan" }, effect: { delay: "20ms" } });
     const failing = { match: { operation: "usage.*" }, effect: { status: 503 } };
     await control("POST", "/faults", failing);
@@ -286,7 +286,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row")).toHaveCount(4);
   });
 
-  it("handles a burst in few updates, renders visible rows only, and moves by keyboard [interfaces 10]", async () => {
+  it("handles a burst in few updates, renders visible rows only, and is used by keyboard [interfaces 10]", async () => {
     await control("PATCH", "", { settings: { journal_limit: 3000 } });
     const { page, complaints } = await open();
     const grid = page.getByRole("treegrid");

@@ -22,7 +22,7 @@ const trigger = async (event = "user.created") =>
   (await control("POST", "/events", { event, organization: "org_acme" })).deliveries[0];
 
 describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
-  it("suggests a record that the event can be about [interfaces 4]", async () => {
+  it("suggests a record that fits the event [interfaces 4]", async () => {
     const { page } = await open("?show=trigger&event=thread.deleted");
     const subject = page.getByRole("textbox", { name: "Record", exact: true });
     await see(subject).toHaveAttribute("placeholder", /^thread_/);
