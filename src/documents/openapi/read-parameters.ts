@@ -1,10 +1,12 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import { invalidField } from "../../engine/contract/invalid-field.ts";
+import { fieldName, invalidField, pointerTo, valueAt } from "../../engine/contract/invalid-field.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
 import { isJson, type Json } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
+/** What comes before a value of these styles, and between the parts of one. */
+const LEADS: Readonly<Record<string, string>> = { label: ".", matrix: ";" };
 
 /** Reads parameters by the styles of a document, and validates them by their schemas. */
 export class ParameterReader {
@@ -20,29 +22,46 @@ export class ParameterReader {
 
   /** Path parameters as their schemas type them. @throws ApiError INVALID_INPUT */
   readPath(texts: Readonly<Record<string, string>>): Json {
-    return this.read("path", ({ name, node, schema }) => {
-      const text = texts[name];
-      if (text === undefined || node["style"] === undefined || node["style"] === "simple")
-        return text?.includes(",") && this.types(schema?.node).has("array") ? text.split(",") : text;
-      return text.replace(/^[.;]/, "").replace(new RegExp(`^${escapeText(name)}=`), "");
-    });
+    return this.read("path", (parameter) => this.unpack(parameter, texts[parameter.name]));
   }
 
   /** Headers and cookies. @throws ApiError INVALID_INPUT */
   readHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): void {
     if (!this.places.has("header") && !this.places.has("cookie")) return;
-    this.read("header", ({ name, schema }) => {
+    this.read("header", (parameter) => {
       // The document's own description of these is ignored by OpenAPI itself.
-      const text = headers[name.toLowerCase()];
-      const plain = Array.isArray(text) ? text.join(",") : text;
-      return plain !== undefined && this.types(schema?.node).has("array") ? plain.split(/,\s*/) : plain;
+      const text = headers[parameter.name.toLowerCase()];
+      return this.unpack(parameter, Array.isArray(text) ? text.join(",") : text);
     });
     const cookies = new Map(
       String(headers["cookie"] ?? "")
         .split(/;\s*/)
-        .map((pair) => pair.split("=", 2) as [string, string]),
+        .map((pair) => splitAt(pair, "=")),
     );
-    this.read("cookie", ({ name }) => cookies.get(name));
+    this.read("cookie", (parameter) => this.unpack(parameter, toCookie(cookies.get(parameter.name))));
+  }
+
+  /** The list, or the object, that the style of a parameter packs into one text. */
+  private unpack(parameter: DescribedParameter, text: string | undefined): unknown {
+    if (text === undefined || parameter.json) return text;
+    const { name, in: place, node } = parameter;
+    const usual = place === "query" || place === "cookie" ? "form" : "simple";
+    const { style = usual, explode = style === "form" } = node;
+    const lead = LEADS[String(style)];
+    const bare = lead !== undefined && text.startsWith(lead) ? text.slice(1) : text;
+    const types = this.types(parameter.schema?.node);
+    if (!types.has("array") && !types.has("object")) return withoutName(bare, lead === ";" ? name : "");
+    if (types.has("array") && style === "form" && explode === true) return bare;
+    const delimiter =
+      lead !== undefined && (explode === true || !bare.includes(","))
+        ? lead
+        : (DELIMITERS[String(style)] ?? ",");
+    const parts = bare.split(delimiter).map((part) => withoutName(part.trim(), lead === ";" ? name : ""));
+    if (types.has("array")) return parts.length === 1 && types.has("string") ? parts[0] : parts;
+    const pairs = explode === true ? parts.map((part) => splitAt(part, "=")) : pairUp(parts);
+    return pairs.length > 0 && pairs.every(([, value]) => value !== undefined)
+      ? Object.fromEntries(pairs)
+      : text;
   }
 
   /** @returns the values with their defaults, and the names that the document does not have @throws ApiError */
@@ -60,10 +79,11 @@ export class ParameterReader {
   }
 
   private collect(
-    { name, node, schema }: DescribedParameter,
+    parameter: DescribedParameter,
     sent: ReadonlyMap<string, string[]>,
     used: Set<string>,
   ): unknown {
+    const { name, node, schema } = parameter;
     const take = (key: string) => {
       const texts = sent.get(key);
       if (texts !== undefined) used.add(key);
@@ -84,11 +104,10 @@ export class ParameterReader {
       }
     }
     const texts = take(name) ?? take(`${name}[]`);
-    if (texts === undefined || !types.has("array")) return texts?.length === 1 ? texts[0] : texts;
+    if (texts === undefined || !types.has("array"))
+      return texts?.length === 1 ? (explode === true ? texts[0] : this.unpack(parameter, texts[0])) : texts;
     const delimiter = DELIMITERS[String(style)] ?? ",";
-    return explode === true && texts.length > 1
-      ? texts
-      : texts.flatMap((text) => (explode === true ? [text] : text.split(delimiter)));
+    return explode === true ? texts : texts.flatMap((text) => text.split(delimiter));
   }
 
   private read(place: DescribedParameter["in"], find: (parameter: DescribedParameter) => unknown): Json {
@@ -107,9 +126,9 @@ export class ParameterReader {
       if (schema !== undefined) {
         const validate = this.schemas.validator(schema.node, "request");
         if (!validate(value)) {
-          const { field, message } = invalidField(value, validate.errors!);
-          const named = field === "body" ? name : `${name}.${field}`;
-          throw invalidInput(named, sent, `${named} ${message}`);
+          const { pointer, message } = invalidField(value, validate.errors!);
+          const named = fieldName(pointerTo("", name) + pointer);
+          throw invalidInput(named, valueAt(json ? value : sent, pointer), `${named} ${message}`);
         }
       }
       values[name] = value;
@@ -189,4 +208,24 @@ export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth 
   return types.has("null") && !types.has("string") && (value === "" || value === "null") ? null : value;
 }
 
-const escapeText = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+function splitAt(text: string, sign: string): [string, string | undefined] {
+  const at = text.indexOf(sign);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function pairUp(parts: readonly string[]): [string, string | undefined][] {
+  return parts.flatMap((part, at) => (at % 2 === 0 ? [[part, parts[at + 1]]] : []));
+}
+
+const withoutName = (text: string, name: string) =>
+  name !== "" && text.startsWith(`${name}=`) ? text.slice(name.length + 1) : text;
+
+/** Browsers and frameworks quote or escape what a cookie cannot hold. */
+function toCookie(text: string | undefined): string | undefined {
+  const bare = text?.replace(/^"(.*)"$/, "$1");
+  try {
+    return bare && decodeURIComponent(bare);
+  } catch {
+    return bare;
+  }
+}
