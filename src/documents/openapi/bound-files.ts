@@ -53,7 +53,7 @@ export async function receiveFiles(
   return [{ bytes: concatBytes(pieces), filename: undefined, mime_type }];
 }
 
-/** Puts the bytes of a file into the fields of a record, with the name, type and size where it has such fields. */
+/** Puts the bytes of the first file into the fields of a record, with the name, type and size where it has such fields. */
 export function addFile(
   values: Json,
   names: ReadonlySet<string>,
@@ -66,7 +66,7 @@ export function addFile(
   put(FILE_NAME, filename);
   put(MIME_TYPE, mime_type);
   put(FILE_SIZE, bytes.length);
-  values[CONTENT] = toBase64(bytes);
+  values[CONTENT] ??= toBase64(bytes);
 }
 
 /** The bytes of a file, as the type that the document describes, or as that of the upload. */

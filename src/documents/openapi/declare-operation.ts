@@ -2,6 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/contract/operation.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
+import { tryJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { type DescribedOperation, isJsonType, type Media, type ReadOpenApi } from "./list-operations.ts";
 import { isJson, type Json } from "./open-document.ts";
@@ -110,6 +111,9 @@ export function* listUnreadBodies(
 
 const PLAIN = /^(text|image|audio|video)\/|^application\/(x-www-form-urlencoded|octet-stream|pdf|zip|gzip)/;
 
+/** As many as a form has parts. */
+const MAX_FILES = 100;
+
 function toForm(node: unknown, schemas: Schemas): BodySpec {
   const parts = [...schemas.properties(node)];
   const required = schemas.required(node);
@@ -120,34 +124,38 @@ function toForm(node: unknown, schemas: Schemas): BodySpec {
   const schema = schemas.declareForm(fields, (value) => coerceForm(value, fields, schemas));
   const files = parts
     .filter((part) => !isText(part))
-    .map(([name]): [string, FileSpec] => [
-      name,
-      { required: required.has(name), limit: ({ json_limit_mb }) => json_limit_mb * 1024 * 1024 },
-    ]);
+    .map(([name, schema]): [string, FileSpec] => {
+      const { maxItems = MAX_FILES } = schemas.plain(schema);
+      return [
+        name,
+        {
+          required: required.has(name),
+          ...(schemas.types(schema).has("array") && { most: maxItems as number }),
+          limit: ({ json_limit_mb }) => json_limit_mb * 1024 * 1024,
+        },
+      ];
+    });
   return { kind: "multipart", fields: schema as TObject, files: Object.fromEntries(files) };
 }
 
-/** The texts of a form by their schemas; objects and lists are JSON. */
+/** The texts of a form by their schemas; objects and lists are JSON, or a list has a part for each value. */
 export function coerceForm(value: unknown, node: unknown, schemas: Schemas): unknown {
   if (!isJson(value)) return value;
   const properties = schemas.properties(node);
   return Object.fromEntries(
-    Object.entries(value).map(([name, text]) => {
-      const types = schemas.types(properties.get(name));
-      const isNested =
-        typeof text === "string" && /^[[{]/.test(text) && (types.has("object") || types.has("array"));
-      return [name, coerce(isNested ? tryJson(text) : text, properties.get(name), schemas)];
+    Object.entries(value).map(([name, sent]) => {
+      const schema = properties.get(name);
+      const types = schemas.types(schema);
+      if (!types.has("array"))
+        return [name, coerce(types.has("object") ? tryJson(sent) : sent, schema, schemas)];
+      const whole = tryJson(sent);
+      const list = Array.isArray(sent) ? sent.map(tryItem) : Array.isArray(whole) ? whole : [tryItem(sent)];
+      return [name, coerce(list, schema, schemas)];
     }),
   );
 }
 
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+const tryItem = (sent: unknown) => (typeof sent === "string" && sent.startsWith("{") ? tryJson(sent) : sent);
 
 /** A url-encoded form, also with nested names such as `items[0][price]`. */
 function parseForm(text: string, node: unknown, schemas: Schemas): unknown {

@@ -5,7 +5,7 @@ import { isJson, type Json } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
-/** What comes before a value of these styles, and between the parts of one. */
+/** The sign before a value of these styles, and between the parts of one. */
 const LEADS: Readonly<Record<string, string>> = { label: ".", matrix: ";" };
 
 /** Reads parameters by the styles of a document, and validates them by their schemas. */

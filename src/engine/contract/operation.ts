@@ -99,6 +99,8 @@ export type BodySpec<B extends TSchema = TSchema> =
 
 export interface FileSpec {
   required: boolean;
+  /** Maximum number of files in parts of this name; one when absent. */
+  most?: number;
   /** Accepted MIME types; any when absent. Another is 415. */
   types?: readonly string[];
   /** Largest size in bytes; more is 413. */

@@ -1,10 +1,11 @@
-import type { BodySpec, Call, Identity, ReceivedFile } from "../contract/operation.ts";
+import type { Call, Identity, ReceivedFile } from "../contract/operation.ts";
 import type { FormSpace, Services } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { ChangeSource } from "../sandbox/history-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
+import type { FormSpec, FormTexts } from "./form-parts.ts";
 import type { Answer, PlainRequest, RequestHeaders } from "./plain-http.ts";
 
 /** The parts that the composition root gives the engine; the pipeline itself names no resource. */
@@ -84,7 +85,7 @@ export interface ReceivedForm {
   /** Text fields; whole numbers as numbers, if the schema asks for them. */
   fields: Record<string, unknown>;
   /** The same as they were sent. */
-  texts: Readonly<Record<string, string>>;
+  texts: Readonly<FormTexts>;
   files: Record<string, ReceivedFile>;
   /** Removes stored bytes that no record uses. */
   cleanUp: () => void;
@@ -97,6 +98,6 @@ export interface ReceivedForm {
  */
 export type ReadForm = (
   request: Pick<PlainRequest, "headers" | "body">,
-  spec: Extract<BodySpec, { kind: "multipart" }>,
+  spec: FormSpec,
   place: { space: FormSpace; settings: Settings },
 ) => Promise<ReceivedForm>;

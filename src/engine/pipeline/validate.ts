@@ -1,9 +1,11 @@
 import type { TObject, TSchema } from "typebox";
 import { invalidInput } from "../contract/errors.ts";
-import { type InvalidField, invalidField } from "../contract/invalid-field.ts";
+import { type InvalidField, invalidField, valueAt } from "../contract/invalid-field.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import { toValidator } from "../contract/validator.ts";
+import type { ReceivedForm } from "./engine-parts.ts";
+import { tryJson } from "./form-parts.ts";
 import { findInexactNumber, findWrittenNumber } from "./json-numbers.ts";
 import { findRepeated, readQuery, withDefaults } from "./read-query.ts";
 import { describeIgnored, findUnknownFields } from "./unknown-fields.ts";
@@ -82,10 +84,15 @@ export function validateJson(
 /** The text fields of a form, typed, beside the texts that were sent. @throws ApiError INVALID_INPUT */
 export function validateForm(
   schema: TSchema,
-  { fields, texts }: { fields: Record<string, unknown>; texts: Readonly<Record<string, string>> },
+  { fields, texts }: Pick<ReceivedForm, "fields" | "texts">,
   exchange: ValidatedExchange,
 ): unknown {
-  const sent: Sent = ({ pointer, value }) => texts[pointer.slice(1)] ?? value;
+  const sent: Sent = ({ pointer, value }) => {
+    const [, name = "", ...rest] = pointer.split("/");
+    const text = texts[name];
+    if (rest.length === 0) return text ?? value;
+    return valueAt(tryJson(text), `/${rest.join("/")}`);
+  };
   return keepKnown(schema, fields, { exchange, sent });
 }
 

@@ -4,19 +4,17 @@ import { mkdtemp, open } from "node:fs/promises";
 import { join } from "node:path";
 import type busboyType from "busboy";
 import type { Busboy } from "busboy";
-import type { TObject } from "typebox";
 import { ApiError, invalidInput } from "../../engine/contract/errors.ts";
-import { toMediaType, UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
-import type { BodySpec, FileSpec, ReceivedFile } from "../../engine/contract/operation.ts";
+import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
+import type { ReceivedFile } from "../../engine/contract/operation.ts";
 import type { FormSpace } from "../../engine/contract/services.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
+import { FormParts, type FormSpec } from "../../engine/pipeline/form-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
-import { parseInteger } from "../../engine/pipeline/read-query.ts";
 import { digestFiles } from "./storage/segment.ts";
 
 type Received = Pick<PlainRequest, "headers" | "body">;
-type MultipartSpec = Extract<BodySpec, { kind: "multipart" }>;
 
 /** Maximum size of all text fields of a form together, since they are stored in memory. */
 const FIELD_BYTES = 1024 * 1024;
@@ -41,8 +39,8 @@ export const readForm: ReadForm = async (request, spec, place) => {
   };
   try {
     await form.read(busboy);
-    const { fields: texts, files } = form;
-    return { fields: convertFields(spec.fields as TObject, texts), texts, files, cleanUp };
+    const { texts, files } = form.parts;
+    return { fields: form.parts.toFields(), texts, files, cleanUp };
   } catch (error) {
     cleanUp();
     throw error;
@@ -50,7 +48,7 @@ export const readForm: ReadForm = async (request, spec, place) => {
 };
 
 /** A form that cannot fit is refused before it is read. @throws ApiError PAYLOAD_TOO_LARGE */
-function requireSaneLength(request: Received, spec: MultipartSpec, settings: Settings): void {
+function requireSaneLength(request: Received, spec: FormSpec, settings: Settings): void {
   const files = Object.entries(spec.files).map(([name, file]) => ({ name, limit: file.limit(settings) }));
   const most = files.reduce((sum, { limit }) => sum + limit, 0);
   if (Number(request.headers["content-length"] ?? 0) <= most + FORM_OVERHEAD) return;
@@ -59,10 +57,8 @@ function requireSaneLength(request: Received, spec: MultipartSpec, settings: Set
 
 /** A form that is being received. */
 class FormReader {
-  readonly fields: Record<string, string> = Object.create(null);
-  readonly files: Record<string, ReceivedFile> = {};
+  readonly parts: FormParts;
   private readonly request: Received;
-  private readonly spec: MultipartSpec;
   private readonly place: { space: FormSpace; settings: Settings; folder: string };
   private readonly writing: Promise<void>[] = [];
   private readonly outs: WriteStream[] = [];
@@ -74,9 +70,9 @@ class FormReader {
   private taken = 0;
   private released = false;
 
-  constructor(request: Received, spec: MultipartSpec, place: FormReader["place"]) {
+  constructor(request: Received, spec: FormSpec, place: FormReader["place"]) {
     this.request = request;
-    this.spec = spec;
+    this.parts = new FormParts(spec);
     this.place = place;
   }
 
@@ -99,13 +95,13 @@ class FormReader {
       };
       attempt(() => {
         const form = this.open(busboy);
-        form.on("field", (name, value, info) => attempt(() => this.addField(name, value, info)));
-        form.on("file", (name, stream, { filename }) =>
+        form.on("field", (sent, value, info) => attempt(() => this.addField(sent, value, info)));
+        form.on("file", (sent, stream, { filename }) =>
           attempt(() => {
             // The bytes of a file that is not stored must be read too, so that the form continues.
             stream.on("error", () => {});
             stream.resume();
-            this.addFile(name, stream, filename)?.catch(reject);
+            this.addFile(this.parts.name(sent), stream, filename)?.catch(reject);
           }),
         );
         for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
@@ -146,13 +142,21 @@ class FormReader {
     }
   }
 
-  private addField(name: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
-    this.fieldBytes += Buffer.byteLength(value) + name.length;
-    if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw tooLarge(name, FIELD_BYTES);
-    if (Object.hasOwn(this.spec.files, name))
-      throw invalidInput(name, value.slice(0, 100), `${name} must be a file`);
-    if (name in this.fields) throw invalidInput(name, value.slice(0, 100), `${name} was sent twice`);
-    this.fields[name] = value;
+  private addField(sent: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
+    this.fieldBytes += Buffer.byteLength(value) + sent.length;
+    if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw tooLarge(sent, FIELD_BYTES);
+    this.parts.addText(this.parts.name(sent), value);
+  }
+
+  private async readField(name: string, stream: NodeJS.ReadableStream): Promise<void> {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    for await (const piece of stream) {
+      size += piece.length;
+      if (size <= FIELD_BYTES) pieces.push(piece as Buffer);
+    }
+    const text = Buffer.concat(pieces).toString();
+    this.addField(name, text, { valueTruncated: size > FIELD_BYTES });
   }
 
   /** Undefined for a part that is not stored: a file that the operation does not take, or one without a name. */
@@ -161,21 +165,22 @@ class FormReader {
     stream: NodeJS.ReadableStream,
     filename: string | undefined,
   ): Promise<void> | undefined {
-    if (Object.hasOwn((this.spec.fields as TObject).properties, name)) {
-      throw invalidInput(name, filename ?? null, `${name} must be a text field, not a file`);
+    if (this.parts.isField(name, filename)) {
+      const reading = this.readField(name, stream);
+      this.writing.push(reading);
+      return reading;
     }
-    const file = Object.hasOwn(this.spec.files, name) ? this.spec.files[name] : undefined;
+    const file = this.parts.fileSpec(name);
     if (file === undefined) {
       // Reported as an unknown field, by its name (G09).
-      this.fields[name] = "";
+      this.parts.texts[name] = "";
       return undefined;
     }
     // `..` and `dir/` name no file.
     if (filename === "") return undefined;
-    if (Object.hasOwn(this.files, name)) throw invalidInput(name, filename ?? null, `${name} was sent twice`);
     // A part without a type is treated as one of an unknown type; busboy assumes text/plain.
     const mime_type = CONTENT_TYPE.exec(this.head)?.[1] ?? UNKNOWN_TYPE;
-    requireType(name, mime_type, file);
+    const key = this.parts.admitFile(name, { filename, type: mime_type });
     const path = join(this.place.folder, `file-${this.writing.length}`);
     const received: ReceivedFile = {
       filename: filename ?? name,
@@ -184,8 +189,8 @@ class FormReader {
       read: (most) => readStart(path, Math.min(most, received.size)),
       digest: (algorithm) => digestFiles([{ path, length: received.size }], algorithm),
     };
-    this.files[name] = received;
-    if (filename === undefined) this.nameless.push(name);
+    this.parts.files[key] = received;
+    if (filename === undefined) this.nameless.push(key);
     const storing = this.store(stream, received, { path, name, limit: file.limit(this.place.settings) });
     this.writing.push(storing);
     return storing;
@@ -193,7 +198,8 @@ class FormReader {
 
   /** A browser sends a nameless, empty file for an input without a chosen file. */
   private dropUnchosen(): void {
-    for (const name of this.nameless) if (this.files[name]?.size === 0) delete this.files[name];
+    const { files } = this.parts;
+    for (const name of this.nameless) if (files[name]?.size === 0) delete files[name];
   }
 
   private store(
@@ -279,14 +285,6 @@ async function readStart(path: string, length: number): Promise<Uint8Array> {
   }
 }
 
-function requireType(name: string, type: string, file: FileSpec): void {
-  if (file.types === undefined || file.types.includes(toMediaType(type))) return;
-  throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
-    details: { field: name, value: type },
-    system_message: `${name} must be ${file.types.join(", ")}.`,
-  });
-}
-
 function tooLarge(field: string, limit_bytes: number): ApiError {
   return new ApiError("PAYLOAD_TOO_LARGE", { details: { field, limit_bytes } });
 }
@@ -297,15 +295,4 @@ function tooManyParts(): ApiError {
 
 function unreadableForm(reason: string): ApiError {
   return invalidInput("body", null, `the multipart form cannot be read: ${reason}`);
-}
-
-/** Form fields are text; whole numbers become numbers if the schema asks for them. */
-function convertFields(schema: TObject, fields: Record<string, string>): Record<string, unknown> {
-  const properties = schema.properties as Record<string, { type?: string }>;
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, text]) => {
-      const type = Object.hasOwn(properties, name) ? properties[name]!.type : undefined;
-      return [name, (type === "integer" ? parseInteger(text) : undefined) ?? text];
-    }),
-  );
 }

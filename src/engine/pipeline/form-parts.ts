@@ -1,0 +1,88 @@
+import type { TObject } from "typebox";
+import { ApiError, invalidInput } from "../contract/errors.ts";
+import { toMediaType } from "../contract/media-types.ts";
+import type { BodySpec, ReceivedFile } from "../contract/operation.ts";
+import { parseInteger } from "./read-query.ts";
+
+export type FormSpec = Extract<BodySpec, { kind: "multipart" }>;
+/** As they were sent; a list if a field came in several parts. */
+export type FormTexts = Record<string, string | string[]>;
+
+const MAX_SHOWN = 100;
+
+/** The parts of a multipart form by its declaration, which all hosts read alike. */
+export class FormParts {
+  readonly texts: FormTexts = Object.create(null);
+  readonly files: Record<string, ReceivedFile> = {};
+  private readonly spec: FormSpec;
+  private readonly types: ReadonlyMap<string, string | undefined>;
+
+  constructor(spec: FormSpec) {
+    this.spec = spec;
+    const { properties } = spec.fields as TObject;
+    this.types = new Map(
+      Object.entries(properties).map(([name, one]) => [name, (one as { type?: string }).type]),
+    );
+  }
+
+  /** The declared name of a part: many clients write that of a list as `tags[]`. */
+  name(sent: string): string {
+    const bare = sent.replace(/\[\]$/, "");
+    return this.types.has(bare) || this.fileSpec(bare) !== undefined ? bare : sent;
+  }
+
+  fileSpec(name: string): FormSpec["files"][string] | undefined {
+    return Object.hasOwn(this.spec.files, name) ? this.spec.files[name] : undefined;
+  }
+
+  /** Only a list may be in several parts. @throws ApiError INVALID_INPUT */
+  addText(name: string, text: string): void {
+    const refuse = (reason: string) => invalidInput(name, text.slice(0, MAX_SHOWN), `${name} ${reason}`);
+    if (this.fileSpec(name) !== undefined) throw refuse("must be a file");
+    const before = this.texts[name];
+    if (before !== undefined && this.types.get(name) !== "array") throw refuse("was sent twice");
+    this.texts[name] = before === undefined ? text : [before, text].flat();
+  }
+
+  /** Browsers send JSON fields with a file name. @throws ApiError INVALID_INPUT for a field that is text */
+  isField(name: string, filename: string | undefined): boolean {
+    if (!this.types.has(name)) return false;
+    if (["object", "array"].includes(this.types.get(name)!)) return true;
+    throw invalidInput(name, filename ?? null, `${name} must be a text field, not a file`);
+  }
+
+  /** The name under which a file is stored. @throws ApiError INVALID_INPUT, UNSUPPORTED_MEDIA_TYPE */
+  admitFile(name: string, { filename, type }: { filename: string | undefined; type: string }): string {
+    const { types, most = 1 } = this.fileSpec(name)!;
+    const count = Object.keys(this.files).filter((one) => one === name || one.startsWith(`${name}[`)).length;
+    if (count >= most) {
+      const reason = most === 1 ? "was sent twice" : `must be at most ${most} files`;
+      throw invalidInput(name, filename ?? null, `${name} ${reason}`);
+    }
+    if (types !== undefined && !types.includes(toMediaType(type)))
+      throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
+        details: { field: name, value: type },
+        system_message: `${name} must be ${types.join(", ")}.`,
+      });
+    return count === 0 ? name : `${name}[${count}]`;
+  }
+
+  /** Form fields are text; whole numbers become numbers if the schema asks for them. */
+  toFields(): Record<string, unknown> {
+    return Object.fromEntries(
+      Object.entries(this.texts).map(([name, text]) => {
+        const isInteger = this.types.get(name) === "integer";
+        return [name, (isInteger ? parseInteger(text as string) : undefined) ?? text];
+      }),
+    );
+  }
+}
+
+/** The value of a JSON text; any other stays as it is. */
+export function tryJson(text: unknown): unknown {
+  try {
+    return typeof text === "string" ? JSON.parse(text) : text;
+  } catch {
+    return text;
+  }
+}

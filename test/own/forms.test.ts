@@ -1,0 +1,171 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { createSandbox } from "../../src/client/engine.ts";
+import { serveDocument } from "../support/own/serve-document.ts";
+
+const DOCUMENT = `openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /v1/photos:
+    post:
+      operationId: addPhoto
+      requestBody:
+        required: true
+        content:
+          multipart/form-data:
+            schema:
+              type: object
+              properties:
+                files: { type: array, maxItems: 2, items: { type: string, format: binary } }
+                meta: { type: object, required: [title], properties: { title: { type: string, minLength: 2 } } }
+                flags: { type: array, items: { type: boolean } }
+                tags: { type: array, items: { type: string } }
+                lines: { type: array, items: { type: object, required: [sku], properties: { sku: { type: string } } } }
+                note: { type: string }
+      responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Photo" } } } } }
+  /v1/photos/{id}/content:
+    get:
+      operationId: getContent
+      parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+      responses: { "200": { description: d, content: { "*/*": {} } } }
+components:
+  schemas:
+    Photo:
+      type: object
+      required: [id]
+      properties:
+        id: { type: string, readOnly: true }
+        file_name: { type: string }
+        meta: { type: object }
+        flags: { type: array, items: { type: boolean } }
+        tags: { type: array, items: { type: string } }
+        lines: { type: array, items: { type: object } }
+        note: { type: string }
+x-understudy:
+  collections: { photos: { schema: "#/components/schemas/Photo" } }
+  operations:
+    addPhoto: { create: photos }
+    getContent: { download: photos }
+`;
+
+type Part = readonly [name: string, value: string | Blob, filename?: string];
+// biome-ignore lint/suspicious/noExplicitAny: JSON of any operation
+type Send = (parts: readonly Part[]) => Promise<{ status: number; body: any }>;
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const toForm = (parts: readonly Part[]) => {
+  const form = new FormData();
+  for (const [name, value, filename] of parts)
+    if (typeof value === "string") form.append(name, value);
+    else form.append(name, value, filename);
+  return form;
+};
+
+const HOSTS: Record<string, () => Promise<{ send: Send; read: (path: string) => Promise<string> }>> = {
+  async "a server"() {
+    const served = serveDocument(DOCUMENT);
+    closing.push(() => served.understudy.close());
+    return {
+      send: (parts) => served.send("POST", "/v1/photos", { body: toForm(parts) }),
+      read: async (path) => (await served.send("GET", path)).body.text(),
+    };
+  },
+  async "the engine in the process"() {
+    const sandbox = await createSandbox({ seed: 7 });
+    closing.push(() => sandbox.close());
+    await sandbox.operations.replace(DOCUMENT as never);
+    const headers = { "api-key": sandbox.credentials.usr_dan };
+    return {
+      async send(parts) {
+        const answer = await sandbox.fetch("/v1/photos", { method: "POST", headers, body: toForm(parts) });
+        return { status: answer.status, body: await answer.json() };
+      },
+      read: async (path) => (await sandbox.fetch(path, { headers })).text(),
+    };
+  },
+};
+const json = (value: unknown) => new Blob([JSON.stringify(value)], { type: "application/json" });
+
+describe.each(Object.keys(HOSTS))("a form sent to %s", (name) => {
+  it.each<[string, Part[], object]>([
+    [
+      "an object as a JSON part, as browsers send it",
+      [["meta", json({ title: "Ab" }), "blob"]],
+      { meta: { title: "Ab" } },
+    ],
+    ["an object as JSON in a text field", [["meta", '{"title":"Ab"}']], { meta: { title: "Ab" } }],
+    [
+      "a list in several parts",
+      [
+        ["flags", "true"],
+        ["flags", "false"],
+      ],
+      { flags: [true, false] },
+    ],
+    ["a list in one part", [["flags", "true"]], { flags: [true] }],
+    [
+      "a list in parts named with brackets",
+      [
+        ["tags[]", "a"],
+        ["tags[]", "b"],
+      ],
+      { tags: ["a", "b"] },
+    ],
+    ["a list of texts in one part", [["tags", "a"]], { tags: ["a"] }],
+    ["a list as JSON", [["tags", '["a","b"]']], { tags: ["a", "b"] }],
+    [
+      "a list of objects, one a part",
+      [
+        ["lines", '{"sku":"a"}'],
+        ["lines", json({ sku: "b" }), "blob"],
+      ],
+      { lines: [{ sku: "a" }, { sku: "b" }] },
+    ],
+    ["a list of one object", [["lines", '{"sku":"a"}']], { lines: [{ sku: "a" }] }],
+  ])("is refused for %s [interfaces 18]", async (_, parts, record) => {
+    const { send } = await HOSTS[name]!();
+    expect(await send(parts)).toMatchObject({ status: 201, body: record });
+  });
+
+  it.each(["files", "files[]"])(
+    "is refused for several files in %s, or stores a mixture of them [interfaces 18]",
+    async (field) => {
+      const { send, read } = await HOSTS[name]!();
+      const { status, body } = await send([
+        [field, new Blob(["one"]), "1.txt"],
+        [field, new Blob(["two!"]), "2.txt"],
+      ]);
+      expect([status, body.file_name]).toEqual([201, "1.txt"]);
+      expect(await read(`/v1/photos/${body.id}/content`)).toBe("one");
+    },
+  );
+
+  it("is accepted with more files than the document allows, or with a field twice [interfaces 18]", async () => {
+    const { send } = await HOSTS[name]!();
+    const files = ["1", "2", "3"].map((text): Part => ["files", new Blob([text]), `${text}.txt`]);
+    expect(await send(files)).toMatchObject({
+      status: 422,
+      body: { error: { details: { field: "files" } } },
+    });
+    expect(
+      await send([
+        ["note", "a"],
+        ["note", "b"],
+      ]),
+    ).toMatchObject({
+      status: 422,
+      body: { error: { message: "note was sent twice" } },
+    });
+  });
+
+  it("does not name the value within a JSON part that is wrong [G08]", async () => {
+    const { send } = await HOSTS[name]!();
+    for (const meta of ['{"title":3}', json({ title: 3 })]) {
+      const { status, body } = await send([["meta", meta, "blob"]]);
+      expect([status, body.error.details]).toEqual([422, { field: "meta.title", value: 3 }]);
+    }
+    expect(await send([["note", json("x"), "blob"]])).toMatchObject({ status: 422 });
+  });
+});
