@@ -152,30 +152,33 @@ afterEach(async () => {
   for (const name of ["day", "branch"]) await api.call(undefined, "DELETE", `/_control/sandboxes/${name}`);
 });
 
-it.each(Object.entries(CALLS))("%s [interfaces 4]", async (about, calls) => {
-  const paragraphs: string[] = [];
-  for (const [method, path, body, headers = {}] of calls) {
-    const answer = await sent(method, path, body, headers);
-    const limit = path.startsWith("/_s/") ? 600 : 300;
-    expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(limit);
-    const asked = body === undefined ? "" : ` ${JSON.stringify(body)}`;
-    paragraphs.push([`${method} ${path}${asked}`, ...linesOf(answer), ""].join("\n"));
-    if (path === "S/receivers" && method === "POST" && body !== undefined)
-      ids.set("RECEIVER", answer.body.id);
-    if (path.startsWith("S/history?") && !ids.has("NEWEST")) ids.set("NEWEST", answer.body.entries[0].id);
-  }
-  // What changed something says so (interfaces 10).
-  const { body } = await sent("GET", "S/history");
-  const told = body.entries.map(
-    ({ kind, title, subject }: { kind: string; title: string; subject: string | null }) =>
-      named(`  ${kind}: ${title} (${subject ?? "none"})`),
-  );
-  paragraphs.push(["In the history", ...told.reverse(), ""].join("\n"));
-  const file = join(import.meta.dirname, "answers", `${about.replaceAll(" ", "-")}.txt`);
-  await expect(paragraphs.join("\n")).toMatchFileSnapshot(file);
-});
+it.each(Object.entries(CALLS))(
+  "the answer to a control call is as recorded: %s [interfaces 4]",
+  async (about, calls) => {
+    const paragraphs: string[] = [];
+    for (const [method, path, body, headers = {}] of calls) {
+      const answer = await sent(method, path, body, headers);
+      const limit = path.startsWith("/_s/") ? 600 : 300;
+      expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(limit);
+      const asked = body === undefined ? "" : ` ${JSON.stringify(body)}`;
+      paragraphs.push([`${method} ${path}${asked}`, ...linesOf(answer), ""].join("\n"));
+      if (path === "S/receivers" && method === "POST" && body !== undefined)
+        ids.set("RECEIVER", answer.body.id);
+      if (path.startsWith("S/history?") && !ids.has("NEWEST")) ids.set("NEWEST", answer.body.entries[0].id);
+    }
+    // What changed something says so (interfaces 10).
+    const { body } = await sent("GET", "S/history");
+    const told = body.entries.map(
+      ({ kind, title, subject }: { kind: string; title: string; subject: string | null }) =>
+        named(`  ${kind}: ${title} (${subject ?? "none"})`),
+    );
+    paragraphs.push(["In the history", ...told.reverse(), ""].join("\n"));
+    const file = join(import.meta.dirname, "answers", `${about.replaceAll(" ", "-")}.txt`);
+    await expect(paragraphs.join("\n")).toMatchFileSnapshot(file);
+  },
+);
 
-it("outcomes that occurred are covered, and counted in Prometheus' text format [interfaces 4]", async () => {
+it("outcomes that occurred are counted as covered, also in Prometheus' text format [interfaces 4]", async () => {
   const own = await startReference();
   const call = (method: string, path: string) => own.call("dan", method, path);
   await call("GET", "/v1/models");

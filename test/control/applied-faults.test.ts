@@ -11,8 +11,8 @@ beforeEach(async () => {
 
 const newest = async (): Promise<JournalEntry> => (await control("GET", "/journal?limit=1")).body.entries[0];
 
-describe("the journal’s account of a fault", () => {
-  it("says of a delay that the answer is the operation's own, also if that is a refusal [interfaces 4]", async () => {
+describe("the journal's description of a fault", () => {
+  it("says for a delay that the answer is the operation's own, also if that is a refusal [interfaces 4]", async () => {
     await control("POST", "/faults", {
       id: "slow",
       match: { principal: "usr_dan" },
@@ -36,7 +36,7 @@ describe("the journal’s account of a fault", () => {
     expect((await newest()).fault).toEqual({ by: "inline/one", delay_ms, replaced });
   });
 
-  it("adds the delays before and after the operation", async () => {
+  it("sums up the delays before and after the operation", async () => {
     for (const [id, phase] of Object.entries({ first: "before", second: "after" }))
       await control("POST", "/faults", {
         id,
@@ -48,7 +48,7 @@ describe("the journal’s account of a fault", () => {
     expect((await newest()).fault).toEqual({ by: "inline/second", delay_ms: 30, replaced: "nothing" });
   });
 
-  it("says the same of deliveries [interfaces 14]", async () => {
+  it("is the same for deliveries [interfaces 14]", async () => {
     const { body: receiver } = await control("POST", "/receivers", { answers: [200] });
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
     for (const [effect, replaced] of [

@@ -14,27 +14,30 @@ describe("a server on every address of its machine", () => {
   it.each([
     ["0.0.0.0", /^http:\/\/127\.0\.0\.1:\d+$/],
     ["::", /^http:\/\/\[::1\]:\d+$/],
-  ])("says of %s where it is reached, console and control API too [interfaces 7]", async (host, expected) => {
-    understudy = assemble({
-      fixture: "reference",
-      shared: { token },
-      allowHosts: ["box.test"],
-    });
-    const url = await understudy.listen(0, host);
-    expect(url).toMatch(expected);
-    expect((await fetch(`${url}/_console`)).status).toBe(200);
-    expect((await fetch(`${url}/_control/health`, { headers })).status).toBe(200);
-    const banner = formatBanner(
-      understudy,
-      { url, console: `${url}/_console`, pid: 1, token },
-      { allowHosts: ["box.test"] },
-    );
-    expect(banner).toContain(`  Log in   ${url}/_console#login=`);
-    expect(banner).toContain("  Also as  box.test\n");
-    expect(banner).not.toContain(host === "::" ? "[::]" : host);
-  });
+  ])(
+    "says for %s where it can be reached, console and control API too [interfaces 7]",
+    async (host, expected) => {
+      understudy = assemble({
+        fixture: "reference",
+        shared: { token },
+        allowHosts: ["box.test"],
+      });
+      const url = await understudy.listen(0, host);
+      expect(url).toMatch(expected);
+      expect((await fetch(`${url}/_console`)).status).toBe(200);
+      expect((await fetch(`${url}/_control/health`, { headers })).status).toBe(200);
+      const banner = formatBanner(
+        understudy,
+        { url, console: `${url}/_console`, pid: 1, token },
+        { allowHosts: ["box.test"] },
+      );
+      expect(banner).toContain(`  Log in   ${url}/_console#login=`);
+      expect(banner).toContain("  Also as  box.test\n");
+      expect(banner).not.toContain(host === "::" ? "[::]" : host);
+    },
+  );
 
-  it("names no alternatives if none is allowed, or if the value is the address itself [interfaces 7]", async () => {
+  it("names no other addresses if none is allowed, or if the value is the address itself [interfaces 7]", async () => {
     understudy = assemble({ fixture: "reference", shared: { token } });
     const url = await understudy.listen(0, "127.0.0.1");
     const ready = { url, console: `${url}/_console`, pid: 1, token };

@@ -29,7 +29,7 @@ function firstViewBytes(view: string): number {
   return [...files].reduce((sum, file) => sum + gzipSync(readFileSync(new URL(file, folder))).length, 0);
 }
 
-describe("console", () => {
+describe("the console's files", () => {
   let api: Api;
   let files: ReturnType<typeof consoleFiles>;
   beforeAll(async () => {
@@ -44,24 +44,27 @@ describe("console", () => {
     ["/_console/s/default/timeline?entry=req_1", "text/html", "no-cache"],
     ["script", "text/javascript", "public, max-age=31536000, immutable"],
     ["style", "text/css", "public, max-age=31536000, immutable"],
-  ])("%s is there, under a policy that lets nothing else in [interfaces 2]", async (named, type, caching) => {
-    const path = named in files ? files[named as keyof typeof files] : named;
-    const { status, headers, text } = await api.call(undefined, "GET", path);
-    expect(status).toBe(200);
-    expect(headers.get("content-type")).toContain(type);
-    expect(headers.get("cache-control")).toBe(caching);
-    const policy = headers.get("content-security-policy")!;
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).toContain("require-trusted-types-for 'script'");
-    expect(policy).not.toMatch(/unsafe|nonce|\*|http/);
-    expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
-    expect(headers.get("x-content-type-options")).toBe("nosniff");
-    expect(headers.get("referrer-policy")).toBe("no-referrer");
-    expect(text.length).toBeGreaterThan(100);
-  });
+  ])(
+    "include %s, under a policy that allows no other source [interfaces 2]",
+    async (named, type, caching) => {
+      const path = named in files ? files[named as keyof typeof files] : named;
+      const { status, headers, text } = await api.call(undefined, "GET", path);
+      expect(status).toBe(200);
+      expect(headers.get("content-type")).toContain(type);
+      expect(headers.get("cache-control")).toBe(caching);
+      const policy = headers.get("content-security-policy")!;
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toContain("require-trusted-types-for 'script'");
+      expect(policy).not.toMatch(/unsafe|nonce|\*|http/);
+      expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(text.length).toBeGreaterThan(100);
+    },
+  );
 
-  it("the page has no script or style of its own, and says what to do without scripts [interfaces 2]", async () => {
+  it("include a page without inline script or style, which says what to do without scripts [interfaces 2]", async () => {
     const { text } = await api.call(undefined, "GET", "/_console");
     expect(text).not.toMatch(/<style|\son\w+=|\sstyle=|<script(?![^>]* src="\/_console\/)/);
     expect(text).toMatch(/<noscript>[\s\S]*understudy status/);
@@ -87,7 +90,7 @@ describe("console", () => {
     expect(Number(gzip.headers.get("content-length"))).toBeLessThan(plain.text.length / 2);
   });
 
-  it("the console answers no page of another origin [interfaces 7]", async () => {
+  it("are refused to a page of another origin [interfaces 7]", async () => {
     for (const path of ["/_console", files.script, "/_console/login"]) {
       const { status, body } = await api.call(undefined, "GET", path, undefined, {
         origin: "http://elsewhere.test",
@@ -101,26 +104,26 @@ describe("console", () => {
     "/_console/assets/",
     "/_console/manifest.json",
     "/_console/built.txt",
-  ])("%s is not a file of the console [interfaces 2]", async (path) => {
+  ])("do not include %s [interfaces 2]", async (path) => {
     const { status, headers } = await api.call(undefined, "GET", path);
     expect(status).toBe(404);
     expect(headers.get("content-type")).toContain("text/plain");
     expect(headers.get("cache-control")).toBeNull();
   });
 
-  it("no path leads out of the console's files [interfaces 2]", async () => {
+  it("are the only ones that a path can reach [interfaces 2]", async () => {
     for (const path of ["%2e%2e/%2e%2e/index.html", "..%2f..%2fpackage.json", "%2e%2e%2fbuilt", "%00.js"]) {
       expect((await api.call(undefined, "GET", `/_console/assets/${path}`)).status).toBe(404);
     }
   });
 
-  it("the console takes nothing [interfaces 2]", async () => {
+  it("accept no request but reading [interfaces 2]", async () => {
     for (const path of ["/_console", files.script, "/_console/login"]) {
       expect((await api.call(undefined, "POST", path, {})).status).toBe(405);
     }
   });
 
-  it("the first view loads less than 250 KB compressed [interfaces 2]", () => {
+  it("are less than 250 KB compressed for the first view [interfaces 2]", () => {
     expect(firstViewBytes("timeline")).toBeLessThan(MAX_FIRST_VIEW_BYTES);
     expect(firstViewBytes("timeline")).toBeGreaterThan(50 * 1024);
   });
@@ -135,7 +138,7 @@ describe("logging in to the console of a shared server", () => {
   });
   afterAll(() => api.close());
 
-  it("trades the code of the link for the token once, and is void then", async () => {
+  it("exchanges the code of the link for the token once", async () => {
     const code = api.understudy.login!.fragment!.replace("#login=", "");
     expect(code).not.toContain(token);
     for (const wrong of ["", code.slice(1), `${code}x`, null, {}, token]) {
@@ -150,7 +153,7 @@ describe("logging in to the console of a shared server", () => {
     expect(api.understudy.login!.fragment).toBeUndefined();
   });
 
-  it("refuses what is not JSON, and a page of another origin", async () => {
+  it("refuses a body that is not JSON, and a page of another origin", async () => {
     expect((await api.call(undefined, "POST", "/_console/login", "{")).status).toBe(415);
     const foreign = await api.call(undefined, "POST", "/_console/login", {}, { origin: "http://evil.test" });
     expect(foreign.status).toBe(403);

@@ -61,7 +61,7 @@ describe("coverage", () => {
     expect(seen.percent).toBe(Math.floor((4 / seen.total) * 1000) / 10);
   });
 
-  it("coverage is separate for each sandbox, outlives a reset, and can be cleared [interfaces 4]", async () => {
+  it("is separate for each sandbox, survives a reset, and can be cleared [interfaces 4]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "sb" });
     await api.call("dan", "DELETE", "/_s/sb/v1/threads/thread_none");
     expect((await matrix()).covered).toBe(0);

@@ -22,7 +22,7 @@ const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`)
 const MODELS = { operation: "models.list", principal: "usr_ada" };
 
 describe("faults/explain", () => {
-  it("takes no request's number: the next one has the id that it would have had [interfaces 11]", async () => {
+  it("uses up no request number: the next request has the id that it would have had [interfaces 11]", async () => {
     const [asked, twin] = [await fresh(), await fresh()];
     for (let i = 0; i < 3; i++) expect((await explain(asked, MODELS)).status).toBe(200);
     const ids = [await models(asked), await models(twin)].map(({ headers }) => headers.get("x-request-id"));
@@ -30,7 +30,7 @@ describe("faults/explain", () => {
     expect(ids[0]).toBe(ids[1]);
   });
 
-  it("tells each step's word and each rule's, in the order in which they are asked [interfaces 11]", async () => {
+  it("lists the decision of each step and each rule, in the order in which they are asked [interfaces 11]", async () => {
     const name = await fresh();
     await control("PUT", `/${name}/scenarios/active`, { names: ["models-list-signed-out"] });
     await arm(name, { id: "other", match: { operation: "threads.delete" }, effect: { status: 503 } });
@@ -113,7 +113,7 @@ describe("faults/explain", () => {
     expect((await control("GET", `/${name}/journal`)).body.total).toBe(5);
   });
 
-  it("says how much of the rate window is left, and when it is used up [interfaces 11]", async () => {
+  it("says how much of the rate window is left, and if it is used up [interfaces 11]", async () => {
     const name = await fresh();
     await control("PATCH", `/${name}/state/organizations/org_acme`, { plan: "enterprise", rate_limit: 1 });
     const [, , , left] = (await explain(name, MODELS)).body.steps;
@@ -160,7 +160,7 @@ describe("faults/explain", () => {
     expect((await control("GET", `/${name}/state/threads/thread_long`)).status).toBe(200);
   });
 
-  it("checks as far as it can where a parameter is left out [interfaces 11]", async () => {
+  it("checks as far as it can if a parameter is left out [interfaces 11]", async () => {
     const name = await fresh();
     const { body } = await explain(name, { operation: "threads.delete", principal: "usr_dan" });
     expect([body.decision, body.status]).toEqual([null, null]);
@@ -172,7 +172,7 @@ describe("faults/explain", () => {
     expect(body.steps[3].outcome).toBe("passes");
   });
 
-  it("reads a query in the path [interfaces 11]", async () => {
+  it("takes a query in the path [interfaces 11]", async () => {
     const name = await fresh();
     const path = "/v1/assistants/asst_helper/history?limit=100&action=nonsense";
     const { body } = await explain(name, { method: "get", path, principal: "usr_dan" });
@@ -218,7 +218,7 @@ describe("faults/explain", () => {
   });
 });
 
-describe("every refusal has its reasons in the journal", () => {
+describe("the journal's reasons of a refusal", () => {
   const reasonOf = async (name: string, path: string, headers: Record<string, string>, method = "GET") => {
     await api.call(undefined, method, `/_s/${name}${path}`, undefined, headers);
     const { body } = await control("GET", `/${name}/journal?limit=1`);
@@ -261,7 +261,7 @@ describe("every refusal has its reasons in the journal", () => {
       "api-key holds something else than an API key, which is ak_ and 39 letters and digits; Authorization is then ignored",
     ],
   ])(
-    "a 401 says which credential was found where, and what was wrong: %j [interfaces 11]",
+    "for a 401 say which credential was found where, and what was wrong: %j [interfaces 11]",
     async (headers, reason) => {
       const name = await fresh();
       const told = await reasonOf(name, "/v1/models", headers as Record<string, string>);
@@ -270,7 +270,7 @@ describe("every refusal has its reasons in the journal", () => {
     },
   );
 
-  it("a 401 says of a session token that it has expired, was not signed here, or lost its key [interfaces 11]", async () => {
+  it("for a 401 say if a session token has expired, was not signed here, or lost its key [interfaces 11]", async () => {
     const name = await fresh();
     const { body } = await api.call("dan", "POST", `/_s/${name}/v1/auth/token`);
     const token = { authorization: `Bearer ${body.access_token}` };
@@ -338,7 +338,7 @@ describe("every refusal has its reasons in the journal", () => {
     ],
     ["ada", "PUT", "/v1/models", "/v1/models does not answer PUT"],
     ["dan", "GET", "/v1/assistants/asst_helper/history?limit=100&action=nonsense", /field action/],
-  ] as const)("%s %s %s has the reason %s [interfaces 11]", async (who, method, path, reason) => {
+  ] as const)("for %s %s %s are %s [interfaces 11]", async (who, method, path, reason) => {
     const name = await fresh();
     const told = await reasonOf(name, path, { "api-key": KEYS[who] }, method);
     if (typeof reason === "string") expect(told).toBe(reason);

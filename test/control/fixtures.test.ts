@@ -27,7 +27,7 @@ async function createdAt(who: "ada"): Promise<string> {
 const asDan = async () => (await api!.call("dan", "GET", "/v1/models")).status;
 
 describe("a fixture's timestamps", () => {
-  it("are exactly those written for a sandbox whose clock is frozen at the epoch [interfaces 5]", async () => {
+  it("are as written for a sandbox whose clock is frozen at the epoch [interfaces 5]", async () => {
     api = await startReference({ fixture });
     expect(await createdAt("ada")).toBe(given);
     expect(await asDan()).toBe(200);
@@ -45,13 +45,13 @@ describe("a fixture's timestamps", () => {
     expect(await asDan()).toBe(401);
   });
 
-  it("are written against the fixture's own epoch where it names one [interfaces 5]", async () => {
+  it("are relative to the fixture's own epoch if it has one [interfaces 5]", async () => {
     api = await startReference({ fixture: { ...fixture, epoch: "2026-03-14T12:00:00.000Z" } });
     expect(await createdAt("ada")).toBe(new Date(Date.parse(given) + 24 * HOUR).toISOString());
   });
 });
 
-describe("a fixture that comes over the control API", () => {
+describe("a fixture given over the control API", () => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-fixtures-"));
   const file = join(folder, "world.yaml");
   writeFileSync(file, "organizations: [{ id: org_secret, name: a line that nobody may read }]\noops: true\n");
@@ -62,7 +62,7 @@ describe("a fixture that comes over the control API", () => {
     ["fixture", path, { fixture: path }] as const,
     ["fixture.extends", path, { fixture: { extends: path } }] as const,
   ]);
-  it.each(asked)("reads no file: %s %s is refused unread [interfaces 4]", async (field, path, body) => {
+  it.each(asked)("reads no file: %s %s is refused [interfaces 4]", async (field, path, body) => {
     api = await startReference();
     const before = (await api.call(undefined, "GET", "/_control/sandboxes")).text;
     for (const call of ["/_control/sandboxes", "/_control/sandboxes/default/reset"]) {
@@ -75,7 +75,7 @@ describe("a fixture that comes over the control API", () => {
     expect((await api.call(undefined, "GET", "/_control/sandboxes")).text).toBe(before);
   });
 
-  it("comes by name, as a value, or as a value that extends a name [interfaces 4]", async () => {
+  it("is a name, a value, or a value that extends a name [interfaces 4]", async () => {
     api = await startReference();
     const make = async (fixture: unknown) =>
       (await api!.call(undefined, "POST", "/_control/sandboxes", { fixture })).status;
@@ -86,7 +86,7 @@ describe("a fixture that comes over the control API", () => {
 });
 
 describe("the default fixture", () => {
-  it("is the reference world, by name and with the same answers as its text [interfaces 5]", async () => {
+  it("is the reference world, by name as by its text [interfaces 5]", async () => {
     const path = "/v1/analytics/usage/limits/org_acme";
     api = await startReference();
     const fromText = await api.call("ada", "GET", path);

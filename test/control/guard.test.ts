@@ -216,7 +216,7 @@ describe("access to the control API and the console", () => {
   );
 
   it.each(["http://localhost:5173", "http://127.0.0.1:{port}", "https://localhost", "http://[::1]:3000"])(
-    "lets a page of %s read the answer, and asks nothing more of it",
+    "lets a page of %s read the answer without further checks",
     async (origin) => {
       const headers = ["Host: 127.0.0.1:{port}", `Origin: ${origin}`];
       const allowed = origin.replace("{port}", String(port));
@@ -242,7 +242,7 @@ describe("access to the control API and the console", () => {
   });
 });
 
-describe("browsers at the emulated API", () => {
+describe("a browser at the emulated API", () => {
   const BROWSERS = [
     "Sec-Fetch-Site: same-origin",
     "Sec-Fetch-Site: none",
@@ -253,7 +253,7 @@ describe("browsers at the emulated API", () => {
   const key = "api-key: ak_adaOwnerAcme000000000000000000000000000";
   const paths = ["/v1/models", "/_s/default/v1/models", "/_s/nobody/v1/models", "/v9/nothing"];
 
-  it.each(FOREIGN_HOSTS)("refuses a browser's call to %j and names --allow-host", async (host) => {
+  it.each(FOREIGN_HOSTS)("is refused at %j, and the refusal names --allow-host", async (host) => {
     for (const mark of BROWSERS) {
       for (const path of paths) {
         const answer = await send({ method: "DELETE", path }, path, [`Host: ${host}`, mark, key]);
@@ -267,7 +267,7 @@ describe("browsers at the emulated API", () => {
     }
   });
 
-  it("names the very option that would let it in", async () => {
+  it("gets the option that would allow it", async () => {
     const answer = await send({ method: "GET", path: "" }, "/v1/models", [
       "Host: Team.example.test:{port}",
       BROWSERS[0]!,
@@ -275,7 +275,7 @@ describe("browsers at the emulated API", () => {
     expect(JSON.parse(answer.body).detail).toContain("--allow-host team.example.test.");
   });
 
-  it("refuses its preflights too, and what names another host in an absolute target", async () => {
+  it("is refused for its preflights too, and for an absolute target with another host", async () => {
     const preflight = await send({ method: "OPTIONS", path: "" }, "/v1/models", [
       "Host: evil.test",
       "Origin: http://evil.test",
@@ -290,14 +290,14 @@ describe("browsers at the emulated API", () => {
     expect(absolute.status).toBe(403);
   });
 
-  it.each(["127.0.0.1:{port}", "localhost", "[::1]:1"])("answers a browser at %s", async (host) => {
+  it.each(["127.0.0.1:{port}", "localhost", "[::1]:1"])("is answered at %s", async (host) => {
     for (const mark of BROWSERS) {
       const answer = await send({ method: "GET", path: "" }, "/v1/models", [`Host: ${host}`, mark, key]);
       expect(answer.status).toBe(200);
     }
   });
 
-  it("answers a browser at an allowed name, and no other", async () => {
+  it("is answered at an allowed name, and at no other", async () => {
     const open = await startReference({ allowHosts: ["app.example.test"] });
     const ask = async (host: string) =>
       (
@@ -315,7 +315,7 @@ describe("browsers at the emulated API", () => {
   });
 
   it.each(["curl/8.5.0", "node", "python-requests/2.31.0", "Java-http-client/17"])(
-    "leaves any Host to %s",
+    "may use any Host if it is %s",
     async (agent) => {
       const headers = ["Host: api.example.test", `User-Agent: ${agent}`, "Sec-Fetch-Mode: cors", key];
       expect((await send({ method: "GET", path: "" }, "/v1/models", headers)).status).toBe(200);
@@ -345,7 +345,7 @@ describe("shared mode", () => {
     ["the token in another scheme", [`Authorization: Basic ${token}`]],
     ["the token as an API key", [`api-key: ${token}`]],
     ["an empty token", ["Authorization: Bearer "]],
-  ])("asks for the token: %s is 401 on every call", async (_name, headers) => {
+  ])("requires the token on every call: %s is 401", async (_name, headers) => {
     for (const { path } of CALLS.filter(({ method, path }) => method === "GET" && path !== "/_console")) {
       const answer = await ask(["Host: box.test", ...headers], path);
       expect(answer.status).toBe(401);
@@ -354,7 +354,7 @@ describe("shared mode", () => {
     }
   });
 
-  it("takes the token, from allowed hosts and origins alone", async () => {
+  it("accepts the token only from allowed hosts and origins", async () => {
     const bearer = `authorization: bearer ${token}`;
     expect((await ask(["Host: box.test", bearer])).status).toBe(200);
     expect((await ask(["Host: box.test:8080", bearer, "Origin: https://box.test"])).status).toBe(200);
@@ -364,7 +364,7 @@ describe("shared mode", () => {
     expect((await ask(["Host: box.test", bearer, "Origin: http://evil.test"])).status).toBe(403);
   });
 
-  it("enforces its limits with an answer that says which", async () => {
+  it("enforces its limits and says which one was reached", async () => {
     const headers = { authorization: `Bearer ${token}` };
     const call = (path: string, body: unknown) =>
       shared.call(undefined, "POST", `/_control/sandboxes${path}`, body, headers);
@@ -388,7 +388,7 @@ describe("shared mode", () => {
   });
 });
 
-it("every answer of the control API, refusals too, is to be taken for what it says it is [interfaces 3]", async () => {
+it("every answer of the control API, refusals too, forbids browsers to guess its type [interfaces 3]", async () => {
   for (const path of ["/_control/health", "/_control/sandboxes/none", "/_control/none"]) {
     const { headers } = await api.call(undefined, "GET", path);
     expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);

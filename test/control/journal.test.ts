@@ -29,7 +29,7 @@ describe("journal", () => {
     expect([body.entries.length, body.total, body.dropped]).toEqual([130, 130, 0]);
   });
 
-  it("an entry says what came, what was answered and why [interfaces 4]", async () => {
+  it("an entry contains the request, the answer and the reasons [interfaces 4]", async () => {
     const name = await fresh();
     const answered = await reparent(name, "dept_ops");
     const { body } = await control("GET", `/${name}/journal`);
@@ -56,7 +56,7 @@ describe("journal", () => {
     expect((await control("GET", `/${name}/journal/req_nope`)).status).toBe(404);
   });
 
-  it("filters, newest first [interfaces 4]", async () => {
+  it("is filtered, newest first [interfaces 4]", async () => {
     const name = await fresh();
     await reparent(name, "dept_ml");
     await reparent(name, "dept_ops");
@@ -91,7 +91,7 @@ describe("journal", () => {
     }
   });
 
-  it("holds as many entries as its setting says, and counts what it lost [interfaces 4]", async () => {
+  it("contains as many entries as its setting says, and counts the lost ones [interfaces 4]", async () => {
     const name = await fresh({ settings: { journal_limit: 5 } });
     for (let i = 0; i < 8; i++) await models(name);
     expect((await control("GET", `/${name}/journal`)).body).toMatchObject({ total: 5, dropped: 3 });
@@ -101,7 +101,7 @@ describe("journal", () => {
     expect((await control("GET", `/${name}/journal`)).body).toEqual({ entries: [], total: 0, dropped: 0 });
   });
 
-  it("verify counts, and explains the nearest misses best first [interfaces 4]", async () => {
+  it("verify counts, and explains the nearest entries best first [interfaces 4]", async () => {
     const name = await fresh();
     await models(name);
     await reparent(name, "dept_ml");
@@ -150,7 +150,7 @@ describe("journal", () => {
     expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
   });
 
-  it("verify takes a method in any case, and refuses a code that there is not with the nearest [interfaces 4]", async () => {
+  it("verify takes a method in any case, and refuses an unknown code with the nearest one [interfaces 4]", async () => {
     const verify = (match: object) => control("POST", "/default/journal/verify", { match, count: 0 });
     const before = (await control("POST", "/default/journal/verify", { match: { method: "GET" }, count: 0 }))
       .body;
@@ -162,7 +162,7 @@ describe("journal", () => {
     expect((await control("GET", "/default/journal?code=INVALID_INPT")).status).toBe(422);
   });
 
-  it("verify is 409 once entries were lost, never ok [interfaces 4]", async () => {
+  it("verify is 409 after entries were lost [interfaces 4]", async () => {
     const name = await fresh({ settings: { journal_limit: 2 } });
     for (let i = 0; i < 3; i++) await models(name);
     const body = { match: { operation: "models.list" }, count: { min: 1 } };
@@ -174,7 +174,7 @@ describe("journal", () => {
     expect((await control("POST", `/${name}/journal/verify`, body)).body.ok).toBe(true);
   });
 
-  it("HAR 1.2, oldest first [interfaces 4]", async () => {
+  it("can be exported as HAR 1.2, oldest first [interfaces 4]", async () => {
     const name = await fresh();
     await reparent(name, "dept_ml");
     await models(name);
@@ -283,7 +283,7 @@ describe("journal stream", () => {
     expect(refused.status).toBe(422);
   });
 
-  it("goes on over a reset and a cleared journal, and ends with its sandbox [interfaces 4]", async () => {
+  it("continues after a reset and a cleared journal, and ends with its sandbox [interfaces 4]", async () => {
     const name = await fresh();
     const live = await follow(name);
     await models(name);
@@ -298,7 +298,7 @@ describe("journal stream", () => {
     await live.ended;
   });
 
-  it("the server closes while streams are open, and answers what is under way", async () => {
+  it("is closed with the server, which still answers running requests", async () => {
     const server = await startReference();
     const stream = await fetch(`${server.url}/_control/sandboxes/default/journal/stream`);
     const slow = await server.call(undefined, "POST", "/_control/sandboxes/default/faults", {
@@ -318,7 +318,7 @@ describe("journal stream", () => {
 });
 
 describe("secrets in the journal [quality 2.14]", () => {
-  it("no canary that was sent in any place shows in journal, entry, stream or archive", async () => {
+  it("are masked in journal, entry, stream and archive, wherever they were sent", async () => {
     const name = await fresh();
     const prefix = `${api.url}/_s/${name}`;
     const canary = "canary7Q";
@@ -375,7 +375,7 @@ describe("secrets in the journal [quality 2.14]", () => {
 });
 
 describe("reports", () => {
-  it("metrics in Prometheus' text format [interfaces 4]", async () => {
+  it("contain metrics in Prometheus' text format [interfaces 4]", async () => {
     const name = await fresh();
     await models(name);
     const answer = await api.call(undefined, "GET", "/_control/metrics");
@@ -387,7 +387,7 @@ describe("reports", () => {
     expect(answer.text).toMatch(/^understudy_sandboxes \d+$/m);
   });
 
-  it("serves the OpenAPI document and the ledger [interfaces 4]", async () => {
+  it("contain the OpenAPI document and the ledger [interfaces 4]", async () => {
     const openapi = (await api.call(undefined, "GET", "/_control/openapi.json")).body;
     expect(openapi.openapi).toMatch(/^3\.1/);
     expect(Object.keys(openapi.paths).length).toBeGreaterThan(5);

@@ -32,9 +32,9 @@ afterEach(async () => {
   }
 });
 
-describe("--durable, the ledger: what was answered is kept", () => {
+describe("--durable, once a request was answered", () => {
   it.each(API.operations.filter((operation) => !readsOnly(operation)).map(({ id }) => id))(
-    "keeps what %s did, and that it was counted [interfaces 2]",
+    "stores what %s did, and that it was counted [interfaces 2]",
     async (id) => {
       const { path, method } = API.operations.find((operation) => operation.id === id)!;
       world = await FreshWorld.create(api);
@@ -45,7 +45,7 @@ describe("--durable, the ledger: what was answered is kept", () => {
     },
   );
 
-  it("keeps that a request was read, refused and counted, and how far a rule has come [interfaces 2]", async () => {
+  it("stores that a request was read, refused and counted, and how far a rule has come [interfaces 2]", async () => {
     world = await FreshWorld.create(api);
     await world.control("POST", "/faults", { match: { operation: "threads.delete" }, sequence: [503, 429] });
     const at = { who: "dan", params: { thread_id: "thread_long" } } as const;
@@ -56,7 +56,7 @@ describe("--durable, the ledger: what was answered is kept", () => {
     await expectKept(api, folder, true);
   });
 
-  it.each(SAVED_CALLS.map(({ id }) => id))("keeps what %s did [interfaces 2]", async (id) => {
+  it.each(SAVED_CALLS.map(({ id }) => id))("stores what %s did [interfaces 2]", async (id) => {
     world = await FreshWorld.create(api);
     const before = JSON.stringify(await everythingOf(api));
     await controlSteps(api, world)[id]!();
@@ -66,7 +66,7 @@ describe("--durable, the ledger: what was answered is kept", () => {
     if (!isRound) expect(JSON.stringify(await everythingOf(api))).not.toBe(before);
   });
 
-  it("keeps what every kind of timer did, and what is still to come [interfaces 2]", async () => {
+  it("stores what every kind of timer did, and the pending ones [interfaces 2]", async () => {
     world = await FreshWorld.create(api);
     await setTimers(world);
     const kinds = new Set<string>();

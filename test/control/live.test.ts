@@ -16,8 +16,8 @@ const pathsOf = (events: EventStream["events"]) =>
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   events.flatMap(({ data }) => data.requests.map(({ path }: any) => path));
 
-describe("following a sandbox for a page", () => {
-  it("begins with what is kept, in lines without messages or secrets, and goes on [interfaces 11]", async () => {
+describe("the console's stream of a sandbox", () => {
+  it("begins with the stored entries, without messages and secrets, and then sends new ones [interfaces 11]", async () => {
     await act("thread_1");
     const stream = await EventStream.open(api, "dan", LIVE);
     const [first] = await stream.upTo(1);
@@ -44,7 +44,7 @@ describe("following a sandbox for a page", () => {
     stream.leave();
   });
 
-  it("tells how long an attempt to deliver waited, by its entry in the history [interfaces 14]", async () => {
+  it("says how long a delivery attempt waited, by its entry in the history [interfaces 14]", async () => {
     const receiver = await api.call(undefined, "POST", LIVE.replace("live", "receivers"), { answers: [200] });
     const hook = { url: receiver.body.url, events: ["thread.deleted"] };
     await api.call("ada", "POST", "/webhooks", hook);
@@ -67,7 +67,7 @@ describe("following a sandbox for a page", () => {
     stream.leave();
   });
 
-  it("goes on behind the last event that came [interfaces 11]", async () => {
+  it("continues after the last event that was received [interfaces 11]", async () => {
     await act("thread_1");
     const stream = await EventStream.open(api, "dan", LIVE);
     const [first] = await stream.upTo(1);
@@ -79,7 +79,7 @@ describe("following a sandbox for a page", () => {
     resumed.leave();
   });
 
-  it("starts again after a reset, a clearing, and in another sandbox of the same name [interfaces 11]", async () => {
+  it("restarts after a reset, a clearing, and in another sandbox of the same name [interfaces 11]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "again" });
     const path = LIVE.replace("default", "again");
     const stream = await EventStream.open(api, "dan", path);
@@ -105,7 +105,7 @@ describe("following a sandbox for a page", () => {
     }
   });
 
-  it("tells what changed the world, and again what was undone [interfaces 11]", async () => {
+  it("sends each change of the world, and again when it is undone [interfaces 11]", async () => {
     const stream = await EventStream.open(api, "dan", LIVE);
     await stream.upTo(1);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
@@ -132,7 +132,7 @@ describe("following a sandbox for a page", () => {
     other.leave();
   });
 
-  it("sends a long journal in pieces, none of it twice [interfaces 11]", async () => {
+  it("sends a long journal in pieces, and nothing twice [interfaces 11]", async () => {
     for (let count = 0; count < 260; count += 1) await act(`thread_${count}`);
     const stream = await EventStream.open(api, "dan", LIVE);
     await stream.upTo(2);

@@ -168,7 +168,7 @@ describe.each([
     );
   });
 
-  it("changes state and time, keeps, compares and takes back [interfaces 13]", async () => {
+  it("changes state and time, stores and compares snapshots, and rewinds [interfaces 13]", async () => {
     await call(client, "save_or_restore", { sandbox, action: "save", snapshot: "start" });
     const record = { title: "Made by a model" };
     const { id } = await call(client, "change_state", {
@@ -260,7 +260,7 @@ describe.each([
   });
 });
 
-describe("the way in", () => {
+describe("a connection by MCP", () => {
   const post = (body: string, headers: Record<string, string> = {}) =>
     fetch(`${understudy.url}/_control/mcp`, {
       method: "POST",
@@ -272,7 +272,7 @@ describe("the way in", () => {
       body,
     });
 
-  it("is protected by the guard of the control API: token, Host and Origin [interfaces 13]", async () => {
+  it("is subject to the guard of the control API: token, Host and Origin [interfaces 13]", async () => {
     const shared = await createUnderstudy({ shared: { token: "a-token-of-sixteen" } });
     try {
       await expect(overHttp(shared.url)).rejects.toThrow();
@@ -284,12 +284,12 @@ describe("the way in", () => {
     expect((await post("{}", { origin: "https://elsewhere.example" })).status).toBe(403);
   });
 
-  it("caps bodies, and answers what is not a message [interfaces 13]", async () => {
+  it("limits bodies, and answers to what is not a message [interfaces 13]", async () => {
     expect((await post(JSON.stringify({ long: "x".repeat(2 * 1024 * 1024) }))).status).toBe(413);
     expect((await post("{")).status).toBe(400);
   });
 
-  it("one look at the control API that failed is not for ever [interfaces 13]", async () => {
+  it("works after a failed first attempt to reach the control API [interfaces 13]", async () => {
     let url = "http://127.0.0.1:9";
     const serve = mcpOverHttp({ url: () => url, token: undefined, version: "0.1.0" });
     const front = createServer((request, response) => {
@@ -307,13 +307,13 @@ describe("the way in", () => {
     }
   });
 
-  it("a command without a server says so and ends [interfaces 13]", async () => {
+  it("ends with a message if a command finds no server [interfaces 13]", async () => {
     const { code, stderr, stdout } = await runCommand(["mcp", "--url", "http://127.0.0.1:9"]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain("No Understudy answers at http://127.0.0.1:9");
   });
 
-  it("a client that an agent uses by hand gets other verdicts, or none while it runs [interfaces 21]", async () => {
+  it("grades a client that an agent uses by hand with the same verdicts [interfaces 21]", async () => {
     const client = await overHttp();
     const [sandbox, checks] = ["by-hand", ["no-retry-of-403", "honours-retry-after", "gives-up-on-silence"]];
     await call(client, "create_sandbox", { name: sandbox });
@@ -355,7 +355,7 @@ describe("the way in", () => {
     expect(await test("stop")).toMatchObject({ report: { verdict: "not-graded" } });
   });
 
-  it("the tools are those that the interfaces name [interfaces 13]", () => {
+  it("has the tools that the interfaces list [interfaces 13]", () => {
     expect(TOOLS.map(({ name }) => name)).toEqual([...READING, ...WRITING]);
   });
 });

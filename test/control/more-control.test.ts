@@ -17,10 +17,10 @@ async function fresh(settings: object = {}): Promise<string> {
   return name;
 }
 
-describe("rules on paths outside the contract", () => {
+describe("a rule on a path outside the contract", () => {
   const arm = (name: string, rule: object) => control("POST", `/${name}/faults`, rule);
 
-  it("a rule with a path and an answer of its own serves what the emulated API lacks [interfaces 11]", async () => {
+  it("serves an answer of its own [interfaces 11]", async () => {
     const name = await fresh();
     const call = (method: string, path: string, body?: unknown) =>
       api.call("dan", method, `/_s/${name}${path}`, body);
@@ -53,7 +53,7 @@ describe("rules on paths outside the contract", () => {
     expect((await call("GET", "/v1/models")).body.models.length).toBeGreaterThan(0);
   });
 
-  it("such a path asks for credentials and counts the caller, unless the rule is public [interfaces 11]", async () => {
+  it("requires credentials and counts the caller, unless the rule is public [interfaces 11]", async () => {
     const name = await fresh();
     const ask = (as: "dan" | "finn" | undefined, path: string) => api.call(as, "GET", `/_s/${name}${path}`);
     const body = { tools: [] };
@@ -73,7 +73,7 @@ describe("rules on paths outside the contract", () => {
     expect([odd.status, odd.body.detail]).toEqual([422, expect.stringContaining("`public`")]);
   });
 
-  it("such a path refuses callers of foreign organizations as the API's own do [interfaces 11]", async () => {
+  it("refuses callers of foreign organizations as the API's own operations do [interfaces 11]", async () => {
     const name = await fresh();
     const ask = (as: "dan" | "ada", path: string) => api.call(as, "GET", `/_s/${name}${path}`);
     const body = { tools: [] };
@@ -96,7 +96,7 @@ describe("rules on paths outside the contract", () => {
     expect((await ask("dan", "/v1/organizations/org_acme/teas")).status).toBe(418);
   });
 
-  it("entries of a sequence carry status, headers and body, or a code with details [interfaces 6]", async () => {
+  it("answers the entries of a sequence with status, headers and body, or a code with details [interfaces 6]", async () => {
     const name = await fresh();
     const rule = {
       match: { path: "/v1/jobs/1" },
@@ -135,7 +135,7 @@ describe("rules on paths outside the contract", () => {
     [{ sequence: [{ error: "NOT_FOUND" }] }, "sequence[0].error", "not a code of the catalogue"],
     [{ match: { event: "*" }, sequence: [{ status: 500, body: "x" }] }, "sequence[0]", "a receiver answers"],
   ])(
-    "an entry of a sequence that cannot work is refused: %j [interfaces 6]",
+    "is refused with an entry of a sequence that cannot work: %j [interfaces 6]",
     async (rule, place, sentence) => {
       const { status, text } = await arm("default", rule);
       expect([status, text]).toEqual([422, expect.stringContaining(place)]);
@@ -143,7 +143,7 @@ describe("rules on paths outside the contract", () => {
     },
   );
 
-  it("every effect works there: codes, broken connections, delays, sequences [interfaces 11]", async () => {
+  it("has every effect: codes, broken connections, delays, sequences [interfaces 11]", async () => {
     const name = await fresh();
     const ask = (path: string) => api.call("dan", "GET", `/_s/${name}${path}`);
     const armed = [
@@ -166,7 +166,7 @@ describe("rules on paths outside the contract", () => {
     expect(statuses).toEqual([429, 200, 503, 200]);
   });
 
-  it("explain knows them [interfaces 11]", async () => {
+  it("is explained by a dry run [interfaces 11]", async () => {
     const name = await fresh();
     await arm(name, {
       id: "tools",
@@ -195,14 +195,14 @@ describe("rules on paths outside the contract", () => {
       { match: { path: "/v1/tools", operation: "models.list" }, effect: { status: 200 } },
       "is not a path of an operation",
     ],
-  ])("a rule that could never trigger is refused: %j [interfaces 11]", async (rule, sentence) => {
+  ])("is refused if it could never trigger: %j [interfaces 11]", async (rule, sentence) => {
     const { status, body } = await arm("default", rule);
     expect([status, body.detail]).toEqual([422, expect.stringContaining(sentence)]);
   });
 });
 
-describe("coverage adds up", () => {
-  it("over all sandboxes, those that are gone included, and what is reported [interfaces 11]", async () => {
+describe("coverage of a server", () => {
+  it("sums up all sandboxes, deleted ones included, and reported outcomes [interfaces 11]", async () => {
     const all = async () => (await api.call(undefined, "GET", "/_control/coverage")).body;
     interface Matrix {
       operations: { operation: string; outcomes: { status: number; hits: number }[] }[];
@@ -235,7 +235,7 @@ describe("coverage adds up", () => {
   });
 });
 
-describe("requests from pages of other origins [G30]", () => {
+describe("a request from a page of another origin [G30]", () => {
   const origin = "https://app.example.test";
   const preflight = (name: string, asked: string) =>
     fetch(`${api.url}/_s/${name}/v1/models`, {
@@ -243,7 +243,7 @@ describe("requests from pages of other origins [G30]", () => {
       headers: { origin, "access-control-request-method": "GET", "access-control-request-headers": asked },
     });
 
-  it("cors_headers are allowed in addition to the API's own; * allows any requested header [interfaces 11]", async () => {
+  it("may have the headers of cors_headers in addition to the API's own, and any with * [interfaces 11]", async () => {
     const named = await fresh({ cors_origins: [origin], cors_headers: ["X-Trace"] });
     const allowed = (await preflight(named, "x-other")).headers
       .get("access-control-allow-headers")!
@@ -261,7 +261,7 @@ describe("requests from pages of other origins [G30]", () => {
     expect((await preflight(foreign, "x-other")).headers.get("access-control-allow-headers")).toBeNull();
   });
 
-  it("cors_credentials says so in preflights and answers, and only to allowed origins [interfaces 11]", async () => {
+  it("may have credentials with cors_credentials, from allowed origins only [interfaces 11]", async () => {
     const name = await fresh({ cors_origins: [origin], cors_credentials: true });
     const answer = await fetch(`${api.url}/_s/${name}/v1/models`, { headers: { origin } });
     for (const { headers } of [await preflight(name, ""), answer])
@@ -277,14 +277,14 @@ describe("requests from pages of other origins [G30]", () => {
     expect((await preflight(off, "")).headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  it("a header's name that is none is refused [interfaces 11]", async () => {
+  it("is not affected by an invalid header name, which is refused [interfaces 11]", async () => {
     const { status, body } = await control("POST", "", { settings: { cors_headers: ["X Trace"] } });
     expect([status, body.field]).toEqual([422, "settings.cors_headers[0]"]);
   });
 });
 
 describe("start --delay", () => {
-  it("every answer of every sandbox is late, also after a reset, and rules go before it [interfaces 11]", async () => {
+  it("delays every answer of every sandbox, also after a reset, and rules come first [interfaces 11]", async () => {
     const slow = await startReference({ delay: "15ms" });
     const call = async () => (await slow.call("dan", "GET", "/v1/models")).headers.get("x-sandbox-decision");
     expect(await call()).toBe("fault:start/delay");
@@ -299,7 +299,7 @@ describe("start --delay", () => {
     await slow.close();
   });
 
-  it("percentiles draw from the seed, so that a reset brings the same delays [interfaces 11]", async () => {
+  it("draws percentiles from the seed, so that a reset repeats the delays [interfaces 11]", async () => {
     const slow = await startReference({ delay: { p50: 2, p99: 20 } });
     const drawn = async () => {
       const reasons: string[] = [];

@@ -37,13 +37,13 @@ describe("{name}.localhost addresses a sandbox [interfaces 16]", () => {
     "MINE.LocalHost:4747",
     "mine.localhost.",
     "mine.localhost.:4747",
-  ])("%s is the sandbox `mine`, whatever the case, dot and port", async (host) => {
+  ])("reaches the sandbox `mine` as %s, in any case, with dot and port", async (host) => {
     await make({ name: "mine" });
     expect((await called(host, "/v1/models")).status).toBe(200);
     expect([await seen("mine"), await seen("default")]).toEqual([["/v1/models"], []]);
   });
 
-  it("two servers on one machine have their own sandboxes of a name", async () => {
+  it("is separate for two servers on one machine", async () => {
     const other = await startReference();
     await make({ name: "mine" });
     await other.call(undefined, "POST", "/_control/sandboxes", { name: "mine" });
@@ -53,13 +53,13 @@ describe("{name}.localhost addresses a sandbox [interfaces 16]", () => {
     expect([await seen("mine"), elsewhere.body.total]).toEqual([["/v1/models"], 0]);
   });
 
-  it("default.localhost, localhost and addresses are `default`", async () => {
+  it("is `default` for default.localhost, localhost and addresses", async () => {
     for (const host of ["default.localhost", "localhost", "localhost.", "127.0.0.1:4747", "[::1]:4747"])
       expect([host, (await called(host, "/v1/models")).status]).toEqual([host, 200]);
     expect(await seen("default")).toHaveLength(5);
   });
 
-  it("the path's prefix is stronger than X-Sandbox, which is stronger than the host", async () => {
+  it("is overruled by X-Sandbox, and both by the path's prefix", async () => {
     for (const name of ["one", "two", "three"]) await make({ name });
     await called("one.localhost", "/_s/two/v1/models", ["X-Sandbox: three"]);
     await called("one.localhost", "/v1/models", ["X-Sandbox: three"]);
@@ -68,7 +68,7 @@ describe("{name}.localhost addresses a sandbox [interfaces 16]", () => {
   });
 
   it.each(["nobody", "a.mine", "under_score", "-", "xn--nxasmq6b"])(
-    "%s.localhost is an unknown sandbox, with the list of those there are",
+    "answers for %s.localhost with the list of known sandboxes",
     async (name) => {
       await make({ name: "mine" });
       const { status, headers, body } = await called(`${name}.localhost`, "/v1/models");
@@ -77,7 +77,7 @@ describe("{name}.localhost addresses a sandbox [interfaces 16]", () => {
     },
   );
 
-  it("a name that ends in a hyphen, which no resolver takes, is reached by header and prefix as before", async () => {
+  it("leaves a name that ends in a hyphen, which no resolver accepts, to header and prefix", async () => {
     await make({ name: "odd-" });
     for (const answer of [
       await called("odd-.localhost", "/v1/models"),
@@ -86,7 +86,7 @@ describe("{name}.localhost addresses a sandbox [interfaces 16]", () => {
       expect(answer.status).toBe(200);
   });
 
-  it("URLs that are handed out have the name that was called, and need no prefix", async () => {
+  it("is in the URLs that are handed out, which need no prefix", async () => {
     await make({ name: "mine" });
     expect(await uploadUrl("mine.localhost:1", "")).toMatch(/^http:\/\/mine\.localhost:1\/upload\//);
     expect(await uploadUrl("mine.localhost:1", "/_s/mine")).toMatch(
@@ -100,7 +100,7 @@ describe("{name}.localhost addresses a sandbox [interfaces 16]", () => {
     expect(urls).toEqual(["http://mine.localhost:1/_s/default", "http://mine.localhost:1"]);
   });
 
-  it("a shared server tells no one the names of its sandboxes", async () => {
+  it("lists no names of sandboxes on a shared server", async () => {
     const shared = await startReference({ shared: { token: "a-token-of-this-test" } });
     try {
       const answer = await shared.call("dan", "GET", "/_s/nobody/v1/models");
@@ -138,8 +138,8 @@ const json = (body: object): RequestInit => ({
   headers: { "content-type": "application/json" },
 });
 
-describe("an origin of its own [interfaces 16]", () => {
-  it("is a port that serves this sandbox alone, until it is deleted", async () => {
+describe("a sandbox's own port [interfaces 16]", () => {
+  it("serves this sandbox only, until it is deleted", async () => {
     const { name, origin, base_url } = await make({ name: "mine", origin: true });
     expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(base_url).toBe(`${api.url}/_s/mine`);
@@ -165,7 +165,7 @@ describe("an origin of its own [interfaces 16]", () => {
     "/_control/mcp",
     "/_console",
     "/_receivers/other/r_1",
-  ])("its port answers %s with 421", async (path) => {
+  ])("answers %s with 421", async (path) => {
     for (const name of ["other", "mine2"]) await make({ name });
     const { origin } = await make({ name: "mine", origin: true });
     const answer = await fetchAs(origin, path);
@@ -173,7 +173,7 @@ describe("an origin of its own [interfaces 16]", () => {
     for (const name of ["other", "mine2", "default"]) expect(await seen(name)).toEqual([]);
   });
 
-  it("X-Sandbox and the name of another are misdirected there, its own name is not", async () => {
+  it("answers 421 to X-Sandbox and the name of another sandbox, and accepts its own", async () => {
     await make({ name: "other" });
     const { origin } = await make({ name: "mine", origin: true });
     const status = async (headers: Record<string, string>, path = "/v1/models") =>
@@ -183,7 +183,7 @@ describe("an origin of its own [interfaces 16]", () => {
     expect(await status({}, "/_s/mine/v1/models")).toBe(200);
   });
 
-  it("uploads, streams and receivers that it hands out stay at its port", async () => {
+  it("is in the URLs of uploads, streams and receivers that it hands out", async () => {
     const { origin } = await make({ name: "mine", origin: true });
     const announced = await fetchAs(origin, UPLOAD_URL, json(ANNOUNCED));
     const { upload_url } = (await announced.json()) as { upload_url: string };
@@ -199,13 +199,13 @@ describe("an origin of its own [interfaces 16]", () => {
     expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(200);
   });
 
-  it("a fork made there has the server's address", async () => {
+  it("is not in a fork made there, which has the server's address", async () => {
     const { origin } = await make({ name: "mine", origin: true });
     const forked = await fetch(`${origin}/_control/sandboxes/mine/fork`, json({ name: "second" }));
     expect(await forked.json()).toMatchObject({ base_url: `${api.url}/_s/second`, origin: null });
   });
 
-  it("a kept connection to the port of a deleted sandbox reaches no other", async () => {
+  it("reaches no other sandbox over a kept connection after its own is deleted", async () => {
     const { origin } = await make({ name: "mine", origin: true });
     const socket = openSocket(Number(new URL(origin).port), "127.0.0.1");
     const ask = `GET /v1/models HTTP/1.1\r\nHost: x\r\napi-key: ${KEYS.dan}\r\n\r\n`;
@@ -217,14 +217,14 @@ describe("an origin of its own [interfaces 16]", () => {
     expect(await seen("default")).toEqual([]);
   });
 
-  it("the call that deletes it may come over it", async () => {
+  it("accepts the call that deletes its sandbox", async () => {
     const { origin } = await make({ name: "mine", origin: true });
     const answer = await fetch(`${origin}/_control/sandboxes/mine`, { method: "DELETE" });
     expect(answer.status).toBe(204);
     await expect(fetch(origin)).rejects.toThrow();
   });
 
-  it("where no port is free the answer is 503, and nothing is left behind", async () => {
+  it("is refused with 503 if no port is free, and nothing is left behind", async () => {
     vi.spyOn(SocketServer.prototype, "listen").mockImplementation(function (this: SocketServer) {
       queueMicrotask(() => this.emit("error", new Error("listen EADDRINUSE: address already in use")));
       return this;
@@ -237,14 +237,14 @@ describe("an origin of its own [interfaces 16]", () => {
     expect(await make({ name: "mine", origin: true })).toMatchObject({ origin: expect.any(String) });
   });
 
-  it("a fixture that cannot be used opens no port", async () => {
+  it("is not opened for a fixture that cannot be used", async () => {
     const listen = vi.spyOn(SocketServer.prototype, "listen");
     expect((await control("POST", "", { origin: true, fixture: "nowhere" })).status).toBe(422);
     expect((await control("POST", "", { origin: "yes" })).status).toBe(422);
     expect(listen).not.toHaveBeenCalled();
   });
 
-  it("the end of the server is the end of its ports", async () => {
+  it("is closed with the server", async () => {
     const own = await startReference();
     const made = await own.call(undefined, "POST", "/_control/sandboxes", { origin: true });
     const { origin } = made.body;
@@ -265,7 +265,7 @@ describe("an origin of its own [interfaces 16]", () => {
     expect(shown.body).toMatchObject({ origin: null, base_url: `${after.url}/_s/mine` });
   });
 
-  it("a shared server opens a limited number, and only for those who have the token", async () => {
+  it("is limited in number on a shared server, and only for clients with the token", async () => {
     const token = "a-token-of-this-test";
     const shared = await startReference({ shared: { token, limits: { origins: 1 } } });
     try {
@@ -284,7 +284,7 @@ describe("an origin of its own [interfaces 16]", () => {
     }
   });
 
-  it("a page of another site gets nothing there either", async () => {
+  it("is closed to pages of other sites too", async () => {
     const { origin } = await make({ name: "mine", origin: true });
     const asked = await fetch(`${origin}/_control/sandboxes/mine`, {
       headers: { origin: "https://evil.test" },
@@ -292,7 +292,7 @@ describe("an origin of its own [interfaces 16]", () => {
     expect(asked.status).toBe(403);
   });
 
-  it("a request that came over it can be repeated, with the same URLs in its answer", async () => {
+  it("is in the answer to a repeated request that came over it", async () => {
     const { origin } = await make({ name: "mine", origin: true, clock: { mode: "frozen" } });
     await (await fetchAs(origin, UPLOAD_URL, json(ANNOUNCED))).text();
     const sandbox = await connect(api.url).open("mine");
@@ -303,7 +303,7 @@ describe("an origin of its own [interfaces 16]", () => {
 });
 
 describe("a server whose `default` refuses [interfaces 16]", () => {
-  it("answers a base URL without its path with 421, and says which sandboxes there are", async () => {
+  it("answers 421 to a base URL without its path, and lists the sandboxes", async () => {
     const understudy = await createUnderstudy({ refuseDefault: true });
     try {
       const sandbox = await understudy.sandbox({ name: "mine" });

@@ -16,8 +16,8 @@ afterEach(() => api.close());
 
 const put = (body: object) => api.call(undefined, "PUT", OPERATIONS, body);
 
-describe("operations of one sandbox", () => {
-  it("are served in it alone, and are listed with their collections [interfaces 18]", async () => {
+describe("an OpenAPI document of one sandbox", () => {
+  it("is served in this sandbox only, and lists its operations and collection [interfaces 18]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
     const { status, body } = await put({ openapi: TEXT });
     expect([status, body.total, body.warnings]).toEqual([200, 30, []]);
@@ -31,7 +31,7 @@ describe("operations of one sandbox", () => {
     expect((await api.call(undefined, "GET", OPERATIONS)).body.total).toBe(30);
   });
 
-  it("are replaced and taken away, and the rest of the sandbox stays [interfaces 18]", async () => {
+  it("is replaced and removed, and the rest of the sandbox stays [interfaces 18]", async () => {
     await put({ openapi: TEXT });
     const { body: project } = await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" });
     // The same document again: an edit keeps the records.
@@ -44,7 +44,7 @@ describe("operations of one sandbox", () => {
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
   });
 
-  it("may be an object with bindings beside it [interfaces 18]", async () => {
+  it("may be an object with separate bindings [interfaces 18]", async () => {
     const openapi = {
       openapi: "3.0.3",
       paths: {
@@ -64,7 +64,7 @@ describe("operations of one sandbox", () => {
     expect((await api.call(undefined, "GET", "/v1/hello")).status).toBe(401);
   });
 
-  it("that the reference has stay the reference's, and a warning names them [interfaces 18]", async () => {
+  it("does not replace operations of the reference, and a warning names them [interfaces 18]", async () => {
     const openapi = {
       openapi: "3.1.0",
       paths: { "/v1/models": { get: { operationId: "own", responses: {} } } },
@@ -87,7 +87,7 @@ describe("operations of one sandbox", () => {
       'bindings: openapi has no operation "a"',
     ],
     ["no document", { openapi: 3 }, "this is not an OpenAPI document"],
-  ])("are refused as a whole, %s, and the earlier ones stay", async (_, sent, message) => {
+  ])("is refused as a whole, %s, and the earlier one stays", async (_, sent, message) => {
     await put({ openapi: TEXT });
     const { status, body } = await put(sent);
     expect(status).toBe(422);
@@ -95,7 +95,7 @@ describe("operations of one sandbox", () => {
     expect((await api.call(undefined, "GET", OPERATIONS)).body.total).toBe(30);
   });
 
-  it("are in the timeline: when they came, and what their requests changed [interfaces 10]", async () => {
+  it("is in the timeline: when it came, and what its requests changed [interfaces 10]", async () => {
     await put({ openapi: TEXT });
     await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" });
     const { body } = await api.call(undefined, "GET", `${CONTROL}/history`);
@@ -105,7 +105,7 @@ describe("operations of one sandbox", () => {
     );
   });
 
-  it("go with a bundle, which is replayed elsewhere without a file [interfaces 4]", async () => {
+  it("is part of a bundle, which is replayed elsewhere without a file [interfaces 4]", async () => {
     await put({ openapi: TEXT });
     await api.call(undefined, "POST", `${CONTROL}/reset`, {});
     await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" });
@@ -126,7 +126,7 @@ describe("operations of one sandbox", () => {
     });
   });
 
-  it("have a scenario for each documented refusal, here alone [interfaces 6]", async () => {
+  it("has a scenario for each documented refusal, in this sandbox only [interfaces 6]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
     await put({ openapi: TEXT });
     const { items } = (await api.call(undefined, "GET", `${CONTROL}/scenarios`)).body;

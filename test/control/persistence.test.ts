@@ -56,8 +56,8 @@ async function infraPath(api: Api): Promise<string> {
 
 const database = () => join(folder, "understudy.db");
 
-describe("--persist", () => {
-  it("a restart continues where it ended: data, clock, timers, tokens, snapshots, sandboxes [interfaces 2]", async () => {
+describe("a world saved with --persist", () => {
+  it("continues after a restart: data, clock, timers, tokens, snapshots, sandboxes [interfaces 2]", async () => {
     const first = await start();
     await move(first, "dept_ops");
     const { body: token } = await first.call("dan", "POST", "/v1/auth/token");
@@ -90,7 +90,7 @@ describe("--persist", () => {
     expect(await infraPath(second)).toBe("dept_acme/dept_ops/dept_infra");
   });
 
-  it("a fork still names its origin after a restart, to those who ask [interfaces 2]", async () => {
+  it("still names a fork's origin after a restart [interfaces 2]", async () => {
     const list = async (api: Api) =>
       Object.fromEntries(
         (await api.call(undefined, "GET", "/_control/sandboxes?forks=true")).body.items.map(
@@ -106,7 +106,7 @@ describe("--persist", () => {
     expect(await list(await start())).toEqual({ default: null, branch: "default" });
   });
 
-  it("a deleted sandbox stays deleted [interfaces 2]", async () => {
+  it("does not contain a deleted sandbox [interfaces 2]", async () => {
     const first = await start();
     await first.call(undefined, "POST", "/_control/sandboxes", { name: "gone" });
     await first.call(undefined, "DELETE", "/_control/sandboxes/gone");
@@ -115,7 +115,7 @@ describe("--persist", () => {
     expect((await second.call(undefined, "GET", "/_control/sandboxes/gone")).status).toBe(404);
   });
 
-  it("a second server cannot use the folder, and says who does [interfaces 2]", async () => {
+  it("cannot be used by a second server, whose message names the first [interfaces 2]", async () => {
     await start();
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
       `in use by process ${process.pid};`,
@@ -127,7 +127,7 @@ describe("--persist", () => {
     );
   });
 
-  it("an unreadable file gives a one-sentence error, and stays where it is [interfaces 2]", async () => {
+  it("is refused with one sentence if a file is unreadable, and the file stays [interfaces 2]", async () => {
     mkdirSync(database(), { recursive: true });
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
       /^--persist: .*\.$/,
@@ -141,7 +141,7 @@ describe("--persist", () => {
     ["cut by its last byte", () => truncateSync(database(), statSync(database()).size - 1)],
     ["filled with NUL", () => writeFileSync(database(), Buffer.alloc(statSync(database()).size))],
   ])(
-    "a file that is %s: the previous copy is used, and the bad one kept [interfaces 2]",
+    "is restored from the previous copy if a file is %s, and the bad one is kept [interfaces 2]",
     async (_, damage) => {
       const first = await start(true);
       await move(first, "dept_ops");
@@ -155,7 +155,7 @@ describe("--persist", () => {
     },
   );
 
-  it("a file of a newer version is left alone and says so [interfaces 2]", async () => {
+  it("is refused and unchanged if its file is of a newer version [interfaces 2]", async () => {
     const first = await start();
     await stop(first);
     const bytes = readFileSync(database());
@@ -168,7 +168,7 @@ describe("--persist", () => {
     expect(contentsOf(folder)).toEqual(before);
   });
 
-  it("--durable: what was acknowledged survives kill -9 [interfaces 2]", async () => {
+  it("has every acknowledged change after kill -9 with --durable [interfaces 2]", async () => {
     for (let round = 0; round < 3; round++) {
       const acknowledged = await writeUntilKilled(folder);
       expect(acknowledged.length).toBeGreaterThan(0);

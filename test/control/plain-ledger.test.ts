@@ -41,8 +41,8 @@ afterEach(async () => {
 /** A copy may be of a moment in which something was being saved. */
 const kept = () => vi.waitFor(() => expectKept(api, folder, false), { timeout: 120_000, interval: 600 });
 
-describe("--persist, the ledger: what has changed is found and saved", () => {
-  it("whatever an emulated operation does is kept [interfaces 2]", async () => {
+describe("--persist, without a request that waits,", () => {
+  it("stores what every emulated operation does [interfaces 2]", async () => {
     const prepared: { id: string; world: FreshWorld; sent: Sent; status: number }[] = [];
     for (const { id } of API.operations.filter((operation) => !readsOnly(operation))) {
       const world = await FreshWorld.create(api);
@@ -57,7 +57,7 @@ describe("--persist, the ledger: what has changed is found and saved", () => {
     await kept();
   });
 
-  it("whatever a control call does is kept [interfaces 2]", async () => {
+  it("stores what every control call does [interfaces 2]", async () => {
     const worlds: [string, FreshWorld][] = [];
     for (const { id } of SAVED_CALLS) worlds.push([id, await FreshWorld.create(api)]);
     await kept();
@@ -65,7 +65,7 @@ describe("--persist, the ledger: what has changed is found and saved", () => {
     await kept();
   });
 
-  it("whatever a timer does is kept, and what is still to come [interfaces 2]", async () => {
+  it("stores what every timer does, and the pending ones [interfaces 2]", async () => {
     // One for each advance, which is its last: the others have not come as far.
     const worlds: FreshWorld[] = [];
     for (const i of ADVANCES.keys()) {
@@ -82,7 +82,7 @@ describe("--persist, the ledger: what has changed is found and saved", () => {
     expect([...kinds].sort()).toEqual([...TIMER_KINDS].sort());
   });
 
-  it("a timer's changes are saved without a request [interfaces 2]", { timeout: 120_000 }, async () => {
+  it("stores a timer's changes [interfaces 2]", { timeout: 120_000 }, async () => {
     const fresh = await FreshWorld.create(api);
     await setTimers(fresh);
     const { world } = api.understudy.sandboxes.get(fresh.name)!;

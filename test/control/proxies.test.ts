@@ -113,13 +113,13 @@ it.each([
     { forwarded: "for=192.0.2.1", "x-forwarded-host": "dev.example.test", "x-forwarded-proto": "https" },
     PUBLIC,
   ],
-])("all URLs follow %s of a trusted proxy [A6]", async (_what, headers, expected) => {
+])("all URLs follow the header %s of a trusted proxy [A6]", async (_what, headers, expected) => {
   const { url } = await startBehind(headers, TRUSTED);
   const urls = begin(await handedOut(url));
   expect(urls).toEqual(urls.map(([what]) => [what, expected]));
 });
 
-it("the scheme alone is taken where the proxy keeps Host", async () => {
+it("the scheme of all URLs is a trusted proxy's even if it preserves Host", async () => {
   const { url } = await startBehind({ "x-forwarded-proto": "https" }, TRUSTED);
   const urls = begin(await handedOut(url));
   expect(urls).toEqual(urls.map(([what]) => [what, url.replace("http:", "https:")]));
@@ -128,7 +128,7 @@ it("the scheme alone is taken where the proxy keeps Host", async () => {
 it.each([
   [{}, "no address is trusted"],
   [{ trustProxy: ["10.0.0.0/8", "::1"] }, "it comes from another address"],
-] as [UnderstudyOptions, string][])("with %j the headers are ignored, since %s", async (options) => {
+] as [UnderstudyOptions, string][])("headers %j are ignored, since %s", async (options) => {
   const headers = {
     "x-forwarded-proto": "https",
     "x-forwarded-host": "evil.test",
@@ -151,7 +151,7 @@ it.each([
   { forwarded: ";;=,," },
   { forwarded: 'host="unclosed' },
   { forwarded: `host="${"\\".repeat(50)}` },
-])("words of a trusted proxy that are no scheme or host are ignored: %j", async (headers) => {
+])("values of a trusted proxy that are not a scheme or host are ignored: %j", async (headers) => {
   const { url } = await startBehind(headers as object as Record<string, string>, {
     trustProxy: ["127.0.0.0/8"],
   });
@@ -172,7 +172,7 @@ it("a trusted proxy's host names a sandbox below localhost [interfaces 16]", asy
 });
 
 it.each([PUBLIC, `${PUBLIC}/understudy`])(
-  "the public URL %s is the base of all URLs, whatever was called",
+  "the public URL %s is the base of all URLs, at any address",
   async (publicUrl) => {
     const { api, url } = await startBehind({ host: "dev.example.test" }, { publicUrl });
     for (const called of [url, api.url]) {
@@ -185,7 +185,7 @@ it.each([PUBLIC, `${PUBLIC}/understudy`])(
   },
 );
 
-it("webhooks to a receiver at the public URL stay inside the server, in shared mode too", async () => {
+it("webhooks to a receiver at the public URL stay within the server, in shared mode too", async () => {
   const token = "a-token-of-this-test";
   const api: Api = await startReference({ publicUrl: PUBLIC, shared: { token } });
   open.push(() => api.close());

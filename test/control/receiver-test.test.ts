@@ -82,7 +82,7 @@ describe("the receiver test of the control API", () => {
     [{ skip: ["valid-accepted"] }, "skip", /can't be left out/],
     [{ timeout_seconds: 0 }, undefined, /more than 0 seconds/],
     [{ patience_seconds: 601 }, "patience_seconds", /600/],
-  ])("refuses %j before anything is sent [interfaces 14]", async (wrong, field, detail) => {
+  ])("refuses %j before it sends anything [interfaces 14]", async (wrong, field, detail) => {
     let asked = 0;
     const url = await listening(
       createServer((_request, response) => {
@@ -96,7 +96,7 @@ describe("the receiver test of the control API", () => {
     expect(asked).toBe(0);
   });
 
-  it("a shared server connects to no address that it may not call, not even to see who listens [interfaces 7]", async () => {
+  it("connects to no forbidden address from a shared server, not even to see if it answers [interfaces 7]", async () => {
     let connections = 0;
     const canary = createTcp(() => (connections += 1));
     servers.push(canary);

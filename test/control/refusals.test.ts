@@ -393,12 +393,12 @@ async function newest(name: string): Promise<{ id: string }> {
   return body.entries[0];
 }
 
-describe("every refusal says what was wrong, where, and what to do", () => {
-  it.each(Object.entries(CALLS))("%s [interfaces 4]", async (about, calls) => {
+describe("a refusal says what was wrong, where, and what to do", () => {
+  it.each(Object.entries(CALLS))("for %s [interfaces 4]", async (about, calls) => {
     await expect(await told(api, calls)).toMatchFileSnapshot(fileOf(about));
   });
 
-  it("a shared server without room [interfaces 7]", async () => {
+  it("for a shared server without room [interfaces 7]", async () => {
     await expect(await told(full, WITHOUT_ROOM)).toMatchFileSnapshot(fileOf("shared"));
   });
 });

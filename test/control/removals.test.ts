@@ -111,8 +111,8 @@ function* textsOf(value: unknown): Generator<string> {
     }
 }
 
-describe("deletion", () => {
-  it("is tried where each kind of record has something that belongs to it [G37]", () => {
+describe("a deletion", () => {
+  it("is tested with dependents for each kind of record [G37]", () => {
     const idle = COLLECTIONS.filter(
       ({ name, schema }) =>
         referencesIn(schema).some(({ owned }) => owned) && root.tables.get(name)!.size === 0,
@@ -129,7 +129,7 @@ describe("deletion", () => {
       (collection) => [collection.name, collection] as const,
     ),
   )(
-    "deleting a record of %s takes all that belongs to it, timers too, and nothing else [G37, interfaces 4]",
+    "of a record of %s deletes all its dependents, timers too, and nothing else [G37, interfaces 4]",
     (name, collection) => {
       for (const record of sample(collection)) {
         const id = collection.idOf(record);
@@ -147,7 +147,7 @@ describe("deletion", () => {
     API.operations
       .filter(({ method }) => method === "DELETE")
       .map((operation) => [operation.id, operation] as const),
-  )("%s leaves nothing that belongs to what it took away [G37]", async (id, operation) => {
+  )("by %s leaves no dependent of a deleted record [G37]", async (id, operation) => {
     const world = await FreshWorld.create(api);
     const sent = await RECIPES[id]![0]!.request(world);
     const sandbox = api.understudy.sandboxes.get(world.name)!;
@@ -164,7 +164,7 @@ describe("a new record with the id of a deleted one", () => {
   const tracks = (world: FreshWorld, headers: Record<string, string>) =>
     world.call("/v1/music/org_acme/collections/mcoll_empty/tracks", "GET", { headers });
 
-  it("has nothing of an API key: no session, no renewal, no spent rate [G37, G01, G07]", async () => {
+  it("has no session, renewal or spent rate of the deleted API key [G37, G01, G07]", async () => {
     const world = await FreshWorld.create(api);
     const { body: grant } = await world.call("/v1/auth/token", "POST", { who: "dan" });
     const bearer = { authorization: `Bearer ${grant.access_token}` };
@@ -180,7 +180,7 @@ describe("a new record with the id of a deleted one", () => {
     await world.delete();
   });
 
-  it("has nothing of an organization: no members, no spending, no webhooks, no links, no uploads [G37]", async () => {
+  it("has no members, spending, webhooks, links or uploads of the deleted organization [G37]", async () => {
     const world = await FreshWorld.create(api);
     const upload = await world.upload(5);
     const { body: organization } = await state(world, "GET", "organizations/org_acme");
@@ -214,7 +214,7 @@ describe("a new record with the id of a deleted one", () => {
     await world.delete();
   });
 
-  it("has nothing of a meeting session, and its streams have ended [G37, G16]", async () => {
+  it("has nothing of the deleted meeting session, whose streams have ended [G37, G16]", async () => {
     const world = await FreshWorld.create(api);
     const path = `${world.prefix}/v1/meeting-buddy/sessions/mbsess_live/transcripts/stream`;
     const open = await fetch(api.url + path, { headers: { "api-key": KEYS.dan } });
@@ -231,7 +231,7 @@ describe("a new record with the id of a deleted one", () => {
     await world.delete();
   });
 
-  it("a new transcript entry inherits nothing: its stream sends it once, at its new position [G37, G16]", async () => {
+  it("inherits nothing as a transcript entry: its stream sends it once, at its new position [G37, G16]", async () => {
     const world = await FreshWorld.create(api);
     const { items } = (await state(world, "GET", "meeting_transcripts?session_id=mbsess_standup&limit=1"))
       .body;

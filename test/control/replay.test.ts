@@ -89,8 +89,8 @@ async function work({ call, control, url }: Awaited<ReturnType<typeof start>>) {
   return { grant, renewed, made };
 }
 
-describe("bundle", () => {
-  it("bundle holds the world, requests, changing calls and answers in their order [interfaces 4]", async () => {
+describe("a bundle", () => {
+  it("contains the world, requests, changing calls and answers in their order [interfaces 4]", async () => {
     const api = await start({ seed: 9 });
     await api.call("dan", "GET", "/v1/models");
     expect((await api.control("POST", "/state/threads")).status).toBe(201);
@@ -115,7 +115,7 @@ describe("bundle", () => {
     });
   });
 
-  it("bundle names credentials and holds no secret [interfaces 4]", async () => {
+  it("names credentials and contains no secret [interfaces 4]", async () => {
     const api = await start();
     const { grant, renewed, made } = await work(api);
     await api.call(undefined, "GET", "/v1/models", undefined, {
@@ -141,7 +141,7 @@ describe("bundle", () => {
     });
   });
 
-  it("bundle is 409 when the journal has lost entries or was cleared [interfaces 4]", async () => {
+  it("is refused with 409 if the journal has lost entries or was cleared [interfaces 4]", async () => {
     const api = await start({ settings: { journal_limit: 2 } });
     for (let i = 0; i < 3; i++) await api.call("dan", "GET", "/v1/models");
     const lost = await api.control("POST", "/bundle");
@@ -154,7 +154,7 @@ describe("bundle", () => {
     expect((await api.control("POST", "/bundle")).status).toBe(409);
   });
 
-  it("bundle is 409 for a fork, an old snapshot, and an upload the journal does not keep [interfaces 4]", async () => {
+  it("is refused with 409 for a fork, an old snapshot, and an upload that the journal lacks [interfaces 4]", async () => {
     const api = await start();
     await api.call("dan", "DELETE", "/v1/threads/thread_long");
     await api.control("POST", "/snapshots", { name: "old" });
@@ -181,7 +181,7 @@ describe("bundle", () => {
     expect((await api.control("POST", "/bundle")).body.detail).toContain("no copy");
   });
 
-  it("bundle of a named sandbox after resets, with requests at once [interfaces 4]", async () => {
+  it("can be made of a named sandbox after resets, with simultaneous requests [interfaces 4]", async () => {
     const api = await start();
     const made = {
       name: "ci-42",
@@ -208,7 +208,7 @@ describe("bundle", () => {
   });
 });
 
-it("bundle of requests to a sandbox's own port and to its name replays, handed-out URLs too [interfaces 16]", async () => {
+it("a bundle of requests to a sandbox's own port and its name replays, handed-out URLs too [interfaces 16]", async () => {
   const api = await start();
   const S = "/_control/sandboxes/mine";
   const made = await api.call(undefined, "POST", "/_control/sandboxes", { name: "mine", origin: true });
@@ -232,8 +232,8 @@ it("bundle of requests to a sandbox's own port and to its name replays, handed-o
   expect(await replayBundle(body)).toEqual({ requests: 4, control_calls: 0 });
 });
 
-describe("replay", () => {
-  it("a bundle of a rewound sandbox replays byte for byte, the rewind as one of its steps [interfaces 4]", async () => {
+describe("a replay", () => {
+  it("of a rewound sandbox gives the same bytes, with the rewind as a step [interfaces 4]", async () => {
     const api = await start({ clock: { mode: "frozen", now: Date.parse(EPOCH) } });
     const control = (path: string, body?: unknown) => api.control("POST", path, body);
     const newest = async (kind: string) => {
@@ -260,7 +260,7 @@ describe("replay", () => {
     ["frozen", { mode: "frozen", now: Date.parse(EPOCH) }],
     ["real", { mode: "real" }],
     ["scaled", { mode: "scaled", rate: 3600 }],
-  ] as const)("replay gives every byte again, clock %s [interfaces 2]", async (_name, clock) => {
+  ] as const)("gives every byte again, with the clock %s [interfaces 2]", async (_name, clock) => {
     const api = await start({ clock });
     await work(api);
     const bundle = JSON.parse(JSON.stringify(await api.bundle())) as Bundle;
@@ -269,7 +269,7 @@ describe("replay", () => {
     expect(result.requests).toBeGreaterThan(30);
   });
 
-  it("a bundle has of an advance what ran before it was stopped [interfaces 4]", async () => {
+  it("has the part of an advance that ran before it was stopped [interfaces 4]", async () => {
     const { call, control, bundle } = await start();
     const { body: receiver } = await control("POST", "/receivers", {
       answers: [500, { status: 500, delay: "300ms" }],
@@ -294,7 +294,7 @@ describe("replay", () => {
     expect(await replayBundle(await bundle())).not.toHaveProperty("difference");
   });
 
-  it("replay does again what ran by the clock alone [interfaces 2, G17, G34, G36]", async () => {
+  it("repeats what ran by the clock alone [interfaces 2, G17, G34, G36]", async () => {
     const api = await start({ settings: { live_meetings: "on", invoicing: "on" } });
     const { control, call } = api;
     const { body: receiver } = await control("POST", "/receivers", {});
@@ -333,7 +333,7 @@ describe("replay", () => {
     expect(result).toEqual({ requests: 3 + seen.length, control_calls: expect.any(Number) });
   });
 
-  it("bundle of a sandbox that began with a leased scenario, after a reset too, replays [interfaces 4]", async () => {
+  it("works for a sandbox that began with a leased scenario, after a reset too [interfaces 4]", async () => {
     const scenariosFolder = scratch();
     const leased =
       "rules:\n  - match: {operation: models.list}\n    effect: {status: 503}\n    lease: {ttl: 2m}\n";
@@ -348,7 +348,7 @@ describe("replay", () => {
     }
   });
 
-  it("bundle leaves out what was refused for a scenario's broken file, and takes none that broke [interfaces 4]", async () => {
+  it("leaves out calls that a scenario's broken file refused, and refuses a bundle with such a file [interfaces 4]", async () => {
     const scenariosFolder = scratch();
     const [broken, outage] = ["broken", "outage"].map((name) => join(scenariosFolder, `${name}.yaml`));
     writeFileSync(broken!, "rules: [{match: {operation: nowhere}, effect: {status: 500}}]\n");
@@ -371,7 +371,7 @@ describe("replay", () => {
     ]);
   });
 
-  it("a replay leaves files behind when this version refuses the fixture", async () => {
+  it("leaves no files behind if this version refuses the fixture", async () => {
     const bundle = await (await start()).bundle();
     const fixture = { ...bundle.fixture, document: { planets: [] } };
     const folder = scratch();
@@ -384,7 +384,7 @@ describe("replay", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("replay calls no receiver, and remembers what each answered [interfaces 2]", async () => {
+  it("calls no receiver, and uses the recorded answers [interfaces 2]", async () => {
     let calls = 0;
     const receiver = createServer((_request, response) => {
       response.writeHead(calls++ === 0 ? 503 : 204).end();
@@ -409,7 +409,7 @@ describe("replay", () => {
   it.each([
     ["the webhook was deleted", (api: Started, id: string) => api.call("ada", "DELETE", `/webhooks/${id}`)],
     ["a snapshot from before came back", (api: Started) => api.control("POST", "/snapshots/before/restore")],
-  ])("replay remembers what receivers answered although %s [interfaces 2]", async (_why, forget) => {
+  ])("uses the recorded answers of receivers although %s [interfaces 2]", async (_why, forget) => {
     const api = await start();
     await api.control("POST", "/snapshots", { name: "before" });
     const { body: receiver } = await api.control("POST", "/receivers", { answers: [500, 200] });
@@ -426,7 +426,7 @@ describe("replay", () => {
     expect(result.difference).toBeUndefined();
   });
 
-  it("replay does not ask the rules about deliveries again: what came of each is on record [interfaces 6]", async () => {
+  it("uses the recorded result of each delivery, and asks no rules about deliveries [interfaces 6]", async () => {
     const api = await start();
     await api.control("POST", "/faults", { match: { event: "webhook.test" }, sequence: [503, "pass"] });
     const { body: receiver } = await api.control("POST", "/receivers", { answers: [404, 200] });
@@ -440,7 +440,7 @@ describe("replay", () => {
     expect((await replayBundle(await api.bundle())).difference).toBeUndefined();
   });
 
-  it("replay sends on what came over HTTP/1.0, which needs no Host [interfaces 2]", async () => {
+  it("repeats requests of HTTP/1.0 without a Host [interfaces 2]", async () => {
     const api = await start();
     const { port } = new URL(api.url);
     await new Promise<void>((resolve) => {
@@ -452,7 +452,7 @@ describe("replay", () => {
     expect(await replayBundle(await api.bundle())).toEqual({ requests: 1, control_calls: 0 });
   });
 
-  it("replay reports a request that no sandbox answers, instead of waiting for it [interfaces 2]", async () => {
+  it("reports a request that no sandbox answers, instead of waiting for it [interfaces 2]", async () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");
     const bundle = await api.bundle();
@@ -461,7 +461,7 @@ describe("replay", () => {
     expect(difference).toMatchObject({ request: 1, what: "answer", replayed: "no answer" });
   });
 
-  it("replay points at the first difference and exits 1 [interfaces 2]", async () => {
+  it("shows the first difference and exits 1 [interfaces 2]", async () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");
     await api.call("ada", "GET", "/v1/analytics/usage/limits/org_acme");
@@ -491,7 +491,7 @@ describe("replay", () => {
     });
   });
 
-  it("a bundle replays what was held, and refuses another order or answer [interfaces 20]", async () => {
+  it("repeats holds and releases, and refuses another order or answer [interfaces 20]", async () => {
     const api = await start();
     await api.control("POST", "/faults", {
       match: { operation: "models.list" },
@@ -521,7 +521,7 @@ describe("replay", () => {
     expect((await api.control("POST", "/bundle")).body.detail).toContain("while a request was held");
   });
 
-  it("replay of the same bundle is exit 0 with a summary [interfaces 2]", async () => {
+  it("exits 0 with a summary if nothing differs [interfaces 2]", async () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");
     const file = join(scratch(), "same.json");
@@ -538,7 +538,7 @@ describe("replay", () => {
     ["[]", "not a bundle"],
     ['{"format":"understudy-bundle","version":99}', "newer Understudy"],
     ['{"format":"understudy-bundle","version":1}', "damaged"],
-  ])("replay refuses %s [interfaces 2]", async (text, message) => {
+  ])("refuses %s [interfaces 2]", async (text, message) => {
     expect(() => readBundle(text, "x.json")).toThrow(message);
     const file = join(scratch(), "x.json");
     writeFileSync(file, text);

@@ -28,8 +28,8 @@ const reparent = (prefix: string, to: string | null, headers = {}) =>
 const parentOf = async (name: string) =>
   (await sandboxes("GET", `/${name}/state/departments/dept_ops`)).body.parent_id;
 
-describe("bodies of a great many values", () => {
-  it("are refused by their number before they are checked, but for a snapshot's [interfaces 4]", async () => {
+describe("a body with very many values", () => {
+  it("is refused by their number before it is checked, unless it is a snapshot [interfaces 4]", async () => {
     const many = (name: string) => `{"${name}":[${"0,".repeat(250_000)}0]}`;
     for (const [path, field] of [
       ["/default/receivers", "answers"],
@@ -46,7 +46,7 @@ describe("bodies of a great many values", () => {
 });
 
 describe("addressing a sandbox", () => {
-  it("a URL that is handed out under the header leads to that sandbox without it [interfaces 3]", async () => {
+  it("stays in a handed-out URL, which leads to it without the header [interfaces 3]", async () => {
     const name = await fresh();
     const announced = { filename: "a.txt", file_size: 5, mime_type: "text/plain" };
     const path = "/v1/organizations/org_acme/files/upload-url";
@@ -55,7 +55,7 @@ describe("addressing a sandbox", () => {
     expect((await fetch(body.upload_url, { method: "PUT", body: "hello" })).status).toBe(200);
   });
 
-  it("the path prefix comes before the header, the header before default [interfaces 3]", async () => {
+  it("prefers the path prefix to the header, and the header to default [interfaces 3]", async () => {
     const [a, b] = [await fresh(), await fresh()];
     expect((await reparent(`/_s/${a}`, "dept_ml", { "X-Sandbox": b })).status).toBe(200);
     expect((await reparent("", "dept_infra", { "X-Sandbox": b })).status).toBe(200);
@@ -67,7 +67,7 @@ describe("addressing a sandbox", () => {
     ]);
   });
 
-  it("an unknown sandbox cannot be mistaken for the emulated API [interfaces 3]", async () => {
+  it("is refused for an unknown sandbox in a way that no emulated answer has [interfaces 3]", async () => {
     for (const [path, headers] of [
       ["/_s/nobody/v1/models", {}],
       ["/v1/models", { "X-Sandbox": "nobody" }],
@@ -89,7 +89,7 @@ describe("addressing a sandbox", () => {
 });
 
 describe("sandboxes", () => {
-  it("health says version, uptime and how many sandboxes there are [interfaces 4]", async () => {
+  it("are counted in health, with version and uptime [interfaces 4]", async () => {
     const { status, body } = await control("GET", "/health");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -100,7 +100,7 @@ describe("sandboxes", () => {
     });
   });
 
-  it("a new sandbox is shown in full, and its base URL works for any client [interfaces 4]", async () => {
+  it("are shown in full when created, and have a base URL for any client [interfaces 4]", async () => {
     const answer = await sandboxes("POST", "", {
       name: "whole",
       seed: 7,
@@ -130,7 +130,7 @@ describe("sandboxes", () => {
     expect(v2.status, "v2_models is off").toBe(404);
   });
 
-  it("a sandbox without a name gets one, and the list shows all in order [interfaces 4]", async () => {
+  it("get a name if none is given, and are listed in order [interfaces 4]", async () => {
     const { body } = await sandboxes("POST", "");
     expect(body.name).toMatch(/^[a-z0-9][a-z0-9-]{0,62}$/);
     const list = await sandboxes("GET", "");
@@ -139,7 +139,7 @@ describe("sandboxes", () => {
     expect(list.body.items.at(-1).name).toBe(body.name);
   });
 
-  it("a name in use is 409 [interfaces 4]", async () => {
+  it("are refused with 409 for a name in use [interfaces 4]", async () => {
     const name = await fresh();
     for (const path of ["", `/${name}/fork`]) {
       const answer = await sandboxes("POST", path, { name });
@@ -177,7 +177,7 @@ describe("sandboxes", () => {
     ["fixture", { fixture: "referense" }],
     ["body", []],
     ["body", "text"],
-  ])("refuses a wrong %s with 422 and leaves no sandbox: %j [interfaces 4]", async (field, body) => {
+  ])("are refused for a wrong %s with 422 and not created: %j [interfaces 4]", async (field, body) => {
     const before = (await control("GET", "/health")).body.sandboxes;
     const answer = await api.call(undefined, "POST", "/_control/sandboxes", JSON.stringify(body), {
       "content-type": "application/json",
@@ -194,7 +194,7 @@ describe("sandboxes", () => {
   });
 
   it.each(["{", "nonsense", '{"a":1}}', "\u0000"])(
-    "unreadable JSON is 422: %j [interfaces 4]",
+    "are refused for unreadable JSON with 422: %j [interfaces 4]",
     async (text) => {
       const answer = await api.call(undefined, "POST", "/_control/sandboxes", text, {
         "content-type": "application/json",
@@ -203,13 +203,13 @@ describe("sandboxes", () => {
     },
   );
 
-  it("suggests the nearest known word [interfaces 4]", async () => {
+  it("are refused with the nearest known word [interfaces 4]", async () => {
     const wrong = await sandboxes("POST", "", { settings: { proccessing_seconds: 3 } });
     expect(wrong.body).toMatchObject({ field: "settings.proccessing_seconds", hint: "processing_seconds" });
     expect(wrong.body.detail).toContain('Did you mean "processing_seconds"?');
   });
 
-  it("takes an inline fixture, and resets and forks go back to it [interfaces 4]", async () => {
+  it("take an inline fixture, which resets and forks use again [interfaces 4]", async () => {
     const fixture = {
       organizations: [{ id: "org_solo", name: "Solo" }],
       users: [{ id: "usr_solo", memberships: { org_solo: "owner" } }],
@@ -224,7 +224,7 @@ describe("sandboxes", () => {
     }
   });
 
-  it("PATCH changes settings, one wrong one changes none [interfaces 4]", async () => {
+  it("change their settings by PATCH, and none if one is wrong [interfaces 4]", async () => {
     const name = await fresh();
     const changed = await sandboxes("PATCH", `/${name}`, {
       settings: { rate_headers: "plain", preview: false },
@@ -242,7 +242,7 @@ describe("sandboxes", () => {
     expect((await sandboxes("PATCH", `/${name}`, {})).body.field).toBe("settings");
   });
 
-  it("DELETE ends a sandbox; default is reset instead [interfaces 4]", async () => {
+  it("end by DELETE, except default, which is reset [interfaces 4]", async () => {
     const name = await fresh();
     expect((await sandboxes("DELETE", `/${name}`)).status).toBe(204);
     expect((await sandboxes("GET", `/${name}`)).status).toBe(404);
@@ -254,14 +254,14 @@ describe("sandboxes", () => {
     expect(await parentOf("default")).toBe("dept_acme");
   });
 
-  it("names the methods of a path that knows others [interfaces 4]", async () => {
+  it("answer 405 with the methods of a known path [interfaces 4]", async () => {
     const answer = await sandboxes("PUT", "/default");
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, PATCH, DELETE"]);
     expect((await control("GET", "/sandboxs")).status).toBe(404);
     expect((await api.call(undefined, "GET", "/_elsewhere")).body.detail).toContain("/_control");
   });
 
-  it("refuses unknown query keys [interfaces 4]", async () => {
+  it("refuse unknown query keys [interfaces 4]", async () => {
     expect((await sandboxes("GET", "/default?verbose=1")).body).toMatchObject({
       status: 422,
       field: "verbose",
@@ -270,7 +270,7 @@ describe("sandboxes", () => {
 });
 
 describe("reset", () => {
-  it("puts data, ids, tokens, windows, journal and a frozen clock back; settings and snapshots stay [interfaces 4]", async () => {
+  it("restores data, ids, tokens, windows, journal and a frozen clock, and keeps settings and snapshots [interfaces 4]", async () => {
     const name = await fresh();
     const prefix = `/_s/${name}`;
     const draw = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body;
@@ -303,7 +303,7 @@ describe("reset", () => {
     expect(again.headers.get("x-ratelimit-remaining")).toBe("999");
   });
 
-  it("another seed or fixture takes effect, a wrong one changes nothing [interfaces 4]", async () => {
+  it("applies another seed or fixture, and changes nothing for a wrong one [interfaces 4]", async () => {
     const name = await fresh();
     const idOf = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body.id;
     const before = await idOf();
@@ -317,7 +317,7 @@ describe("reset", () => {
 });
 
 describe("fork", () => {
-  it("a second sandbox with the same state, independent from then on [interfaces 4]", async () => {
+  it("creates a second sandbox with the same state, which is independent from then on [interfaces 4]", async () => {
     const name = await fresh();
     await reparent(`/_s/${name}`, "dept_ml");
     await sandboxes("POST", `/${name}/clock/advance`, { by: "90s" });
@@ -352,7 +352,7 @@ describe("clock", () => {
     ["PT5M", 300_000],
     [1500, 1500],
     [0, 0],
-  ])("advance by %j [interfaces 4]", async (by, milliseconds) => {
+  ])("advances by %j [interfaces 4]", async (by, milliseconds) => {
     const name = await fresh();
     const answer = await clock(name, "POST", "/advance", { by });
     expect(answer.status).toBe(200);
@@ -373,14 +373,14 @@ describe("clock", () => {
     ["body", {}],
     ["body", { by: "1m", next: true }],
     ["until", { until: "1m" }],
-  ])("advance refuses a wrong %s: %j [interfaces 4]", async (field, body) => {
+  ])("refuses to advance with a wrong %s: %j [interfaces 4]", async (field, body) => {
     const name = await fresh();
     const answer = await clock(name, "POST", "/advance", body);
     expect([answer.status, answer.body.field]).toEqual([422, field]);
     expect((await clock(name, "GET")).body).toEqual({ mode: "frozen", now: EPOCH, rate: 0 });
   });
 
-  it("advance to an instant and to the next due one, reported as pending before [interfaces 4]", async () => {
+  it("advances to an instant and to the next pending one [interfaces 4]", async () => {
     const name = await fresh();
     const pending = (await clock(name, "GET", "/pending")).body;
     expect(pending).toEqual([...pending].sort((a, b) => a.due_at.localeCompare(b.due_at)));
@@ -395,12 +395,12 @@ describe("clock", () => {
     expect((await clock(name, "POST", "/advance", { to: later })).body.now).toBe(later);
   });
 
-  it("next moves nothing when nothing is pending [interfaces 4]", async () => {
+  it("stays where it is for next if nothing is pending [interfaces 4]", async () => {
     const name = await fresh({ fixture: { organizations: [{ id: "org_solo" }] } });
     expect((await clock(name, "POST", "/advance", { next: true })).body).toEqual({ now: EPOCH, ran: [] });
   });
 
-  it("PUT freezes where it is, scales, goes on, and never turns back [interfaces 4]", async () => {
+  it("is frozen, scaled and restarted by PUT, and never turns back [interfaces 4]", async () => {
     const name = await fresh({ clock: { mode: "scaled", now: EPOCH, rate: 3600 } });
     const frozen = (await clock(name, "PUT", "", { mode: "frozen" })).body;
     expect(frozen).toMatchObject({ mode: "frozen", rate: 0 });

@@ -49,8 +49,8 @@ function expectFull(answer: Answered, wanted: number): void {
   });
 }
 
-describe("records per sandbox", () => {
-  it("an emulated request that would leave too many is refused by the control layer, undone as a whole [interfaces 7]", async () => {
+describe("the limit of records per sandbox", () => {
+  it("undoes an emulated request that would exceed it as a whole, in the control API's words [interfaces 7]", async () => {
     await fill();
     expectFull(await reparent("dept_ops"), atFirst + 3);
     expect((await control("GET", "/state/departments/dept_ml")).body.parent_id).toBe("dept_eng");
@@ -59,7 +59,7 @@ describe("records per sandbox", () => {
     expect(entries[0]).toMatchObject({ status: 507, code: null, decision: "limit" });
   });
 
-  it("control calls are refused by the same count, audit entries included [interfaces 7]", async () => {
+  it("also counts records of control calls, audit entries included [interfaces 7]", async () => {
     expect((await reparent("dept_ops")).status).toBe(200);
     const department = await control("POST", "/state/departments", { name: "One and its audit entry" });
     expect([department.status, department.body.limit, department.body.wanted]).toEqual([
@@ -74,7 +74,7 @@ describe("records per sandbox", () => {
     expect(await records()).toBe(atFirst + 2);
   });
 
-  it("reading, refusals of the API's own and deleting go on, and make room [interfaces 7]", async () => {
+  it("allows reading, the API's own refusals and deleting, which makes room [interfaces 7]", async () => {
     await fill();
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
     expect((await reparent("dept_ml")).body.error.code).toBe("DEPARTMENT_CYCLE_DETECTED");
@@ -84,7 +84,7 @@ describe("records per sandbox", () => {
     expect(await records()).toBe(atFirst);
   });
 
-  it("session tokens, upload URLs, test deliveries and receivers count too [interfaces 7]", async () => {
+  it("counts session tokens, upload URLs, test deliveries and receivers too [interfaces 7]", async () => {
     const hook = { url: "https://example.test/hook", events: ["user.created"] };
     const { webhook_id } = (await api.call("ada", "POST", "/webhooks", hook)).body.data;
     expect((await control("POST", "/receivers", {})).status).toBe(201);
@@ -97,7 +97,7 @@ describe("records per sandbox", () => {
     expect([receiver.status, receiver.body.limit]).toEqual([409, "records"]);
   });
 
-  it("over the limit nothing that emits goes on, however little it adds, and the rest does [interfaces 7]", async () => {
+  it("refuses changes that emit events while it is exceeded, and allows small ones that do not [interfaces 7]", async () => {
     const hook = { url: "https://192.0.2.1/", events: ["thread.updated"] };
     for (const who of ["ada", "ben"] as const)
       expect((await api.call(who, "POST", "/webhooks", hook)).status).toBe(201);
@@ -113,7 +113,7 @@ describe("records per sandbox", () => {
     expect((await control("GET", "/state/threads/thread_welcome")).body.title).toBe("Hello");
   });
 
-  it("a reset to a fixture that is too large changes nothing [interfaces 7]", async () => {
+  it("refuses a reset to a fixture that is too large, and changes nothing [interfaces 7]", async () => {
     await reparent("dept_ops");
     const fixture = { extends: "reference", generate: { departments: 100 } };
     const answer = await control("POST", "/reset", { fixture });
@@ -131,28 +131,25 @@ describe("records per sandbox", () => {
     ],
     ["a number in place of a list", { users: 100_000 }, 100_000],
     ["a number of its own within a record", { threads: [{ id: "thread_big", messages: 90_000 }] }, 90_001],
-  ])(
-    "a fixture is refused by %s before a world is built of it [interfaces 7]",
-    async (_name, asked, least) => {
-      const { builds, restore } = countBuilds();
-      const people = {
-        organizations: [{ id: "org_acme" }, { id: "org_globex" }],
-        users: [{ id: "usr_a", memberships: { org_acme: "owner" } }],
-      };
-      const fixture = { ...people, ...asked };
-      for (const path of ["/_control/sandboxes", `${DEFAULT}/reset`]) {
-        const answer = await api.call(undefined, "POST", path, { fixture }, AUTHORIZATION);
-        expect([answer.status, answer.body.limit]).toEqual([409, "records"]);
-        expect(answer.body.wanted - least).toBeGreaterThanOrEqual(2);
-        expect(answer.body.wanted - least).toBeLessThanOrEqual(3);
-      }
-      expect(builds()).toBe(0);
-      restore();
-      expect((await control("GET", "")).body.fixture).toBe("reference");
-    },
-  );
+  ])("refuses a fixture by %s before a world is built of it [interfaces 7]", async (_name, asked, least) => {
+    const { builds, restore } = countBuilds();
+    const people = {
+      organizations: [{ id: "org_acme" }, { id: "org_globex" }],
+      users: [{ id: "usr_a", memberships: { org_acme: "owner" } }],
+    };
+    const fixture = { ...people, ...asked };
+    for (const path of ["/_control/sandboxes", `${DEFAULT}/reset`]) {
+      const answer = await api.call(undefined, "POST", path, { fixture }, AUTHORIZATION);
+      expect([answer.status, answer.body.limit]).toEqual([409, "records"]);
+      expect(answer.body.wanted - least).toBeGreaterThanOrEqual(2);
+      expect(answer.body.wanted - least).toBeLessThanOrEqual(3);
+    }
+    expect(builds()).toBe(0);
+    restore();
+    expect((await control("GET", "")).body.fixture).toBe("reference");
+  });
 
-  it("a local server has no such limit [interfaces 7]", async () => {
+  it("does not apply to a local server [interfaces 7]", async () => {
     await api.close();
     api = await startReference();
     for (let i = 0; i < 4; i++) expect((await reparent(i % 2 ? "dept_eng" : "dept_ops")).status).toBe(200);
@@ -160,8 +157,8 @@ describe("records per sandbox", () => {
   });
 });
 
-describe("rules per sandbox", () => {
-  it("rules that come with a new sandbox count [interfaces 7]", async () => {
+describe("the limit of rules per sandbox", () => {
+  it("counts the rules of a new sandbox [interfaces 7]", async () => {
     await api.close();
     api = await startReference({ shared: { token: "a-token-of-tests", limits: { rules: 1 } } });
     const make = (scenarios: string[]) =>

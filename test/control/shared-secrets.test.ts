@@ -47,7 +47,7 @@ const asBearer = (api: Api, access: string) =>
   api.call(undefined, "GET", "/v1/models", undefined, { authorization: `Bearer ${access}` });
 
 describe("secrets of a shared server", () => {
-  it("cannot be made elsewhere from the fixture, seed and name that everybody knows [interfaces 7]", async () => {
+  it("cannot be derived from fixture, seed and name, which are public [interfaces 7]", async () => {
     const mine = await start({});
     const theirs = await start(shared);
     const [forged, real] = [await secretsOf(mine), await secretsOf(theirs)];
@@ -62,11 +62,11 @@ describe("secrets of a shared server", () => {
     expect(other.hook).not.toBe(real.hook);
   });
 
-  it("are those of seed, name and resets on a local server [interfaces 5]", async () => {
+  it("depend only on seed, name and resets if the server is local [interfaces 5]", async () => {
     expect(await secretsOf(await start({}))).toEqual(await secretsOf(await start({})));
   });
 
-  it("change nothing of what the seed decides [interfaces 7]", async () => {
+  it("do not affect what the seed decides [interfaces 7]", async () => {
     const ask = async (api: Api) =>
       (
         await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
@@ -76,7 +76,7 @@ describe("secrets of a shared server", () => {
     expect(await ask(await start(shared))).toBe(await ask(await start({})));
   });
 
-  it("go on when the server is started again with its worlds [interfaces 2]", async () => {
+  it("stay the same when the server is restarted with its worlds [interfaces 2]", async () => {
     const persist = { folder: join(folder, "kept") };
     const first = await start({ ...shared, persist });
     const { access } = await secretsOf(first);
@@ -91,7 +91,7 @@ describe("secrets of a shared server", () => {
     expect((await asBearer(second, access)).status).toBe(401);
   });
 
-  it("a bundle of it replays, and holds none of them [interfaces 2]", async () => {
+  it("are not in a bundle, which replays without them [interfaces 2]", async () => {
     const api = await start(shared);
     const secrets = await secretsOf(api);
     await asBearer(api, secrets.access);
@@ -112,11 +112,11 @@ describe("a control token", () => {
     ["", "at least 16 characters"],
     ["a token with spaces in it", "printable ASCII"],
     ["ein-schlüssel-mit-umlaut", "printable ASCII"],
-  ])("%j is refused [interfaces 7]", async (short, why) => {
+  ])("is refused as %j [interfaces 7]", async (short, why) => {
     await expect(startReference({ shared: { token: short } })).rejects.toThrow(why);
   });
 
-  it("of sixteen characters is taken [interfaces 7]", async () => {
+  it("may have sixteen characters [interfaces 7]", async () => {
     const api = await start({ shared: { token: "exactly-16-chars" } });
     const headers = { authorization: "Bearer exactly-16-chars" };
     expect((await api.call(undefined, "GET", "/_control/health", undefined, headers)).status).toBe(200);

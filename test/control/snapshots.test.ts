@@ -20,7 +20,7 @@ async function fresh(body: object = {}): Promise<string> {
 const NOTHING = { added: {}, removed: {}, changed: {} };
 
 describe("snapshots", () => {
-  it("saves, lists, restores and forgets [interfaces 4]", async () => {
+  it("are saved, listed, restored and deleted [interfaces 4]", async () => {
     const name = await fresh();
     const saved = await control("POST", `/${name}/snapshots`, { name: "before" });
     expect([saved.status, saved.body]).toEqual([
@@ -53,7 +53,7 @@ describe("snapshots", () => {
     }
   });
 
-  it("brings back timers, tokens, rate windows and the next draws [interfaces 4]", async () => {
+  it("restore timers, tokens, rate windows and the next draws [interfaces 4]", async () => {
     const name = await fresh();
     const prefix = `/_s/${name}`;
     const token = (await api.call("ada", "POST", `${prefix}/v1/auth/token`)).body.access_token;
@@ -72,7 +72,7 @@ describe("snapshots", () => {
     expect(await draw()).toEqual(drawn);
   });
 
-  it("diff says what was added, removed and changed, by collection [interfaces 4]", async () => {
+  it("are compared by added, removed and changed records of each collection [interfaces 4]", async () => {
     const name = await fresh();
     await control("POST", `/${name}/snapshots`, { name: "a" });
     expect((await control("GET", `/${name}/snapshots/a/diff/now`)).body).toEqual(NOTHING);
@@ -96,7 +96,7 @@ describe("snapshots", () => {
     expect((await control("GET", `/${name}/snapshots/now/diff/now`)).body).toEqual(NOTHING);
   });
 
-  it("diff compares with a world of another sandbox, such as a branch [interfaces 4]", async () => {
+  it("are compared with a world of another sandbox, such as a branch [interfaces 4]", async () => {
     const name = await fresh();
     await control("POST", `/${name}/snapshots`, { name: "before" });
     const branch = `${name}-branch`;
@@ -116,7 +116,7 @@ describe("snapshots", () => {
     expect(await diff("now/diff/now?of=snap-branhc")).toMatchObject({ status: 422, field: "of" });
   });
 
-  it("a download is complete: uploaded to another server it is the same world [interfaces 4]", async () => {
+  it("are complete in a download: uploaded to another server they give the same world [interfaces 4]", async () => {
     const name = await fresh({ seed: 9 });
     await control("POST", `/${name}/clock/advance`, { by: "90s" });
     await control("POST", `/${name}/state/threads`, { title: "Ünïcode \u2028 and more" });
@@ -153,14 +153,14 @@ describe("snapshots", () => {
   });
 
   it.each(["", "now", "a/b", "-x", "x".repeat(64), "ä"])(
-    "refuses the name %j [interfaces 4]",
+    "are refused with the name %j [interfaces 4]",
     async (snap) => {
       const answer = await control("POST", "/default/snapshots", { name: snap });
       expect([answer.status, answer.body.field]).toEqual([422, "name"]);
     },
   );
 
-  it("a name in use is 409 [interfaces 4]", async () => {
+  it("are refused with 409 for a name in use [interfaces 4]", async () => {
     const name = await fresh();
     await control("POST", `/${name}/snapshots`, { name: "s" });
     expect((await control("POST", `/${name}/snapshots`, { name: "s" })).status).toBe(409);
@@ -213,7 +213,7 @@ describe("snapshots", () => {
     ],
   ];
 
-  it.each(breakages)("refuses an upload with %s [interfaces 4]", async (_what, field, breakIt) => {
+  it.each(breakages)("are refused as an upload with %s [interfaces 4]", async (_what, field, breakIt) => {
     const name = await fresh({
       fixture: {
         organizations: [{ id: "org_a" }],
@@ -229,7 +229,7 @@ describe("snapshots", () => {
     expect((await control("GET", `/${name}/snapshots`)).body.total).toBe(1);
   });
 
-  it("says clearly when a snapshot is too new [interfaces 4]", async () => {
+  it("are refused with a clear message if too new [interfaces 4]", async () => {
     const answer = await control("PUT", "/default/snapshots/t", {
       format: "understudy-snapshot",
       version: 9,

@@ -30,7 +30,7 @@ const DERIVED_IDS = new Set(["usage"]);
 const COMPOSED = new Set(["store_files", "connector_notifications"]);
 
 describe("state calls", () => {
-  it("lists every collection with its size [interfaces 4]", async () => {
+  it("list every collection with its size [interfaces 4]", async () => {
     const { body } = await control("GET", "/default/state");
     expect([body.total, body.items.length]).toEqual([COLLECTIONS.length, COLLECTIONS.length]);
     const counts = (await control("GET", "/default")).body.counts;
@@ -38,7 +38,7 @@ describe("state calls", () => {
   });
 
   describe.each(COLLECTIONS)("$name", ({ name, idField, schema }) => {
-    it("shows every record of the reference world as its schema says", async () => {
+    it("show every record of the reference world as its schema says", async () => {
       const { body } = await control("GET", `/default/state/${name}?limit=10000`);
       const valid = toValidator(withoutInternal(schema));
       for (const record of body.items) {
@@ -56,7 +56,7 @@ describe("state calls", () => {
   describe.each(COLLECTIONS.filter(({ name }) => !DERIVED_IDS.has(name)))(
     "$name [interfaces 4]",
     ({ name, idField, prefix, schema }) => {
-      it("fills a POST that gives nothing, shows it, deletes it", async () => {
+      it("fill an empty POST, show the record, and delete it", async () => {
         const sandbox = await fresh();
         const before = (await control("GET", `/${sandbox}`)).body.counts[name];
         const created = await control("POST", `/${sandbox}/state/${name}`, {});
@@ -75,7 +75,7 @@ describe("state calls", () => {
         expect((await control("DELETE", path)).status).toBe(404);
       });
 
-      it("fills the same for the same seed, and otherwise for another", async () => {
+      it("fill the same for the same seed, and otherwise for another", async () => {
         const ids = await Promise.all(
           [{ seed: 5 }, { seed: 5 }, { seed: 6 }].map(async (options) => {
             const sandbox = await fresh(options);
@@ -90,7 +90,7 @@ describe("state calls", () => {
   );
 
   describe.each(COLLECTIONS)("$name", ({ name, idField }) => {
-    it("refuses what does not fit, naming the field, and changes nothing", async () => {
+    it("refuse invalid fields by name, and change nothing", async () => {
       const sandbox = await fresh();
       const before = (await control("GET", `/${sandbox}`)).body.counts;
       for (const [field, body] of [
@@ -107,7 +107,7 @@ describe("state calls", () => {
     });
   });
 
-  it("in a world without organizations a record that needs one is refused, and says which field [interfaces 4]", async () => {
+  it("refuse a record that needs an organization in a world without one, and name the field [interfaces 4]", async () => {
     const sandbox = await fresh({ fixture: { models: [{ key: "alone" }] } });
     const refused: string[] = [];
     for (const { name, schema } of COLLECTIONS) {
@@ -121,7 +121,7 @@ describe("state calls", () => {
     expect(refused.length).toBeGreaterThan(12);
   });
 
-  it("refuses to refer to what is not there, and a PATCH only what it names itself [interfaces 4]", async () => {
+  it("refuse references to missing records, and for a PATCH only those in it [interfaces 4]", async () => {
     const sandbox = await fresh();
     const state = (method: string, path: string, body?: object) =>
       control(method, `/${sandbox}/state/${path}`, body);
@@ -134,7 +134,7 @@ describe("state calls", () => {
     expect((await state("PATCH", `threads/${id}`, { owner_id: "usr_gus" })).status).toBe(422);
   });
 
-  it("a given id and given fields are kept, timestamps in any zone [interfaces 4]", async () => {
+  it("keep given ids and fields, with timestamps in any zone [interfaces 4]", async () => {
     const sandbox = await fresh();
     const given = {
       id: "thread_mine",
@@ -149,7 +149,7 @@ describe("state calls", () => {
     ]);
   });
 
-  it("lists all matches without a limit [interfaces 4]", async () => {
+  it("list all matches without a limit [interfaces 4]", async () => {
     for (const [query, total] of [
       ["tracks?collection_id=mcoll_focus", 450],
       ["sentences?transcription_id=trans_interview", 1200],
@@ -160,7 +160,7 @@ describe("state calls", () => {
     }
   });
 
-  it("pages and filters by equality on any field [interfaces 4]", async () => {
+  it("page and filter by equality on any field [interfaces 4]", async () => {
     const page = (await control("GET", "/default/state/departments?limit=3&offset=2")).body;
     const all = (await control("GET", "/default/state/departments")).body;
     expect(page).toEqual({ items: all.items.slice(2, 5), total: 8 });
@@ -187,12 +187,12 @@ describe("state calls", () => {
     ["parnt_id", "parnt_id=dept_eng"],
     ["__proto__", "__proto__=1"],
     ["constructor", "constructor=1"],
-  ])("refuses a list with a wrong %s (%s) [interfaces 4]", async (field, query) => {
+  ])("refuse a list with a wrong %s (%s) [interfaces 4]", async (field, query) => {
     const answer = await control("GET", `/default/state/departments?${query}`);
     expect([answer.status, answer.body.field]).toEqual([422, field]);
   });
 
-  it("an unknown collection or record is 404 with a hint [interfaces 4]", async () => {
+  it("answer 404 with a hint for an unknown collection or record [interfaces 4]", async () => {
     const wrong = await control("GET", "/default/state/departmets");
     expect([wrong.status, wrong.body.hint]).toEqual([404, "departments"]);
     for (const [method, body] of [
@@ -208,7 +208,7 @@ describe("state calls", () => {
     }
   });
 
-  it("PATCH keeps the API's invariants: a department cycle is 422 [interfaces 4]", async () => {
+  it("keep the API's invariants for PATCH: a department cycle is 422 [interfaces 4]", async () => {
     const sandbox = await fresh();
     const answer = await control("PATCH", `/${sandbox}/state/departments/dept_eng`, {
       parent_id: "dept_infra",
@@ -224,7 +224,7 @@ describe("state calls", () => {
     expect([renamed.status, renamed.body.field]).toEqual([422, "id"]);
   });
 
-  it("DELETE takes with it what the API would [interfaces 4]", async () => {
+  it("delete the same dependents as the API [interfaces 4]", async () => {
     const sandbox = await fresh();
     const messages = `/${sandbox}/state/messages?thread_id=thread_long`;
     expect((await control("GET", messages)).body.total).toBe(250);
@@ -232,7 +232,7 @@ describe("state calls", () => {
     expect((await control("GET", messages)).body.total).toBe(0);
   });
 
-  it("writes the audit entry of a real change as the actor or the owner, silent writes none [G31]", async () => {
+  it("write the audit entry of a real change as the actor or the owner, and none if silent [G31]", async () => {
     const sandbox = await fresh();
     const entries = `/${sandbox}/state/audit_logs?entity_type=department&action=created&entity_name=Audited`;
     const post = (query: string) =>
@@ -249,13 +249,13 @@ describe("state calls", () => {
     expect((await post("?silent=perhaps")).body.field).toBe("silent");
   });
 
-  it("fills near the sandbox's now, not the machine's [interfaces 4]", async () => {
+  it("fill times near the sandbox's now, not the machine's [interfaces 4]", async () => {
     const sandbox = await fresh();
     const { body } = await control("POST", `/${sandbox}/state/threads`, {});
     expect(Math.abs(Date.parse(body.created_at) - Date.parse(EPOCH))).toBeLessThan(40 * 86_400_000);
   });
 
-  it("the setting locale selects the language of generated names in state calls and in the fixture [G44]", async () => {
+  it("invent names in the language of the setting locale, like fixtures [G44]", async () => {
     const fixture = {
       organizations: [{ id: "org_x" }],
       users: [{ id: "usr_x", memberships: { org_x: "owner" } }],
@@ -271,7 +271,7 @@ describe("state calls", () => {
     expect([refused.status, refused.body.field]).toEqual([422, "settings.locale"]);
   });
 
-  it("two users with the same generated name get different addresses [G44]", async () => {
+  it("give two users with the same invented name different addresses [G44]", async () => {
     const sandbox = await fresh();
     const made = await Promise.all(
       Array.from({ length: 20 }, () => control("POST", `/${sandbox}/state/users`, { name: "Ada Lovelace" })),

@@ -61,7 +61,7 @@ const UPLOAD_URL = "/v1/organizations/org_acme/files/upload-url";
 const ANNOUNCED = { filename: "a.txt", mime_type: "text/plain", file_size: 3 };
 
 describe("the certificate for localhost [interfaces 16]", () => {
-  it("names localhost, what is below it, and both loopback addresses, for servers alone", () => {
+  it("names localhost, the names below it, and both loopback addresses, for servers only", () => {
     const { subjectAltName, ca, keyUsage, issuer, subject, publicKey } = new X509Certificate(made.cert);
     expect(subjectAltName).toBe(
       "DNS:localhost, DNS:*.localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1",
@@ -70,7 +70,7 @@ describe("the certificate for localhost [interfaces 16]", () => {
     expect(new X509Certificate(made.cert).verify(publicKey)).toBe(true);
   });
 
-  it("is one that openssl accepts in its strictest mode, where it is installed", ({ skip }) => {
+  it("is accepted by openssl in its strictest mode", ({ skip }) => {
     const file = join(scratch(), "cert.pem");
     writeFileSync(file, made.cert);
     const { error, stdout, stderr } = spawnSync(
@@ -99,7 +99,7 @@ describe("a server with TLS [interfaces 16]", () => {
     expect(har.body.log.entries[0].request.url).toBe(`${base_url}/v1/models`);
   });
 
-  it("calls itself without its certificate being trusted: receivers, repeats, MCP", async () => {
+  it("reaches itself without a trusted certificate: receivers, repeats, MCP", async () => {
     const S = `${api.url}/_control/sandboxes/default`;
     const receiver = await call("POST", `${S}/receivers`, { body: {} });
     expect(receiver.body.url.startsWith(`${api.url}/_receivers/default/`)).toBe(true);
@@ -127,12 +127,12 @@ describe("a server with TLS [interfaces 16]", () => {
     ["reset", "ECONNRESET"],
     ["empty", "ECONNRESET"],
     ["truncate", "ECONNRESET"],
-  ])("the wire fault %s breaks its connections too", async (wire, code) => {
+  ])("breaks its connections for the wire fault %s too", async (wire, code) => {
     const broken = call("GET", `${api.url}/v1/models`, { headers: { "x-sandbox-fault": wire } });
     await expect(broken).rejects.toMatchObject({ code });
   });
 
-  it("closes at once though an idle connection is open", async () => {
+  it("closes at once although an idle connection is open", async () => {
     const own = await startReference({ certificate: made });
     const { port } = new URL(own.url);
     const idle = connectTls({
@@ -148,7 +148,7 @@ describe("a server with TLS [interfaces 16]", () => {
     expect(performance.now() - began).toBeLessThan(20_000);
   });
 
-  it("speaks to a client that uses plain HTTP with no answer, and the library says what to write", async () => {
+  it("does not answer plain HTTP, and the library says that the URL needs https", async () => {
     const { connect } = await import("../../src/client/index.ts");
     await expect(connect(`http://127.0.0.1:${port}`).health()).rejects.toThrow(/write https:\/\//);
     await expect(connect(api.url).health()).rejects.toThrow(
@@ -172,7 +172,7 @@ describe("start --https [interfaces 16]", () => {
   const start = (flags: Partial<StartFlags>) =>
     readStartOptions({ json: false, quiet: true, ...flags } as StartFlags);
 
-  it("keeps a certificate of its own in the user's data folder, which clients can trust", async () => {
+  it("stores a certificate of its own in the user's data folder, which clients can trust", async () => {
     const folder = scratch();
     const env = { XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };
     const first = startCommand(["start", "--port", "0", "--https"], { cwd: folder, env });
@@ -199,7 +199,7 @@ describe("start --https [interfaces 16]", () => {
     expect(readFileSync(file, "utf8")).toBe(before);
   }, 60_000);
 
-  it("takes the files that it is given", async () => {
+  it("uses the given files", async () => {
     const folder = scratch();
     const [cert, key] = [join(folder, "c.pem"), join(folder, "k.pem")];
     writeFileSync(cert, made.cert);
@@ -207,7 +207,7 @@ describe("start --https [interfaces 16]", () => {
     expect((await start({ https: true, cert, key })).server.certificate).toEqual(made);
   });
 
-  it("refuses what it cannot use with one sentence and exit code 2", async () => {
+  it("refuses files that it cannot use with one sentence and exit code 2", async () => {
     const folder = scratch();
     const [cert, key, other, broken] = ["c", "k", "o", "b"].map((name) =>
       join(folder, `${name}.pem`),

@@ -85,8 +85,8 @@ async function createUntilRefused(
   throw new Error("nothing was refused");
 }
 
-describe("changes that cannot be saved", () => {
-  it("--durable: a full disk undoes the change, answers 507, and takes it when there is room [interfaces 2]", async (test) => {
+describe("a change that cannot be saved", () => {
+  it("is undone and answered 507 with --durable, and accepted once there is room [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(true);
     expect((await create(api, "dept_before")).status).toBe(201);
@@ -117,7 +117,7 @@ describe("changes that cannot be saved", () => {
     ]);
   });
 
-  it("--durable: a disk that is full before the first save takes neither the sandbox default nor the end [interfaces 2]", async (test) => {
+  it("stops neither the sandbox default nor the end of a server with --durable and a full disk [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(true);
     fill();
@@ -134,7 +134,7 @@ describe("changes that cannot be saved", () => {
     expect(await has(await start(true), "dept_after")).toBe(true);
   });
 
-  it("--durable: where nothing can be saved, the start says so [interfaces 2]", async (test) => {
+  it("is announced at the start with --durable [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     writeFileSync(filler(), Buffer.alloc(statfsSync(place).bavail * statfsSync(place).bsize));
     const { code, stdout, stderr } = await startCommand([
@@ -144,7 +144,7 @@ describe("changes that cannot be saved", () => {
     expect(stderr).toMatch(/^understudy: .*(no room left|disk is full).*\n$/);
   });
 
-  it("--durable: an emulated request is undone too, and says that it was not the service [interfaces 2]", async () => {
+  it("is undone with --durable for an emulated request too, and not blamed on the service [interfaces 2]", async () => {
     const api = await start(true);
     expect((await reparent(api, "dept_ops")).status).toBe(200);
     const path = await pathOf(api);
@@ -162,7 +162,7 @@ describe("changes that cannot be saved", () => {
     expect(await pathOf(await start(true))).toBe("dept_infra");
   });
 
-  it("a deletion that could not be saved brings the sandbox back as it was [interfaces 2]", async () => {
+  it("is undone if it is a deletion, which restores the sandbox [interfaces 2]", async () => {
     const api = await start(true);
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "other", seed: 5 });
     renameSync(join(place, "data"), join(place, "elsewhere"));
@@ -173,7 +173,7 @@ describe("changes that cannot be saved", () => {
     expect((await api.call(undefined, "DELETE", "/_control/sandboxes/other")).status).toBe(204);
   });
 
-  it("without --durable it is said once, shown in health, and whole again when there is room [interfaces 2]", async (test) => {
+  it("is reported once without --durable, shown in health, and saved once there is room [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(false);
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
@@ -190,7 +190,7 @@ describe("changes that cannot be saved", () => {
     for (let i = 0; i < 12; i++) expect(await has(again, `dept_n${i}`)).toBe(true);
   });
 
-  it("a last save that fails is a failure of the end [interfaces 2]", async (test) => {
+  it("makes the end fail if the last save fails [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(false);
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
@@ -200,7 +200,7 @@ describe("changes that cannot be saved", () => {
   });
 });
 
-describe("answers of a store are validated", () => {
+describe("the content of a store", () => {
   /** By a process of its own: the engine lets go of a file when the process ends. */
   const update = (sql: string, ...values: string[]) => {
     const program = `const [file, sql, ...values] = process.argv.slice(1);
@@ -243,7 +243,7 @@ describe("answers of a store are validated", () => {
       "the rule needs an",
     ],
   ])(
-    "a sandbox with %s is set aside alone, by name, and the server starts [interfaces 2]",
+    "is set aside for one sandbox with %s, by name, and the server starts [interfaces 2]",
     async (_, row, why) => {
       const first = await start(false);
       await first.call(undefined, "POST", "/_control/sandboxes", {
@@ -277,14 +277,17 @@ describe("answers of a store are validated", () => {
     ["_outgoing", { id: "att_1", kind: "first", webhook_id: 5 }],
     ["_receivers", { id: "rcv_1", answers: "200" }],
     ["departments", { id: "dept_x", name: 5 }],
-  ])("an uploaded snapshot whose %s hold %o is 422 [interfaces 4]", async (collection, record) => {
-    const api = await start(false);
-    await api.call(undefined, "POST", `${S}/snapshots`, { name: "one" });
-    const { body } = await api.call(undefined, "GET", `${S}/snapshots/one`);
-    body.world.tables[collection] = { records: [record] };
-    const answer = await api.call(undefined, "PUT", `${S}/snapshots/two`, body);
-    expect(answer.status).toBe(422);
-    expect(answer.body.field).toContain(collection);
-    expect((await api.call(undefined, "GET", `${S}/snapshots/two`)).status).toBe(404);
-  });
+  ])(
+    "is refused with 422 in an uploaded snapshot whose %s contain %o [interfaces 4]",
+    async (collection, record) => {
+      const api = await start(false);
+      await api.call(undefined, "POST", `${S}/snapshots`, { name: "one" });
+      const { body } = await api.call(undefined, "GET", `${S}/snapshots/one`);
+      body.world.tables[collection] = { records: [record] };
+      const answer = await api.call(undefined, "PUT", `${S}/snapshots/two`, body);
+      expect(answer.status).toBe(422);
+      expect(answer.body.field).toContain(collection);
+      expect((await api.call(undefined, "GET", `${S}/snapshots/two`)).status).toBe(404);
+    },
+  );
 });

@@ -26,7 +26,7 @@ const MODELS = { operation: "models.list" };
 const MOVED = { operation: "departments.reparent" };
 
 describe("verify within", () => {
-  it("waits on the wall clock until it holds, frozen or not [interfaces 11]", async () => {
+  it("waits on the wall clock until the match is met, frozen or not [interfaces 11]", async () => {
     const name = await fresh();
     const waiting = verify(name, { match: MODELS, count: 2, within: "60s" });
     await models(name);
@@ -34,7 +34,7 @@ describe("verify within", () => {
     expect((await waiting).body).toEqual({ ok: true, found: 2, nearest: [] });
   });
 
-  it("says no when the time is over, or at once where more came than may [interfaces 11]", async () => {
+  it("fails when the time is over, or at once if too many requests came [interfaces 11]", async () => {
     const name = await fresh();
     await models(name);
     const over = await verify(name, { match: { ...MODELS, status: 404 }, count: 1, within: "20ms" });
@@ -47,7 +47,7 @@ describe("verify within", () => {
     expect(hopeless.body).toEqual({ ok: false, found: 1, nearest: [] });
   });
 
-  it("tells callers apart [interfaces 11]", async () => {
+  it("distinguishes callers [interfaces 11]", async () => {
     const name = await fresh();
     await models(name);
     const by = async (principal: string) =>
@@ -70,7 +70,7 @@ describe("verify within", () => {
 });
 
 describe("verify sequence", () => {
-  it("wants something for each match, in this order [interfaces 11]", async () => {
+  it("requires a request for each match, in this order [interfaces 11]", async () => {
     const name = await fresh();
     await models(name);
     await reparent(name, "dept_ops");
@@ -91,7 +91,7 @@ describe("verify sequence", () => {
     expect(first.body.why).toBe("step 1 of 1 is missing: no entry that it matches exists");
   });
 
-  it("strict lets nothing else that any of them matches come in between [interfaces 11]", async () => {
+  it("allows with strict no other request in between that matches one of them [interfaces 11]", async () => {
     const name = await fresh();
     await reparent(name, "dept_ops");
     await models(name);
@@ -108,7 +108,7 @@ describe("verify sequence", () => {
     expect((await verify(name, { sequence: [MODELS, MOVED], strict: true })).body.ok).toBe(true);
   });
 
-  it("waits for a sequence too [interfaces 11]", async () => {
+  it("can wait for a sequence [interfaces 11]", async () => {
     const name = await fresh();
     const waiting = verify(name, { sequence: [MODELS, MOVED], within: "60s" });
     await models(name);
@@ -128,7 +128,7 @@ describe("verify sequence", () => {
   });
 });
 
-describe("a match that can match nothing is not a pass", () => {
+describe("verify of a match that nothing can meet", () => {
   it.each([
     [
       "principal",
@@ -167,12 +167,12 @@ describe("a match that can match nothing is not a pass", () => {
     ],
     ["path", "v1/models", "match.path must begin with a slash, without host, prefix and query."],
     ["path", "/v1/models?page=1", "match.path must not have a query."],
-  ])("%s %s [interfaces 11]", async (field, value, sentence) => {
+  ])("is refused: %s %s [interfaces 11]", async (field, value, sentence) => {
     const { status, body } = await verify("default", { match: { [field]: value }, count: 0 });
     expect([status, body.detail]).toEqual([422, sentence]);
   });
 
-  it("an expectation and a listing take any path, known or not [interfaces 11]", async () => {
+  it("is allowed for any path, known or not, as in a listing [interfaces 11]", async () => {
     const name = await fresh();
     expect((await control("GET", `/${name}/journal?path=/v1/model`)).body.total).toBe(0);
     await api.call("ada", "GET", `/_s/${name}/v1/model`);
@@ -180,7 +180,7 @@ describe("a match that can match nothing is not a pass", () => {
   });
 });
 
-describe("deliveries are seen where requests are", () => {
+describe("deliveries are in the journal", () => {
   async function failing() {
     const name = await fresh();
     const { body } = await control("POST", `/${name}/receivers`, { answers: [500, 200] });
@@ -194,7 +194,7 @@ describe("deliveries are seen where requests are", () => {
     return { name, webhook_id: data.webhook_id as string };
   }
 
-  it("each attempt keeps what was sent, what was answered, and why it failed [interfaces 14]", async () => {
+  it("with the sent bytes, the answer, and the reason of a failure [interfaces 14]", async () => {
     const { name, webhook_id } = await failing();
     const { body } = await control("GET", `/${name}/journal?kind=delivery`);
     const [entry] = body.entries;
@@ -226,7 +226,7 @@ describe("deliveries are seen where requests are", () => {
     });
   });
 
-  it("attempts are in the stream, and in the history with their causes [interfaces 14]", async () => {
+  it("as attempts in the stream, and in the history with their causes [interfaces 14]", async () => {
     const { name } = await failing();
     const stream = await fetch(`${api.url}/_control/sandboxes/${name}/journal/stream?kind=delivery`);
     const first = (async () => {
@@ -243,7 +243,7 @@ describe("deliveries are seen where requests are", () => {
     expect(entries).toMatchObject([{ delivered: true, cause: entries[1].id }, { delivered: false }]);
   });
 
-  it("requests alone are asked for as before, and verify takes one kind at a time [interfaces 14]", async () => {
+  it("and separate from requests, of which verify takes one kind at a time [interfaces 14]", async () => {
     const { name, webhook_id } = await failing();
     const { body } = await control("GET", `/${name}/journal?kind=request`);
     expect(body.entries.map(({ operation }: { operation: string }) => operation)).toEqual([
@@ -274,7 +274,7 @@ describe("deliveries are seen where requests are", () => {
     expect([mixed.status, mixed.body.field]).toEqual([422, "match.operation"]);
   });
 
-  it("a receiver that is gone says so, and the webhook says why it became inactive [interfaces 14]", async () => {
+  it("with the reason if a receiver is gone, as the webhook has the reason why it became inactive [interfaces 14]", async () => {
     const name = await fresh();
     const { body } = await control("POST", `/${name}/receivers`, { answers: [410] });
     const { data } = (
@@ -298,7 +298,7 @@ describe("deliveries are seen where requests are", () => {
 });
 
 describe("deliveries", () => {
-  it("lists, shows and redelivers [interfaces 14]", async () => {
+  it("are listed, shown and redelivered [interfaces 14]", async () => {
     const name = await fresh();
     const { body: receiver } = await control("POST", `/${name}/receivers`, { answers: [500, 503, 200] });
     await api.call("ada", "POST", `/_s/${name}/webhooks`, { url: receiver.url, events: ["user.created"] });
@@ -339,12 +339,12 @@ describe("deliveries", () => {
     ["since", { ids: ["del_failed"], since: EPOCH }],
     ["since", { all_failed: true, since: "yesterday" }],
     ["webhook", { all_failed: true, webhook: "wh_nope" }],
-  ])("redeliver refuses a wrong %s [interfaces 14]", async (field, body) => {
+  ])("are not redelivered with a wrong %s [interfaces 14]", async (field, body) => {
     const answer = await control("POST", "/default/deliveries/redeliver", body);
     expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
   });
 
-  it("unknown deliveries and events name the nearest [interfaces 14]", async () => {
+  it("are refused with the nearest id or event if unknown [interfaces 14]", async () => {
     const unknown = await control("GET", "/default/deliveries/del_okk");
     expect([unknown.status, unknown.body.hint]).toEqual([404, "del_ok"]);
     const event = await control("GET", "/default/deliveries?event=user.creatd");

@@ -72,7 +72,7 @@ async function look(sandbox: SandboxClient) {
 }
 
 describe("a sandbox as a file", () => {
-  it("opens elsewhere with its world, timeline, journal, settings and rules, and says the same of all [interfaces 19]", async () => {
+  it("opens elsewhere with its world, timeline, journal, settings and rules, and gives the same answers [interfaces 19]", async () => {
     const given = await start();
     await work(given);
     await given.sandbox.configure({ journal_limit: 500 });
@@ -83,7 +83,7 @@ describe("a sandbox as a file", () => {
     expect(await look(opened)).toEqual(seen);
   });
 
-  it("rewinds, forks, repeats and advances as where it came from [interfaces 19]", async () => {
+  it("rewinds, forks, repeats and advances as in its first server [interfaces 19]", async () => {
     const given = await start();
     await work(given);
     const engine = elsewhere();
@@ -117,7 +117,7 @@ describe("a sandbox as a file", () => {
     }
   });
 
-  it("has no secret of its sandbox, and its keys still work where it is opened [interfaces 19]", async () => {
+  it("contains no secret of its sandbox, and its keys still work after opening [interfaces 19]", async () => {
     const given = await start();
     await work(given);
     const file = await given.sandbox.export();
@@ -174,7 +174,7 @@ describe("a sandbox as a file", () => {
     expect(await (await opened.fetch("/v1/tags", { headers })).text()).not.toContain('"red"');
   });
 
-  it("has the OpenAPI file of its server, unless there are more, which it names with what to do [interfaces 18, 19]", async () => {
+  it("has the OpenAPI file of its server, or a message what to do if there are more [interfaces 18, 19]", async () => {
     const folder = scratch();
     const write = (noun: string) => {
       const file = join(folder, `${noun}.yaml`);
@@ -336,7 +336,7 @@ describe("a sandbox as a file", () => {
     },
   );
 
-  it("opens after its sandbox has lost the operations of its own [interfaces 18]", async () => {
+  it("opens after its sandbox has lost its own operations [interfaces 18]", async () => {
     const { api, sandbox } = await start();
     const schema = { type: "object", properties: { id: { type: "string" }, name: { type: "string" } } };
     const content = { "application/json": { schema: { $ref: "#/components/schemas/Tag" } } };

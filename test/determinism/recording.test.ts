@@ -50,7 +50,7 @@ describe("the recorded requests", () => {
     expect(differences.count, differences.report).toBe(0);
   });
 
-  it("are 300, and the answers are of many kinds", () => {
+  it("are 300, with answers of many kinds", () => {
     const recorded = readRecording();
     expect(recorded).toHaveLength(300);
     const statuses = new Set(recorded.map(({ answer }) => answer.status));

@@ -56,17 +56,17 @@ function documents({ kind, code }: Block): unknown[] {
   return parts.map((part) => JSON.parse(part));
 }
 
-describe("JSON shown", () => {
+describe("an answer shown in the docs", () => {
   const shown = pages()
     .flatMap(blocks)
     .filter(({ kind }) => /^jsonc?$/.test(kind));
   const of = (page: string) => shown.filter((block) => block.page === page).flatMap(documents);
 
-  it("can be read [interfaces 4]", () => {
+  it("is valid JSON [interfaces 4]", () => {
     for (const block of shown) expect(() => documents(block), `${block.page}: ${block.code}`).not.toThrow();
   });
 
-  it("7 the envelopes and the problem are as the server answers them", async () => {
+  it("is as the server answers, for the envelopes and the problem [7]", async () => {
     const api = await startReference();
     const patch = { settings: { previw: "on" } };
     const problem = await api.call(undefined, "PATCH", "/_control/sandboxes/default", patch);
@@ -81,7 +81,7 @@ describe("JSON shown", () => {
     expect(shapeOf(envelopeC)).toEqual(shapeOf(c.body));
   });
 
-  it("the event is as it is sent [6.2]", async () => {
+  it("is as sent, for the event [6.2]", async () => {
     const api = await startReference();
     const { body: receiver } = await api.call(undefined, "POST", "/_control/sandboxes/default/receivers");
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["user.created"] });
@@ -99,17 +99,17 @@ function shapeOf(value: unknown): unknown {
   return Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)]);
 }
 
-describe("outputs shown", () => {
+describe("an output shown in the docs", () => {
   const shown = pages()
     .flatMap(blocks)
     .filter(({ kind }) => kind === "text");
 
-  it("are of pages that say what prints them [interfaces 2]", () => {
+  it("is in the list of pages with what prints it [interfaces 2]", () => {
     expect([...new Set(shown.map(({ page }) => page))].sort()).toEqual(Object.keys(PRINTED).sort());
   });
 
   it.each(Object.keys(PRINTED))(
-    "%s shows what is printed [interfaces 2]",
+    "is what is printed: %s [interfaces 2]",
     { timeout: 60_000 },
     async (page) => {
       const printed = (await PRINTED[page]!()).split("\n").map((line) => line.trimEnd());

@@ -7,7 +7,7 @@ import { GUIDES, OTHERS, testExamples } from "../support/docs/test-examples.ts";
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 describe("examples of the documentation", () => {
-  it("are of kinds that are run or checked [interfaces 13]", () => {
+  it("are each run or checked [interfaces 13]", () => {
     const odd = pages().flatMap((page) =>
       blocks(page)
         .filter(({ kind }) => !KINDS.includes(kind.split(" ")[0]!))

@@ -63,15 +63,15 @@ async function succeeds(on: Stage, lines: readonly string[]): Promise<string> {
   return stdout;
 }
 
-describe("pipelines [interfaces 13]", () => {
-  it("GitHub's fit the schema of workflows, which refuses a misspelt one [interfaces 13]", () => {
+describe("a pipeline in the docs [interfaces 13]", () => {
+  it("fits the schema of GitHub's workflows, which refuses a misspelt one [interfaces 13]", () => {
     expect(WORKFLOWS.length).toBe(2);
     for (const name of WORKFLOWS) expect(validateWorkflow(file(name!)).errors, name).toEqual([]);
     const misspelt = file(WORKFLOWS[0]!).replace("runs-on", "run-on");
     expect(validateWorkflow(misspelt).errors).not.toEqual([]);
   });
 
-  it("the workflow that runs the matrix is valid, and its commands exist [interfaces 16]", () => {
+  it("is valid if it runs the matrix, and its commands exist [interfaces 16]", () => {
     const workflow = readFileSync(join(EXAMPLES, "github/matrix.yml"), "utf8");
     expect(validateWorkflow(workflow).errors).toEqual([]);
     const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
@@ -85,7 +85,7 @@ describe("pipelines [interfaces 13]", () => {
     }
   });
 
-  it("the action and the template to copy are valid, and their commands run [interfaces 13]", async () => {
+  it("is valid as an action and a template, and its commands run [interfaces 13]", async () => {
     const action = readFileSync(join(EXAMPLES, "github/action.yml"), "utf8");
     expect(validateAction(action).errors).toEqual([]);
     expect(validateAction(action.replace("composite", "compound")).errors).not.toEqual([]);
@@ -107,12 +107,12 @@ describe("pipelines [interfaces 13]", () => {
     }
   });
 
-  it("GitLab's has keys that GitLab knows [interfaces 13]", () => {
+  it("has keys that GitLab knows [interfaces 13]", () => {
     const { test: job } = parse(file(".gitlab-ci.yml"));
     expect(Object.keys(job).sort()).toEqual(["artifacts", "cache", "image", "script"]);
   });
 
-  it("GitHub's and GitLab's test pipelines run, and leave the reports that they upload [interfaces 13]", async ({
+  it("runs for GitHub and GitLab, and writes the reports that it uploads [interfaces 13]", async ({
     skip,
   }) => {
     if (!hasCurl()) skip("curl is not installed");
@@ -127,7 +127,7 @@ describe("pipelines [interfaces 13]", () => {
     expect(readFileSync(join(on.folder, "suite.xml"), "utf8")).toContain('tests="1"');
   });
 
-  it("Compose's image has nothing that a linter minds, and its health check tells well from gone [interfaces 13]", async ({
+  it("has in Compose an image without findings of a linter, and a health check that works [interfaces 13]", async ({
     skip,
   }) => {
     if (!hasCurl()) skip("curl is not installed");
@@ -141,7 +141,7 @@ describe("pipelines [interfaces 13]", () => {
     await succeeds(on, [start, token, check, 'kill "$(cat .server-pid)"', `if ${check}; then exit 1; fi`]);
   });
 
-  it("the receiver's pipeline grades a receiver and reports on it [interfaces 13]", {
+  it("grades a receiver and reports on it [interfaces 13]", {
     timeout: 180_000,
   }, async ({ skip }) => {
     if (!hasCurl()) skip("curl is not installed");

@@ -21,7 +21,7 @@ let stage: Stage | undefined;
 afterEach(() => stage?.close());
 afterAll(removeScratch);
 
-it("the versions that the page on test runners names are those that the matrix runs [interfaces 13]", () => {
+it("the versions on the page about test runners are those that the matrix runs [interfaces 13]", () => {
   const page = readFileSync(join(ROOT, "docs/helpers.md"), "utf8");
   const table = page.slice(page.indexOf("| tool |"), page.indexOf("\n\n", page.indexOf("| tool |")));
   const run = new Set(
@@ -97,7 +97,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(said).toContain('understudy has no option "sead"; its options are fixture, seed, clock');
   });
 
-  it("the example for Jest passes, and what proves nothing fails there [interfaces 13]", {
+  it("the example for Jest passes, and fails a test whose faults were never triggered [interfaces 13]", {
     timeout: LIMIT_MS,
   }, async ({ skip }) => {
     if (!hasCurl()) skip("curl is not installed");
@@ -116,7 +116,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(stderr).toContain("3 failed, 2 passed");
   });
 
-  it("conftest.py fails what proves nothing, and shows the journal [interfaces 13]", {
+  it("conftest.py fails a test whose faults were never triggered, and shows the journal [interfaces 13]", {
     timeout: LIMIT_MS,
   }, async ({ skip }) => {
     if (!hasRuntime("python3 -c 'import pytest'")) skip("pytest is not installed");
@@ -135,9 +135,9 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(stage.asked).toEqual([]);
   });
 
-  it("UnderstudyExtension.java fails what proves nothing [interfaces 13]", { timeout: LIMIT_MS }, async ({
-    skip,
-  }) => {
+  it("UnderstudyExtension.java fails a test whose faults were never triggered [interfaces 13]", {
+    timeout: LIMIT_MS,
+  }, async ({ skip }) => {
     if (!hasRuntime("javac and JUnit 5")) skip("javac and JUnit 5 are not installed");
     if (!hasCurl()) skip("curl is not installed");
     stage = await openStage();

@@ -127,7 +127,7 @@ describe("signatures as the guide for partners verifies them [6.3]", () => {
   const shown = new Map(blocks(PAGE).map((block) => [fileOf(block), block.code]));
   for (const file of readdirSync(EXAMPLES)) shown.set(file, readFileSync(join(EXAMPLES, file), "utf8"));
 
-  it("are shown in each language that is tried here, and in no other [6.3]", () => {
+  it("are shown in each language tested here, and in no other [6.3]", () => {
     const files = [...shown.keys()].filter((file) => file !== undefined);
     expect(files.sort()).toEqual(LANGUAGES.map(({ file }) => file).sort());
     expect(linkedFiles(PAGE)).toEqual(
@@ -135,19 +135,22 @@ describe("signatures as the guide for partners verifies them [6.3]", () => {
     );
   });
 
-  it.for(LANGUAGES)("$file tells genuine from forged [6.3]", ({ file, needs, program, run }, { skip }) => {
-    if (!hasRuntime(needs)) skip(`${needs} is not installed`);
-    const folder = scratch();
-    writeFileSync(join(folder, "body"), BODY);
-    writeFileSync(join(folder, file), shown.get(file)!);
-    writeFileSync(join(folder, program[0]), program[1]);
-    const [command, ...args] = run(folder);
-    const env = { ...process.env, GO111MODULE: "off", GOFLAGS: "-buildvcs=false" };
-    const signatures = CASES.map(([signature]) => signature);
-    const asked = spawnSync(command, [...args, ...signatures], { cwd: folder, encoding: "utf8", env });
-    expect(asked.stderr).toBe("");
-    expect(asked.stdout.trim().split("\n")).toEqual(CASES.map(([, genuine]) => (genuine ? "yes" : "no")));
-  });
+  it.for(LANGUAGES)(
+    "distinguish genuine from forged in $file [6.3]",
+    ({ file, needs, program, run }, { skip }) => {
+      if (!hasRuntime(needs)) skip(`${needs} is not installed`);
+      const folder = scratch();
+      writeFileSync(join(folder, "body"), BODY);
+      writeFileSync(join(folder, file), shown.get(file)!);
+      writeFileSync(join(folder, program[0]), program[1]);
+      const [command, ...args] = run(folder);
+      const env = { ...process.env, GO111MODULE: "off", GOFLAGS: "-buildvcs=false" };
+      const signatures = CASES.map(([signature]) => signature);
+      const asked = spawnSync(command, [...args, ...signatures], { cwd: folder, encoding: "utf8", env });
+      expect(asked.stderr).toBe("");
+      expect(asked.stdout.trim().split("\n")).toEqual(CASES.map(([, genuine]) => (genuine ? "yes" : "no")));
+    },
+  );
 });
 
 interface Framework {
@@ -183,13 +186,13 @@ const FRAMEWORKS: Framework[] = [
 describe("signatures in frameworks [6.3]", () => {
   const shown = new Map(blocks("docs/signatures.md").map((block) => [fileOf(block), block.code]));
 
-  it("are shown for each framework that is tried here, and for no other [6.3, interfaces 14]", () => {
+  it("are shown for each framework tested here, and for no other [6.3, interfaces 14]", () => {
     const files = [...shown.keys()].filter((file) => file !== undefined);
     expect(files.sort()).toEqual(FRAMEWORKS.map(({ file }) => file).sort());
   });
 
   it.for(FRAMEWORKS)(
-    "$file takes what is genuine, and nothing else [6.3, interfaces 14]",
+    "are accepted if genuine, and refused otherwise, in $file [6.3, interfaces 14]",
     async ({ file, needs, start }, { skip }) => {
       const runtime = findProgram(needs);
       if (runtime === undefined) return skip(`${needs} is not installed`);

@@ -8,7 +8,7 @@ import { removeScratch, scratch } from "../support/run-understudy.ts";
 
 afterAll(removeScratch);
 
-it("every TypeScript example compiles, strictly, as a user's compiler sees the package [interfaces 13]", () => {
+it("every TypeScript example in the docs compiles strictly against the package [interfaces 13]", () => {
   const folder = scratch();
   const installed = join(folder, "node_modules/understudy-sandbox");
   mkdirSync(installed, { recursive: true });

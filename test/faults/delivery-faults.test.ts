@@ -26,8 +26,8 @@ async function received(): Promise<number> {
   return (await api.call(undefined, "GET", `${CONTROL}/receivers/${receiver.id}/requests`)).body.items.length;
 }
 
-describe("rules about deliveries", () => {
-  it("a delay comes off the time that the receiver has, and is part of how long it took [interfaces 6]", async () => {
+describe("a rule about deliveries", () => {
+  it("takes a delay from the receiver's time, and counts it in the duration [interfaces 6]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { webhook_timeout_seconds: 1 } });
     await arm(api, { match: { event: "thread.deleted" }, effect: { delay: "600ms" } });
     const path = `${CONTROL}/receivers/${receiver.id}`;
@@ -46,7 +46,7 @@ describe("rules about deliveries", () => {
     expect(silent.duration_ms).toBeGreaterThanOrEqual(1000);
   });
 
-  it("receiver-down fails all six attempts without calling the receiver [interfaces 6]", async () => {
+  it("fails all six attempts without calling the receiver in receiver-down [interfaces 6]", async () => {
     await activate(api, "receiver-down");
     await deleteThread();
     await settled();
@@ -60,7 +60,7 @@ describe("rules about deliveries", () => {
     expect(await received()).toBe(0);
   });
 
-  it("receiver-gone answers 410, which disables the webhook [interfaces 6]", async () => {
+  it("answers 410 in receiver-gone, which disables the webhook [interfaces 6]", async () => {
     await activate(api, "receiver-gone");
     await deleteThread();
     await settled();
@@ -71,7 +71,7 @@ describe("rules about deliveries", () => {
     );
   });
 
-  it("receiver-flaky fails twice, then the receiver itself is called [interfaces 6]", async () => {
+  it("fails twice in receiver-flaky, then the receiver itself is called [interfaces 6]", async () => {
     await activate(api, "receiver-flaky");
     await deleteThread();
     await settled();
@@ -83,7 +83,7 @@ describe("rules about deliveries", () => {
     expect(await received()).toBe(1);
   });
 
-  it("a rule for another webhook or event leaves a delivery alone [interfaces 6]", async () => {
+  it("for another webhook or event does not affect a delivery [interfaces 6]", async () => {
     await arm(api, { match: { webhook: "wh_other" }, effect: { status: 500 } });
     await arm(api, { match: { event: "user.*" }, effect: { wire: "reset" } });
     await deleteThread();

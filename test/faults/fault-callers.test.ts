@@ -12,7 +12,7 @@ afterEach(() => api.close());
 
 const send = (headers: Record<string, string>) => api.call(undefined, "GET", PATH, undefined, headers);
 
-describe("callers that are going to be refused", () => {
+describe("a rule for a caller", () => {
   it.each([
     ["a suspended account by principal", KEYS.finn, { principal: "usr_finn" }],
     ["a disabled account by principal", KEYS.gus, { principal: "usr_gus" }],
@@ -22,13 +22,13 @@ describe("callers that are going to be refused", () => {
     ["a revoked key by principal", KEYS.revoked, { principal: "usr_ada" }],
     ["an expired key by api_key", KEYS.expired, { api_key: "apikey_expired" }],
     ["an expired key by organization", KEYS.expired, { organization: "org_acme" }],
-  ])("a rule sees %s [interfaces 6]", async (_who, key, match) => {
+  ])("matches %s [interfaces 6]", async (_who, key, match) => {
     await arm(api, { id: "seen", match, effect: { status: 503 } });
     const triggered = await send({ "api-key": key });
     expect([triggered.status, decisionOf(triggered)]).toEqual([503, "fault:inline/seen"]);
   });
 
-  it("a rule sees who sent a session token that has expired [interfaces 6]", async () => {
+  it("matches the sender of an expired session token [interfaces 6]", async () => {
     const { body } = await api.call("dan", "POST", "/v1/auth/token");
     const bearer = { authorization: `Bearer ${body.access_token}` };
     await arm(api, { id: "seen", match: { principal: "usr_dan" }, times: 1, effect: { status: 503 } });
@@ -38,7 +38,7 @@ describe("callers that are going to be refused", () => {
     expect([after.status, decisionOf(after)]).toEqual([401, "auth"]);
   });
 
-  it("they are checked after: with the rule passed, the 401 is that of an unknown key [interfaces 6]", async () => {
+  it("that does not match leaves a 401 for the unknown key [interfaces 6]", async () => {
     await arm(api, { match: { principal: "usr_finn" }, effect: { delay: "1ms" } });
     const refused = await send({ "api-key": KEYS.finn });
     const unknown = await send({ "api-key": "ak_unknown" });
@@ -50,13 +50,13 @@ describe("callers that are going to be refused", () => {
     expect(journal.entries[0].principal).toBeNull();
   });
 
-  it("an unknown or missing key identifies no caller [interfaces 6]", async () => {
+  it("never matches an unknown or missing key [interfaces 6]", async () => {
     await arm(api, { match: { organization: "org_acme" }, effect: { status: 503 } });
     for (const headers of [undefined, { "api-key": "ak_unknown" }])
       expect((await send(headers ?? {})).status).toBe(401);
   });
 
-  it("a suspended account gets no token, in the header or in the body [G01]", async () => {
+  it("does not give a suspended account a token, in the header or in the body [G01]", async () => {
     const header = await api.call("finn", "POST", "/v1/auth/token");
     const body = await api.call(undefined, "POST", "/v1/auth/token", { api_key: KEYS.finn });
     expect([header.status, body.status]).toEqual([401, 401]);

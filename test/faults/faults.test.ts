@@ -15,8 +15,8 @@ async function parentOf(): Promise<string> {
   return (await api.call(undefined, "GET", CONTROL + DEPARTMENT)).body.parent_id;
 }
 
-describe("overrides of one request", () => {
-  it("X-Sandbox-Fault answers a code as the operation itself would [interfaces 3]", async () => {
+describe("an override for one request", () => {
+  it("by X-Sandbox-Fault answers a code as the operation itself would [interfaces 3]", async () => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       "x-sandbox-fault": "RESOURCE_NOT_FOUND",
     });
@@ -28,7 +28,7 @@ describe("overrides of one request", () => {
     expect(still.status).toBe(200);
   });
 
-  it("CODE! forces a known code that the operation never answers [interfaces 3]", async () => {
+  it("by CODE! forces a known code that the operation never answers [interfaces 3]", async () => {
     const refused = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       "x-sandbox-fault": "SESSION_NOT_FOUND",
     });
@@ -54,7 +54,7 @@ describe("overrides of one request", () => {
     ["prefer", "code=418", "documents no answer with status 418"],
     ["prefer", "code=", "is not a status"],
     ["prefer", `code=${"x".repeat(300)}`, `code=${"x".repeat(40)} is not a status`],
-  ])("%s: %s is refused with 400 and what would be right [interfaces 3]", async (header, value, hint) => {
+  ])("by %s: %s is refused with 400 and the right form [interfaces 3]", async (header, value, hint) => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       [header]: value,
     });
@@ -64,7 +64,7 @@ describe("overrides of one request", () => {
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
 
-  it("Prefer: code=N is the first documented code with that status [interfaces 3]", async () => {
+  it("by Prefer: code=N answers the first documented code with that status [interfaces 3]", async () => {
     const answer = await api.call(
       "ada",
       "POST",
@@ -88,7 +88,7 @@ describe("overrides of one request", () => {
     expect(await parentOf()).toBe("dept_eng");
   });
 
-  it("Prefer for a success or about something else changes nothing [interfaces 3]", async () => {
+  it("by Prefer for a success or another preference changes nothing [interfaces 3]", async () => {
     for (const prefer of ["code=200", "respond-async", "return=minimal"]) {
       const answer = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" }, { prefer });
       expect(answer.status).toBe(200);
@@ -96,7 +96,7 @@ describe("overrides of one request", () => {
     }
   });
 
-  it("X-Sandbox-Delay waits on the wall clock of a frozen sandbox [interfaces 3]", async () => {
+  it("by X-Sandbox-Delay waits on the wall clock of a frozen sandbox [interfaces 3]", async () => {
     const before = performance.now();
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       "x-sandbox-delay": "250ms",
@@ -108,7 +108,7 @@ describe("overrides of one request", () => {
     expect(clock.body.now).toBe("2026-03-15T12:00:00.000Z");
   });
 
-  it("the deciding step is named before a fault that only delayed the answer [interfaces 3]", async () => {
+  it("is named after the deciding step if it only delayed the answer [interfaces 3]", async () => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_none", undefined, {
       "x-sandbox-delay": "1ms",
     });
@@ -116,7 +116,7 @@ describe("overrides of one request", () => {
     expect(decisionOf(answer)).toBe("access");
   });
 
-  it("a scenario's name applies its rule to one request, whatever its schedule says [interfaces 3]", async () => {
+  it("by a scenario's name applies its rule once, whatever its schedule says [interfaces 3]", async () => {
     const header = { "x-sandbox-fault": "flaky-ten-percent" };
     for (let i = 0; i < 3; i++) {
       const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, header);
@@ -126,7 +126,7 @@ describe("overrides of one request", () => {
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
 
-  it("a scenario named by a request triggers after the commit where it says so [interfaces 3]", async () => {
+  it("by a scenario triggers after the commit if the rule says so [interfaces 3]", async () => {
     const answer = await api.call(
       "ada",
       "POST",
@@ -139,7 +139,7 @@ describe("overrides of one request", () => {
     expect(await parentOf()).toBe("dept_ops");
   });
 
-  it("header goes before inline, inline before scenario [interfaces 3]", async () => {
+  it("in a header comes before an inline rule, and that before a scenario [interfaces 3]", async () => {
     await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, { names: ["outage-with-recovery"] });
     const call = (headers = {}) =>
       api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, headers);
@@ -151,7 +151,7 @@ describe("overrides of one request", () => {
     );
   });
 
-  it("a server that takes no overrides refuses them, and only them [interfaces 3]", async () => {
+  it("is refused by a server that takes none, and only then [interfaces 3]", async () => {
     const closed = await startReference({ overrides: false });
     const ask = (headers: Record<string, string>) =>
       closed.call("ada", "GET", "/v1/models", undefined, headers);
@@ -173,7 +173,7 @@ describe("overrides of one request", () => {
     await closed.close();
   });
 
-  it("a route that does not exist is refused before any fault [G04]", async () => {
+  it("is not asked for a route that does not exist [G04]", async () => {
     await arm(api, { effect: { status: 503 } });
     expect(
       (await api.call("dan", "GET", "/v1/nothing", undefined, { "x-sandbox-fault": "nonsense" })).status,
@@ -181,8 +181,8 @@ describe("overrides of one request", () => {
   });
 });
 
-describe("answers of faults", () => {
-  it("a bare 5xx is answered in the operation's envelope [interfaces 6]", async () => {
+describe("an answer of a fault", () => {
+  it("is in the operation's envelope for a 5xx status alone [interfaces 6]", async () => {
     await arm(api, { effect: { status: 503 } });
     const a = await api.call("ada", "POST", REPARENT, { new_parent_id: null });
     expect(a.status).toBe(503);
@@ -208,7 +208,7 @@ describe("answers of faults", () => {
     expect(await parentOf()).toBe("dept_eng");
   });
 
-  it("a status with body and headers is answered as it stands [interfaces 6]", async () => {
+  it("is exactly the given status, body and headers [interfaces 6]", async () => {
     await arm(api, {
       id: "json",
       times: 1,
@@ -227,13 +227,13 @@ describe("answers of faults", () => {
     ]);
   });
 
-  it("a cycle names the departments of the request [interfaces 6]", async () => {
+  it("names the departments of the request for a cycle [interfaces 6]", async () => {
     await arm(api, { effect: { error: "DEPARTMENT_CYCLE_DETECTED" } });
     const { body } = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
     expect(body.error.details).toEqual({ department_id: "dept_ml", new_parent_id: "dept_ops" });
   });
 
-  it("an injected 429 looks like the real one, headers and details, and counts nothing [G05]", async () => {
+  it("looks like the real one for a 429, headers and details, and counts nothing [G05]", async () => {
     await arm(api, { times: 1, effect: { error: "RATE_LIMIT_EXCEEDED" } });
     const path = "/v1/analytics/usage/limits/org_globex";
     await api.advance(13_000);
@@ -259,7 +259,7 @@ describe("answers of faults", () => {
     ["organization", 1000],
     ["api_total", 600],
     ["api_key", 200],
-  ])("an exhausted budget (%s) shows the caller's own limit [G05]", async (scope, limit) => {
+  ])("shows the caller's own limit for an exhausted budget (%s) [G05]", async (scope, limit) => {
     await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, {
       names: [`budget-exhausted-${scope.replace("_", "-")}`],
     });
@@ -273,7 +273,7 @@ describe("answers of faults", () => {
     expect(answer.headers.get("retry-after")).toBeNull();
   });
 
-  it("a fault follows the setting for authentication errors [G06]", async () => {
+  it("follows the setting for authentication errors [G06]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { auth_errors: "guide" } });
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       "x-sandbox-fault": "AUTHENTICATION_REQUIRED",
@@ -281,14 +281,14 @@ describe("answers of faults", () => {
     expect(answer.body).toMatchObject({ status_code: 401, error_type: "AuthenticationError" });
   });
 
-  it("a fault triggers before credentials are checked [G04]", async () => {
+  it("comes before credentials are checked [G04]", async () => {
     await arm(api, { effect: { error: "INSUFFICIENT_PERMISSIONS" } });
     expect((await api.call(undefined, "DELETE", "/v1/threads/thread_welcome")).status).toBe(403);
   });
 });
 
-describe("phases", () => {
-  it("after: the change was committed, the answer is a 503, a retry finds it done [interfaces 6]", async () => {
+describe("the phase of a fault", () => {
+  it("is after: the change is committed, the answer is a 503, and a retry finds it done [interfaces 6]", async () => {
     await arm(api, {
       id: "lost",
       match: { operation: "departments.reparent" },
@@ -304,20 +304,20 @@ describe("phases", () => {
     expect(retry.body.parent_id).toBe("dept_ops");
   });
 
-  it("after: a request that was refused has committed nothing, and the rule does not apply [interfaces 6]", async () => {
+  it("is after: a refused request has committed nothing, and the rule does not apply [interfaces 6]", async () => {
     await arm(api, { phase: "after", effect: { status: 503 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ml" })).status).toBe(422);
     const { body } = await api.call(undefined, "GET", `${CONTROL}/faults`);
     expect(body.items[0].hits).toBe(0);
   });
 
-  it("before: nothing has changed [interfaces 6]", async () => {
+  it("is before: nothing has changed [interfaces 6]", async () => {
     await arm(api, { effect: { status: 500 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(500);
     expect(await parentOf()).toBe("dept_eng");
   });
 
-  it("a body is matched, and the operation can still read it [interfaces 6]", async () => {
+  it("leaves a body to the operation that a rule has matched [interfaces 6]", async () => {
     await arm(api, { match: { body: { new_parent_id: "dept_archive" } }, effect: { status: 503 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(200);
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_archive" })).status).toBe(503);
@@ -331,8 +331,8 @@ describe("phases", () => {
   });
 });
 
-describe("inline rules over the control API", () => {
-  it("a rule is added, shown with its hits, and removed [interfaces 4]", async () => {
+describe("an inline rule over the control API", () => {
+  it("is added, shown with its hits, and removed [interfaces 4]", async () => {
     const added = await api.call(undefined, "POST", `${CONTROL}/faults`, {
       match: { operation: "threads.delete" },
       times: 5,
@@ -356,7 +356,7 @@ describe("inline rules over the control API", () => {
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
 
-  it("a rule that is wrong is 422 and names its field and the right word [interfaces 4]", async () => {
+  it("is refused with 422, its field and the right word if wrong [interfaces 4]", async () => {
     const answer = await api.call(undefined, "POST", `${CONTROL}/faults`, {
       match: { operation: "threads.delte" },
       effect: { status: 503 },
@@ -366,7 +366,7 @@ describe("inline rules over the control API", () => {
     expect(answer.body).toMatchObject({ field: "match.operation", hint: "threads.delete" });
   });
 
-  it("the same rule again starts from zero, or does not renew its lease [interfaces 4]", async () => {
+  it("starts from zero if added again, or does not renew its lease [interfaces 4]", async () => {
     const add = (rule: object) => api.call(undefined, "POST", `${CONTROL}/faults`, rule);
     const rule = { id: "mine", times: 2, effect: { status: 503 }, lease: { ttl: "10m" } };
     const first = await add(rule);
@@ -384,7 +384,7 @@ describe("inline rules over the control API", () => {
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
   });
 
-  it("an id in use is 409; DELETE without an id disarms all [interfaces 4]", async () => {
+  it("is refused with 409 for an id in use, and DELETE without an id disarms all [interfaces 4]", async () => {
     const rule = { id: "mine", effect: { status: 503 } };
     expect((await api.call(undefined, "POST", `${CONTROL}/faults`, rule)).status).toBe(201);
     expect((await api.call(undefined, "POST", `${CONTROL}/faults`, rule)).status).toBe(409);
@@ -392,7 +392,7 @@ describe("inline rules over the control API", () => {
     expect((await api.call(undefined, "GET", `${CONTROL}/faults`)).body).toEqual({ items: [], total: 0 });
   });
 
-  it("the journal says why an answer was given, wire faults included [interfaces 4]", async () => {
+  it("is named as the reason in the journal, wire faults included [interfaces 4]", async () => {
     await arm(api, { id: "p", match: { principal: "usr_dan" }, probability: 1, effect: { status: 503 } });
     await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
     await api.call("ada", "DELETE", "/v1/threads/thread_none");

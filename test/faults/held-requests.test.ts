@@ -33,9 +33,9 @@ async function open(count: number, header = ""): Promise<void> {
 const ask = (headers: Record<string, string> = {}) =>
   api.call("ada", "GET", "/v1/models", undefined, headers);
 
-describe("requests that are held up", () => {
+describe("the limit of held requests", () => {
   it.each(["X-Sandbox-Fault: hang", "X-Sandbox-Delay: 1h"])(
-    "%s is bounded in number for each sandbox, also for those without a credential [interfaces 3]",
+    "applies to %s in each sandbox, also without a credential [interfaces 3]",
     async (header) => {
       await open(MAX_HELD_REQUESTS, `${header}\r\n`);
       await eventually(() => expect(held()).toBe(MAX_HELD_REQUESTS));
@@ -62,7 +62,7 @@ describe("requests that are held up", () => {
     },
   );
 
-  it("those that ended make room [interfaces 3]", async () => {
+  it("makes room when requests end [interfaces 3]", async () => {
     await open(MAX_HELD_REQUESTS, "X-Sandbox-Fault: hang\r\n");
     await eventually(() => expect(held()).toBe(MAX_HELD_REQUESTS));
     for (const socket of sockets) socket.destroy();
@@ -71,7 +71,7 @@ describe("requests that are held up", () => {
     expect(held()).toBe(0);
   });
 
-  it("delays of rules do not count toward the limit [interfaces 6]", async () => {
+  it("does not count delays of rules [interfaces 6]", async () => {
     await arm(api, { id: "slow", match: { operation: "models.list" }, effect: { delay: "1ms" } });
     await open(3, "X-Sandbox-Delay: 1h\r\n");
     await eventually(() => expect(held()).toBe(3));

@@ -54,7 +54,7 @@ describe.each([
         () => false,
       );
 
-  it("a test answers requests in another order than they were asked [interfaces 20]", async () => {
+  it("are answered by a test in another order than they came [interfaces 20]", async () => {
     await sandbox.faults.add(MODELS);
     const order: string[] = [];
     const one = models().then(() => order.push("one"));
@@ -70,7 +70,7 @@ describe.each([
     expect((await sandbox.held.list()).items).toEqual([]);
   });
 
-  it("a retry overtakes the request that it repeats [interfaces 20]", async () => {
+  it("are overtaken by their retries [interfaces 20]", async () => {
     await sandbox.faults.add({ ...DELETE, times: 1 });
     const impatient = new AbortController();
     const asked = deleteThread({ signal: impatient.signal });
@@ -80,7 +80,7 @@ describe.each([
     expect((await asked).status).toBe(404);
   });
 
-  it("nothing has changed before a release, and with `phase: after` all has [interfaces 20]", async () => {
+  it("have changed nothing before a release, and all with `phase: after` [interfaces 20]", async () => {
     await sandbox.faults.add({ ...DELETE, times: 1 });
     const asked = deleteThread();
     const { phase, response, release } = await sandbox.held.next();
@@ -97,7 +97,7 @@ describe.each([
     expect(await (await listed).json()).toEqual({ models: [] });
   });
 
-  it("a release answers otherwise: a status, a body, an error, a broken connection [interfaces 20]", async () => {
+  it("are released with another answer: a status, a body, an error, a broken connection [interfaces 20]", async () => {
     await sandbox.faults.add(DELETE);
     for (const [release, status, body] of [
       [{ answer: { status: 207, headers: { "x-edge": "fra1" }, body: { own: true } } }, 207, { own: true }],
@@ -117,7 +117,7 @@ describe.each([
     expect(await hasThread()).toBe(true);
   });
 
-  it("it is released by itself after its timeout, on the wall clock of a frozen sandbox [interfaces 20]", async () => {
+  it("are released after their timeout, on the wall clock of a frozen sandbox [interfaces 20]", async () => {
     await sandbox.faults.add({ ...MODELS, effect: { hold: { timeout: "50ms" } } });
     expect((await models()).status).toBe(200);
     const [entry] = (await sandbox.journal.list()).entries;
@@ -125,7 +125,7 @@ describe.each([
     expect(entry!.duration_ms).toBeGreaterThanOrEqual(45);
   });
 
-  it("`hold: true` holds for 30 s [interfaces 20]", async () => {
+  it("last 30 s with `hold: true` [interfaces 20]", async () => {
     await sandbox.faults.add({ ...MODELS, effect: { hold: true } });
     const asked = models();
     const { ends_at, release } = await sandbox.held.next();
@@ -136,7 +136,7 @@ describe.each([
     await asked;
   });
 
-  it("a client that leaves ends its hold, and changes nothing [interfaces 20]", async () => {
+  it("end when their client leaves, and change nothing [interfaces 20]", async () => {
     await sandbox.faults.add(DELETE);
     const leaving = new AbortController();
     const asked = deleteThread({ signal: leaving.signal }).catch((error: Error) => error.name);
@@ -151,7 +151,7 @@ describe.each([
     expect(await hasThread()).toBe(true);
   });
 
-  it("a reset releases: what was not done is answered 503, and the new world stays as it is [interfaces 20]", async () => {
+  it("are released by a reset: an unfinished one is answered 503, and the new world stays as it is [interfaces 20]", async () => {
     await sandbox.faults.add(DELETE);
     await sandbox.faults.add({ ...MODELS, phase: "after" });
     const [deleted, listed] = [deleteThread(), models()];
@@ -162,7 +162,7 @@ describe.each([
     expect(await hasThread()).toBe(true);
   });
 
-  it("deleting the sandbox releases, and ends those who wait for a held request [interfaces 20]", async () => {
+  it("are released when the sandbox is deleted, which also ends waiting for one [interfaces 20]", async () => {
     const other = await sandboxOf(sandbox);
     await other.faults.add(MODELS);
     const asked = other.fetch("/v1/models", as("dan"));
@@ -173,7 +173,7 @@ describe.each([
     expect(await waiting).toContain("before the sandbox was deleted");
   });
 
-  it("unknown ids, a second release and impossible answers are refused in words, and lose nothing [interfaces 20]", async () => {
+  it("survive unknown ids, a second release and impossible answers, which are refused with a message [interfaces 20]", async () => {
     await sandbox.faults.add(DELETE);
     const asked = deleteThread();
     const { id, release } = await sandbox.held.next();
@@ -211,7 +211,7 @@ describe.each([
     expect(await refused({})).toEqual([409, id, expect.stringContaining("no longer held")]);
   });
 
-  it("a held delivery waits, fails as the release says, and its retry overtakes nothing [interfaces 20]", async () => {
+  it("can be deliveries, which wait, fail as the release says, and are not overtaken by a retry [interfaces 20]", async () => {
     const receiver = await sandbox.receivers.add({});
     await sandbox.state("webhooks").create({ url: receiver.url, events: ["thread.deleted"] } as never);
     await sandbox.faults.add({ match: { event: "thread.deleted" }, effect: { hold: {} } });
@@ -241,7 +241,7 @@ describe.each([
     expect((await sandbox.receivers.requests(receiver.id)).total).toBe(1);
   });
 
-  it("explain says that it would be held, and so does the answer's decision [interfaces 20]", async () => {
+  it("are predicted by explain and named in the answer's decision [interfaces 20]", async () => {
     await sandbox.faults.add(MODELS);
     const { decision, status, rules } = await sandbox.faults.explain({
       operation: "models.list",
@@ -254,7 +254,7 @@ describe.each([
     expect(answer.headers.get("x-sandbox-decision")).toBe("fault:inline/fault_1");
   });
 
-  it("a second rule may answer what a first one holds [interfaces 20]", async () => {
+  it("may be answered by a second rule [interfaces 20]", async () => {
     await sandbox.faults.add({ match: { operation: "models.list" }, effect: { status: 503 } });
     await sandbox.faults.add({ match: { operation: "models.*" }, effect: { hold: {}, delay: "1ms" } });
     const asked = models();
@@ -262,7 +262,7 @@ describe.each([
     expect((await asked).status).toBe(503);
   });
 
-  it("`next` says what was held instead, when nothing fits in time [interfaces 20]", async () => {
+  it("are listed by `next` if none fits in time [interfaces 20]", async () => {
     await sandbox.faults.add(MODELS);
     const asked = models();
     await until(async () => (await sandbox.held.list()).total === 1);
@@ -282,7 +282,7 @@ async function sandboxOf(sandbox: SandboxClient): Promise<SandboxClient> {
   return sandbox.history.fork(entry!.id, { name: "other" });
 }
 
-it("pages see what is held in the stream of the timeline, and the other stream has each change [interfaces 20]", async () => {
+it("are shown to pages in the stream of the timeline, and each change in the other stream [interfaces 20]", async () => {
   const sandbox = await overSockets();
   await sandbox.faults.add(MODELS);
   const live = await followed(api!, "/_control/sandboxes/default/live");
@@ -305,7 +305,7 @@ it("pages see what is held in the stream of the timeline, and the other stream h
 });
 
 describe("a test that leaves a request held", () => {
-  it("fails, and the message says which and what to do [interfaces 20]", async () => {
+  it("fails with a message that says which one and what to do [interfaces 20]", async () => {
     const sandboxes = testSandboxes({ engine: true });
     let asked: Promise<Response> | undefined;
     const run = sandboxes.with(async (sandbox) => {

@@ -28,8 +28,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe("scenarios over the control API", () => {
-  it("the whole set is put in force at once, the user's own beside the shipped ones [interfaces 4]", async () => {
+describe("a scenario over the control API", () => {
+  it("is activated with others in one call, the user's own beside shipped ones [interfaces 4]", async () => {
     await activate(api, "mine");
     expect(decisionOf(await call())).toBe("fault:mine/a");
     await activate(api, "outage-with-recovery");
@@ -39,7 +39,7 @@ describe("scenarios over the control API", () => {
     expect(decisionOf(await call())).toBe("access");
   });
 
-  it("the list says which are in force and how often each rule has been triggered [interfaces 4]", async () => {
+  it("is listed with its state and how often each rule has been triggered [interfaces 4]", async () => {
     await activate(api, "mine");
     await call();
     const { body } = await control("GET", "/scenarios");
@@ -53,7 +53,7 @@ describe("scenarios over the control API", () => {
     });
   });
 
-  it("an unknown name is 422 with the nearest right one, and changes nothing [interfaces 4]", async () => {
+  it("is refused with 422 and the nearest name if unknown, and nothing changes [interfaces 4]", async () => {
     await activate(api, "mine");
     const answer = await control("PUT", "/scenarios/active", { names: ["mine", "slow-netwrk"] });
     expect(answer.status).toBe(422);
@@ -62,7 +62,7 @@ describe("scenarios over the control API", () => {
     expect((await control("PUT", "/scenarios/active", { name: "mine" })).status).toBe(422);
   });
 
-  it("a sandbox may be created with scenarios, and is not where one is unknown [interfaces 4]", async () => {
+  it("can be given when a sandbox is created, and an unknown one prevents that [interfaces 4]", async () => {
     const made = await api.call(undefined, "POST", "/_control/sandboxes", {
       name: "sa",
       scenarios: ["mine"],
@@ -79,7 +79,7 @@ describe("scenarios over the control API", () => {
     expect((await api.call(undefined, "GET", "/_control/sandboxes/sb")).status).toBe(404);
   });
 
-  it("rules of scenarios are asked in the order in which they were switched on [interfaces 6]", async () => {
+  it("has its rules asked in the order of activation [interfaces 6]", async () => {
     scenario("other", "rules:\n  - { id: b, effect: { status: 500 } }\n");
     await activate(api, "other", "mine");
     expect(decisionOf(await call())).toBe("fault:other/b");
@@ -87,13 +87,13 @@ describe("scenarios over the control API", () => {
     expect(decisionOf(await call())).toBe("fault:mine/a");
   });
 
-  it("a file of the user's hides a shipped one of the same name [interfaces 6]", async () => {
+  it("in the user's file hides a shipped one of the same name [interfaces 6]", async () => {
     scenario("slow-network", "rules:\n  - { id: own, effect: { status: 500 } }\n");
     await activate(api, "slow-network");
     expect(decisionOf(await call())).toBe("fault:slow-network/own");
   });
 
-  it("a broken file is listed with its problem and cannot be switched on [interfaces 6]", async () => {
+  it("with a broken file is listed with its problem and cannot be activated [interfaces 6]", async () => {
     scenario("broken", "rules:\n  - { effect: { error: NOPE } }\n");
     const listed = (await control("GET", "/scenarios")).body.items.find(
       ({ name }: { name: string }) => name === "broken",
@@ -105,7 +105,7 @@ describe("scenarios over the control API", () => {
     expect((await call({ "x-sandbox-fault": "broken" })).status).toBe(400);
   });
 
-  it("a scenario may be given as a file at the start [interfaces 2]", async () => {
+  it("can be given as a file at the start [interfaces 2]", async () => {
     const elsewhere = join(folder, "below");
     mkdirSync(elsewhere);
     writeFileSync(
@@ -123,7 +123,7 @@ describe("scenarios over the control API", () => {
   });
 });
 
-describe("editing a scenario's file", () => {
+describe("an edit of a scenario's file", () => {
   const follow = (changes: string[], problems: Error[]) => {
     const scenarios = followScenarios(api.understudy.scenarios, {
       onChange: ({ name }) => changes.push(name),
@@ -132,7 +132,7 @@ describe("editing a scenario's file", () => {
     return watchDocuments([scenarios], (error) => problems.push(error));
   };
 
-  it("an edit is in force at once; a broken one leaves the last good version [interfaces 6]", async () => {
+  it("applies at once, and a broken one leaves the last good version [interfaces 6]", async () => {
     await activate(api, "mine");
     const problems: DocumentError[] = [];
     const changes: string[] = [];
@@ -168,7 +168,7 @@ describe("editing a scenario's file", () => {
     await watch.close();
   });
 
-  it("without a watch, a file that is not in use is read again when it is switched on [interfaces 6]", async () => {
+  it("applies without a watch when the scenario is switched on [interfaces 6]", async () => {
     await activate(api, "mine");
     await activate(api);
     scenario("mine", "rules:\n  - { id: changed-meanwhile, effect: { status: 500 } }\n");
@@ -177,7 +177,7 @@ describe("editing a scenario's file", () => {
     expect(decisionOf(await call())).toBe("fault:mine/changed-meanwhile");
   });
 
-  it("an edit that cannot be used is kept out of what is in force, and refused once that is off [interfaces 6]", async () => {
+  it("that cannot be used does not affect the active scenario, and is refused once that is off [interfaces 6]", async () => {
     await activate(api, "mine");
     scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
     expect((await control("PUT", "/scenarios/active", { names: ["mine", "slow-network"] })).status).toBe(200);
@@ -188,7 +188,7 @@ describe("editing a scenario's file", () => {
     expect(refused.body.problems[0]).toMatchObject({ line: 2, field: "rules[0].match.path" });
   });
 
-  it("a scenario whose file is gone stays in force, through other switches and a reset [interfaces 4]", async () => {
+  it("that removes the file leaves the scenario active, through other switches and a reset [interfaces 4]", async () => {
     const path = "/_control/sandboxes";
     await api.call(undefined, "POST", path, { name: "sc", scenarios: ["mine"] });
     rmSync(join(folder, "mine.yaml"));
@@ -202,7 +202,7 @@ describe("editing a scenario's file", () => {
     expect((await control("PUT", "/scenarios/active", { names: ["mine"] })).status).toBe(422);
   });
 
-  it("a scenario whose file is gone is listed as what is in force, with the problem [interfaces 4]", async () => {
+  it("that removes the file lists the active scenario with the problem [interfaces 4]", async () => {
     await activate(api, "mine");
     rmSync(join(folder, "mine.yaml"));
     const listed = async () =>
@@ -217,7 +217,7 @@ describe("editing a scenario's file", () => {
     expect(await listed()).toBeUndefined();
   });
 
-  it("files that editors leave in the folder are not scenarios and break no list [interfaces 2]", async () => {
+  it("ignores files that editors leave in the folder [interfaces 2]", async () => {
     symlinkSync("nowhere", join(folder, ".#mine.yaml"));
     symlinkSync("nowhere", join(folder, "dangling.yaml"));
     const { status, body } = await control("GET", "/scenarios");
@@ -225,7 +225,7 @@ describe("editing a scenario's file", () => {
     expect(body.items.filter(({ shipped }: { shipped: boolean }) => !shipped)).toHaveLength(1);
   });
 
-  it("a pattern that is none reaches the watcher as a problem, and the server goes on [interfaces 6]", async () => {
+  it("with an invalid pattern is reported as a problem, and the server continues [interfaces 6]", async () => {
     await activate(api, "mine");
     const problems: DocumentError[] = [];
     const watch = follow([], problems);
@@ -238,11 +238,11 @@ describe("editing a scenario's file", () => {
   });
 });
 
-describe("leases", () => {
+describe("a lease", () => {
   const pending = async () =>
     (await control("GET", "/clock/pending")).body.filter(({ kind }: { kind: string }) => kind === "lease");
 
-  it("a lease by time ends on the sandbox's clock and is reported by advance [interfaces 6]", async () => {
+  it("by time ends on the sandbox's clock and is reported by advance [interfaces 6]", async () => {
     await arm(api, { id: "outage", effect: { status: 503 }, lease: { ttl: "10m" } });
     expect(await pending()).toEqual([
       { due_at: "2026-03-15T12:10:00.000Z", kind: "lease", subject: "outage" },
@@ -255,7 +255,7 @@ describe("leases", () => {
     expect((await control("GET", "/faults/outage")).body).toMatchObject({ hits: 1, spent: true });
   });
 
-  it("a lease by hits, a removed rule and a scenario switched off leave no timer behind [interfaces 6]", async () => {
+  it("leaves no timer behind if it ended by hits, or its rule or scenario was removed [interfaces 6]", async () => {
     await arm(api, { id: "two", effect: { status: 503 }, lease: { ttl: "10m", hits: 1 } });
     await call();
     expect(await pending()).toEqual([]);
@@ -270,7 +270,7 @@ describe("leases", () => {
     expect(decisionOf(await call())).toBe("access");
   });
 
-  it("a restore leaves faults as they are: what was left of a lease goes on [interfaces 4]", async () => {
+  it("is not changed by a restore [interfaces 4]", async () => {
     await control("POST", "/snapshots", { name: "early" });
     await api.advance(60_000);
     await arm(api, { id: "outage", effect: { status: 503 }, lease: { ttl: "10m" } });
@@ -288,8 +288,8 @@ describe("leases", () => {
   });
 });
 
-describe("reset and fork", () => {
-  it("a reset brings back the first scenarios, unspent, and drops inline rules [interfaces 4]", async () => {
+describe("a new world", () => {
+  it("by reset brings back the first scenarios, unspent, and drops inline rules [interfaces 4]", async () => {
     const made = {
       name: "sa",
       scenarios: ["outage-with-recovery"],
@@ -310,7 +310,7 @@ describe("reset and fork", () => {
     expect(pending).toContainEqual({ due_at: "2026-03-15T12:02:00.000Z", kind: "lease", subject: "outage" });
   });
 
-  it("a reset restarts draws and sequences [interfaces 6]", async () => {
+  it("by reset restarts draws and sequences [interfaces 6]", async () => {
     await arm(api, { id: "p", probability: 0.5, effect: { status: 503 } });
     const pattern = async () => {
       let text = "";
@@ -324,7 +324,7 @@ describe("reset and fork", () => {
     expect(await pattern()).toBe(first);
   });
 
-  it("a fork has the same rules, as far as they have come, and goes its own way [interfaces 4]", async () => {
+  it("by fork has the same rules, as far as they have come, and is independent [interfaces 4]", async () => {
     await arm(api, { id: "three", sequence: [500, 501, 502], lease: { ttl: "1h" } });
     await activate(api, "mine");
     await call();
@@ -337,8 +337,8 @@ describe("reset and fork", () => {
   });
 });
 
-describe("kept on disk", () => {
-  it("rules, scenarios and how far they have come survive a restart [interfaces 2]", async () => {
+describe("saved rules and scenarios", () => {
+  it("survive a restart with their progress [interfaces 2]", async () => {
     const persist = { folder: join(folder, "kept"), durable: false };
     const first = await startReference({ scenariosFolder: folder, persist });
     await arm(first, { id: "three", sequence: [500, 501, 502], lease: { ttl: "1h" } });
@@ -356,7 +356,7 @@ describe("kept on disk", () => {
     await second.close();
   });
 
-  it("how far a rule has come goes to the log, without a whole file [interfaces 2]", async () => {
+  it("write progress to the log, without a whole file [interfaces 2]", async () => {
     const persist = { folder: join(folder, "kept"), durable: true };
     const first = await startReference({ persist });
     await arm(first, { id: "two", sequence: ["pass", "pass", 503] });
@@ -368,8 +368,8 @@ describe("kept on disk", () => {
   });
 });
 
-describe("effects of the built-in scenarios", () => {
-  it("session-expired-mid-work refuses the fourth call alone [interfaces 6]", async () => {
+describe("a built-in scenario", () => {
+  it("session-expired-mid-work refuses only the fourth call [interfaces 6]", async () => {
     await activate(api, "session-expired-mid-work");
     const statuses = [];
     for (let i = 0; i < 6; i++) statuses.push((await call()).status);

@@ -34,14 +34,14 @@ function scenarioFor({ id }: AnyOperation, code: ErrorCode): string | undefined 
   })?.name;
 }
 
-describe("scenarios derived from the operations", () => {
+describe("a derived scenario", () => {
   const documented = OPERATIONS.flatMap((operation) =>
     listErrorCodes(operation)
       .filter((code) => [401, 403, 404, 422, 429].includes(CATALOGUE[code].status))
       .map((code) => ({ operation, code })),
   );
 
-  it("there is one for each documented refusal and no other [interfaces 6]", () => {
+  it("exists for each documented refusal and no other [interfaces 6]", () => {
     expect(DERIVED).toHaveLength(documented.length);
     expect(DERIVED.map(({ name }) => name)).toContain("departments-reparent-cycle");
     for (const { name, scenario } of DERIVED) {
@@ -51,7 +51,7 @@ describe("scenarios derived from the operations", () => {
     }
   });
 
-  it("the output of `scenario show` passes `scenario check` and means the same [interfaces 2]", () => {
+  it("passes `scenario check` as printed by `scenario show`, and means the same [interfaces 2]", () => {
     for (const { name, file, scenario } of DERIVED) {
       const copy = readScenario({ text: stringify(scenario!.document), shown: file, file }, API);
       expect(copy.document, name).toEqual(scenario!.document);
@@ -60,7 +60,7 @@ describe("scenarios derived from the operations", () => {
   });
 
   it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
-    "%s answers each of its documented refusals when its scenario is on [interfaces 6]",
+    "of %s answers each of the documented refusals when it is on [interfaces 6]",
     async (id, operation) => {
       const codes = documented.filter((one) => one.operation === operation).map(({ code }) => code);
       for (const code of codes) {
@@ -78,8 +78,8 @@ describe("scenarios derived from the operations", () => {
   );
 });
 
-describe("the files under scenarios/", () => {
-  it("each is right, is named after its scenario, and says what it does [interfaces 6]", () => {
+describe("a file under scenarios/", () => {
+  it("is valid, is named after its scenario, and has a description [interfaces 6]", () => {
     expect(SHIPPED.length).toBeGreaterThan(15);
     for (const { name, file, scenario, problem } of SHIPPED) {
       expect(problem?.format()).toBeUndefined();
@@ -104,7 +104,7 @@ describe("the files under scenarios/", () => {
     "receiver-down",
     "receiver-gone",
     ...["reset", "hang", "empty", "truncate", "garbage", "drip"].map((wire) => `broken-wire-${wire}`),
-  ])("%s is shipped [interfaces 6]", (name) => {
+  ])("is shipped for %s [interfaces 6]", (name) => {
     expect(library.get(name).rules.length).toBeGreaterThan(0);
   });
 });

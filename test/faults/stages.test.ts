@@ -61,7 +61,7 @@ const statuses = async (times: number) => {
 };
 
 describe("a scenario with stages", () => {
-  it("does not change its rules by number of requests, and by the sandbox's time [interfaces 21]", async () => {
+  it("changes its rules by number of requests, and by the sandbox's time [interfaces 21]", async () => {
     expect(await statuses(4)).toEqual([200, 200, 503, 503]);
     await advance("119s");
     expect((await call()).status).toBe(503);
@@ -72,7 +72,7 @@ describe("a scenario with stages", () => {
     expect(await states()).toEqual(["ended", "ended", "ended"]);
   });
 
-  it("does not show its current stage, when each began, and how many requests came [interfaces 21]", async () => {
+  it("shows its current stage, when each began, and how many requests came [interfaces 21]", async () => {
     expect(await states()).toEqual(["current", "waiting", "waiting"]);
     await statuses(3);
     await advance("2m");
@@ -98,7 +98,7 @@ describe("a scenario with stages", () => {
     ]);
   });
 
-  it("does not tell the timeline when a stage began, after the request that ended the one before [interfaces 21]", async () => {
+  it("adds the start of a stage to the timeline, after the request that ended the one before [interfaces 21]", async () => {
     await statuses(3);
     await advance("2m");
     const { body } = await control("GET", "/history?kind=scenario");
@@ -115,7 +115,7 @@ describe("a scenario with stages", () => {
     expect(timers[0].title).toBe("The stage staged/outage ended.");
   });
 
-  it("tells a request's stage wrongly, or cannot be asked for the requests of a stage [interfaces 21]", async () => {
+  it("gives each request its stage, by which requests can be listed [interfaces 21]", async () => {
     await statuses(3);
     const { body } = await control("GET", "/journal?stage=staged/calm");
     expect(body.entries.map(({ stages }: { stages: string[] }) => stages)).toEqual([
@@ -130,12 +130,12 @@ describe("a scenario with stages", () => {
     expect([unknown.status, unknown.body.hint]).toEqual([422, "staged/outage"]);
   });
 
-  it("lets more requests than it says into a stage if they come at once [interfaces 21]", async () => {
+  it("lets no more requests into a stage than it says, also if they come at once [interfaces 21]", async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => call()));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 503, 503, 503, 503]);
   });
 
-  it("forgets the rules under which a request began, if it ends its stage [interfaces 21]", async () => {
+  it("applies the rules under which a request began, also if that request ends its stage [interfaces 21]", async () => {
     write(
       "lost",
       "stages:\n  - name: lost\n    rules: [{ id: after, phase: after, effect: { status: 503 } }]\n    until: { requests: 1 }\n",
@@ -144,7 +144,7 @@ describe("a scenario with stages", () => {
     expect(await statuses(2)).toEqual([503, 200]);
   });
 
-  it("counts a lease of a later stage before that stage has begun, or after it has ended [interfaces 21]", async () => {
+  it("counts a lease of a later stage only while that stage is current [interfaces 21]", async () => {
     const pending = async () =>
       (await control("GET", "/clock/pending")).body
         .filter(({ kind }: { kind: string }) => kind === "lease")
@@ -160,7 +160,7 @@ describe("a scenario with stages", () => {
     expect(await pending()).toEqual([]);
   });
 
-  it("loses a stage in an advance over several [interfaces 21]", async () => {
+  it("keeps all stages in an advance over several [interfaces 21]", async () => {
     const step = (name: string, status: number) =>
       `  - { name: ${name}, rules: [{ id: ${name}, effect: { status: ${status} } }], until: { time: 1m } }\n`;
     write("steps", `stages:\n${step("one", 500)}${step("two", 502)}${step("three", 503)}`);
@@ -174,7 +174,7 @@ describe("a scenario with stages", () => {
     expect((await call()).status).toBe(200);
   });
 
-  it("does not end when a request is held, or holds a second one by rules that it no longer has [interfaces 20, 21]", async () => {
+  it("ends a stage when a request is held, and holds no second one by rules that have ended [interfaces 20, 21]", async () => {
     write(
       "held",
       "stages:\n  - name: first\n    rules: [{ id: wait, effect: { hold: { timeout: 30s } } }]\n    until: { held: true }\n  - name: second\n    rules: [{ id: other, effect: { status: 502 } }]\n",
@@ -191,7 +191,7 @@ describe("a scenario with stages", () => {
     expect((await waiting).status).toBe(200);
   });
 
-  it("is moved by a dry run, or explains rules of other stages as if they were in force [interfaces 11]", async () => {
+  it("is not moved by a dry run, which explains only rules of the current stage [interfaces 11]", async () => {
     await call();
     const explained = await control("POST", "/faults/explain", {
       operation: "models.list",
@@ -205,7 +205,7 @@ describe("a scenario with stages", () => {
     expect(await statuses(2)).toEqual([200, 503]);
   });
 
-  it("changes with a restore or a rewind, unlike all other rules, or does not begin again with a reset [interfaces 4, 10]", async () => {
+  it("is not changed by a restore or a rewind, and begins again with a reset [interfaces 4, 10]", async () => {
     await control("POST", "/snapshots", { name: "calm" });
     await statuses(2);
     await advance("1m");
@@ -220,7 +220,7 @@ describe("a scenario with stages", () => {
     await activate(api, "staged");
   });
 
-  it("is not as far in a fork as in its original, or moves both [interfaces 4]", async () => {
+  it("is as far in a fork as in its original, and independent then [interfaces 4]", async () => {
     await statuses(3);
     await control("POST", "/fork", { name: "forked" });
     const forked = "/_control/sandboxes/forked";
@@ -246,7 +246,7 @@ describe("a scenario with stages", () => {
   });
 });
 
-it("a restart begins the stages of a saved sandbox again, or ends one too late [interfaces 2]", async () => {
+it("a restart keeps the current stages of a saved sandbox, and ends each in time [interfaces 2]", async () => {
   const persist = { folder: join(folder, "saved"), durable: true };
   const start = async () => {
     await api.close();
@@ -264,7 +264,7 @@ it("a restart begins the stages of a saved sandbox again, or ends one too late [
   expect((await call()).status).toBe(429);
 });
 
-it("an edit of a rule begins the stages again, or one of their names does not [interfaces 6]", async () => {
+it("an edit of a rule keeps the current stage, and an edit of a stage's name begins again [interfaces 6]", async () => {
   const edit = (from: string, to: string) => {
     write("staged", STAGED.replace(from, to));
     api.understudy.scenarios.refresh(join(folder, "staged.yaml"));
@@ -281,7 +281,7 @@ it("an edit of a rule begins the stages again, or one of their names does not [i
   );
 });
 
-describe("a scenario with wrong stages is accepted, or refused at another place", () => {
+describe("a scenario with wrong stages is refused at their place", () => {
   const wrong = (text: string) => {
     try {
       readScenario({ text, shown: "s.yaml", file: "/s.yaml" }, API);

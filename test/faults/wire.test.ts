@@ -77,7 +77,7 @@ function partsOf(text: string): { head: string; body: string; length: number } {
 describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => {
   const expectChange = async () => expect(await parentOf()).toBe(phase === "after" ? "dept_ops" : "dept_eng");
 
-  it("reset: RST without a byte [interfaces 6]", async () => {
+  it("reset the connection without a byte [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "reset" } });
     const heard = await move("dept_ops");
     await heard.ended;
@@ -86,7 +86,7 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
     await expectChange();
   });
 
-  it("empty: closed in good order without a byte [interfaces 6]", async () => {
+  it("close the connection in good order without a byte for empty [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "empty" } });
     const heard = await move("dept_ops");
     await heard.ended;
@@ -95,7 +95,7 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
     await expectChange();
   });
 
-  it("hang: open and silent until the client leaves [interfaces 6]", async () => {
+  it("keep the connection open and silent until the client leaves for hang [interfaces 6]", async () => {
     await arm(api, { id: "h", phase, effect: { wire: "hang" } });
     const heard = await move("dept_ops");
     await hits("h", 1);
@@ -110,7 +110,7 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
     await expectChange();
   });
 
-  it("truncate: status line and headers, then part of the announced body [interfaces 6]", async () => {
+  it("truncate the announced body after status line, headers and a part [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "truncate" } });
     const heard = await move("dept_ops");
     await heard.ended;
@@ -126,7 +126,7 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
     await expectChange();
   });
 
-  it("garbage: no well-formed answer, with the body in it [interfaces 6]", async () => {
+  it("send for garbage no well-formed answer, with the body in it [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "garbage" } });
     const heard = await move("dept_ops");
     await heard.ended;
@@ -137,7 +137,7 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
     await expectChange();
   });
 
-  it("drip: at least three pieces over the time given, a right answer in the end [interfaces 6]", async () => {
+  it("drip at least three pieces over the given time, and a right answer in the end [interfaces 6]", async () => {
     await arm(api, { phase, effect: { wire: "drip", over: "300ms" } });
     const heard = await move("dept_ops");
     await heard.ended;
@@ -159,7 +159,7 @@ async function hits(id: string, wanted: number): Promise<void> {
 }
 
 describe("wire faults", () => {
-  it("drip takes two seconds by default [interfaces 6]", async () => {
+  it("drip for two seconds by default [interfaces 6]", async () => {
     await arm(api, { effect: { wire: "drip" } });
     const heard = await raw("GET", "/v1/models");
     await heard.ended;
@@ -167,14 +167,14 @@ describe("wire faults", () => {
     expect(heard.pieces.length).toBeGreaterThanOrEqual(3);
   });
 
-  it("X-Sandbox-Fault asks for a wire fault by its name [interfaces 3]", async () => {
+  it("can be requested by X-Sandbox-Fault [interfaces 3]", async () => {
     await expect(
       api.call("ada", "GET", "/v1/models", undefined, { "x-sandbox-fault": "reset" }),
     ).rejects.toThrow();
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(200);
   });
 
-  it("a wire fault breaks the answer of the `error` in the same effect [interfaces 6]", async () => {
+  it("break the answer of the `error` in the same effect [interfaces 6]", async () => {
     await arm(api, { effect: { wire: "truncate", error: "RATE_LIMIT_EXCEEDED" } });
     const heard = await raw("GET", "/v1/models");
     await heard.ended;
@@ -182,7 +182,7 @@ describe("wire faults", () => {
     expect(heard.text).toMatch(/retry-after: 60/i);
   });
 
-  it("an answer without a body is cut as a failure [interfaces 6]", async () => {
+  it("cut an answer without a body as a failure [interfaces 6]", async () => {
     await arm(api, { phase: "after", match: { method: "DELETE" }, effect: { wire: "truncate" } });
     const heard = await raw("DELETE", "/v1/dashboards/dsh_revenue/share-links/slink_board");
     await heard.ended;
@@ -191,7 +191,7 @@ describe("wire faults", () => {
     expect(gone.status).toBe(404);
   });
 
-  it("a streamed answer is cut in its midst [interfaces 6]", async () => {
+  it("cut a streamed answer in the middle [interfaces 6]", async () => {
     await arm(api, { phase: "after", effect: { wire: "truncate" } });
     const heard = await raw("GET", "/v1/organizations/org_acme/audit-log/export");
     await heard.ended;
@@ -200,7 +200,7 @@ describe("wire faults", () => {
     expect(body.length).toBe(Math.floor(length / 2));
   });
 
-  it("the journal names a wire fault; without an answer the status is 0 [interfaces 3]", async () => {
+  it("are named in the journal, with status 0 if there was no answer [interfaces 3]", async () => {
     await activate(api, "broken-wire");
     for (let i = 0; i < 4; i++) {
       const heard = await raw("GET", "/v1/models");
@@ -218,7 +218,7 @@ describe("wire faults", () => {
     expect(body.entries[3].reasons).toContain("wire fault reset");
   });
 
-  it("a client that leaves during a drip or a delay does not affect others [interfaces 6]", async () => {
+  it("do not affect others if a client leaves during a drip or a delay [interfaces 6]", async () => {
     await arm(api, { id: "d", effect: { wire: "drip", over: "10s" } });
     const dripping = await raw("GET", "/v1/models");
     await once(dripping.socket, "data");
@@ -232,7 +232,7 @@ describe("wire faults", () => {
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(200);
   });
 
-  it("the server ends although connections hang [interfaces 6]", async () => {
+  it("do not delay the end of the server although connections hang [interfaces 6]", async () => {
     await arm(api, { id: "h", effect: { wire: "hang" } });
     const heard = await raw("GET", "/v1/models");
     await hits("h", 1);

@@ -21,7 +21,7 @@ async function portOf(server: http.Server | https.Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe("an address is taken as people write it", () => {
+describe("an address in the form that people write", () => {
   it.each([
     ["localhost:3000/x", "http://localhost:3000/x"],
     ["127.0.0.1:3000", "http://127.0.0.1:3000/"],
@@ -30,7 +30,7 @@ describe("an address is taken as people write it", () => {
     [":3000", "http://localhost:3000/"],
     ["3000/hook", "http://localhost:3000/hook"],
     [" HTTPS://Receiver.test/Hook ", "https://receiver.test/Hook"],
-  ])("%s", (given, meant) => {
+  ])("is completed: %s", (given, meant) => {
     expect(String(readHttpUrl(given))).toBe(meant);
   });
 
@@ -46,18 +46,21 @@ describe("an address is taken as people write it", () => {
       "a b",
     ],
     ...["ftp://localhost/x", "ws://localhost/", "file:/tmp/x", "localhost:port", "localhost:99999"],
-  ])("%j is refused", (given) => {
+  ])("is refused as %j", (given) => {
     expect(readHttpUrl(given)).toMatch(/^must be an http or https URL, such as http:/);
   });
 
-  it.each(["http://me:pw@host/x", "mailto:ada@acme.test"])("%j is refused for its credentials", (given) => {
-    expect(readHttpUrl(given)).toBe("must not contain credentials");
-  });
+  it.each(["http://me:pw@host/x", "mailto:ada@acme.test"])(
+    "is refused for its credentials as %j",
+    (given) => {
+      expect(readHttpUrl(given)).toBe("must not contain credentials");
+    },
+  );
 });
 
 const SECRET = ["--secret", "whsec_1"];
 
-describe("every option that takes an address", () => {
+describe("an option with an address", () => {
   it.each([
     ["--forward-to", ["listen", "--forward-to", "ftp://127.0.0.1/x"]],
     ["the endpoint", ["receiver-test", "ftp://127.0.0.1/x", ...SECRET]],
@@ -65,7 +68,7 @@ describe("every option that takes an address", () => {
     ["--target", ["record", "--target", "ftp://127.0.0.1/x", "--out", "x.har"]],
     ["--target", ["verify", "--target", "ftp://127.0.0.1/x", "--key", "ak_1"]],
     ["ftp", ["status", "--url", "ftp://127.0.0.1/x"]],
-  ])("%s refuses a wrong scheme with one sentence: %j", async (says, args) => {
+  ])("refuses a wrong scheme with one sentence: %s %j", async (says, args) => {
     const { code, stderr } = await runCommand(args);
     expect(stderr).toContain(says);
     expect(stderr).toMatch(/must be an http or https URL|is not a server's address/);
@@ -73,7 +76,7 @@ describe("every option that takes an address", () => {
     expect(code).toBe(2);
   });
 
-  it("completes a host and a port; the receiver test calls what was meant", async () => {
+  it("completes a host and a port, also in the receiver test", async () => {
     const called: (string | undefined)[] = [];
     const port = await portOf(
       http.createServer((request, response) => {
@@ -93,7 +96,7 @@ describe("every option that takes an address", () => {
     expect(new Set(called)).toEqual(new Set(["/hook", "/count"]));
   });
 
-  it("http and https that are taken for each other are named in words", async () => {
+  it("names http and https in a message if one was meant for the other", async () => {
     const [plain, secure] = [
       await portOf(http.createServer((_, response) => response.end())),
       await portOf(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY })),

@@ -25,7 +25,7 @@ describe("a 401", () => {
     ["asked for by a header", "GET", "/v1/models", { "x-sandbox-fault": "AUTHENTICATION_REQUIRED" }],
     ["asked for by Prefer", "GET", "/v1/models", { prefer: "code=401" }],
     ["to a page", "GET", "/v1/models", { origin: "http://localhost:5173" }],
-  ])("%s names its challenge [G41]", async (_name, method, path, headers) => {
+  ])("by %s names its challenge [G41]", async (_name, method, path, headers) => {
     const body = method === "POST" ? {} : undefined;
     const answer = await api.call(undefined, method, path, body, headers as Record<string, string>);
     expect(challenge(answer)).toEqual([401, CHALLENGE]);
@@ -33,7 +33,7 @@ describe("a 401", () => {
       expect(answer.headers.get("access-control-expose-headers")).toContain("WWW-Authenticate");
   });
 
-  it("of a rule names its challenge, or the rule's own [G41]", async () => {
+  it("of a rule names the challenge, or the rule's own [G41]", async () => {
     const rule = (effect: object) => ({ match: { operation: "models.list" }, times: 1, effect });
     for (const effect of [{ error: "AUTHENTICATION_REQUIRED" }, { status: 401, body: {} }, { status: 401 }]) {
       await api.call(undefined, "POST", FAULTS, rule(effect));
@@ -48,14 +48,14 @@ describe("a 401", () => {
     expect(challenge(await api.call("ada", "GET", "/v1/models"))).toEqual([401, "Basic"]);
   });
 
-  it("has none where the setting is off, and no other status has one [G41]", async () => {
+  it("has no challenge if the setting is off, and no other status has one [G41]", async () => {
     const quiet = { name: "quiet", settings: { auth_challenge: "off" } };
     expect((await api.call(undefined, "POST", "/_control/sandboxes", quiet)).status).toBe(201);
     expect(challenge(await api.call(undefined, "GET", "/_s/quiet/v1/models"))).toEqual([401, null]);
     expect(challenge(await api.call("ada", "GET", "/v1/models"))).toEqual([200, null]);
   });
 
-  it("of the control API of a shared server has one", async () => {
+  it("of the control API of a shared server has a challenge", async () => {
     const shared = await startReference({ shared: { token: "a-token-of-a-test" } });
     const own = 'Bearer realm="understudy control"';
     for (const [method, path, headers] of [
@@ -70,7 +70,7 @@ describe("a 401", () => {
     await shared.close();
   });
 
-  it("is a status, not an exception, to Java's HttpClient with an Authenticator", {
+  it("is read as a status by Java's HttpClient with an Authenticator", {
     timeout: 120_000,
   }, async (test) => {
     const printed = await runJava(

@@ -55,7 +55,7 @@ const overwrite = (from: number, byte: (old: number) => number) => (file: string
   writeFileSync(file, bytes);
 };
 
-describe("a kept world that was damaged while the server was down", () => {
+describe("a saved world that was damaged while the server was stopped", () => {
   it.each<[what: string, part: string, damage: (file: string) => void]>([
     ["log cut at 30 percent", "-wal", cut(0.3)],
     ["log cut at 90 percent", "-wal", cut(0.9)],
@@ -68,7 +68,7 @@ describe("a kept world that was damaged while the server was down", () => {
     ["missing database", "", (file) => rmSync(file)],
     ["database of NUL bytes", "", (file) => writeFileSync(file, Buffer.alloc(statSync(file).size))],
   ])(
-    "%s: the start says what is lost and keeps the damaged files [quality 2.7]",
+    "is reported at the start with what is lost, and its files are kept: %s [quality 2.7]",
     async (_what, part, damage) => {
       const folder = await leaveWorld();
       const database = join(folder, "understudy.db");
@@ -85,13 +85,13 @@ describe("a kept world that was damaged while the server was down", () => {
     60_000,
   );
 
-  it("an undamaged world is whole, and nothing is said", async () => {
+  it("is loaded without a message if it was not damaged", async () => {
     const folder = await leaveWorld(5);
     expect(await startAgain(folder)).toEqual({ says: expect.not.stringMatching(/lost|damaged/), found: 5 });
   }, 60_000);
 });
 
-describe("a kept world in which one bit was flipped while the server was down", () => {
+describe("a flipped bit in a saved world", () => {
   /** A world with two threads and half an upload. */
   async function keep(place: string): Promise<{ upload: string }> {
     const server = await startServer(["--persist", place]);
@@ -133,7 +133,7 @@ describe("a kept world in which one bit was flipped while the server was down", 
   const fileOf = (place: string) => (place.endsWith(".json") ? place : join(place, "understudy.db"));
 
   it.each(places)(
-    "a value in %s: it is named, the damaged file kept, and nothing else is lost",
+    "in %s is reported, the file is kept, and no other value is lost",
     async (name) => {
       const place = join(scratch(), name);
       const { upload } = await keep(place);
@@ -155,7 +155,7 @@ describe("a kept world in which one bit was flipped while the server was down", 
   );
 
   it.each(places)(
-    "a byte of an upload of %s: it is named and kept, and the client begins again",
+    "in an upload of %s is reported and kept, and the client begins again",
     async (name) => {
       const place = join(scratch(), name);
       const { upload } = await keep(place);
@@ -174,7 +174,7 @@ describe("a kept world in which one bit was flipped while the server was down", 
     60_000,
   );
 
-  it("a figure of understudy.db.saved: it is named, and no loss is reported", async () => {
+  it("in understudy.db.saved is reported, and no loss", async () => {
     const folder = join(scratch(), "data");
     const { upload } = await keep(folder);
     flip(`${join(folder, "understudy.db")}.saved`, '"saves":', 8);
@@ -188,7 +188,7 @@ describe("a kept world in which one bit was flipped while the server was down", 
 const python = spawnSync("python3", ["-c", "import sqlite3"]).status === 0;
 
 describe("understudy.db while the server runs", () => {
-  it("is read by another program, and a copy of it alone has what is older than a second [interfaces 2]", async ({
+  it("can be read by another program, and a copy of it alone has what is older than a second [interfaces 2]", async ({
     skip,
   }) => {
     if (!python) return skip("Python is not installed");

@@ -27,27 +27,27 @@ const live = (one: (typeof PLANTED)[number]) =>
 /** Whether it was found by its check, and as what. */
 const findOutcome = ({ checks }: VerifyReport, id: string) => checks.find((one) => one.id === id)?.outcome;
 
-describe("a service that is right but for one thing [interfaces 12]", () => {
-  it("a service that is right passes live and in a recording", async () => {
+describe("verify of a service [interfaces 12]", () => {
+  it("passes a sound service live and in a recording", async () => {
     expect(reported(await services.live(undefined, full))).toEqual([]);
     const report = await services.recorded();
     expect(reported(report)).toEqual([]);
     expect(report.recorded).toMatchObject({ unknown_paths: 0, other_hosts: 0, not_checked: {} });
   });
 
-  it("at least 30 deviations are planted, and a recording shows nine of ten", () => {
+  it("is tried with at least 30 deviations, of which a recording shows nine of ten", () => {
     expect(PLANTED.length).toBeGreaterThanOrEqual(30);
     expect(PLANTED.filter(({ har }) => har !== null).length).toBeGreaterThanOrEqual(0.9 * PLANTED.length);
   });
 
-  it.each(PLANTED)("a live run finds: $title", async (one) => {
+  it.each(PLANTED)("finds live: $title", async (one) => {
     const report = await live(one);
     expect([findOutcome(report, one.live), report.verdict]).toEqual(
       one.specified ? ["failed", "fail"] : ["differs", "pass"],
     );
   });
 
-  it.each(PLANTED.filter(({ har }) => har !== null))("a recording shows: $title", async (one) => {
+  it.each(PLANTED.filter(({ har }) => har !== null))("finds in a recording: $title", async (one) => {
     const report = await services.recorded(one);
     expect([findOutcome(report, one.har!), report.verdict]).toEqual(
       one.specified ? ["failed", "fail"] : ["differs", "pass"],

@@ -98,21 +98,21 @@ function sendAll(head: readonly string[], bytes: number): Promise<Refused> {
 
 const OF_BOTH = { sent: true, error: undefined };
 
-describe("a request with a body that is refused early", () => {
-  it.each(EARLY)("$name reads its $status [RFC 9112 9.6]", async ({ head, status }) => {
+describe("a client whose request is refused early", () => {
+  it.each(EARLY)("reads for $name its $status [RFC 9112 9.6]", async ({ head, status }) => {
     for (const bytes of [4 * MIB, 64 * MIB])
       expect(await sendAll(head, bytes)).toEqual({ status, ...OF_BOTH });
   });
 
-  it.each(LARGE)("$name over the limit reads its $status [RFC 9112 9.6]", async ({ head, status }) => {
+  it.each(LARGE)("reads for $name over the limit its $status [RFC 9112 9.6]", async ({ head, status }) => {
     expect(await sendAll(head, 64 * MIB)).toEqual({ status, ...OF_BOTH });
   });
 
-  it("over a receiver's limit reads its 413", async () => {
+  it("reads 413 over a receiver's limit", async () => {
     expect(await sendAll(post(receiver), 64 * MIB)).toEqual({ status: 413, ...OF_BOTH });
   });
 
-  it("reads its 401 in Python's http.client, which sends all of it first", {
+  it("reads 401 in Python's http.client, which sends the whole body first", {
     timeout: 120_000,
   }, async (test) => {
     const printed = await runPython(
@@ -128,7 +128,7 @@ for size in (4, 64):
     expect(printed).toBe("401\n401");
   });
 
-  it("reads its 401 in Python's requests", { timeout: 120_000 }, async (test) => {
+  it("reads 401 in Python's requests", { timeout: 120_000 }, async (test) => {
     const program = `import json, requests, sys
 send = lambda size: requests.post(sys.argv[1], data=b"x" * size * 2**20, headers={"Connection": "close"}).status_code
 print(json.dumps([send(4), send(64)]))`;
@@ -141,7 +141,7 @@ print(json.dumps([send(4), send(64)]))`;
     ["a POST that waits for no 100", "401", "--header", "Expect:", "--data-binary"],
     ["a PUT", "405", "--upload-file"],
     ["a POST by HTTP/1.0", "401", "--http1.0", "--data-binary"],
-  ])("in curl, %s reads its %s", { timeout: 120_000 }, async (_how, status, ...sends) => {
+  ])("reads in curl for %s its %s", { timeout: 120_000 }, async (_how, status, ...sends) => {
     for (const size of [4, 64]) {
       const file = join(scratch(), "body");
       writeFileSync(file, Buffer.alloc(size * MIB, "x"));
@@ -154,7 +154,7 @@ print(json.dumps([send(4), send(64)]))`;
     }
   });
 
-  it("reads its 401 in Java's HttpURLConnection", { timeout: 120_000 }, async (test) => {
+  it("reads 401 in Java's HttpURLConnection", { timeout: 120_000 }, async (test) => {
     const printed = await runJava(
       test,
       `for (int size : new int[] {4, 64}) {
@@ -170,7 +170,7 @@ print(json.dumps([send(4), send(64)]))`;
     expect(printed).toBe("401\n401");
   });
 
-  it("and then by a second request on the same connection does not run that one", async () => {
+  it("cannot make a second request on the same connection run", async () => {
     const second = `DELETE /v1/threads/thread_ada HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`;
     await sendRaw(`${post(REPARENT, "Connection: close").join("\r\n")}\r\n\r\n`, second);
     await sendRaw(`${post("/_control/nowhere", "Content-Length: 5").join("\r\n")}\r\n\r\n`, `12345${second}`);

@@ -18,7 +18,7 @@ async function make(match: object) {
 /** Every letter of the id as `%XX`, as some clients write the underscore. */
 const escaped = (id: string) => [...id].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
 
-describe("a percent-encoded id in a path is the id", () => {
+describe("a percent-encoded id in a path", () => {
   const OWN = { path: "/v1/own/{id}/members" };
   it.each([
     ["org_acme", 200],
@@ -26,7 +26,7 @@ describe("a percent-encoded id in a path is the id", () => {
     [escaped("org_acme"), 200],
     ["org%5Fglobex", 403],
     [escaped("org_globex"), 403],
-  ])("a path of its own asks for membership of the organization %s [interfaces 11]", async (id, status) => {
+  ])("is decoded to check membership of the organization %s [interfaces 11]", async (id, status) => {
     const { name, control } = await make(OWN);
     const path = `/v1/own/${id}/members`;
     const answer = await api.call("dan", "GET", `/_s/${name}${path}`);
@@ -44,7 +44,7 @@ describe("a percent-encoded id in a path is the id", () => {
     [{ path: "/v1/own/%2A" }, "/v1/own/*"],
     [{ path: "/v1/own/a%2fb" }, "/v1/own/a%2Fb"],
     [{ organization: "org_globex", path: "/v1/own/**" }, "/v1/own/org%5Fglobex"],
-  ])("rule %j matches %s [interfaces 6]", async (match, path) => {
+  ])("is decoded for rule %j and matches %s [interfaces 6]", async (match, path) => {
     const { name, control } = await make(match);
     const who = path.includes("globex") ? "eve" : "dan";
     expect((await api.call(who, "GET", `/_s/${name}${path}`)).status).toBe(200);
@@ -59,7 +59,7 @@ describe("a percent-encoded id in a path is the id", () => {
     expect(entries[0].path).toBe(path);
   });
 
-  it("a rule of an operation matches by path, too [interfaces 6]", async () => {
+  it("is decoded for the path of a rule with an operation [interfaces 6]", async () => {
     const { name, control } = await make({ path: "/v1/own" });
     await control("POST", "/faults", {
       match: { operation: "threads.delete", path: "/v1/threads/thread%5Fada" },
@@ -68,7 +68,7 @@ describe("a percent-encoded id in a path is the id", () => {
     expect((await api.call("ada", "DELETE", `/_s/${name}/v1/threads/%74hread_ada`)).status).toBe(429);
   });
 
-  it("a sandbox's name is read as well, in its prefix and in control calls [interfaces 3, 4]", async () => {
+  it("is decoded in a sandbox's prefix and in control calls [interfaces 3, 4]", async () => {
     const { name, control } = await make(OWN);
     const encoded = name.replace("-", "%2D");
     expect((await api.call("dan", "GET", `/_s/${encoded}/v1/own/org_acme/members`)).status).toBe(200);

@@ -28,19 +28,19 @@ async function follow(path: string, { onOpen }: { onOpen?: () => Promise<unknown
 const STREAMS = ["transcripts", "status", "logs"];
 const path = (session: string, stream: string) => `/v1/meeting-buddy/sessions/${session}/${stream}/stream`;
 
-describe("an EventSource on a stream that has ended", () => {
-  it.each(STREAMS)("of %s reads it once and gives up [G42]", async (stream) => {
+describe("an EventSource on an ended stream", () => {
+  it.each(STREAMS)("of %s reads it once and stops [G42]", async (stream) => {
     const statuses = await follow(path("mbsess_standup", stream));
     expect(statuses).toEqual(statuses.length === 1 ? [204] : [200, 204]);
   });
 
-  it.each(STREAMS)("of %s gives up when its meeting is stopped meanwhile [G42]", async (stream) => {
+  it.each(STREAMS)("of %s stops when its meeting is stopped meanwhile [G42]", async (stream) => {
     await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
     const onOpen = () => api.call("ada", "POST", "/v1/meeting-buddy/sessions/mbsess_live/stop");
     expect((await follow(path("mbsess_live", stream), { onOpen })).at(-1)).toBe(204);
   });
 
-  it("reads on from an earlier event, and from the beginning for an unknown one [G42]", async () => {
+  it("continues from an earlier event, and from the beginning for an unknown one [G42]", async () => {
     const read = async (id: string) => {
       const headers = { "last-event-id": id };
       const { status, text } = await api.call(
@@ -61,7 +61,7 @@ describe("an EventSource on a stream that has ended", () => {
   });
 
   it.each(["journal/stream", "history/stream", "live"])(
-    "of the control API, S/%s, gives up when its sandbox is deleted",
+    "of the control API, S/%s, stops when its sandbox is deleted",
     async (stream) => {
       await api.call(undefined, "POST", "/_control/sandboxes", { name: "gone" });
       const onOpen = () => api.call(undefined, "DELETE", "/_control/sandboxes/gone");
@@ -74,7 +74,7 @@ describe("Chromium's EventSource", () => {
   const chromium = useChromium();
 
   it.each(STREAMS)(
-    "of %s reads an ended stream once, is answered 204, and connects no more [G42]",
+    "of %s reads an ended stream once, is answered 204, and does not reconnect [G42]",
     async (stream) => {
       await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
       const { page } = await openPage(chromium());

@@ -47,7 +47,7 @@ function ask(request: string, headers: readonly string[], body = TO_TOP): Promis
   });
 }
 
-describe("a client that asks before it sends its body", () => {
+describe("a client that sends Expect: 100-continue", () => {
   it.each([
     ["without credentials", "POST", REPARENT, [JSON_TYPE], 401],
     ["for an unknown path", "POST", "/v1/nowhere", [key], 404],
@@ -70,13 +70,13 @@ describe("a client that asks before it sends its body", () => {
     ["for the console", "POST", "/_console/", [], 405],
     ["for an unknown upload", "PUT", "/v1/uploads/none", [], 404],
   ] as const)(
-    "%s reads only the final status [RFC 9110 10.1.1]",
+    "reads only the final status %s [RFC 9110 10.1.1]",
     async (_name, method, path, headers, status) => {
       expect(await ask(`${method} ${path}`, headers)).toEqual([status]);
     },
   );
 
-  it("reads 100 and then the answer where the body decides [RFC 9110 10.1.1]", async () => {
+  it("reads 100 and then the answer if the body decides [RFC 9110 10.1.1]", async () => {
     expect(await ask(`POST ${REPARENT}`, [key, JSON_TYPE])).toEqual([100, 200]);
     expect(await ask(`POST ${REPARENT}`, [key, JSON_TYPE], "{")).toEqual([100, 400]);
     expect(await ask("POST /_control/sandboxes", [JSON_TYPE], '{"name":"asked"}')).toEqual([100, 201]);
@@ -84,7 +84,7 @@ describe("a client that asks before it sends its body", () => {
     expect(await ask(`PUT ${upload}`, ["Content-Type: text/plain"])).toEqual([100, 200]);
   });
 
-  it("keeps its connection for the next request once its body was read", async () => {
+  it("can use its connection again after its body was read", async () => {
     const { stdout } = await promisify(execFile)("curl", [
       ...["-sS", "--expect100-timeout", "60", "-H", "Expect: 100-continue", "-H", JSON_TYPE, "-H", key],
       ...["-o", "/dev/null", "-o", "/dev/null", "-w", "%{http_code} %{num_connects}\n", "-d", TO_TOP],
@@ -93,7 +93,7 @@ describe("a client that asks before it sends its body", () => {
     expect(stdout).toBe("200 1\n200 0\n");
   });
 
-  it("gets its 401 and its 200 in Java's HttpURLConnection", { timeout: 120_000 }, async (test) => {
+  it("reads its 401 and its 200 in Java's HttpURLConnection", { timeout: 120_000 }, async (test) => {
     const printed = await runJava(
       test,
       `for (String key : new String[] {"none", args[1]}) {

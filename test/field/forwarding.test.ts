@@ -83,7 +83,7 @@ const FAILURES: [title: string, to: () => Promise<string>, says: RegExp][] = [
   ["it is silent", async () => `http://127.0.0.1:${await plain(() => {})}`, /timed out after 1.5 s/],
 ];
 
-describe("a delivery that the listener could not make says why, at the server", () => {
+describe("a delivery that the listener could not make has the reason at the server", () => {
   it.each(FAILURES)("%s [G24]", async (_title, to, says) => {
     await api.control("PATCH", "", { settings: { webhook_timeout_seconds: 2 } });
     const { webhook, heard } = await forward(await to());
@@ -102,12 +102,12 @@ describe("a delivery that the listener could not make says why, at the server", 
   });
 });
 
-describe("a webhook of a listener goes with it", () => {
+describe("a webhook of a listener is removed", () => {
   const webhooks = async () => (await api.control("GET", "/state/webhooks")).body.items;
   const isThere = async (id: string) =>
     (await webhooks()).some(({ webhook_id }: { webhook_id: string }) => webhook_id === id);
 
-  it("when its process is killed, and the receiver with it; webhooks of others stay [interfaces 11]", async () => {
+  it("when its process is killed, with the receiver, and webhooks of others stay [interfaces 11]", async () => {
     const before = (await webhooks()).length;
     const { child, output } = startCommand(
       ["listen", "--forward-to", `127.0.0.1:${await ok()}/hook`, "--url", api.url, "--json"],
@@ -127,7 +127,7 @@ describe("a webhook of a listener goes with it", () => {
     expect(JSON.stringify(body)).toContain("was closed, because its listener is gone");
   });
 
-  it("also a leased receiver that no client has followed yet, once a delivery finds none [interfaces 11]", async () => {
+  it("with a leased receiver that no client has followed yet, once a delivery finds none [interfaces 11]", async () => {
     const { body: receiver } = await api.control("POST", "/receivers", {
       answers: ["forward"],
       leased: true,

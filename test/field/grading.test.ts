@@ -112,7 +112,7 @@ async function python(program: string): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-describe("the receiver test finds comparisons that are too weak", () => {
+describe("a comparison that is too weak", () => {
   const lenient = (header: string, body: Buffer) =>
     Buffer.from(header.slice(7), "hex").equals(Buffer.from(sign(body).slice(7), "hex"));
   it.each<[string, (header: string, body: Buffer) => boolean, string[]]>([
@@ -138,7 +138,7 @@ describe("the receiver test finds comparisons that are too weak", () => {
       (header, body) => header.length > 9 && sign(body).startsWith(header),
       ["signature-truncated"],
     ],
-  ])("%s", async (_title, isSigned, finds) => {
+  ])("is found by the receiver test: %s", async (_title, isSigned, finds) => {
     const { url } = await receiver({ isSigned });
     const only = [
       "signature-truncated",
@@ -153,14 +153,14 @@ describe("the receiver test finds comparisons that are too weak", () => {
   });
 });
 
-describe("the receiver test accuses no sound receiver", () => {
-  it("a threading server of Python, with a body after its 204", async () => {
+describe("a sound receiver passes the receiver test", () => {
+  it("on Python's threading server with a body after its 204", async () => {
     const base = await python(THREADS);
     const report = await grade(`${base}/hook`, { probe: `${base}/processed`, patienceMs: 3000 });
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
   });
 
-  it("a receiver that handles one request at a time, in 400 ms each, is graded in less than a minute", async () => {
+  it("in less than a minute if it handles one request at a time, in 400 ms each", async () => {
     const { url, probe, counts } = await receiver({ workMs: 400, isSerial: true });
     const report = await gradeReceiver(url, { secret: SECRET, probe });
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
@@ -169,7 +169,7 @@ describe("the receiver test accuses no sound receiver", () => {
   });
 });
 
-describe("a slow receiver, which is sent fewer deliveries, still fails its check where it", () => {
+describe("a slow receiver, which gets fewer deliveries, still fails its check if it", () => {
   const names = [
     "compares the first sixteen digits",
     "decodes hex up to the first other character",
@@ -210,7 +210,7 @@ describe("a slow receiver, which is sent fewer deliveries, still fails its check
   });
 });
 
-it("a late side effect's meaning for the run is printed at once, on stderr", async () => {
+it("the effect of late side effects on the run is printed at once, on stderr", async () => {
   const { url, probe } = await receiver({ lateMs: 700 });
   const said: (string | number)[] = [];
   await grade(url, {

@@ -19,10 +19,10 @@ function validate(path: string, text = ""): { valid: boolean; said: string } {
   return { valid: status === 0, said: stderr };
 }
 
-describe("JUnit reports in Jenkins", () => {
+describe("a JUnit report [interfaces 13]", () => {
   beforeEach((test) => requireRuntime(test, "xmllint"));
 
-  it("every kind of test case and suite fits the schema of the xUnit plugin [interfaces 13]", () => {
+  it("fits the schema of Jenkins' xUnit plugin for every kind of case and suite [interfaces 13]", () => {
     const one = { name: "case", classname: "suite", time_seconds: 0.5, system_out: "printed <&>" };
     const problem = { message: "m", detail: "d" };
     const cases = [one, { ...one, failure: problem }, { ...one, error: problem }, { ...one, skipped: "why" }];
@@ -42,7 +42,7 @@ describe("JUnit reports in Jenkins", () => {
       "a receiver test of a port where nothing listens",
       ["receiver-test", "http://127.0.0.1:9/hook", "--secret", "whsec_x"],
     ],
-  ])("the report of %s fits the schema of the xUnit plugin [interfaces 13]", async (_what, command) => {
+  ])("of %s fits the schema of Jenkins' xUnit plugin [interfaces 13]", async (_what, command) => {
     const cwd = scratch();
     const args = command.map((one) => (one === "URL" ? api.url : one));
     const end = args.indexOf("--");

@@ -23,7 +23,7 @@ const get = (path: string, ...headers: string[]) =>
 const PATHS = ["/v1/models", "/_control/health", "/_control/sandboxes/default/live", "/_console/"];
 
 describe("a page at a name below localhost", () => {
-  it.each(LOCAL)("%s may call the API and the control API [RFC 6761 6.3]", async (name) => {
+  it.each(LOCAL)("may call the API and the control API: %s [RFC 6761 6.3]", async (name) => {
     const origin = `http://${name.toLowerCase()}:5173`;
     for (const path of PATHS.slice(0, 2)) {
       const { headers } = await get(path, "Host: localhost", `Origin: ${origin}`);
@@ -39,7 +39,7 @@ describe("a page at a name below localhost", () => {
     }
   });
 
-  it.each(LOCAL)("%s may be the server's own name, also for a browser", async (name) => {
+  it.each(LOCAL)("may use the server's own name %s, also in a browser", async (name) => {
     for (const path of PATHS) {
       const { status } = await get(path, `Host: ${name}:${port}`, "User-Agent: Mozilla/5.0");
       const unauthorized = name.startsWith("a.b.") ? 404 : 401;
@@ -47,7 +47,7 @@ describe("a page at a name below localhost", () => {
     }
   });
 
-  it.each(FOREIGN)("%s is foreign too", async (name) => {
+  it.each(FOREIGN)("is foreign as %s", async (name) => {
     const { headers } = await get("/v1/models", "Host: localhost", `Origin: http://${name}`);
     expect(headers["access-control-allow-origin"]).toBeUndefined();
     for (const path of PATHS)
@@ -56,12 +56,12 @@ describe("a page at a name below localhost", () => {
 });
 
 describe("a name below localhost", () => {
-  it("is an address to bind without --shared", async () => {
+  it("can be bound without --shared", async () => {
     expect((await readStartOptions({ host: "tenant.localhost" } as never)).host).toBe("tenant.localhost");
     await expect(readStartOptions({ host: "tenant.test" } as never)).rejects.toThrow("is not loopback");
   });
 
-  it("is where the library finds the server, whatever the resolver knows", async () => {
+  it("leads the library to the server with any resolver", async () => {
     const { port: bound } = new URL(api.url);
     expect(await connect(`http://tenant.localhost:${bound}`).health()).toMatchObject({ status: "ok" });
   });

@@ -26,8 +26,8 @@ const FIXTURE =
 const SCENARIO =
   "name: lost\nrules:\n  - match: { operation: models.list }\n    times: #3\n    effect: { delay: 1s }\n";
 
-describe("a value that YAML takes for a comment", () => {
-  it("is named with its place, whatever it is a value of", () => {
+describe("a value that YAML reads as a comment", () => {
+  it("is reported with its place, in any position", () => {
     const message = "is a comment, and was probably meant as a value; quote it:";
     expect(warnings("color: #4f46e5\nname: a")).toEqual([`1:8: \`#4f46e5\` ${message} "#4f46e5"`]);
     expect(warnings("channels:\n  - #general\n  - b")).toEqual([`2:5: \`#general\` ${message} "#general"`]);
@@ -37,7 +37,7 @@ describe("a value that YAML takes for a comment", () => {
   });
 
   it.each(["a: { color: #4f46e5 }\nb: 1\n", "a: [x, #4f46e5]\n"])(
-    "%j, which it leaves open, is explained",
+    "is explained if it leaves %j open",
     (text) => {
       expect(() => readDocument(text, { file: "a.yaml" })).toThrow("quote a value that begins with #");
     },
@@ -55,7 +55,7 @@ describe("a value that YAML takes for a comment", () => {
     "a: null #none\n",
     "a:\n  #b: 1\n  #c: 2\nd: 1\n",
     "a: { b:\n  #x\n  }\n",
-  ])("%j has no warning", (text) => {
+  ])("is not reported for %j", (text) => {
     expect(warnings(text)).toEqual([]);
   });
 
@@ -64,7 +64,7 @@ describe("a value that YAML takes for a comment", () => {
     [["scenario", "check"], "lost.yaml", SCENARIO, 4],
     [["start", "--config"], "understudy.config.yaml", "fixture: #mine\nport: none\n", 1],
     [["verify", "--target", "http://127.0.0.1:9", "--key", "ak_x", "--use"], "objects.yaml", "none: #x\n", 1],
-  ])("%j warns of it", async (command, name, text, line) => {
+  ])("is reported for %j", async (command, name, text, line) => {
     writeFileSync(join(folder, name), text);
     const { stdout, stderr } = await runCommand([...command, `./${name}`], { cwd: folder });
     expect(stdout + stderr).toMatch(
@@ -72,7 +72,7 @@ describe("a value that YAML takes for a comment", () => {
     );
   });
 
-  it("a check passes with a warning, also as JSON", async () => {
+  it("lets a check pass with a warning, also as JSON", async () => {
     writeFileSync(join(folder, "lost.yaml"), FIXTURE);
     const { code, stdout } = await runCommand(["fixture", "check", "./lost.yaml", "--json"], { cwd: folder });
     expect(code).toBe(0);
@@ -80,7 +80,7 @@ describe("a value that YAML takes for a comment", () => {
     expect([ok, found]).toEqual([true, [expect.objectContaining({ line: 7, column: 12 })]]);
   });
 
-  it("a server warns of it in its log", async () => {
+  it("is reported in a server's log", async () => {
     writeFileSync(join(folder, "lost.yaml"), FIXTURE);
     const logged: unknown[] = [];
     const log = { error() {}, info() {}, warn: (...words: unknown[]) => void logged.push(words[0]) };
@@ -95,7 +95,7 @@ describe("a merge key", () => {
     [["fixture", "check"], "merge.yaml", "name: x\nbase: &base { a: 1 }\nother:\n  <<: *base\n"],
     [["scenario", "check"], "merge.yaml", "name: x\nrules:\n  - &one { id: a }\n  - <<: *one\n"],
     [["start", "--config"], "understudy.config.yaml", "settings: &s { preview: on }\nother:\n  <<: *s\n"],
-  ])("%j is refused with an advice that works in that document", async (command, name, text) => {
+  ])("is refused in %j with advice that works in that document", async (command, name, text) => {
     writeFileSync(join(folder, name), text);
     const { code, stdout, stderr } = await runCommand([...command, `./${name}`], { cwd: folder });
     expect(code).not.toBe(0);

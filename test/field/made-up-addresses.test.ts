@@ -49,8 +49,8 @@ afterAll(async () => {
 
 const STATE = "/_control/sandboxes/default/state/users";
 
-describe("a user without an e-mail address gets a valid one of their own", () => {
-  it("from a state call, for a name in any script [G44]", async () => {
+describe("an invented e-mail address is valid and unique", () => {
+  it("in a state call, for a name in any script [G44]", async () => {
     const known = (await api.call(undefined, "GET", `${STATE}?limit=100`)).body.items as { email: string }[];
     const emails = known.map(({ email }) => email);
     for (const name of NAMES) {
@@ -62,14 +62,14 @@ describe("a user without an e-mail address gets a valid one of their own", () =>
     expect(new Set(emails).size).toBe(emails.length);
   });
 
-  it("from a state call without a name, or with an empty one [G44]", async () => {
+  it("in a state call without a name, or with an empty one [G44]", async () => {
     expect((await api.call(undefined, "POST", STATE, {})).body.email).toMatch(VALID);
     const { status, body } = await api.call(undefined, "POST", STATE, { name: "" });
     if (status === 201) expect(body.email).toMatch(VALID);
     else expect([status, body.field]).toEqual([422, "name"]);
   });
 
-  it("from a fixture, in every locale [G44]", async () => {
+  it("in a fixture, in every locale [G44]", async () => {
     const file = join(scratch(), "people.json");
     const users = NAMES.map((name, index) => ({ id: `usr_${index}`, name }));
     writeFileSync(file, JSON.stringify({ organizations: [{ id: "org_a" }], users }));

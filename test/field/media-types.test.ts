@@ -89,7 +89,7 @@ const allAre = (parts: readonly Omit<RawPart, "name">[], outcome: string) =>
   Object.fromEntries(parts.map(({ filename, type = "no type" }) => [`${filename}, ${type}`, outcome]));
 
 describe("a part of a form with a file name and no Content-Type", () => {
-  it("an image is taken by its bytes, also behind other parts", async () => {
+  it("is accepted as an image by its bytes, also behind other parts", async () => {
     const plain = { name: "image_file", filename: "a.png" };
     expect((await uncropRaw({ ...plain, content: png })).status).toBe(200);
     expect((await uncropRaw({ ...plain, filename: "no-extension", content: jpeg })).status).toBe(200);
@@ -102,7 +102,7 @@ describe("a part of a form with a file name and no Content-Type", () => {
     expect((await sendForm(UNCROP, both)).status).toBe(200);
   });
 
-  it("bytes of no known image format are refused, even without a type from the client", async () => {
+  it("is refused if its bytes are of no known image format", async () => {
     const gif = await picture(20, 20).gif().toBuffer();
     const refused = await uncropRaw({ name: "image_file", filename: "a.png", content: gif });
     expect([refused.status, refused.body.error.details.value]).toEqual([415, "image/gif"]);
@@ -111,7 +111,7 @@ describe("a part of a form with a file name and no Content-Type", () => {
     expect(JSON.stringify(text.body)).not.toContain("text/plain");
   });
 
-  it("a type that was sent still decides, also `text/plain`", async () => {
+  it("is not guessed if a type was sent, such as `text/plain`", async () => {
     const refused = await uncropRaw(
       { name: "image_file", filename: "a.png", type: "text/plain", content: png },
       { name: "other", filename: "b.png", content: png },
@@ -119,7 +119,7 @@ describe("a part of a form with a file name and no Content-Type", () => {
     expect([refused.status, refused.body.error.details.value]).toEqual([415, "text/plain"]);
   });
 
-  it("an uploaded file is processed by its name [G34]", async () => {
+  it("is processed by its name [G34]", async () => {
     const plan = { filename: "plan.csv", content: "part,price\r\n\r\nvalve,12" };
     expect(await upload(plan)).toMatchObject({ mime_type: "application/octet-stream", file_size: 22 });
     expect(await process([plan, { filename: "plan.json", content: "{" }])).toEqual({
@@ -128,13 +128,13 @@ describe("a part of a form with a file name and no Content-Type", () => {
     });
   });
 
-  it("the charset of a part's type decodes its text [G34]", async () => {
+  it("is decoded by the charset of its type [G34]", async () => {
     const content = Buffer.from("Gr\xfcezi Z\xfcrich", "latin1");
     const parts = [{ filename: "a.txt", type: "text/plain; charset=iso-8859-1", content }];
     expect(await process(parts)).toEqual(allAre(parts, "completed"));
   });
 
-  it("Python's requests uploads `files={'image_file': open('a.png', 'rb')}`", async (test) => {
+  it("can be sent by Python's requests with `files={'image_file': open('a.png', 'rb')}`", async (test) => {
     const folder = scratch();
     writeFileSync(join(folder, "a.png"), png);
     const code = `
@@ -156,14 +156,14 @@ describe("a file of an unknown type is recognized by its name", () => {
   ];
   const JSON_NAMES = ["data.ndjson", "events.jsonl", "map.geojson", "book.ipynb"];
 
-  it("a store processes every text format, such as YAML and source code [G34]", async () => {
+  it("is processed by a store for every text format, such as YAML and source code [G34]", async () => {
     const texts = NAMES.map((filename) => ({ filename, content: "name: reactor, pressure: 12 bar" }));
     const json = JSON_NAMES.map((filename) => ({ filename, content: '{"part": "valve"}' }));
     const parts = [...texts, ...json].map((part) => ({ ...part, type: "application/octet-stream" }));
     expect(await process(parts)).toEqual(allAre(parts, "completed"));
   });
 
-  it("a file that is not a document still fails [G34]", async () => {
+  it("fails if it is not a document [G34]", async () => {
     const parts = ["movie.mp4", "a.zip", "a.unknown", "photo.jpeg"].map((filename) => ({
       filename,
       type: "binary/octet-stream",
@@ -173,7 +173,7 @@ describe("a file of an unknown type is recognized by its name", () => {
   });
 });
 
-describe("other names of a type", () => {
+describe("a type under another name", () => {
   it.each([
     ["image/jpg", "jpeg"],
     ["image/pjpeg", "jpeg"],
@@ -181,19 +181,19 @@ describe("other names of a type", () => {
     ["IMAGE/PNG", "png"],
     ["image/x-png", "png"],
     ["image/png;charset=binary", "png"],
-  ] as const)("an image may be sent as %s", async (type, format) => {
+  ] as const)("is accepted for an image as %s", async (type, format) => {
     const bytes = format === "png" ? png : jpeg;
     const answer = await uncropRaw({ name: "image_file", filename: "a", type, content: bytes });
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   });
 
-  it("a mask may be sent as image/x-png", async () => {
+  it("is accepted for a mask as image/x-png", async () => {
     const mask_file = { bytes: await halfMask(20, 20), type: "image/x-png", name: "mask.png" };
     const image_file = { bytes: jpeg, type: "image/jpg", name: "a.jpg" };
     expect((await uncropIn(api, { provider: "provider_b", image_file, mask_file })).status).toBe(200);
   });
 
-  it("a JPEG is still no mask, by either name", async () => {
+  it("is refused for a mask that is a JPEG, by either name", async () => {
     const mask_file = { bytes: jpeg, type: "image/jpg", name: "mask.jpg" };
     const image_file = { bytes: jpeg, type: "image/jpg", name: "a.jpg" };
     const answer = await uncropIn(api, { provider: "provider_b", image_file, mask_file });
@@ -203,7 +203,7 @@ describe("other names of a type", () => {
     ]);
   });
 
-  it("a document is processed by any name of its type [G34]", async () => {
+  it("is processed for a document [G34]", async () => {
     const parts = [
       ["text/x-markdown", "# Reactor manual"],
       ["application/x-yaml", "part: valve"],
@@ -217,14 +217,14 @@ describe("other names of a type", () => {
     expect(await process(parts)).toEqual(allAre(parts, "completed"));
   });
 
-  it("bytes that are not of the type fail under any name of it [G34]", async () => {
+  it("fails for bytes that are not of the type [G34]", async () => {
     const types = ["text/json", "application/x-json", "text/pdf"];
     const parts = types.map((type) => ({ filename: "a", type, content: "{" }));
     const outcomes = await process(parts);
     for (const outcome of Object.values(outcomes)) expect(outcome).toMatch(/cannot be read|PDF/);
   });
 
-  it("an upload announced as image/jpg is registered as image/jpeg [G13]", async () => {
+  it("is announced as image/jpg and registered as image/jpeg [G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api, { mime_type: "image/jpg" });
     await put(upload_url, "0123456789");
     const other = { ...announced, gcs_path, mime_type: "image/png" };
@@ -233,7 +233,7 @@ describe("other names of a type", () => {
     expect((await api.call("dan", "POST", `${ORGANIZATION}/files`, same)).status).toBe(201);
   });
 
-  it("PHP's CURLFile with the type image/jpg is taken", async (test) => {
+  it("is accepted from PHP's CURLFile as image/jpg", async (test) => {
     const folder = scratch();
     writeFileSync(join(folder, "a.jpg"), jpeg);
     const code = `
@@ -248,8 +248,8 @@ echo json_encode([curl_getinfo($curl, CURLINFO_HTTP_CODE), curl_getinfo($curl, C
   });
 });
 
-describe("text answers name their charset", () => {
-  it("every operation of both APIs that answers text says UTF-8", async () => {
+describe("an answer with text names its charset", () => {
+  it("UTF-8 for every operation of both APIs", async () => {
     const S = "/_control/sandboxes/default";
     const fork = { name: "charset" };
     await api.call(undefined, "POST", `${S}/fork`, fork);
@@ -278,7 +278,7 @@ describe("text answers name their charset", () => {
     }
   });
 
-  it("the answers of receivers and of unknown ones say UTF-8", async () => {
+  it("UTF-8 for receivers and for unknown ones", async () => {
     const { url } = (await api.call(undefined, "POST", "/_control/sandboxes/default/receivers", {})).body;
     for (const [to, status] of [
       [url, 200],
@@ -293,7 +293,7 @@ describe("text answers name their charset", () => {
     }
   });
 
-  it("`Zürich` in an exported CSV is `Zürich` in Python's `.text`", async (test) => {
+  it("so that `Zürich` in an exported CSV is `Zürich` in Python's `.text`", async (test) => {
     await api.call(undefined, "POST", "/_control/sandboxes/default/state/users?actor=usr_ada", {
       name: "Zoë Zürich",
       memberships: { org_acme: "member" },

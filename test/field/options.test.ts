@@ -42,13 +42,13 @@ function without({ words, options }: Command, name: string): string[] {
   return [...words, ...needed.flatMap((one) => [`--${one.name}`, one.value])];
 }
 
-describe("a command line with a mistake is wrong usage", () => {
-  it("the help of every command was read", () => {
+describe("a command line with a mistake", () => {
+  it("is tried for every command", () => {
     expect(COMMANDS.length).toBeGreaterThan(45);
     expect(COMMANDS.flatMap(({ options }) => options).length).toBeGreaterThan(250);
   });
 
-  it.each(COMMANDS)("an option of $words that is given twice", async (command) => {
+  it.each(COMMANDS)("is refused as wrong usage if $words has an option twice", async (command) => {
     for (const { name, type, value } of command.options) {
       if (type === "array") continue;
       const once = type === "boolean" ? [`--${name}`] : [`--${name}`, value];
@@ -61,7 +61,7 @@ describe("a command line with a mistake is wrong usage", () => {
   });
 
   const taking = COMMANDS.filter(({ options }) => options.some(({ type }) => type !== "boolean"));
-  it.each(taking)("an option of $words that is empty", async (command) => {
+  it.each(taking)("is refused as wrong usage if $words has an empty option", async (command) => {
     for (const { name, type } of command.options) {
       if (type === "boolean") continue;
       for (const empty of [[`--${name}`, ""], [`--${name}=`]]) {
@@ -85,12 +85,12 @@ describe("a command line with a mistake is wrong usage", () => {
     [["start", "--json", "--json"], "--json is given more than once"],
     [["--port", "", "--port", "1"], "--port is given more than once"],
     [["suite", "x.yaml", "--jobs", "0", "--jobs", "2", "--", "true"], "--jobs is given more than once"],
-  ])("%j", async (words, says) => {
+  ])("is refused as wrong usage: %j", async (words, says) => {
     const { code, stderr } = await runCommand(words);
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
   });
 
-  it("options after two dashes go to the command", async () => {
+  it("is not refused for options after two dashes, which belong to the command", async () => {
     const words = ["suite", "nowhere.yaml", "--", "true", "--jobs", "1", "--jobs", ""];
     expect((await runCommand(words)).stderr).toContain("nowhere.yaml");
   });

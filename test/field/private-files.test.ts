@@ -33,7 +33,7 @@ async function beginUpload(url: string): Promise<void> {
 }
 
 describe("other users of the machine cannot read", () => {
-  it.each(["DIR", "FILE.json"])("anything that --persist %s keeps, uploads included", async (kind) => {
+  it.each(["DIR", "FILE.json"])("files of --persist %s, uploads included", async (kind) => {
     const folder = join(scratch(), "kept");
     if (kind !== "DIR") mkdirSync(folder, { mode: 0o700 });
     const target = kind === "DIR" ? folder : join(folder, "world.json");
@@ -45,7 +45,7 @@ describe("other users of the machine cannot read", () => {
     }
   });
 
-  it("the bytes of uploads, forms and imported snapshots in the temporary folder", async () => {
+  it("bytes of uploads, forms and imported snapshots in the temporary folder", async () => {
     const own = privateTemporaryFolder();
     const api = await startReference();
     try {
@@ -79,7 +79,7 @@ describe("other users of the machine cannot read", () => {
     }
   });
 
-  it("recordings, and the fixtures made of them", async () => {
+  it("recordings, or fixtures made of them", async () => {
     const api = await startReference();
     const folder = scratch();
     await api.call("ada", "GET", `${ORGANIZATION}/models`);

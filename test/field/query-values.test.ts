@@ -29,7 +29,7 @@ function listParameters(operations: readonly AnyDeclaration[]) {
 }
 
 describe("a value that was sent twice", () => {
-  it("in a query of the API is named so, for every parameter [G08]", () => {
+  it("is reported so in a query of the API, for every parameter [G08]", () => {
     const all = listParameters(API.operations);
     expect(all.length).toBeGreaterThan(20);
     const exchange = { sandbox: { settings: DEFAULT_SETTINGS }, warn: () => {} };
@@ -39,7 +39,7 @@ describe("a value that was sent twice", () => {
       );
   });
 
-  it("in a query of the control API is named so, for every parameter", () => {
+  it("is reported so in a query of the control API, for every parameter", () => {
     const all = listParameters(CONTROL_OPERATIONS);
     expect(all.length).toBeGreaterThan(20);
     for (const { operation, name } of all)
@@ -60,7 +60,7 @@ describe("a value that was sent twice", () => {
     ["X-Sandbox-Fault", "/v1/models", "INSUFFICIENT_PERMISSIONS", 400],
     ["X-Sandbox-Delay", "/v1/models", "1ms", 400],
     ["Last-Event-ID", `${S}/journal/stream`, "1", 422],
-  ])("in the header %s is named so", async (name, path, value, status) => {
+  ])("is reported so in the header %s", async (name, path, value, status) => {
     const answer = await api.call("ada", "GET", path, undefined, { [name]: `${value}, ${value}` });
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(`${name} was sent twice`)]);
   });
@@ -70,7 +70,7 @@ describe("a value that was sent twice", () => {
     ["X-API-Key", KEYS.ada],
     ["Authorization", `Bearer ${KEYS.ada}`],
     ["authorization", KEYS.ada],
-  ])("as the credential %s is refused, and named so in the journal", async (name, value) => {
+  ])("is refused as the credential %s, and reported so in the journal", async (name, value) => {
     const { port } = new URL(api.url);
     const line = `${name}: ${value}`;
     const answer = await rawRequest(Number(port), [
@@ -98,7 +98,7 @@ describe("a time whose plus was not escaped", () => {
       .map(([name]) => ({ operation, name })),
   );
 
-  it("is refused with the forms that are taken and with %2B, for every parameter [G08]", () => {
+  it("is refused with the accepted forms and with %2B, for every parameter [G08]", () => {
     expect(dated.length).toBeGreaterThan(5);
     const exchange = { sandbox: { settings: DEFAULT_SETTINGS }, warn: () => {} };
     for (const { operation, name } of dated) {
@@ -111,16 +111,19 @@ describe("a time whose plus was not escaped", () => {
     }
   });
 
-  it.each(["journal", "history", "deliveries"])("is refused likewise in `since` of S/%s", async (log) => {
-    const { status, body } = await api.call(undefined, "GET", `${S}/${log}?since=${UNESCAPED}`);
-    expect([status, body.field]).toEqual([422, "since"]);
-    expect(body.detail).toContain("2026-03-15T10:00:00Z");
-    expect(body.detail).toContain("%2B");
-  });
+  it.each(["journal", "history", "deliveries"])(
+    "is refused in the same way in `since` of S/%s",
+    async (log) => {
+      const { status, body } = await api.call(undefined, "GET", `${S}/${log}?since=${UNESCAPED}`);
+      expect([status, body.field]).toEqual([422, "since"]);
+      expect(body.detail).toContain("2026-03-15T10:00:00Z");
+      expect(body.detail).toContain("%2B");
+    },
+  );
 });
 
-describe("messages to clients", () => {
-  it("never show the names of formats, for every format in a schema", () => {
+describe("a message to a client", () => {
+  it("never shows the name of a format, for every format in a schema", () => {
     const formats = new Set<string>();
     JSON.stringify([API.operations, CONTROL_OPERATIONS], (_key, value) => {
       if (value?.type === "string" && value.format !== undefined) formats.add(value.format);
@@ -130,7 +133,7 @@ describe("messages to clients", () => {
     for (const format of formats) expect(formatInWords(format, "x")).not.toContain(format);
   });
 
-  it("name what fits in place of a format, in both APIs", async () => {
+  it("describes what fits instead of naming a format, in both APIs", async () => {
     const rule = { notifications: [{ type: "email", email: "ada", events: ["user.created"] }] };
     const path = "/v1/organizations/org_acme/knowledge/connectors/notifications";
     const emulated = await api.call("ada", "PATCH", path, rule);

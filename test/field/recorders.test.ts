@@ -36,22 +36,19 @@ const RECORDINGS: Readonly<Record<string, [checked: number, reasons?: Record<str
 const verify = (name: string) =>
   verifyRecorded({ contract, file: join(FOLDER, name, "traffic.har"), target: undefined });
 
-describe("recordings of a correct server by other programs", () => {
-  it.each(Object.entries(RECORDINGS))(
-    "%s: nothing is held against the server",
-    async (name, [checked, reasons]) => {
-      const report = await verify(name);
-      const open = report.checks.flatMap(({ failures, differences }) => [...failures, ...differences]);
-      expect([report.verdict, open]).toEqual(["pass", []]);
-      const { not_checked, partly_checked, ...counts } = report.recorded!;
-      const { "a browser's preflight": _, ...others } = not_checked;
-      expect(counts.checked).toBe(checked);
-      expect({ ...others, ...partly_checked }).toEqual(reasons ?? {});
-      expect(report.summary.passed).toBeGreaterThan(20);
-    },
-  );
+describe("a recording of a correct server", () => {
+  it.each(Object.entries(RECORDINGS))("by %s passes", async (name, [checked, reasons]) => {
+    const report = await verify(name);
+    const open = report.checks.flatMap(({ failures, differences }) => [...failures, ...differences]);
+    expect([report.verdict, open]).toEqual(["pass", []]);
+    const { not_checked, partly_checked, ...counts } = report.recorded!;
+    const { "a browser's preflight": _, ...others } = not_checked;
+    expect(counts.checked).toBe(checked);
+    expect({ ...others, ...partly_checked }).toEqual(reasons ?? {});
+    expect(report.summary.passed).toBeGreaterThan(20);
+  });
 
-  it("each recording says by which program it was written", () => {
+  it("is listed with the program that wrote it", () => {
     const readme = readFileSync(join(FOLDER, "README.md"), "utf8");
     const folders = readdirSync(FOLDER, { withFileTypes: true }).filter((one) => one.isDirectory());
     expect(folders.map(({ name }) => name).toSorted()).toEqual(Object.keys(RECORDINGS).toSorted());

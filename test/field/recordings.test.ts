@@ -58,7 +58,7 @@ function edit(entry: Har, change: (body: Har) => void): void {
   content.size = Buffer.byteLength(content.text);
 }
 
-describe("recordings of a correct server give no false word", () => {
+describe("a recording of a correct server passes", () => {
   it("a 304 for which Chrome exports the cached body is not checked as the service's answer", async () => {
     const har = recordedBy("WebInspector", () => {});
     const [model] = har.log.entries.filter((entry: Har) => isFor(entry, "/sentences") && isSuccess(entry));
@@ -182,7 +182,7 @@ describe("parts that could not be checked are counted by reason in the first lin
   });
 });
 
-describe("a field that the reference's tables list is specified", () => {
+describe("a field in the reference's tables counts as specified", () => {
   const cases: [title: string, path: string, change: (body: Har) => void, fails: boolean][] = [
     ["a file's status answer without status [2.9]", "/status", (body) => delete body.status, true],
     ["a file's status that is a number [2.9]", "/status", (body) => Object.assign(body, { status: 1 }), true],
@@ -221,7 +221,7 @@ describe("a field that the reference's tables list is specified", () => {
     if (!fails) expect((await verify(har, true)).verdict).toBe("fail");
   });
 
-  it("a deleted webhook that is listed again ten minutes later [4.21]", async () => {
+  it("for a deleted webhook that is listed again ten minutes later [4.21]", async () => {
     const har = recordedBy("Firefox", () => {});
     const listing = har.log.entries.find(
       (entry: Har) => entry.request.method === "GET" && /\/webhooks$/.test(entry.request.url),

@@ -30,7 +30,7 @@ const pending = async (subject: string) =>
   (await sandbox.ok("GET", "/clock/pending")).filter((one: { subject: string }) => one.subject === subject);
 
 describe("rewinding to before a step of an advance", () => {
-  it.each(["frozen", "real"])("a connector job is running again, with a %s clock", async (mode) => {
+  it.each(["frozen", "real"])("restores a running connector job, with a %s clock", async (mode) => {
     await create({ mode });
     await sandbox.ok("POST", "/clock/advance", { by: "5m" });
     expect(await status("connector_jobs/job_sync_running")).toBe("succeeded");
@@ -42,7 +42,7 @@ describe("rewinding to before a step of an advance", () => {
     expect(await status("connector_jobs/job_sync_running")).toBe("succeeded");
   });
 
-  it("a file is processed again, from the step that was rewound to", async () => {
+  it("restores a file in processing, from the step that was rewound to", async () => {
     const [file] = (await sandbox.ok("GET", "/state/store_files?file_id=file_policies")).items;
     const path = `store_files/${file.id}`;
     await sandbox.ok("POST", "/clock/advance", { by: "5m" });
@@ -54,7 +54,7 @@ describe("rewinding to before a step of an advance", () => {
     expect(await status(path)).toBe("completed");
   });
 
-  it("a transcription is processing again", async () => {
+  it("restores a transcription in processing", async () => {
     await sandbox.ok("POST", "/clock/advance", { by: "2h" });
     expect(await status("transcriptions/trans_pending")).toBe("completed");
     await rewindBefore("trans_pending", "timer");
@@ -62,7 +62,7 @@ describe("rewinding to before a step of an advance", () => {
     expect(await pending("trans_pending")).toHaveLength(1);
   });
 
-  it("of two things that are due at one instant, one is done and one is still to be done", async () => {
+  it("restores one of two things due at one instant", async () => {
     for (const id of ["trans_one", "trans_two"])
       await sandbox.ok("POST", "/state/transcriptions", { transcription_id: id, status: "processing" });
     await sandbox.ok("POST", "/clock/advance", { by: "2h" });
@@ -73,7 +73,7 @@ describe("rewinding to before a step of an advance", () => {
     expect(await status(`transcriptions/${second!.subject}`)).toBe("processing");
   });
 
-  it("the retry of a delivery is to be made again", async () => {
+  it("restores the retry of a delivery", async () => {
     const answers = { answers: [500, 500, 200] };
     const { url, id: receiver } = await sandbox.ok("POST", "/receivers", answers);
     const hook = { url, events: ["user.created"] };
@@ -103,7 +103,7 @@ describe("rewinding to before a step of an advance", () => {
     expect([(await show()).status, await received()]).toEqual(["success", 5]);
   });
 
-  it("the first of two retries that are due at one instant is made again; its earlier attempt is undone", async () => {
+  it("restores the first of two retries due at one instant, and marks its earlier attempt undone", async () => {
     const { url, id: receiver } = await sandbox.ok("POST", "/receivers", { answers: [500, 500, 200] });
     await api.call("ada", "POST", `${prefix}/webhooks`, { url, events: ["user.created"] });
     for (const name of ["Zoe", "Amy"]) await sandbox.ok("POST", "/state/users", { name });
@@ -128,7 +128,7 @@ describe("rewinding to before a step of an advance", () => {
     ]);
   });
 
-  it("a request during a retry leaves no trace: neither its id nor its place in the rate window is used up", async () => {
+  it("removes every trace of a request during a retry: its id and its place in the rate window", async () => {
     const waiting: ((status: number) => void)[] = [];
     const receiver = await startReceiver((_, __, respond) => void waiting.push(respond));
     const arrived = async (count: number) => expect.poll(() => waiting.length).toBe(count);
@@ -152,7 +152,7 @@ describe("rewinding to before a step of an advance", () => {
     await receiver.close();
   });
 
-  it("a retry that began before the oldest change of the history can be rewound, to before its outcome", async () => {
+  it("restores a retry that began before the oldest change of the history", async () => {
     await create({ mode: "frozen" }, { history_limit: 5 });
     const waiting: ((status: number) => void)[] = [];
     const receiver = await startReceiver((_, __, respond) => void waiting.push(respond));

@@ -81,7 +81,7 @@ describe("a rule that serves a path outside the contract", () => {
     ["lease", { lease: { hits: 1 } }, [200, 404, 404]],
     ["probability", { probability: 0 }, [404, 404, 404]],
     ["sequence", { effect: undefined, sequence: [503, "pass", 201] }, [503, 404, 201]],
-  ])("follows its %s, and counts only what it matches", async (_schedule, rule, statuses) => {
+  ])("applies by its %s, and counts only what it matches", async (_schedule, rule, statuses) => {
     const lab = await arm({ match: { method: "GET" }, ...rule });
     for (const status of statuses) {
       expect(await lab.status({ method: "POST" })).toBe(404);

@@ -21,7 +21,7 @@ it.each<[id: string, known: Record<string, string | number | null>, lines: strin
     { attempts: 2, response_code: 0, last_attempt: "2026-03-15T11:00:00.000Z", next_retry: RETRY },
     ["attempts: 2, last answer: none", "last attempt: 2026-03-15T11:00:00.000Z", `next retry: ${RETRY}`],
   ],
-])("deliveries show of the seeded %s shows its answer, attempts and times", async (id, known, lines) => {
+])("deliveries show prints answer, attempts and times of the seeded %s", async (id, known, lines) => {
   const name = id.replace("_", "-");
   const deliveries = [
     {

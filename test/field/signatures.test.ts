@@ -79,21 +79,21 @@ const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
   ["its timestamp in ms", over(`1773576060000.${TEXT}`), "body-changed", /timestamp in milliseconds, a dot/],
 ];
 
-describe("the cause of a wrong digest is named", () => {
+describe("the explanation of a wrong digest names its cause", () => {
   it.each(MISTAKES)("%s [6.3]", (_what, mine, code, reason) => {
     const found = explainSignature({ secret: SECRET, body: BODY, mine });
     expect(found).toMatchObject({ verdict: "invalid", code });
     expect(found.reason).toMatch(reason);
   });
 
-  it("a timestamp given in seconds and signed in milliseconds, and the reverse [6.3]", () => {
+  it("if a timestamp is given in seconds and signed in milliseconds, and the reverse [6.3]", () => {
     const explain = (timestamp: string, signed: string) =>
       explainSignature({ secret: SECRET, body: BODY, mine: over(`${signed}.${TEXT}`), timestamp }).reason;
     expect(explain("1700000000", "1700000000000")).toMatch(/the timestamp given in milliseconds, a dot/);
     expect(explain("1700000000123", "1700000000")).toMatch(/the timestamp given in seconds, a dot/);
   });
 
-  it("signature explain and a receiver, whose log the console shows, say the same [6.3]", async () => {
+  it("in the same words in signature explain and in a receiver's log [6.3]", async () => {
     const mine = over(asNet(TEXT));
     const file = join(scratch(), "body.json");
     writeFileSync(file, BODY);

@@ -65,8 +65,8 @@ const SURPLUS: [title: string, pieces: (string | number)[], status: number, body
   ["a body after a 204, later", [head("204 No Content", KEPT), 20, "ok"], 204, ""],
 ];
 
-describe("bytes after a whole answer are dropped, and its status counts", () => {
-  it.each(SURPLUS)("%s [G24]", async (_title, pieces, status, body) => {
+describe("an answer with bytes after its end", () => {
+  it.each(SURPLUS)("counts by its status: %s [G24]", async (_title, pieces, status, body) => {
     const { url, connections, open } = await answering(...pieces);
     const outbound = sender();
     for (const number of [1, 2]) {
@@ -77,7 +77,7 @@ describe("bytes after a whole answer are dropped, and its status counts", () => 
     }
   });
 
-  it("a connection on which bytes come unasked is closed at once, and not when it has been idle", async () => {
+  it("ends its connection at once, also if bytes come while it is idle", async () => {
     const { url, open } = await answering(head("204 No Content", KEPT), 20, "ok");
     const outbound = sender();
     await until(async () => {
@@ -88,7 +88,7 @@ describe("bytes after a whole answer are dropped, and its status counts", () => 
     });
   });
 
-  it("a delivery to such a receiver succeeds, directly and forwarded [6.4]", async () => {
+  it("is a success for a delivery, directly and forwarded [6.4]", async () => {
     const { url } = await answering(`${head("204 No Content")}ok`);
     const api = await startWebhooks();
     undoLater(() => api.close());
@@ -103,7 +103,7 @@ describe("bytes after a whole answer are dropped, and its status counts", () => 
     expect(answer).toMatchObject({ status: 204 });
   });
 
-  it("the receiver test finds nothing wrong with a sound receiver that does so [6]", async () => {
+  it("passes in the receiver test of a sound receiver [6]", async () => {
     const processed = new Set<string>();
     const server = http.createServer(async (request, response) => {
       const body = await buffer(request).catch(() => undefined);

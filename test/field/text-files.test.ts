@@ -64,40 +64,37 @@ async function run(command: readonly string[], name: string, bytes: Uint8Array) 
 }
 
 describe("a file in Windows-1252", () => {
-  it.each(COMMANDS)(
-    "%j refuses it with the encoding and says how to save it",
-    async (command, name, text) => {
-      const { code, said } = await run(command, name, WESTERN(text));
-      expect(code).not.toBe(0);
-      expect(said).toMatch(PROBABLY);
-    },
-  );
+  it.each(COMMANDS)("is refused by %j with the encoding and how to save it", async (command, name, text) => {
+    const { code, said } = await run(command, name, WESTERN(text));
+    expect(code).not.toBe(0);
+    expect(said).toMatch(PROBABLY);
+  });
 
-  it("the place of the first character is named", async () => {
+  it("is refused with the place of the first character", async () => {
     const { said } = await run(["fixture", "check"], "world.yaml", WESTERN(FIXTURE));
     expect(said).toContain("world.yaml:3:30: the file is not UTF-8");
   });
 
-  it("characters that Latin-1 lacks are named too", async () => {
+  it("is refused for characters that Latin-1 lacks too", async () => {
     const price = Buffer.from(`name: 5 \u0080\n`, "latin1");
     const { said } = await run(["fixture", "check"], "world.yaml", price);
     expect(said).toContain('Windows-1252, in which 0x80 is "€"');
   });
 
-  it("a server does not start with such a fixture", async () => {
+  it("prevents the start of a server as a fixture", async () => {
     writeFileSync(join(folder, "world.yaml"), WESTERN(FIXTURE));
     await expect(startReference({ fixture: join(folder, "world.yaml") })).rejects.toThrow(PROBABLY);
   });
 });
 
 describe("a file in UTF-16", () => {
-  it.each(COMMANDS)("%j reads it like one in UTF-8", async (command, name, text) => {
+  it.each(COMMANDS)("is read by %j like one in UTF-8", async (command, name, text) => {
     const plain = await run(command, name, Buffer.from(text));
     for (const [encoding, encode] of ENCODINGS)
       expect(await run(command, name, encode(text)), encoding).toEqual(plain);
   });
 
-  it.each(ENCODINGS)("the text of %s is the same in every script", (_name, encode) => {
+  it.each(ENCODINGS)("of type %s has the same text in every script", (_name, encode) => {
     const file = join(folder, "text.yaml");
     for (const text of [FIXTURE, "name: Привет, мир\n", "- 東京\n- 大阪\n", "a", "", "emoji: 🎉\n"]) {
       writeFileSync(file, encode(text));
@@ -106,7 +103,7 @@ describe("a file in UTF-16", () => {
     }
   });
 
-  it("a broken one is refused with its encoding", () => {
+  it("is refused with its encoding if it is broken", () => {
     const file = join(folder, "broken.yaml");
     writeFileSync(file, Buffer.from(`\ufeff${FIXTURE}`, "utf16le").subarray(0, -1));
     expect(() => readUserText(file)).toThrow("the file is broken UTF-16LE; save it as UTF-8");
@@ -126,7 +123,7 @@ it.each([
 });
 
 it.each(["a: \0", "a: \0\n", "a: \0\0\n", '{"a\0":1,\n"b":\0}', "é: \0\n", "a:\n  b: \0\0 c\0\n"])(
-  "zero bytes in the short text %j do not make it UTF-16",
+  "zero bytes in the short text %j are not read as UTF-16",
   (text) => {
     const file = join(folder, "zero.yaml");
     writeFileSync(file, text);

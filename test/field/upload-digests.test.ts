@@ -43,7 +43,7 @@ const RIGHT: [why: string, headers: Record<string, string>][] = [
 ];
 
 describe("a resumable upload with a digest", () => {
-  it.each(WRONG)("%s is refused, and the upload begins again [G43]", async (_why, headers) => {
+  it.each(WRONG)("is refused for %s, and begins again [G43]", async (_why, headers) => {
     const { upload_url } = await announce(api);
     const refused = await put(upload_url, CONTENT, headers);
     expect([refused.status, refused.body.error.code]).toEqual([400, "INVALID_DIGEST"]);
@@ -54,12 +54,12 @@ describe("a resumable upload with a digest", () => {
     expect((await put(upload_url, CONTENT, { "content-md5": MD5 })).status).toBe(200);
   });
 
-  it.each(RIGHT)("%s is taken [G43]", async (_why, headers) => {
+  it.each(RIGHT)("is accepted for %s [G43]", async (_why, headers) => {
     const { upload_url } = await announce(api);
     expect((await put(upload_url, CONTENT, headers)).status).toBe(200);
   });
 
-  it("only the last chunk's digest counts, and it is of all bytes [G43]", async () => {
+  it("uses only the last chunk's digest, over all bytes [G43]", async () => {
     const { upload_url } = await announce(api);
     const first = { "content-range": "bytes 0-3/10", "content-md5": OTHER_MD5, "x-goog-hash": "md5" };
     expect((await put(upload_url, "0123", first)).status).toBe(308);
@@ -71,7 +71,7 @@ describe("a resumable upload with a digest", () => {
     expect((await put(upload_url, "456789", right)).status).toBe(200);
   });
 
-  it("a refused upload cannot be registered [G43]", async () => {
+  it("cannot be registered after a refusal [G43]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, CONTENT, { "content-md5": OTHER_MD5 });
     const path = "/v1/organizations/org_acme/files";
@@ -79,7 +79,7 @@ describe("a resumable upload with a digest", () => {
     expect([answer.status, answer.body.error.details.field]).toEqual([422, "gcs_path"]);
   });
 
-  it("digests are ignored by setting [G43]", async () => {
+  it("ignores digests by setting [G43]", async () => {
     const lenient = await startReference({ settings: { upload_digests: "ignore" } });
     try {
       const { upload_url } = await announce(lenient);
@@ -89,7 +89,7 @@ describe("a resumable upload with a digest", () => {
     }
   });
 
-  it("Python's requests puts a file with its Content-MD5", async (test) => {
+  it("is accepted from Python's requests with Content-MD5", async (test) => {
     const folder = scratch();
     writeFileSync(join(folder, "notes.txt"), CONTENT);
     const { upload_url } = await announce(api);
@@ -107,7 +107,7 @@ describe("a form's file with a digest", () => {
   const send = (headers: Record<string, string>) =>
     api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", fileForm(CONTENT), headers);
 
-  it.each(WRONG)("%s is refused, and nothing is stored [G43]", async (_why, headers) => {
+  it.each(WRONG)("is refused for %s, and nothing is stored [G43]", async (_why, headers) => {
     const count = async () =>
       (await api.call(undefined, "GET", "/_control/sandboxes/default/state/files")).body.total;
     const before = await count();
@@ -116,7 +116,7 @@ describe("a form's file with a digest", () => {
     expect(await count()).toBe(before);
   });
 
-  it.each(RIGHT)("%s is taken [G43]", async (_why, headers) => {
+  it.each(RIGHT)("is accepted for %s [G43]", async (_why, headers) => {
     expect((await send(headers)).status).toBe(201);
   });
 });

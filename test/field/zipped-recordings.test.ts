@@ -45,7 +45,7 @@ async function record(): Promise<string> {
 }
 
 describe("a recording in a ZIP, as Playwright writes it", () => {
-  it("is checked with its bodies, and nothing of it stays behind", async () => {
+  it("is checked with its bodies, and leaves nothing behind", async () => {
     zip = await record();
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-har-"));
     const { code, stdout } = await runCommand(["verify", "--har", zip]);
@@ -58,7 +58,7 @@ describe("a recording in a ZIP, as Playwright writes it", () => {
     expect(readFileSync(fixture, "utf8")).toContain("comet-mini");
   });
 
-  it("repacked by Python, deflated or stored, it gets the same verdicts", async () => {
+  it("gets the same verdicts repacked by Python, deflated or stored", async () => {
     zip ??= await record();
     const { stdout } = await runCommand(["verify", "--har", zip]);
     for (const how of ["ZIP_DEFLATED", "ZIP_STORED"]) {
@@ -80,7 +80,7 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w", zipf
     ["without a .har", (bytes) => replaceAll(bytes, "har.har", "har.txt"), /it has no \.har file/],
     ["encrypted", (bytes) => setFlag(bytes), /it is encrypted/],
     ["damaged", (bytes) => bytes.fill(0xff, 60, 90), /cannot be unpacked/],
-  ])("an archive that is %s is refused with advice to unpack it", async (_what, change, says) => {
+  ])("is refused with advice to unpack it if it is %s", async (_what, change, says) => {
     zip ??= await record();
     const file = join(scratch(), "bad.zip");
     writeFileSync(file, change(Buffer.from(readFileSync(zip))));
@@ -89,7 +89,7 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w", zipf
     expect(stderr).toContain("unpack it yourself, and give the .har file in it");
   });
 
-  it("a damaged recording in it is refused by name, and nothing stays behind", async () => {
+  it("is refused with the name of a damaged recording in it, and leaves nothing behind", async () => {
     const file = join(scratch(), "bad.har.zip");
     const program = `import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as new: new.writestr("har.har", "{no")`;

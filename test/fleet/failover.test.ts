@@ -41,8 +41,8 @@ beforeEach(({ skip }) => {
 const S = (name: string) => `/_control/sandboxes/${name}`;
 const department = (id: string) => ({ id, name: id, organization_id: "org_acme" });
 
-describe("owners that fail [interfaces 15]", () => {
-  it("kill -9: no acknowledged write is lost, and what is due goes out without being asked for [interfaces 15]", async () => {
+describe("an owner that fails [interfaces 15]", () => {
+  it("by kill -9 loses no acknowledged write, and due work is done without a request [interfaces 15]", async () => {
     await killed!.control("POST", "/_control/sandboxes", { name: "busy" });
     await killed!.control("POST", "/_control/sandboxes", {
       name: "due",
@@ -78,7 +78,7 @@ describe("owners that fail [interfaces 15]", () => {
     expect(attempts[1]).toBe(attempts[0]);
   }, 120_000);
 
-  it("an owner that was stopped beyond its lease acknowledges and shows nothing afterwards [interfaces 15]", async () => {
+  it("by a stop beyond its lease acknowledges and shows nothing afterwards [interfaces 15]", async () => {
     await paused!.control("POST", "/_control/sandboxes", { name: "asleep" });
     paused!.signal("SIGSTOP");
     const late = paused!.control("POST", `${S("asleep")}/state/departments`, department("dept_late"));

@@ -33,7 +33,7 @@ const DEPARTMENTS = "/_control/sandboxes/ci/state/departments";
 const department = (id: string) => ({ id, name: id, organization_id: "org_acme" });
 
 describe("a fleet [interfaces 15]", () => {
-  it("a sandbox made at one node is seen, changed and deleted through any [interfaces 15]", async () => {
+  it("shows, changes and deletes a sandbox of one node through any node [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     expect((await a.control("POST", "/_control/sandboxes", { name: "ci" })).status).toBe(201);
     const seen = await b.control("GET", "/_control/sandboxes/ci");
@@ -57,7 +57,7 @@ describe("a fleet [interfaces 15]", () => {
     ).toBe("unknown-sandbox");
   });
 
-  it("a node that ends gives everything back, and the next one goes on at once [interfaces 15]", async () => {
+  it("takes back everything from a node that ends, and the next one continues at once [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     await a.control("POST", DEPARTMENTS, department("dept_one"));
@@ -71,7 +71,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await b.call("ada", "GET", "/v1/analytics/usage/limits/org_acme")).status).toBe(200);
   });
 
-  it("a request to a stopping node goes to the next one, body included [interfaces 15]", async () => {
+  it("passes a request for a stopping node to the next one, body included [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     // The other node believes to know who owns it.
@@ -90,7 +90,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(ids).toEqual(expect.arrayContaining(["dept_before", "dept_through_other", "dept_through_ending"]));
   });
 
-  it("of two that make one name at once, one does [interfaces 15]", async () => {
+  it("creates one sandbox of two with the same name [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     for (let i = 0; i < 20; i++) {
       const made = await Promise.all(
@@ -100,7 +100,7 @@ describe("a fleet [interfaces 15]", () => {
     }
   });
 
-  it("any node lists all sandboxes, counts them, and tells who owns which [interfaces 15]", async () => {
+  it("lists and counts all sandboxes with their owners, on any node [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await b.control("POST", "/_control/sandboxes", { name: "second" });
     await a.control("POST", "/_control/sandboxes", { name: "third" });
@@ -130,7 +130,7 @@ describe("a fleet [interfaces 15]", () => {
     ]);
   });
 
-  it("streams, uploads and broken answers pass through another node as they are [interfaces 15]", async () => {
+  it("passes streams, uploads and broken answers through another node unchanged [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     const authorization = { authorization: `Bearer ${TOKEN}` };
@@ -150,7 +150,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await b.control("GET", "/_control/health")).body.fleet.proxied).toBeGreaterThan(4);
   });
 
-  it("bytes of a half-finished upload go on at another node [interfaces 15]", async () => {
+  it("continues a half-finished upload at another node [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     const bytes = noise(700_000);
     const { upload_url, gcs_path, announced } = await announce(b as never, { file_size: bytes.length });
@@ -162,7 +162,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await b.call("dan", "POST", "/v1/organizations/org_acme/files", file)).status).toBe(201);
   });
 
-  it("Redis away: 503 problems that say when to come again, nothing acknowledged lost, and back by itself [interfaces 15]", async () => {
+  it("answers 503 with a time to retry without Redis, loses nothing acknowledged, and recovers [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
@@ -192,7 +192,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(a.said.join("\n")).toContain("Changes are saved again.");
   }, 60_000);
 
-  it("a Redis that has lost its last seconds gets them again from the owner [interfaces 15]", async () => {
+  it("restores the last seconds that a Redis has lost from the owner [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     await a.control("POST", DEPARTMENTS, department("dept_one"));
@@ -207,7 +207,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await b.control("GET", `${DEPARTMENTS}/dept_two`)).status).toBe(200);
   }, 60_000);
 
-  it("nodes with one address, another token, or a newer version's data are refused in one sentence [interfaces 15]", async () => {
+  it("refuses nodes with one address, another token or newer data in one sentence [interfaces 15]", async () => {
     const a = await start();
     const port = Number(new URL(a.url).port);
     await expect(start({ port })).rejects.toThrow(
@@ -219,7 +219,7 @@ describe("a fleet [interfaces 15]", () => {
     await expect(start()).rejects.toThrow("written by a newer Understudy (format 99");
   });
 
-  it("an unreachable node is logged, and other nodes refuse its sandboxes [interfaces 15]", async () => {
+  it("logs an unreachable node, and refuses its sandboxes at other nodes [interfaces 15]", async () => {
     const nowhere = await start({
       store: { url: redis.url, nodeUrl: `http://127.0.0.1:${await freePort()}` },
     });
@@ -237,7 +237,7 @@ describe("a fleet [interfaces 15]", () => {
     await until(() => nowhere.said.join().includes("does not answer at its own --node-url"));
   });
 
-  it("one limit of sandboxes holds over all nodes [interfaces 15]", async () => {
+  it("has one limit of sandboxes over all nodes [interfaces 15]", async () => {
     const shared = { token: TOKEN, limits: { sandboxes: 3 } };
     const [a, b] = [await start({ shared }), await start({ shared })];
     const make = (node: Node, name: string) => node.control("POST", "/_control/sandboxes", { name });
@@ -252,7 +252,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await make(b, "three")).status).toBe(201);
   });
 
-  it("a call that names two sandboxes works where another node owns the second [interfaces 15]", async () => {
+  it("answers a call that names two sandboxes if another node owns the second [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     await b.control("POST", "/_control/sandboxes", { name: "other" });
@@ -276,7 +276,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(none.body).toMatchObject({ status: 404, type: "urn:understudy:problem:unknown-snapshot" });
   });
 
-  it("a repeat in another node's sandbox hands out URLs of the same base [interfaces 10, 15]", async () => {
+  it("hands out URLs of the same base for a repeat in another node's sandbox [interfaces 10, 15]", async () => {
     const a = await start();
     const b = await startNodeProcess(redis);
     try {
@@ -295,7 +295,7 @@ describe("a fleet [interfaces 15]", () => {
   });
   const withoutToken = (url: string) => url.replace(/upload_id=.*/, "");
 
-  it("a stream shows nothing that Redis has not acknowledged [interfaces 15]", async () => {
+  it("sends nothing in a stream that Redis has not acknowledged [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -323,7 +323,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await a.control("GET", `${DEPARTMENTS}/dept_lost`)).status).toBe(404);
   }, 60_000);
 
-  it("a Redis without memory: writes are refused and undone, reads go on, and it ends by itself [interfaces 15]", async () => {
+  it("refuses and undoes writes while Redis has no memory, and recovers [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
@@ -354,7 +354,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(ids).not.toContain("dept_two");
   }, 60_000);
 
-  it("a Redis silent for longer than a lease: refused with Retry-After, then all is as it was [interfaces 15]", async () => {
+  it("refuses with Retry-After while Redis is silent for longer than a lease, and recovers [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
@@ -381,7 +381,7 @@ describe("a fleet [interfaces 15]", () => {
     await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
   }, 60_000);
 
-  it("a node that begins as Redis comes back with less leaves it to the owners, who know more [interfaces 15]", async () => {
+  it("lets owners decide if a node starts while Redis comes back with less [interfaces 15]", async () => {
     const own = await TestRedis.start();
     const a = await startNodeProcess(own);
     try {
@@ -408,7 +408,7 @@ describe("a fleet [interfaces 15]", () => {
     }
   }, 60_000);
 
-  it("differing clocks are logged, and no sandbox's clock goes back [interfaces 15]", async () => {
+  it("logs differing clocks, and moves no sandbox's clock back [interfaces 15]", async () => {
     const hour = 3_600_000;
     const now = async (node: Node) =>
       Date.parse((await node.control("GET", "/_control/sandboxes/ci/clock")).body.now);
@@ -429,7 +429,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(await now(b)).toBeGreaterThanOrEqual(ahead);
   });
 
-  it("a sandbox saved by an older version with fewer settings is taken over [interfaces 15]", async () => {
+  it("takes over a sandbox saved by an older version with fewer settings [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci", settings: { processing_seconds: 7 } });
     await a.control("POST", DEPARTMENTS, department("dept_one"));
@@ -446,7 +446,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await b.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
   });
 
-  it("rows that cannot be read stay in Redis, and their sandbox is refused with the reason [interfaces 15]", async () => {
+  it("leaves unreadable rows in Redis, and refuses their sandbox with the reason [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     open.splice(open.indexOf(a), 1);

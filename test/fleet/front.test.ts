@@ -40,8 +40,8 @@ beforeEach(({ skip }) => {
 
 const proxied = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.proxied;
 
-describe("ways into a fleet [interfaces 15]", () => {
-  it("every node prints a login link that works there once, also if another node owns `default` [interfaces 15]", async () => {
+describe("a node of a fleet [interfaces 15]", () => {
+  it("prints a login link that works there once, also if another node owns `default` [interfaces 15]", async () => {
     for (const node of [a!, b!]) {
       const ready = { url: node.url, console: `${node.url}/_console`, pid: 1, token: TOKEN };
       const recorded = formatBanner(node.understudy, ready, { allowHosts: ["box.test"] });
@@ -56,7 +56,7 @@ describe("ways into a fleet [interfaces 15]", () => {
     }
   });
 
-  it("a sandbox has a name below localhost at any node, and no port of its own [interfaces 16]", async () => {
+  it("serves a sandbox by its name below localhost, and opens no port for it [interfaces 16]", async () => {
     const refused = await b!.control("POST", "/_control/sandboxes", { name: "ported", origin: true });
     expect([refused.status, refused.body.field]).toEqual([422, "origin"]);
     for (const node of [a!, b!]) {
@@ -69,7 +69,7 @@ describe("ways into a fleet [interfaces 15]", () => {
     expect(body.total).toBe(2);
   });
 
-  it("fleet status shows nodes, sandboxes and leases, from any node; a server alone is exit 1 [interfaces 15]", async () => {
+  it("shows nodes, sandboxes and leases in fleet status, which is exit 1 for a server alone [interfaces 15]", async () => {
     const target = ["--url", b!.url, "--token", TOKEN];
     const { code, stdout } = await runCommand(["fleet", "status", ...target]);
     expect(code).toBe(0);
@@ -85,7 +85,7 @@ describe("ways into a fleet [interfaces 15]", () => {
   });
 
   it(
-    "the console works through a node that does not own the sandbox [interfaces 15]",
+    "serves the console for a sandbox that it does not own [interfaces 15]",
     async () => {
       const { page, complaints } = await openConsole(chromium(), b!.url, "/s/ci/timeline");
       await page.getByLabel("Control token").fill(TOKEN);
@@ -104,7 +104,7 @@ describe("ways into a fleet [interfaces 15]", () => {
     4 * PATIENCE_MS,
   );
 
-  it("behind nginx with consistent hashing each sandbox stays with one node, and survives it [interfaces 15]", async ({
+  it("keeps its sandboxes behind nginx with consistent hashing, and survives it [interfaces 15]", async ({
     skip,
   }) => {
     if (!hasNginx) skip(NO_NGINX);
@@ -136,7 +136,7 @@ describe("ways into a fleet [interfaces 15]", () => {
     }
   });
 
-  it("the compose file and the systemd unit start nodes that the command line takes [interfaces 15]", async () => {
+  it("starts by the compose file and the systemd unit [interfaces 15]", async () => {
     const { services, networks } = parse(readFileSync(`${EXAMPLES}/compose.yaml`, "utf8"), { merge: true });
     const { redis: store, nginx, ...nodes } = services;
     const unit = readFileSync(`${EXAMPLES}/understudy.service`, "utf8");
@@ -180,7 +180,7 @@ describe("ways into a fleet [interfaces 15]", () => {
     if (checked.error === undefined) expect([checked.status, checked.stderr]).toEqual([0, ""]);
   });
 
-  it("the example's nginx.conf is one that nginx takes [interfaces 15]", ({ skip }) => {
+  it("is reached through the example's nginx.conf, which nginx accepts [interfaces 15]", ({ skip }) => {
     if (!hasNginx) skip(NO_NGINX);
     expect(complaintsOfNginx()).toBe("");
   });

@@ -24,8 +24,8 @@ afterEach(async () => {
 
 const ONE = "/_control/sandboxes/ci/state/departments/dept_one";
 
-describe("a node that makes itself ready [interfaces 15]", () => {
-  it("has compiled and made by its first takeover what that takes, and taken nothing [interfaces 15]", async () => {
+describe("a starting node [interfaces 15]", () => {
+  it("has loaded the code for its first takeover, and has taken nothing over [interfaces 15]", async () => {
     const port = await freePort();
     const prototype = FleetNode.prototype as unknown as { warmUp: () => Promise<void> };
     const { warmUp } = prototype;

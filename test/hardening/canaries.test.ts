@@ -118,9 +118,9 @@ async function follow(world: FreshWorld) {
   };
 }
 
-describe("canary secrets [quality 2.14]", () => {
+describe("a canary secret [quality 2.14]", () => {
   it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
-    "%s shows no secret in answers of refusal, journal, stream, HAR, metrics [quality 2.14]",
+    "in %s is in no refusal, journal, stream, HAR or metrics [quality 2.14]",
     async (id, operation) => {
       const { world, secrets } = await canaryWorld();
       const stream = await follow(world);
@@ -153,7 +153,7 @@ describe("canary secrets [quality 2.14]", () => {
     return list;
   }
 
-  it("secrets in odd places are masked wherever they are kept [quality 2.14]", async () => {
+  it("in unusual places is masked in everything stored [quality 2.14]", async () => {
     const { world, secrets } = await canaryWorld();
     const key = canaryKey("dan");
     const json = { "content-type": "application/json" };
@@ -201,7 +201,7 @@ describe("canary secrets [quality 2.14]", () => {
     await world.delete();
   });
 
-  it("a failure of ours logs its stack and no secret, and tells the client nothing [quality 2.14]", async () => {
+  it("is in no log or answer of an internal failure [quality 2.14]", async () => {
     const { world, secrets } = await canaryWorld();
     const operation = OPERATIONS.find(({ id }) => id === "departments.reparent")!;
     const failing = vi.spyOn(operation, "handle").mockImplementation(() => {

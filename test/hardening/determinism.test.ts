@@ -62,19 +62,19 @@ describe("the same fixture, seed and frozen clock [interfaces 5]", () => {
     reference = await transcript({ port, sandbox: "default" });
   });
 
-  it("the 200 requests are mixed: reads, writes, refusals, state and clock [interfaces 5]", () => {
+  it("are tested by 200 mixed requests: reads, writes, refusals, state and clock [interfaces 5]", () => {
     expect(reference).toHaveLength(200);
     const statuses = new Set(reference.map(({ status }) => status));
     expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 202, 204, 400, 401, 403, 404, 422]));
     expect(statuses.has(500), JSON.stringify(reference.find(({ status }) => status === 500))).toBe(false);
   });
 
-  it("two processes in two time zones answer byte for byte alike [interfaces 5]", async () => {
+  it("give the same bytes in two processes and time zones [interfaces 5]", async () => {
     const other = await start("second", { TZ: "Pacific/Kiritimati" });
     expectSame(reference, await transcript({ port: other, sandbox: "default" }));
   });
 
-  it("sandboxes of other names in one server answer alike, and after a reset again [interfaces 5]", async () => {
+  it("give the same answers in sandboxes of other names, and after a reset [interfaces 5]", async () => {
     const [one, two] = [await sandbox(port, "twin-one"), await sandbox(port, "twin-two")];
     const first = await transcript(one);
     expectSame(first, await transcript(two));
@@ -82,7 +82,7 @@ describe("the same fixture, seed and frozen clock [interfaces 5]", () => {
     expectSame(first, await transcript(one));
   });
 
-  it("another seed gives other ids and texts, so that the comparison means something [interfaces 5]", async () => {
+  it("give other ids and texts for another seed [interfaces 5]", async () => {
     const other = await start("third", { seed: 8 });
     const lines = await transcript({ port: other, sandbox: "default" });
     const different = reference.filter(({ body }, i) => body !== lines[i]!.body);

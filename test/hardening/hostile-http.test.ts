@@ -162,8 +162,8 @@ async function expectAlive(): Promise<void> {
   expect(answer?.status).toBe(200);
 }
 
-describe("hostile HTTP", () => {
-  it.each(UNREADABLE)("$name is $status, and the connection ends [G09]", async ({ send, status }) => {
+describe("a hostile HTTP request", () => {
+  it.each(UNREADABLE)("is $status for $name, and the connection ends [G09]", async ({ send, status }) => {
     const { answers, closed } = await converse(port, [send]);
     expect(answers.map((answer) => answer.status)).toEqual([status]);
     const [{ headers, body }] = answers as [(typeof answers)[0]];
@@ -176,7 +176,7 @@ describe("hostile HTTP", () => {
     await expectAlive();
   });
 
-  it.each(ODD)("$name is answered with $status [G09]", async ({ send, status, code }) => {
+  it.each(ODD)("is answered with $status for $name [G09]", async ({ send, status, code }) => {
     const { answers } = await converse(port, [send]);
     expect(answers.map((answer) => answer.status)).toEqual([status]);
     const [{ headers, body }] = answers as [(typeof answers)[0]];
@@ -187,12 +187,12 @@ describe("hostile HTTP", () => {
     await expectAlive();
   });
 
-  it("a request smuggled behind a refused body never runs [G09]", async () => {
+  it("does not run if it is smuggled behind a refused body [G09]", async () => {
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/state/threads/thread_ada");
     expect(body.id).toBe("thread_ada");
   });
 
-  it("pipelined requests are answered one by one in their order [G09]", async () => {
+  it("is answered in its order if pipelined [G09]", async () => {
     const unread = post("Content-Type: text/plain\r\nContent-Length: 22\r\n", TO_TOP);
     const requests = [
       get("/v1/models"),
@@ -205,7 +205,7 @@ describe("hostile HTTP", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 415, 404, 200]);
   });
 
-  it("a body that a GET brings along is passed over, not taken for the next request [G09]", async () => {
+  it("may be a GET with a body, which is not read as the next request [G09]", async () => {
     const inner = remove("/v1/threads/thread_ada");
     const asked = get("/v1/models", `Host: x\r\n${KEY}Content-Length: ${inner.length}\r\n`) + inner;
     const { answers } = await converse(port, [asked + get("/v2/models")], 2);
@@ -218,12 +218,12 @@ describe("hostile HTTP", () => {
     expect(status).toBe(200);
   });
 
-  it("a request in pieces of one byte is a request [G09]", async () => {
+  it("may come in pieces of one byte [G09]", async () => {
     const { answers } = await converse(port, [...get("/v1/models")]);
     expect(answers.map(({ status }) => status)).toEqual([200]);
   });
 
-  it("clients that leave at any byte of a request cost nothing but themselves [G09]", async () => {
+  it("affects no other client if its client leaves at any byte [G09]", async () => {
     const before = await api.call(undefined, "GET", "/_control/sandboxes/default/state/departments/dept_ml");
     const whole = sized('{"new_parent_id":"dept_ops"}');
     const ends = Array.from({ length: 40 }, (_, i) => Math.floor((i / 40) * whole.length));

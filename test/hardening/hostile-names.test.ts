@@ -144,14 +144,14 @@ const verification: VerifyReport = {
   ],
 };
 
-describe("hostile names", () => {
+describe("a hostile name", () => {
   it.each([
     ["suite", suite, suiteHtml],
     ["coverage", coverage, (matrix: CoverageMatrix) => coverageHtml(matrix, matrix.operations[0]!.path)],
     ["receiver-test", receiver, receiverHtml],
     ["verify", verification, verifyHtml],
   ] as [string, object, (report: never) => string][])(
-    "the page of %s has the same elements and attributes, whatever its fields say [interfaces 2]",
+    "adds no elements or attributes to the page of %s [interfaces 2]",
     (_name, report, page) => {
       const hostile = page(withText(report, HOSTILE) as never);
       expect(structureOf(hostile)).toEqual(structureOf(page(withText(report, CALM) as never)));

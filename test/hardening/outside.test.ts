@@ -44,7 +44,7 @@ it("a removed temporary folder is created again [4.6]", async () => {
   rmSync(folder, { recursive: true });
 });
 
-it("a full temporary folder is 507 and undone, and there is room again afterwards [interfaces 2]", async ({
+it("a full temporary folder is answered 507 and undone, and accepted again when there is room [interfaces 2]", async ({
   skip,
 }) => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-full-"));
@@ -81,7 +81,7 @@ it.each([
   ["has never said a word", ""],
   ["has sent half a head", "GET /v1/models HTTP/1.1\r\nHost: x\r\n"],
   ["has sent half of a second head", "GET /_control/health HTTP/1.1\r\nHost: x\r\n\r\nGET /_control"],
-])("a connection that %s does not hold up the end [interfaces 2]", async (_what, sent) => {
+])("a connection that %s does not delay the end [interfaces 2]", async (_what, sent) => {
   api = await startReference();
   const server = api.understudy.server;
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
@@ -101,7 +101,7 @@ it.each([
   api = undefined;
 });
 
-it("a server that has used up its descriptors goes on once some are free, and has kept what it said it had [interfaces 2]", async () => {
+it("a server without free descriptors continues once some are free, and has lost nothing acknowledged [interfaces 2]", async () => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-descriptors-"));
   const ready = join(folder, "ready.json");
   const bin = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));

@@ -30,8 +30,8 @@ const TELL_NOTHING = new Set([
   "held.release",
 ]);
 
-describe("bounds [interfaces 10]", () => {
-  it("every control call that changes a world declares its history entry [interfaces 10]", () => {
+describe("the history [interfaces 10]", () => {
+  it("has an entry for every control call that changes a world [interfaces 10]", () => {
     const silent = CONTROL_OPERATIONS.filter((one) => !readsOnly(one) && one.describeChange === undefined)
       .filter(({ path }) => path.startsWith("/_control/sandboxes"))
       .map(({ id }) => id)
@@ -39,7 +39,7 @@ describe("bounds [interfaces 10]", () => {
     expect(silent).toEqual([]);
   });
 
-  it("no reading call of the emulated API makes an entry [interfaces 10]", async () => {
+  it("has no entry for a reading call of the emulated API [interfaces 10]", async () => {
     for (const path of [
       "/v1/models",
       "/v2/models",
@@ -51,7 +51,7 @@ describe("bounds [interfaces 10]", () => {
     expect((await history.list()).total).toBe(0);
   });
 
-  it("states over 32 MB in total release the oldest, whose entries stay [interfaces 10]", async () => {
+  it("releases the oldest states over 32 MB in total, and keeps their entries [interfaces 10]", async () => {
     await api.close();
     const departments = Array.from({ length: 4000 }, (_, index) => ({
       id: `dept_below_${index}`,

@@ -12,7 +12,7 @@ afterEach(() => api.close());
 
 const rename = (title: string) => history.ok("PATCH", "/state/threads/thread_ada", { title });
 
-describe("fork and repeat [interfaces 10]", () => {
+describe("forking and repeating [interfaces 10]", () => {
   it("forks from before or after any entry, undone ones included, and leaves the sandbox alone [interfaces 10]", async () => {
     const title = async (of: ReturnType<typeof historyOf>) =>
       (await of.ok("GET", "/state/threads/thread_ada")).title;
@@ -35,7 +35,7 @@ describe("fork and repeat [interfaces 10]", () => {
     expect(taken.body.type).toBe("urn:understudy:problem:name-in-use");
   });
 
-  it("repeats a request by the same caller and says in what the answers differ [interfaces 10]", async () => {
+  it("repeats a request by the same caller and lists the differences of the answers [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { id, request } = await history.newest();
     const again = await history.ok("POST", `/history/${id}/repeat`);
@@ -53,7 +53,7 @@ describe("fork and repeat [interfaces 10]", () => {
     expect(wrong.body).toMatchObject({ status: 422, field: "in", hint: "branch" });
   });
 
-  it("a body is sent again as it came [interfaces 10]", async () => {
+  it("sends a body again unchanged [interfaces 10]", async () => {
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     await api.call("ada", "POST", path, { new_parent_id: "dept_ops" });
     const { id } = await history.newest();
@@ -62,7 +62,7 @@ describe("fork and repeat [interfaces 10]", () => {
     expect((await history.ok("GET", "/state/departments/dept_ml")).parent_id).toBe("dept_ops");
   });
 
-  it("repeats under a rule that meets this request alone and is gone afterwards [interfaces 10]", async () => {
+  it("repeats under a rule that matches only this request and is removed afterwards [interfaces 10]", async () => {
     await rename("kept");
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { id } = await history.newest("?kind=request");
@@ -93,7 +93,7 @@ describe("fork and repeat [interfaces 10]", () => {
     expect([body.status, body.principal, body.path]).toEqual([404, "usr_dan", "/v1/threads/thread_none"]);
   });
 
-  it("only requests whose bytes the journal has can be repeated [interfaces 10]", async () => {
+  it("repeats only requests whose bytes the journal has [interfaces 10]", async () => {
     await rename("by the control API");
     const control = await history.newest();
     const answer = await history.control("POST", `/history/${control.id}/repeat`);

@@ -18,8 +18,8 @@ async function heard(answers: unknown[]) {
   return api.webhook(url, ["thread.deleted"]);
 }
 
-describe("causes [interfaces 10]", () => {
-  it("an attempt comes from the event's request, a retry from the attempt before [interfaces 10]", async () => {
+describe("the cause of an entry [interfaces 10]", () => {
+  it("is the event's request for an attempt, and the attempt before for a retry [interfaces 10]", async () => {
     const { webhook_id } = await heard([500, 500, 200]);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const sandbox = api.understudy.sandboxes.get("default")!;
@@ -51,7 +51,7 @@ describe("causes [interfaces 10]", () => {
     expect((await history.entries(`?subject=${attempts[0]!.subject}`)).length).toBe(3);
   });
 
-  it("a redelivery comes from the request that asked for it [interfaces 10]", async () => {
+  it("is the request for a redelivery [interfaces 10]", async () => {
     const { webhook_id } = await heard([500, 200]);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     await api.understudy.sandboxes.get("default")!.world.settled();
@@ -68,7 +68,7 @@ describe("causes [interfaces 10]", () => {
     expect(await history.newest("?kind=delivery")).toMatchObject({ cause: request.id, subject: delivery_id });
   });
 
-  it("every step of a file comes from the attach and from the call that advanced [interfaces 10]", async () => {
+  it("is the attaching and the advance for every step of a file [interfaces 10]", async () => {
     const path = "/v1/organizations/org_acme/stores/vs_empty/files";
     await api.call("dan", "POST", path, { file_id: "file_loose" });
     const attach = await history.newest();
@@ -81,7 +81,7 @@ describe("causes [interfaces 10]", () => {
     expect(steps.at(-1)!.changes).toMatchObject({ store_files: { changed: 1 } });
   });
 
-  it("a job's end comes from its trigger; calls, switches and restores come from nothing [interfaces 10]", async () => {
+  it("is the trigger for a job's end, and absent for calls, switches and restores [interfaces 10]", async () => {
     const job = { connection_id: "conn_wiki", job_type: "sync" };
     const { status } = await api.call("dan", "POST", JOBS, job);
     expect(status).toBe(201);
@@ -98,7 +98,7 @@ describe("causes [interfaces 10]", () => {
     expect(first.map(({ cause }) => cause)).toEqual(first.map(() => null));
   });
 
-  it("a clock that is set to later is the call that advanced [interfaces 10]", async () => {
+  it("is the call that set the clock forward [interfaces 10]", async () => {
     const path = "/v1/organizations/org_acme/stores/vs_empty/files";
     await api.call("dan", "POST", path, { file_id: "file_loose" });
     await history.ok("PUT", "/clock", { mode: "frozen", now: "2026-03-15T12:10:00.000Z" });
@@ -107,7 +107,7 @@ describe("causes [interfaces 10]", () => {
     expect(step!.advanced_by).toBe(set.id);
   });
 
-  it("an event that a running timer emits has that timer as its cause [interfaces 10]", async () => {
+  it("is the running timer for an event that it emits [interfaces 10]", async () => {
     const { url } = await api.receiver();
     await api.webhook(url, ["file.processed"]);
     await api.call("dan", "POST", "/v1/organizations/org_acme/stores/vs_empty/files", {
@@ -120,7 +120,7 @@ describe("causes [interfaces 10]", () => {
     expect(attempts.map(({ cause }) => cause)).toContain(last.id);
   });
 
-  it("a rule that is switched is an entry, and its lease's end comes from it [interfaces 10]", async () => {
+  it("is the switch of a rule for the end of its lease [interfaces 10]", async () => {
     const rule = { id: "short", match: { operation: "threads.*" }, effect: { error: "RATE_LIMIT_EXCEEDED" } };
     await history.ok("POST", "/faults", { ...rule, lease: { ttl: "1m" } });
     const armed = await history.newest();
@@ -131,7 +131,7 @@ describe("causes [interfaces 10]", () => {
     expect(await history.newest()).toMatchObject({ kind: "scenario", subject: "short" });
   });
 
-  it("an entry says how far the journal was, so that one instant has its order [interfaces 10]", async () => {
+  it("orders entries of one instant by the journal's position [interfaces 10]", async () => {
     await history.ok("PUT", "/clock", { mode: "frozen" });
     const sequenceOf = async (id: string | null) => (await history.ok("GET", `/journal/${id}`)).sequence;
     const idOf = ({ headers }: { headers: Headers }) => headers.get("x-request-id");
@@ -147,7 +147,7 @@ describe("causes [interfaces 10]", () => {
     expect(own.journal_position).toBe((await sequenceOf(idOf(deleted))) - 1);
   });
 
-  it("a trigger is a control call, and is the cause of its delivery attempts [interfaces 10]", async () => {
+  it("is the control call for delivery attempts of a trigger [interfaces 10]", async () => {
     const { url } = await api.receiver();
     await api.webhook(url, ["user.created"]);
     const [first] = await api.trigger();
@@ -160,7 +160,7 @@ describe("causes [interfaces 10]", () => {
     expect(await history.newest("?kind=delivery")).toMatchObject({ cause: call.id, subject: delivery_id });
   });
 
-  it("switched scenarios, settings, records and clocks are entries; what changes nothing is not [interfaces 10]", async () => {
+  it("is absent for switched scenarios, settings, records and clocks, which are entries if they change something [interfaces 10]", async () => {
     const before = (await history.list()).total;
     const [{ name }] = (await history.ok("GET", "/scenarios")).items;
     await history.ok("PUT", "/scenarios/active", { names: [name] });

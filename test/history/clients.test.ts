@@ -15,8 +15,8 @@ afterAll(removeScratch);
 
 const remove = () => api.call("ada", "DELETE", "/v1/threads/thread_ada");
 
-describe("library [interfaces 10]", () => {
-  it("sandbox.history lists, gets, compares, rewinds, forks, repeats and follows [interfaces 10]", async () => {
+describe("the history in the library [interfaces 10]", () => {
+  it("lists, gets, compares, rewinds, forks, repeats and follows [interfaces 10]", async () => {
     const followed = sandbox.history.follow();
     const coming = followed.next();
     await remove();
@@ -37,10 +37,10 @@ describe("library [interfaces 10]", () => {
   });
 });
 
-describe("command line [interfaces 10]", () => {
+describe("the history on the command line [interfaces 10]", () => {
   const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
 
-  it("history shows a line for each entry, rewind goes back [interfaces 10]", async () => {
+  it("shows a line for each entry, and rewind goes back [interfaces 10]", async () => {
     expect((await run("history")).stdout).toBe("No changes yet.\n");
     await remove();
     const { stdout, code } = await run("history");
@@ -59,7 +59,7 @@ describe("command line [interfaces 10]", () => {
     expect((await run("history", "--kind", "nothing")).code).toBe(2);
   });
 
-  it("history --follow goes on with what comes [interfaces 10]", async () => {
+  it("continues with new entries with --follow [interfaces 10]", async () => {
     await remove();
     const follower = startCommand(["history", "--follow", "--url", api.url]);
     const lines = () => follower.output().stdout.trimEnd().split("\n");

@@ -31,8 +31,8 @@ async function restarted(api: Api, persist: Parameters<typeof start>[0]): Promis
   return start(persist);
 }
 
-describe("a history that is kept [interfaces 10]", () => {
-  it("after a restart the history shows which attempt was accepted, and the journal is empty [interfaces 10]", async () => {
+describe("a saved history [interfaces 10]", () => {
+  it("shows after a restart which attempt was accepted, while the journal is empty [interfaces 10]", async () => {
     const first = await start({ folder });
     const before = historyOf(first);
     const { url } = await before.ok("POST", "/receivers", { answers: [500, 204] });
@@ -54,7 +54,7 @@ describe("a history that is kept [interfaces 10]", () => {
   });
 
   it.each(["folder", "document"])(
-    "a restart keeps the history with ids and causes, without states (%s) [interfaces 10]",
+    "has its ids and causes after a restart, but no states (%s) [interfaces 10]",
     async (kind) => {
       const persist = kind === "folder" ? { folder } : { file: join(folder, "world.json") };
       const first = await start(persist);
@@ -87,7 +87,7 @@ describe("a history that is kept [interfaces 10]", () => {
     },
   );
 
-  it("entries that the bound has dropped are gone from what is kept, as after a reset [interfaces 10]", async () => {
+  it("loses entries that the bound has dropped, as after a reset [interfaces 10]", async () => {
     const persist = { folder };
     const first = await start(persist);
     const before = historyOf(first);
@@ -104,7 +104,7 @@ describe("a history that is kept [interfaces 10]", () => {
     expect(told.entries.map(({ id }) => id)).not.toContain((await historyOf(third).newest()).id);
   });
 
-  it("acknowledged entries are in the history after kill -9 [interfaces 10]", async () => {
+  it("has acknowledged entries after kill -9 [interfaces 10]", async () => {
     const args = ["--persist", folder, "--durable", "--quiet", "--no-watch", "--clock", "frozen"];
     const killed = await startServer(args);
     const told = async (url: string) =>

@@ -15,8 +15,8 @@ afterEach(() => api.close());
 const move = (parent: string) =>
   api.call("ada", "POST", `${ORGANIZATION}/departments/dept_ml/reparent`, { new_parent_id: parent });
 
-describe("rewind [interfaces 10]", () => {
-  it("brings back clock, timers, windows and random state; settings, rules and journal stay [interfaces 10]", async () => {
+describe("a rewind [interfaces 10]", () => {
+  it("restores clock, timers, windows and random state, and keeps settings, rules and journal [interfaces 10]", async () => {
     const before = {
       clock: await history.ok("GET", "/clock"),
       pending: await history.ok("GET", "/clock/pending"),
@@ -68,7 +68,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await history.newest()).changes).toMatchObject({ departments: { changed: 1 } });
   });
 
-  it("to before a rewind takes it back [interfaces 10]", async () => {
+  it("is taken back by one to before it [interfaces 10]", async () => {
     const parent = async () => (await history.ok("GET", "/state/departments/dept_ml")).parent_id;
     await move("dept_ops");
     await move("dept_eng");
@@ -79,7 +79,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await history.entries()).map(({ undone }) => undone)).toEqual([false, false, true, false]);
   });
 
-  it("a refused restore leaves no entry [interfaces 10]", async () => {
+  it("leaves no entry if it is refused [interfaces 10]", async () => {
     expect((await history.control("POST", "/snapshots/nowhere/restore")).status).toBe(404);
     expect((await history.control("POST", "/history/h_9/rewind")).status).toBe(404);
     expect((await history.control("POST", "/clock/advance", { to: "2020-01-01T00:00:00Z" })).status).toBe(
@@ -88,7 +88,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await history.list()).total).toBe(0);
   });
 
-  it("after an advance comes what it ran; before it, everything is still to be run [interfaces 10]", async () => {
+  it("to after an advance has what it ran, and to before it has everything pending [interfaces 10]", async () => {
     await history.ok("POST", "/clock/advance", { by: "2m" });
     const advance = await history.newest("?kind=control");
     const ran = (await history.list("?kind=timer")).total;
@@ -102,7 +102,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await history.entries("?kind=timer")).some(({ undone }) => undone)).toBe(false);
   });
 
-  it("a reset starts a new history, and no id is reused [interfaces 10]", async () => {
+  it("is impossible over a reset, which starts a new history and reuses no id [interfaces 10]", async () => {
     await move("dept_ops");
     const { id } = await history.newest();
     await history.ok("POST", "/reset");
@@ -112,7 +112,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await history.newest()).id).not.toBe(id);
   });
 
-  it("an upload goes on from the bytes it had [interfaces 10]", async () => {
+  it("continues an upload with the bytes it had [interfaces 10]", async () => {
     const { upload_url } = await announce(api, { file_size: 10 });
     await chunk(upload_url, "0123", 0, 10);
     const first = await history.newest();
@@ -128,7 +128,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await put(upload_url, "0123456789")).status).toBe(200);
   });
 
-  it("an upload whose bytes were released starts again, and the answer says so [interfaces 10]", async () => {
+  it("restarts an upload whose bytes were released, and says so [interfaces 10]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api, { file_size: 4 });
     await put(upload_url, "text");
     const registered = await api.call("dan", "POST", `${ORGANIZATION}/files`, { ...announced, gcs_path });
@@ -143,7 +143,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await history.rewind(id, "after")).restarted_uploads).toEqual([]);
   });
 
-  it("an entry without states is still described, but cannot be rewound to [interfaces 10]", async () => {
+  it("is refused for an entry without states, which is still described [interfaces 10]", async () => {
     await move("dept_ops");
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const kept = await history.entries();
@@ -162,7 +162,7 @@ describe("rewind [interfaces 10]", () => {
     }
   });
 
-  it("the setting history_limit bounds entries; none are kept with 0 [interfaces 10]", async () => {
+  it("reaches as many entries as history_limit allows, none with 0 [interfaces 10]", async () => {
     await history.ok("PATCH", "", { settings: { history_limit: 2 } });
     for (const parent of ["dept_ops", "dept_eng", "dept_ops"]) await move(parent);
     expect(await history.list()).toMatchObject({ total: 2, dropped: 2 });

@@ -15,7 +15,7 @@ afterEach(() => api.close());
 const rename = (title: string) => history.ok("PATCH", "/state/threads/thread_ada", { title });
 
 describe("history.stream [interfaces 10]", () => {
-  it("sends each entry as the list has it, and resumes behind Last-Event-ID [interfaces 10]", async () => {
+  it("sends each entry as in the list, and resumes after Last-Event-ID [interfaces 10]", async () => {
     const stream = await EventStream.open(api, "ada", STREAM);
     await rename("a");
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
@@ -33,7 +33,7 @@ describe("history.stream [interfaces 10]", () => {
     expect(missed.map(({ id, data }) => Number(id) - data.sequence)).toEqual([0, 0]);
   });
 
-  it("goes on over a reset and ends with the sandbox [interfaces 10]", async () => {
+  it("continues after a reset and ends with the sandbox [interfaces 10]", async () => {
     await history.ok("POST", "/fork", { name: "follow" });
     const other = historyOf(api, "follow");
     const stream = await EventStream.open(api, "ada", STREAM.replace("default", "follow"));
@@ -48,7 +48,7 @@ describe("history.stream [interfaces 10]", () => {
     expect(await stream.ended).toHaveLength(2);
   });
 
-  it("an unreadable Last-Event-ID is refused [interfaces 10]", async () => {
+  it("refuses an unreadable Last-Event-ID [interfaces 10]", async () => {
     const answer = await api.call(undefined, "GET", STREAM, undefined, { "last-event-id": "h_1" });
     expect(answer.status).toBe(422);
   });

@@ -70,7 +70,7 @@ describe("a sandbox in this process", () => {
       expect((await sandbox.fetch(input, input instanceof Request ? undefined : asDan)).status).toBe(200);
   });
 
-  it("changes its world as requests do, and goes back [interfaces 10, 17]", async () => {
+  it("changes its world by requests, and rewinds [interfaces 10, 17]", async () => {
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     expect((await post(path, { new_parent_id: "dept_ops" })).status).toBe(200);
     expect((await sandbox.state("departments").get("dept_ml")).parent_id).toBe("dept_ops");
@@ -114,7 +114,7 @@ describe("a sandbox in this process", () => {
     expect(await readJson(uploaded)).toMatchObject({ filename: "notes.txt", file_size: 5 });
   });
 
-  it("delivers webhooks to receivers inside it, and says what they did [6, interfaces 17]", async () => {
+  it("delivers webhooks to its receivers, and shows their answers [6, interfaces 17]", async () => {
     const receiver = await sandbox.receivers.add({ answers: [500, 200] });
     expect(receiver.url.startsWith(`${sandbox.url}/_receivers/`)).toBe(true);
     await post("/webhooks", { url: receiver.url, events: ["user.created"], organization_id: "org_acme" });
@@ -128,7 +128,7 @@ describe("a sandbox in this process", () => {
     expect((await sandbox.receivers.requests(receiver.id)).items).toHaveLength(2);
   });
 
-  it("sends a webhook past the caller's onDelivery, or ignores its answer [6, interfaces 17]", async () => {
+  it("sends a webhook to the caller's onDelivery, and uses its answer [6, interfaces 17]", async () => {
     const taken: { url: string; headers: object; body: unknown }[] = [];
     const answers = [
       () => new Response("later", { status: 503 }),
@@ -180,7 +180,7 @@ describe("a sandbox in this process", () => {
     }
   });
 
-  it("waits for ever for an onDelivery that never answers [6, interfaces 17]", async () => {
+  it("times out an onDelivery that never answers [6, interfaces 17]", async () => {
     const local = await createSandbox({
       clock: { mode: "frozen", now: EPOCH },
       settings: { webhook_timeout_seconds: 0.05 },
@@ -238,7 +238,7 @@ describe("a sandbox in this process", () => {
     }
   });
 
-  it("gives each of a runner's tests a sandbox [interfaces 13, 17]", async () => {
+  it("is given to each test of a runner [interfaces 13, 17]", async () => {
     const sandboxes = testSandboxes({ engine: true, clock: { mode: "frozen", now: EPOCH } });
     const names = new Set<string>();
     const body = sandboxes.with(async (one) => {
@@ -254,7 +254,7 @@ describe("a sandbox in this process", () => {
     await sandboxes.close();
   });
 
-  it("refuses options that it does not have [interfaces 17]", async () => {
+  it("refuses unknown options [interfaces 17]", async () => {
     await expect(createSandbox({ port: 1 } as never)).rejects.toThrow(
       'createSandbox has no option "port"; its options are fixture, seed',
     );

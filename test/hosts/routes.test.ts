@@ -5,7 +5,7 @@ import { KEYS } from "../support/harness.ts";
 const asDan = { headers: { "api-key": KEYS.dan } };
 const json = { ...asDan.headers, "content-type": "application/json" };
 
-it("routes answer below the path at which they are mounted, and hand out URLs below it [interfaces 17]", async () => {
+it("routes answer below the path at which they are mounted, and hand out URLs with it [interfaces 17]", async () => {
   const { GET, POST, PUT } = understudyRoutes({ basePath: "/api", seed: 11 });
   expect((await GET(new Request("https://app.example/api/v1/models", asDan))).status).toBe(200);
   const path = "https://app.example/api/v1/organizations/org_acme/files/upload-url";

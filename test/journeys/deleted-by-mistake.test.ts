@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it("an organization deleted by mistake: what went with it, everything back, a branch to compare [interfaces 10]", async () => {
+it("an organization deleted by mistake is restored with its dependents, and compared in a branch [interfaces 10]", async () => {
   const history = historyOf(api);
   const world = async (of = history) => ({
     counts: (await of.ok("GET", "")).counts as Record<string, number>,

@@ -61,8 +61,8 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(removeScratch);
 
-describe("journey 1 the package in an empty folder", () => {
-  it("installs small, in few files, and runs no script of an install [interfaces 13]", () => {
+describe("the package in an empty folder", () => {
+  it("installs small, in few files, and runs no install script [interfaces 13]", () => {
     const modules = join(folder, "node_modules");
     expect(sizeOf(filesBelow(modules))).toBeLessThan(MAX_INSTALLED_BYTES);
     expect(filesBelow(join(modules, "understudy-sandbox")).length).toBeLessThan(MAX_FILES);
@@ -75,7 +75,7 @@ describe("journey 1 the package in an empty folder", () => {
     );
   });
 
-  it("its command answers, generates and checks [interfaces 2]", async () => {
+  it("has a command that answers, generates and checks [interfaces 2]", async () => {
     expect(await inProject("npx", "understudy", "--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(JSON.parse(await understudy("openapi")).openapi).toBe("3.1.0");
     writeFileSync(
@@ -85,7 +85,7 @@ describe("journey 1 the package in an empty folder", () => {
     expect(await understudy("scenario", "check", "mine.yaml")).toContain("mine.yaml");
   });
 
-  it("has the shipped and the derived scenarios: listed, shown, copied, in force, in a suite [interfaces 6]", async () => {
+  it("lists, shows, copies and runs the shipped and the derived scenarios [interfaces 6]", async () => {
     const written = readFileSync(join(ROOT, "scenarios/slow-network.yaml"), "utf8");
     expect(await understudy("scenario", "show", "slow-network")).toBe(written);
     writeFileSync(
@@ -117,7 +117,7 @@ await understudy.close();
     expect(await understudy("suite", names, "--", "sh", "-c", call)).toContain("2 passed");
   });
 
-  it("it speaks to models, though it brings no package for that [interfaces 13]", async () => {
+  it("has an MCP server without a package for it [interfaces 13]", async () => {
     expect(existsSync(join(folder, "node_modules/@modelcontextprotocol"))).toBe(false);
     writeFileSync(
       join(folder, "mcp.mjs"),
@@ -138,7 +138,7 @@ await understudy.close();
     expect(JSON.parse(await inProject("node", "mcp.mjs"))).toEqual([200, 23]);
   });
 
-  it("its library serves, keeps and reads what people upload [interfaces 8]", async () => {
+  it("has a library that serves, stores and reads uploads [interfaces 8]", async () => {
     writeFileSync(
       join(folder, "library.mjs"),
       `import { createUnderstudy } from "understudy-sandbox";
@@ -154,7 +154,7 @@ await understudy.close();
     expect(readdirSync(join(folder, "data"))).toContain("understudy.db");
   });
 
-  it("both runners take their fixtures from it [interfaces 13]", async () => {
+  it("has fixtures for both runners [interfaces 13]", async () => {
     // Those that `npm ci` has installed for us beside the very peer ranges that the package declares.
     mkdirSync(join(folder, "node_modules/@playwright"), { recursive: true });
     for (const runner of ["vitest", "@playwright/test"]) {
@@ -183,14 +183,11 @@ await understudy.close();
   });
 
   // `npm run matrix` has the other versions and pools.
-  it.each(["Vitest 4", "Jest 30", "node:test 20"])(
-    "tests of %s pass with it [interfaces 13]",
-    async (name) => {
-      for (const runner of ["vitest", "msw", "jest"]) {
-        const place = join(folder, "node_modules", runner);
-        if (!existsSync(place)) symlinkSync(join(ROOT, "node_modules", runner), place);
-      }
-      await expect(runTests(name, folder, { pools: ["vmThreads"] })).resolves.toBeUndefined();
-    },
-  );
+  it.each(["Vitest 4", "Jest 30", "node:test 20"])("passes tests of %s [interfaces 13]", async (name) => {
+    for (const runner of ["vitest", "msw", "jest"]) {
+      const place = join(folder, "node_modules", runner);
+      if (!existsSync(place)) symlinkSync(join(ROOT, "node_modules", runner), place);
+    }
+    await expect(runTests(name, folder, { pools: ["vmThreads"] })).resolves.toBeUndefined();
+  });
 });

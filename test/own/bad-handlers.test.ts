@@ -130,7 +130,7 @@ it.each<[string, Handle, object, string]>([
     "colour is not a field of notes",
   ],
 ])(
-  "a handler that %s costs its request, and leaves the world as it was [interfaces 18]",
+  "a handler that %s fails only its request, and leaves the world as it was [interfaces 18]",
   async (_, handle, more, reason) => {
     await begin(operation(handle, more));
     const answer = await send();
@@ -149,7 +149,7 @@ it.each<[string, Handle, object, string]>([
   },
 );
 
-it("a handler that changes what it was given changes nothing stored [interfaces 18]", async () => {
+it("a handler that changes its arguments changes nothing stored [interfaces 18]", async () => {
   const spoil = operation((call) => {
     const { notes: table, threads } = call.world as never as Record<
       string,

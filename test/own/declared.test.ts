@@ -122,7 +122,7 @@ it("a declared endpoint creates, lists and shows records [interfaces 18]", async
   expect((await call("GET", "/v1/notes?mood=bad")).body).toEqual({ data: [], total: 0 });
   expect((await call("GET", "/v1/me")).body.user).toMatchObject({ id: "usr_dan" });
 });
-it("input of a declared endpoint is validated, and its refusals are those of the API [interfaces 18]", async () => {
+it("input of a declared endpoint is validated, with the API's own refusals [interfaces 18]", async () => {
   await start();
   expect(await call("POST", "/v1/notes", { text: "" })).toMatchObject({
     status: 422,

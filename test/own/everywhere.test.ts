@@ -113,7 +113,7 @@ describe.each([{ engine: false }, { engine: true }])("a test runner's sandbox, %
   const ask = async (sandbox: SandboxClient, path: string) =>
     (await sandbox.fetch(path, { headers: { "api-key": sandbox.credentials.usr_dan } })).status;
 
-  it("has the operations of its options, and another test's has not [interfaces 13]", async () => {
+  it("has the operations of its options, and not those of another test [interfaces 13]", async () => {
     const document = write("tracker.yaml", TRACKER);
     await run({ operations, fixture: { extends: "reference", notes: 3 } as object }, async (sandbox) => {
       expect((await sandbox.state(operations.notes).list()).total).toBe(3);
@@ -196,7 +196,7 @@ it("parameters of a path may have dashes and dots, in calls, dry runs and refusa
 });
 
 describe("files about own operations", () => {
-  it("fixture check knows own collections [interfaces 5]", async () => {
+  it("are accepted by fixture check with own collections [interfaces 5]", async () => {
     const file = write("world.yaml", "extends: reference\nnotes:\n  - { id: note_one, text: Hello }\n");
     const declared = ["--operations", write("notes.ts", DECLARED)];
     expect((await runCommand(["fixture", "check", file])).code).toBe(1);
@@ -206,7 +206,7 @@ describe("files about own operations", () => {
     expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("wrong.yaml:3:")]);
   });
 
-  it("scenario check knows own operations [interfaces 6]", async () => {
+  it("are accepted by scenario check with own operations [interfaces 6]", async () => {
     const rule = (operation: string) =>
       `name: mine\ndescription: d\nrules:\n  - match: { operation: ${operation} }\n    effect: { error: RATE_LIMIT_EXCEEDED }\n`;
     const file = write("mine.yaml", rule("createProject"));
@@ -232,7 +232,7 @@ describe("a shared server", () => {
       });
   };
 
-  it("counts a document, and the records of its operations, against its limits [interfaces 7]", async () => {
+  it("counts a document and the records of its operations toward its limits [interfaces 7]", async () => {
     const control = await begin({ upload_bytes: 10_000 });
     const refused = await control("PUT", "/operations", { openapi: TRACKER });
     expect([refused.status, refused.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
@@ -250,7 +250,7 @@ describe("a shared server", () => {
     expect([over.status, over.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
   });
 
-  it("takes data only: code in a document is never run, and a stranger's document is refused [interfaces 7]", async () => {
+  it("never runs code in a document, and refuses a stranger's document [interfaces 7]", async () => {
     const control = await begin({});
     const code = "globalThis.wasRun = true";
     const openapi = {

@@ -37,14 +37,14 @@ const control = async (path: string, init: { method?: string; body?: unknown } =
 };
 const write = (text: string) => call("POST", "/v1/notes", { text });
 
-describe("operations of one's own", () => {
+describe("user-defined operations", () => {
   it("count against the rate of their caller's plan [interfaces 18]", async () => {
     const { headers } = await write("one");
     const left = Number(headers.get("x-ratelimit-remaining"));
     expect(Number((await write("two")).headers.get("x-ratelimit-remaining"))).toBe(left - 1);
   });
 
-  it("ask for the role that they declare [interfaces 18]", async () => {
+  it("require the role that they declare [interfaces 18]", async () => {
     const { id } = (await write("one")).body;
     expect(await call("DELETE", `/v1/notes/${id}`, undefined, "usr_dan")).toMatchObject({
       status: 403,
@@ -81,7 +81,7 @@ describe("operations of one's own", () => {
     expect((await call("GET", "/v1/notes")).body.total).toBe(0);
   });
 
-  it("emit events to the webhooks that subscribed to them [interfaces 18]", async () => {
+  it("emit events to the subscribed webhooks [interfaces 18]", async () => {
     const { body: receiver } = await control("/receivers", { method: "POST", body: {} });
     const made = await call("POST", "/webhooks", { url: receiver.url, events: ["note.created"] });
     expect(made).toMatchObject({ status: 201, body: { data: { events: ["note.created"] } } });
@@ -158,7 +158,7 @@ describe("operations of one's own", () => {
     ).rejects.toThrow("txt");
   });
 
-  it("go with what they belong to [interfaces 18]", async () => {
+  it("are deleted with what they belong to [interfaces 18]", async () => {
     await write("one");
     expect((await control("/state/organizations/org_acme", { method: "DELETE" })).status).toBe(204);
     expect((await control("/state/notes")).body.total).toBe(0);
@@ -211,7 +211,7 @@ describe("operations of one's own", () => {
     await own.close();
   });
 
-  it("are apart in coverage, ledger and OpenAPI document [interfaces 18]", async () => {
+  it("are separate in coverage, ledger and OpenAPI document [interfaces 18]", async () => {
     const reference = await createUnderstudy({ seed: 7 });
     try {
       const get = (one: LocalUnderstudy, path: string) =>

@@ -5,7 +5,7 @@ import { readExample, type ServedDocument, serveDocument } from "../support/own/
 
 const text = readExample("issue-tracker/openapi.yaml");
 
-it("an unrelated API is served with bindings alone: sixty calls of its client get the answers of a real service", async () => {
+it("an unrelated API is served by bindings alone: sixty calls of its client get a real service's answers", async () => {
   const served = serveDocument(text);
   const sdk = createSdk(served);
   expect(Object.keys(sdk)).toHaveLength(30);

@@ -64,7 +64,7 @@ describe("an operation without a binding", () => {
     expect((await send("DELETE", "/v1/x")).status).toBe(204);
   });
 
-  it("asks for a credential only where the document does", async () => {
+  it("requires a credential only if the document does", async () => {
     const { send } = serve(
       document(
         `${get("/v1/free", "{ type: object }")}  /v1/closed:\n    get: { operationId: closed, security: [{ key: [] }], responses: { "200": ${json("{ type: object }")} } }\n`,
@@ -148,7 +148,7 @@ describe("a request is validated by the document", () => {
       { a: "x" },
       201,
     ],
-  ])("%s", async (_, schema, body, status) => {
+  ])("as described: %s", async (_, schema, body, status) => {
     expect(await check(schema, body, "3.0.3")).toBe(status);
   });
 
@@ -218,7 +218,7 @@ describe("a request is validated by the document", () => {
     expect(await query(parameter, search)).toBe(status);
   });
 
-  it("that is a url-encoded form with nested names", async () => {
+  it("as a url-encoded form with nested names", async () => {
     const text = document(`  /v1/form:
     post:
       requestBody: { required: true, content: { application/x-www-form-urlencoded: { schema: { type: object, required: [amount, items], properties: { amount: { type: integer }, items: { type: array, items: { type: object, required: [price], properties: { price: { type: integer } } } }, expand: { type: array, items: { type: string } } } } } } }
@@ -233,7 +233,7 @@ describe("a request is validated by the document", () => {
     expect((await send("POST", "/v1/form", { body: { amount: 5 } })).status).toBe(415);
   });
 
-  it("on paths with more than one parameter in a part", async () => {
+  it("with several parameters in one part of the path", async () => {
     const { send } = serve(
       document(
         `${get("/v1/items/{id}:{verb}", "{ type: object, example: { a: 1 } }", "parameters: [{ name: id, in: path, required: true, schema: { type: integer } }, { name: verb, in: path, required: true, schema: { type: string } }],")}  /v1/items/{item-id}:\n    get: { operationId: one, parameters: [{ name: item-id, in: path, required: true, schema: { type: string } }], responses: { "200": ${json("{ example: { b: 2 } }")} } }\n`,
@@ -261,7 +261,7 @@ describe("a refusal", () => {
       `  /v1/things:\n    get: { parameters: [{ name: n, in: query, required: true, schema: { type: integer } }], responses: { "200": { description: d }, ${key}: ${json(schema)} } }\n`,
     );
 
-  it("has the document's schema for its status", async () => {
+  it("fits the document's schema for its status", async () => {
     const { send } = serve(
       refusing(
         "{ type: object, required: [error], properties: { error: { type: object, required: [code, message, request_id], properties: { code: { type: integer }, message: { type: string }, request_id: { type: string }, hint: { type: string } } } } }",
@@ -274,14 +274,14 @@ describe("a refusal", () => {
     });
   });
 
-  it("has it also for a range of statuses, with lists of errors and words in lower case", async () => {
+  it("fits it also for a range of statuses, with lists of errors and words in lower case", async () => {
     const schema =
       "{ type: object, required: [errors], properties: { errors: { type: array, minItems: 1, items: { type: object, required: [reason, field], properties: { reason: { enum: [invalid_input, other] }, field: { type: string } } } } } }";
     const { body } = await serve(refusing(schema, '"4XX"')).send("GET", "/v1/things");
     expect(body).toEqual({ errors: [{ reason: "invalid_input", field: "n" }] });
   });
 
-  it("has envelope A if the document describes none", async () => {
+  it("is in envelope A if the document describes none", async () => {
     const { body } = await serve(refusing("{ type: object }", '"404"')).send("GET", "/v1/things");
     expect(body).toMatchObject({ success: false, error: { code: "INVALID_INPUT", details: { field: "n" } } });
   });
@@ -398,7 +398,7 @@ operations:
 `;
   const THREADS = "/v1/organizations/org_acme/threads";
 
-  it("works on its records, with pages", async () => {
+  it("reads and changes its records, with pages", async () => {
     const { send } = serve(text, bindings);
     const { body: made } = await send("POST", THREADS, { body: { title: "New" } });
     expect(made).toMatchObject({ id: expect.stringMatching(/^thread_/), title: "New", owner_id: "usr_dan" });
@@ -413,7 +413,7 @@ operations:
     expect([removed.status, removed.body.message]).toEqual([200, "Thread deleted successfully"]);
   });
 
-  it("asks for membership of the organization in the path, then of the record's", async () => {
+  it("requires membership of the organization in the path, then of the record's", async () => {
     const { send } = serve(text, bindings);
     expect((await send("GET", "/v1/organizations/org_globex/threads")).body.error.code).toBe(
       "ORGANIZATION_ACCESS_DENIED",
@@ -424,7 +424,7 @@ operations:
     expect((await send("GET", THREADS, { user: null })).status).toBe(401);
   });
 
-  it("emits the event of the change once", async () => {
+  it("emits the event of a change once", async () => {
     const { send, understudy } = serve(text, bindings);
     const world = understudy.sandboxes.get("default")!.world;
     const emitted: string[] = [];
@@ -441,7 +441,7 @@ operations:
 });
 
 describe("placeholders and fixed answers", () => {
-  it("say who calls, and repeat what was sent", async () => {
+  it("name the caller, and repeat what was sent", async () => {
     const text = document(`  /v1/me:
     get: { operationId: me, security: [{ k: [] }], responses: { "200": ${json("{ type: object, required: [id, name], properties: { id: { type: string }, name: { type: string }, email: { type: string } } }")} } }
   /v1/echo/{word}:
@@ -464,7 +464,7 @@ describe("placeholders and fixed answers", () => {
   });
 });
 
-it("a body in another format than the one that is read is 415, and any bytes fit an unknown one [interfaces 18]", async () => {
+it("a body in an unreadable format is 415, and an unknown format accepts any bytes [interfaces 18]", async () => {
   const post = (content: string) =>
     document(`  /v1/a:
     post:

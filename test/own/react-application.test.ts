@@ -106,7 +106,7 @@ const FAULTS: [
   ["messages.create", "a missing thread", { error: "RESOURCE_NOT_FOUND" }, "send", /not found/i],
 ];
 
-describe("a React application on own operations", () => {
+describe("a React application with user-defined operations", () => {
   it("passes its tests [interfaces 18]", async () => {
     await passSuite();
     const { items } = await sandbox.state("messages").list({ content: "Hello" } as object);
@@ -114,7 +114,7 @@ describe("a React application on own operations", () => {
   });
 
   it.each(FAULTS)(
-    "passes its tests when %s meets %s [interfaces 18]",
+    "passes its tests if %s meets %s [interfaces 18]",
     async (operation, _, effect, step, said) => {
       await sandbox.faults.add({ match: { operation: operation as never }, times: 1, effect });
       await passSuite(async (present) => {
@@ -128,7 +128,7 @@ describe("a React application on own operations", () => {
     },
   );
 
-  it("shows what was before, after a rewind [interfaces 10]", async () => {
+  it("shows the earlier state after a rewind [interfaces 10]", async () => {
     await passSuite();
     const { entries } = await sandbox.history.list();
     const posted = entries.find(({ title }) => /message/i.test(title))!;
@@ -142,7 +142,7 @@ describe("a React application on own operations", () => {
     await see(page.getByRole("region", { name: "Plans" }).getByRole("listitem")).toHaveText(["Again"]);
   });
 
-  it("leaves a bundle that another server replays with the same file alone [interfaces 4]", async () => {
+  it("leaves a bundle that another server replays with the same file only [interfaces 4]", async () => {
     await sandbox.faults.add({
       match: { operation: "messages.create" as never },
       times: 1,

@@ -85,7 +85,7 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
   };
   const reach = (url: string) => connect(url).open("default");
 
-  it("is served again after a restart, with its records and those of snapshots [interfaces 18]", async () => {
+  it("is served after a restart, with its records and those of snapshots [interfaces 18]", async () => {
     let url = await begin();
     await (await reach(url)).operations.replace(TAGS, BINDINGS);
     expect(await create(url, "one")).toBe(201);
@@ -100,7 +100,7 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     expect((await send(url, "POST", "/v1/tags", { name: "" })).status).toBe(422);
   });
 
-  it("has its derived scenarios and its rules after a restart, until it goes [interfaces 18]", async () => {
+  it("has its derived scenarios and its rules after a restart, until it is removed [interfaces 18]", async () => {
     let url = await begin();
     let sandbox = await reach(url);
     await sandbox.operations.replace(TAGS, BINDINGS);
@@ -129,7 +129,7 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     expect(await list(url)).toBe(404);
   });
 
-  it("that was removed leaves a world that starts, forks and resets, whatever named its parts [interfaces 18]", async () => {
+  it("leaves a world that starts, forks and resets after its removal, whatever named its parts [interfaces 18]", async () => {
     let url = await begin();
     const bindings = {
       ...BINDINGS,
@@ -168,7 +168,7 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     expect(await list(url)).toEqual([]);
   });
 
-  it("gives way to another document, and to none, and its records go [interfaces 18]", async () => {
+  it("is replaced by another document or none, and its records are removed [interfaces 18]", async () => {
     let url = await begin();
     await (await reach(url)).operations.replace(TAGS, BINDINGS);
     await create(url, "one");
@@ -186,7 +186,7 @@ describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>
     expect([await list(url), (await send(url, "GET", "/v1/models")).status]).toEqual([404, 200]);
   });
 
-  it("that the server cannot serve stops the start in words, and nothing is lost [interfaces 18]", async () => {
+  it("stops the start with a message if it cannot be served, and nothing is lost [interfaces 18]", async () => {
     let url = await begin();
     await (await reach(url)).operations.replace(TAGS, BINDINGS);
     await create(url, "one");
@@ -231,7 +231,7 @@ describe("own operations in a fleet", () => {
   };
   const end = (node: Node) => open.splice(open.indexOf(node), 1)[0]!.close();
 
-  it("a document of one sandbox is served by the node that takes it over [interfaces 18]", async () => {
+  it("of one sandbox are served by the node that takes it over [interfaces 18]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     const put = { openapi: TAGS, bindings: BINDINGS };
@@ -248,7 +248,7 @@ describe("own operations in a fleet", () => {
     expect(await list(`${c.url}/_s/ci`)).toBe(404);
   });
 
-  it("a node without the declarations refuses the sandbox in words, and leaves it to one with them [interfaces 18]", async () => {
+  it("are refused with a message by a node without the declarations, and left to one with them [interfaces 18]", async () => {
     const declared = toOperationsOption(operations);
     const a = await start(declared);
     await a.control("POST", "/_control/sandboxes", { name: "ci" });

@@ -17,7 +17,7 @@ it.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>]>([
   ["in a folder", (place) => ({ folder: place })],
   ["in a document", (place) => ({ file: join(place, "worlds.json") })],
 ])(
-  "own records are saved %s, and refused in words without their declarations [interfaces 18]",
+  "own records are saved %s, and refused with a message without their declarations [interfaces 18]",
   async (_name, place) => {
     const persist = place(folder);
     const begin = (more: CreateOptions) => createUnderstudy({ persist, seed: 7, ...more });
@@ -50,7 +50,7 @@ it.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>]>([
   },
 );
 
-it("a world that holds nothing of them is served without the declarations [interfaces 18]", async () => {
+it("a world without own records is served without the declarations [interfaces 18]", async () => {
   const persist = { file: join(folder, "worlds.json") };
   await (await createUnderstudy({ persist, operations })).close();
   expect(readFileSync(persist.file, "utf8")).toContain('"operations"');

@@ -22,7 +22,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
     served.send(method, path, options);
   const world = () => served.understudy.sandboxes.get("default")!.world.root;
 
-  it("the caller sees who they are, and their organization [interfaces 18]", async () => {
+  it("show the caller and the caller's organization [interfaces 18]", async () => {
     served = serve();
     const me = await send("GET", "/v1/me");
     expect(me).toMatchObject({ status: 200, body: { id: "usr_dan", memberships: { org_acme: "member" } } });
@@ -35,7 +35,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
     expect((await send("GET", "/v1/organizations/org_none")).body.error.code).toBe("ORGANIZATION_NOT_FOUND");
   });
 
-  it("departments are listed in pages, and shown [interfaces 18]", async () => {
+  it("list departments in pages, and show them [interfaces 18]", async () => {
     served = serve();
     const all = await send("GET", "/v1/organizations/org_acme/departments");
     expect(all.status).toBe(200);
@@ -55,7 +55,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
     expect((await send("GET", "/v1/organizations/org_acme/departments/dept_none")).status).toBe(404);
   });
 
-  it("a thread is begun, renamed and deleted, and its owner alone sees it [interfaces 18]", async () => {
+  it("begin, rename and delete a thread, which its owner alone sees [interfaces 18]", async () => {
     served = serve();
     const before = (await send("GET", "/v1/threads")).body.total;
     const made = await send("POST", "/v1/threads", { body: { title: "Plans" } });
@@ -81,7 +81,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
     expect((await send("GET", `/v1/threads/${id}`)).status).toBe(404);
   });
 
-  it("a thread without a title is refused, and nothing changes [interfaces 18]", async () => {
+  it("refuse a thread without a title, and change nothing [interfaces 18]", async () => {
     served = serve();
     const { tables } = world();
     for (const body of [{}, { title: "" }, { title: 7 }])
@@ -92,7 +92,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
     expect(world().tables).toBe(tables);
   });
 
-  it("messages are posted to a thread and listed in their order [interfaces 18]", async () => {
+  it("post messages to a thread and list them in their order [interfaces 18]", async () => {
     served = serve();
     const { id } = (await send("POST", "/v1/threads", { body: { title: "Plans" } })).body;
     const path = `/v1/threads/${id}/messages`;
@@ -104,7 +104,7 @@ describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {
     expect((await send("GET", "/v1/threads/thread_none/messages")).status).toBe(404);
   });
 
-  it("files and assistants of the organization are listed [interfaces 18]", async () => {
+  it("list files and assistants of the organization [interfaces 18]", async () => {
     served = serve();
     for (const path of ["/v1/files", "/v1/assistants"]) {
       const { status, body } = await send("GET", path);

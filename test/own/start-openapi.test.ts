@@ -38,7 +38,7 @@ function writeFiles(): { folder: string; document: string; bindings: string } {
   return { folder, document, bindings };
 }
 
-it("a document is served by its bindings, edits keep the records, and a broken one leaves the last good version in force [interfaces 18]", async () => {
+it("a document is served by its bindings, keeps its records in edits, and stays in its last good version [interfaces 18]", async () => {
   const { document, bindings } = writeFiles();
   const server = await startServer(["--openapi", bindings]);
   const list = async () => (await fetch(`${server.ready.url}/v1/tags`)).json();
@@ -97,7 +97,7 @@ paths: { /v1/health: { get: { operationId: health, responses: { "200": { descrip
   }
 });
 
-describe("a file that cannot be used ends the start with one sentence", () => {
+describe("a file that cannot be used prevents the start with one sentence", () => {
   it.each([
     [
       "no document",
@@ -157,7 +157,7 @@ it("the library takes files and objects, with a server and without [interfaces 8
   }
 });
 
-it("the server's own document has its parts, with what they refer to [interfaces 18]", async () => {
+it("the server's own document contains the parts of a user's document, and what they refer to [interfaces 18]", async () => {
   const { bindings } = writeFiles();
   const understudy = await createUnderstudy({ openapi: [bindings] });
   const answer = await fetch(`${understudy.url}/_control/openapi.json`);

@@ -50,7 +50,7 @@ const send = async ({ ready }: RunningServer, method: string, body?: object) => 
   return { status: answer.status, body: await answer.json() };
 };
 
-it("a folder of declarations is served, and edits take effect without losing a record [interfaces 18]", async () => {
+it("a folder of declarations is served, and keeps its records in edits [interfaces 18]", async () => {
   const folder = makeFolder();
   const server = await startServer(["--operations", folder, "--clock", "frozen"]);
   try {
@@ -146,7 +146,7 @@ it.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-it("a bundle names the files that it needs, and is replayed with them alone [interfaces 18]", async () => {
+it("a bundle names the files that it needs, and is replayed with them only [interfaces 18]", async () => {
   const folder = makeFolder();
   const server = await startServer(["--operations", folder, "--clock", "frozen"]);
   const file = join(scratch(), "bug.json");

@@ -105,12 +105,12 @@ export async function wrong() {
 `;
 
 describe.each(["typescript-5", "typescript"])("types of a document's operations, by %s", (compiler) => {
-  it("say what a typed client and a test may send, and what they get [interfaces 18]", () => {
+  it("describe what a typed client and a test may send, and what they get [interfaces 18]", () => {
     const types = typesOf(ofDocument(readExample("issue-tracker/openapi.yaml")));
     expect(compile({ "types.ts": types, "client.ts": CLIENT }, { compiler })).toBe("");
   });
 
-  it("compile where the package is not installed [interfaces 18]", () => {
+  it("compile without an installed package [interfaces 18]", () => {
     const types = typesOf(ofDocument(readExample("issue-tracker/openapi.yaml")));
     expect(compile({ "types.ts": types }, { compiler, installed: false })).toBe("");
   });
@@ -194,8 +194,8 @@ const ODD = {
   },
 };
 
-describe("types of documents that are", () => {
-  it("odd in their names and schemas are legal TypeScript, and still precise [interfaces 18]", () => {
+describe("types of a document", () => {
+  it("are legal and precise TypeScript for odd names and schemas [interfaces 18]", () => {
     const types = typesOf(ofDocument(JSON.stringify(ODD), "odd.json"));
     const use = `
 import type { OwnInputs, OwnOperations, OwnSchemas } from "./types.js";
@@ -215,7 +215,7 @@ export const found: OwnOperations["plain"]["response"] = 3;
     expect(compile({ "types.ts": types, "use.ts": use })).toBe("");
   });
 
-  it("large, circular and of 3.0 compile, as do those of two documents together [interfaces 18]", () => {
+  it("compile if it is large, circular or of 3.0, and for two documents together [interfaces 18]", () => {
     const large = writeLargeDocument(500);
     const sources = [ofDocument(large, "large.json"), ofDocument(readExample("issue-tracker/openapi.yaml"))];
     const types = typesOf(...sources);
@@ -254,7 +254,7 @@ read(1);
   });
 });
 
-it("types of declarations compile and know every answer of an operation [interfaces 18]", () => {
+it("types of declarations compile and contain every answer of an operation [interfaces 18]", () => {
   const types = typesOf(...toOperationsOption(operations).operations!);
   const use = `
 import { connect } from "understudy-sandbox";
@@ -311,6 +311,6 @@ export const wrong = [
 ];
 `;
 
-it("the types of a declaration are literal: what does not exist does not compile [interfaces 18]", () => {
+it("the types of a declaration are literal: an unknown name does not compile [interfaces 18]", () => {
   expect(compile({ "notes.ts": DECLARATION })).toBe("");
 });

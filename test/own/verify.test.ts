@@ -92,7 +92,7 @@ describe("verify of own operations on a running service", () => {
     expect(await sandbox.snapshots.diff("before", "now")).toEqual({ added: {}, removed: {}, changed: {} });
   });
 
-  it("checks the reference's operations beside them unless --own is given [interfaces 18]", async () => {
+  it("checks the reference's operations too, unless --own is given [interfaces 18]", async () => {
     const { url } = await startTracker();
     const { passed, failed } = await run(await contractOf(TRACKER), url, { own: false });
     expect(failed).toEqual([]);
@@ -193,7 +193,7 @@ describe("verify of own operations on a running service", () => {
     ],
   ];
 
-  it("each departure of a service from its document is found by the check of that name [interfaces 18]", async () => {
+  it("finds each departure of a service from its document by the check of that name [interfaces 18]", async () => {
     const { url } = await startTracker();
     const contract = await contractOf(TRACKER);
     for (const [what, check, says, at, alter] of ALTERATIONS) {
@@ -282,11 +282,11 @@ components:
 security: [{ key: [] }]
 `;
 
-describe("a service that does whatever it is asked", () => {
+describe("a service that obeys every request", () => {
   const obedient = async () => closing(await listening((_asked, answer) => void answer.writeHead(200).end()));
 
   it.each([{ write: false }, { write: true }])(
-    "is asked by no writing operation without a binding, %j [interfaces 2]",
+    "gets no writing request of an operation without a binding, %j [interfaces 2]",
     async ({ write: writes }) => {
       const { url, seen } = await obedient();
       const { unseen } = await run(await contractOf(write("payments.yaml", UNBOUND)), url, { write: writes });
@@ -295,7 +295,7 @@ describe("a service that does whatever it is asked", () => {
     },
   );
 
-  it("is sent the key as the document's security says [interfaces 18]", async () => {
+  it("gets the key as the document's security says [interfaces 18]", async () => {
     const { url, seen } = await obedient();
     const contract = await contractOf(write("payments.yaml", UNBOUND));
     await run(contract, url, { uses: readUses(["payments=7"], contract.names) });
@@ -305,7 +305,7 @@ describe("a service that does whatever it is asked", () => {
   });
 });
 
-it("the caller's organization is known where every path names one [interfaces 18]", async () => {
+it("the caller's organization is found if every path names one [interfaces 18]", async () => {
   const tags = write(
     "tags.yaml",
     `
@@ -326,11 +326,11 @@ paths:
   expect({ passed, unseen }).toEqual({ passed: ["listTags/answer", "listTags/no-credentials"], unseen: [] });
 });
 
-describe("the command", () => {
+describe("verify on the command line", () => {
   const verify = (url: string, ...more: string[]) =>
     runCommand(["verify", "--target", url, "--key", KEY, "--openapi", TRACKER, "--own", ...more]);
 
-  it("takes an object by the name of a parameter or of a list, and says which it needs [interfaces 2]", async () => {
+  it("takes an object by the name of a parameter or of a list, and names the missing ones [interfaces 2]", async () => {
     const empty = closing(await createUnderstudy({ openapi: [TRACKER], seed: 7 }));
     const without = await verify(empty.url);
     expect([without.code, without.stdout]).toEqual([

@@ -25,8 +25,8 @@ const around = (id: string): VerifyOptions["only"] => {
   return (check) => check.id === id || (check.family === "answers" && check.id.startsWith(needed));
 };
 
-describe("a service that departs from the contract in one way", () => {
-  it("nothing is reported of one that does not [interfaces 12]", async () => {
+describe("verify of a service that departs from the contract in one way", () => {
+  it("reports nothing if it does not depart [interfaces 12]", async () => {
     expect(reported(await services.live(undefined, { write: true }))).toEqual([]);
     const report = await services.recorded();
     expect(reported(report)).toEqual([]);
@@ -34,7 +34,7 @@ describe("a service that departs from the contract in one way", () => {
     expect(report.recorded!.checked).toBe(report.recorded!.entries);
   });
 
-  it.each(ALTERATIONS)("verify finds $title [interfaces 12]", async (one) => {
+  it.each(ALTERATIONS)("finds $title [interfaces 12]", async (one) => {
     const [asked, told] = await Promise.all([
       services.live(one, { write: one.write === true, only: around(one.live) }),
       services.recorded(one),
@@ -44,7 +44,7 @@ describe("a service that departs from the contract in one way", () => {
     else expect(reported(told)).toContain(one.har);
   });
 
-  it("a recording shows every alteration but one [interfaces 12]", () => {
+  it("finds all but one alteration in a recording [interfaces 12]", () => {
     expect(ALTERATIONS.length).toBeGreaterThanOrEqual(30);
     expect(ALTERATIONS.filter(({ har }) => har === null).map(({ title }) => title)).toEqual([
       "200 in place of 304",

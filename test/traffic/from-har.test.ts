@@ -58,7 +58,7 @@ describe("fixture from-har [interfaces 12]", () => {
     text.replaceAll(DRAWN, "").replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "");
   const OTHERWISE = /\/history/;
 
-  it("makes a world that answers alike [interfaces 12]", async () => {
+  it("makes a world that gives the same answers [interfaces 12]", async () => {
     const { fixture, key, dropped } = await fixtureOf(session);
     expect(dropped).toEqual([]);
     const api: Api = await startReference({ fixture: fixture as never });
@@ -100,7 +100,7 @@ describe("fixture from-har [interfaces 12]", () => {
     ]);
   });
 
-  it("leaves out what no fixture may hold, and says so [interfaces 12]", async () => {
+  it("leaves out what a fixture may not contain, and says so [interfaces 12]", async () => {
     const model = { key: "large", title: "Large", order: 1, is_active: true };
     const { fixture, dropped } = await fixtureOf(
       archive([
@@ -155,7 +155,7 @@ describe("fixture from-har [interfaces 12]", () => {
     );
   });
 
-  it("leaves out more values than a call takes arguments [interfaces 12]", async () => {
+  it("leaves out more values than a call may have arguments [interfaces 12]", async () => {
     const others = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`other_${i}`, i]));
     const models = Array.from({ length: 10_000 }, (_, i) => ({ key: `model-${i}`, ...others }));
     const { fixture, dropped } = await fixtureOf(archive([{ path: "/v1/models", body: { models } }]));
@@ -163,7 +163,7 @@ describe("fixture from-har [interfaces 12]", () => {
     expect(dropped).toHaveLength(200_000);
   }, 60_000);
 
-  it("an impossible offset fills no list [interfaces 12]", async () => {
+  it("fills no list for an impossible offset [interfaces 12]", async () => {
     const body = {
       collection_id: "mcoll_1",
       items: [{ track_id: "mtrack_1", position: 0 }],
@@ -198,7 +198,7 @@ describe("fixture from-har [interfaces 12]", () => {
 describe("scenario from-har [interfaces 12]", () => {
   const scenarioOf = (har: unknown) => scenarioFromHar({ file: written(har), contract, name: "seen" });
 
-  it("percentiles and shares are those of the recording [interfaces 12]", async () => {
+  it("has the percentiles and shares of the recording [interfaces 12]", async () => {
     const waits = Array.from({ length: 100 }, (_, i) => ({ path: "/v1/models", wait: i + 1 }));
     const limited = { error: { code: "RATE_LIMIT_EXCEEDED" } };
     const { rules } = await scenarioOf(
@@ -248,7 +248,7 @@ describe("scenario from-har [interfaces 12]", () => {
     ]);
   });
 
-  it("a long recording is sampled evenly [interfaces 12]", async () => {
+  it("samples a long recording evenly [interfaces 12]", async () => {
     const many = Array.from({ length: 12_000 }, (_, i) => ({ path: "/v1/models", wait: (i % 100) + 1 }));
     const { rules } = await scenarioOf(archive(many));
     const [{ effect }] = rules as [{ effect: { delay: { p50: string; p99: string } } }];
@@ -266,22 +266,25 @@ describe("scenario from-har [interfaces 12]", () => {
   });
 });
 
-describe("archives that cannot be used [interfaces 12]", () => {
-  it.each(["fixture", "scenario"])("%s from-har says why in one sentence [interfaces 12]", async (what) => {
-    const cases: [Har, number, RegExp][] = [
-      [JSON.stringify(session).slice(0, -40), 2, /is cut short or broken after \d+ entries/],
-      ["[]", 2, /is not an HTTP Archive/],
-      [
-        archive([{ path: "/other" }]),
-        1,
-        /has no request of this API; its 1 entry belongs to other APIs, most of them of api\.example\.com/,
-      ],
-    ];
-    for (const [har, wanted, message] of cases) {
-      const { code, stdout, stderr } = await runCommand([what, "from-har", written(har)]);
-      expect(stderr.trimEnd()).toMatch(message);
-      expect(stderr.trimEnd().split("\n")).toHaveLength(1);
-      expect([code, stdout]).toEqual([wanted, ""]);
-    }
-  });
+describe("an archive that cannot be used [interfaces 12]", () => {
+  it.each(["fixture", "scenario"])(
+    "is refused by %s from-har with the reason in one sentence [interfaces 12]",
+    async (what) => {
+      const cases: [Har, number, RegExp][] = [
+        [JSON.stringify(session).slice(0, -40), 2, /is cut short or broken after \d+ entries/],
+        ["[]", 2, /is not an HTTP Archive/],
+        [
+          archive([{ path: "/other" }]),
+          1,
+          /has no request of this API; its 1 entry belongs to other APIs, most of them of api\.example\.com/,
+        ],
+      ];
+      for (const [har, wanted, message] of cases) {
+        const { code, stdout, stderr } = await runCommand([what, "from-har", written(har)]);
+        expect(stderr.trimEnd()).toMatch(message);
+        expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+        expect([code, stdout]).toEqual([wanted, ""]);
+      }
+    },
+  );
 });

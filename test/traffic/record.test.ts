@@ -56,8 +56,8 @@ async function rawly(url: string, text: string): Promise<string> {
 
 const last = (entries: readonly RecordedEntry[]) => entries.at(-1)!;
 
-describe("record passes everything on [interfaces 12]", () => {
-  it("the service answers as without the recorder, header by header [interfaces 12]", async () => {
+describe("record as a proxy [interfaces 12]", () => {
+  it("passes on the service's answers header by header [interfaces 12]", async () => {
     const { url, entries } = await recorder(api.url);
     const paths = [
       "/v1/models",
@@ -88,7 +88,7 @@ describe("record passes everything on [interfaces 12]", () => {
     expect(entries[2]!.request.queryString).toEqual([{ name: "month", value: "13" }]);
   });
 
-  it("headers keep their order, spelling and repetitions [interfaces 12]", async () => {
+  it("keeps headers in their order, spelling and repetitions [interfaces 12]", async () => {
     let seen: string[] = [];
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
@@ -108,7 +108,7 @@ describe("record passes everything on [interfaces 12]", () => {
     expect(last(entries).request.url).toBe(`http://${host}/a%20b?x=1&x=%32`);
   });
 
-  it("an upload arrives while it is sent, and whole [interfaces 12]", async () => {
+  it("passes on an upload while it is sent, and whole [interfaces 12]", async () => {
     let arrived = 0;
     const { url, entries } = await recorder(
       await target(async (incoming, answer) => {
@@ -129,7 +129,7 @@ describe("record passes everything on [interfaces 12]", () => {
     expect(last(entries).request.postData).toMatchObject({ comment: "the first 10485760 of 12100000 bytes" });
   });
 
-  it("events of a stream come one by one, and a client that leaves ends it there too [interfaces 12]", async () => {
+  it("passes on events of a stream one by one, and ends it for a client that leaves [interfaces 12]", async () => {
     let left = false;
     const { url, entries } = await recorder(
       await target((_incoming, answer) => {
@@ -151,7 +151,7 @@ describe("record passes everything on [interfaces 12]", () => {
     expect(last(entries).response.content.text).toBe("data: 1\n\n");
   });
 
-  it("an answer that the target breaks off is broken off for the client, and is not recorded as an answer [interfaces 12]", async () => {
+  it("breaks off an answer that the target breaks off, and does not record it as an answer [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
         if (incoming.url === "/half") answer.writeHead(200, { "Content-Length": "10" }).write("half");
@@ -167,7 +167,7 @@ describe("record passes everything on [interfaces 12]", () => {
     ]);
   });
 
-  it("an unreachable target is a 502 with a reason, not an answer of the service [interfaces 12]", async () => {
+  it("answers 502 with a reason for an unreachable target, and records no answer of the service [interfaces 12]", async () => {
     const { url, entries } = await recorder("http://127.0.0.1:9");
     const response = await fetch(`${url}/v1/models`);
     expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -182,8 +182,8 @@ describe("record passes everything on [interfaces 12]", () => {
   });
 });
 
-describe("contents of the archive [interfaces 12]", () => {
-  it("secrets are masked as in the journal [interfaces 12]", async () => {
+describe("a recorded archive [interfaces 12]", () => {
+  it("has its secrets masked as in the journal [interfaces 12]", async () => {
     const { url, entries } = await recorder(api.url);
     const canary = "ak_canaryCanaryCanary00000000000000000000000";
     await fetch(`${url}/v1/models?api_key=${canary}`, { headers: { authorization: `Bearer ${canary}` } });
@@ -199,7 +199,7 @@ describe("contents of the archive [interfaces 12]", () => {
     expect(last(entries).request.headers).toContainEqual({ name: "api-key", value: "***" });
   });
 
-  it("packed bodies are passed on packed and kept unpacked; what is not text is left out [interfaces 12]", async () => {
+  it("contains compressed bodies as text, and leaves out what is not text [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
         if (incoming.url === "/image")
@@ -222,7 +222,7 @@ describe("contents of the archive [interfaces 12]", () => {
     });
   });
 
-  it("the file is whole after each entry, and after one that could not be written [interfaces 12]", () => {
+  it("is a whole file after each entry, and after one that could not be written [interfaces 12]", () => {
     const file = join(scratch(), "grows.har");
     const har = new HarFile(file, { version: "1", replace: false });
     const read = () => JSON.parse(readFileSync(file, "utf8")).log.entries;
@@ -258,7 +258,7 @@ describe("record on the command line [interfaces 12]", () => {
     expect(stdout).toContain(`1 exchange in ${out}`);
   });
 
-  it("wrong usage is 2, with one message, and loses no file [interfaces 12]", async () => {
+  it("exits 2 for wrong usage with one message, and loses no file [interfaces 12]", async () => {
     const folder = scratch();
     const there = join(folder, "there.har");
     writeFileSync(there, "mine");

@@ -52,7 +52,7 @@ const browsers = (change: (entry: Har) => Har | undefined): Har => ({
 const of = (entry: Har, path: string) => entry.request.url.endsWith(path);
 
 describe("an archive in place of a service [interfaces 12]", () => {
-  it("the journal's own export departs in nothing [interfaces 12]", async () => {
+  it("has no departures if it is the journal's own export [interfaces 12]", async () => {
     const report = await verify(session);
     expect(reported(report)).toEqual([]);
     expect(report).toMatchObject({
@@ -66,7 +66,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect(report.checks.every(({ outcome }) => outcome !== "not-observable")).toBe(true);
   });
 
-  it("other hosts and unknown paths are counted, not checked [interfaces 12]", async () => {
+  it("may contain other hosts and unknown paths, which are counted and not checked [interfaces 12]", async () => {
     const har = browsers(() => undefined);
     const [first] = har.log.entries;
     const at = (url: string) => ({ ...first, request: { ...first.request, url } });
@@ -80,7 +80,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect(report.recorded).toMatchObject({ entries: 63, checked: 60, other_hosts: 2, unknown_paths: 1 });
   });
 
-  it("the base URL is that of most operations, or the one that is named [interfaces 12]", async () => {
+  it("has the base URL of most operations, or the given one [interfaces 12]", async () => {
     const prefixed = JSON.parse(JSON.stringify(session).replaceAll(api.url, "https://api.example.com/ai"));
     prefixed.log.entries.push(...structuredClone(session.log.entries.slice(0, 2)));
     const found = await verify(prefixed);
@@ -93,7 +93,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect([named.target, named.recorded!.checked, named.recorded!.other_hosts]).toEqual([api.url, 2, 60]);
   });
 
-  it("preflights, caches and requests without an answer are distinguished [interfaces 12]", async () => {
+  it("may contain preflights, cached answers and requests without an answer [interfaces 12]", async () => {
     const har = browsers(() => undefined);
     const [first] = har.log.entries;
     har.log.entries.push(
@@ -113,7 +113,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     });
   });
 
-  it("credentials that a browser left out are not held against the service [interfaces 12]", async () => {
+  it("may lack credentials that a browser left out [interfaces 12]", async () => {
     const without = (entry: Har) => {
       entry.request.headers = entry.request.headers.filter(
         ({ name }: Har) => name.toLowerCase() !== "api-key",
@@ -129,7 +129,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("bodies in base64 are read, those left out or cut are not checked [interfaces 12]", async () => {
+  it("may contain bodies in base64, while missing or cut ones are not checked [interfaces 12]", async () => {
     const LIMITS = "/usage/limits/org_acme";
     const spoilt = (content: (content: Har) => object) =>
       browsers((entry) =>
@@ -158,7 +158,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect(reported(broken)).toContain("usage.retrieve_limits/answer");
   });
 
-  it("no secret of a recording that masks nothing is in the report [interfaces 12]", async () => {
+  it("leaves no secret in the report, also if it masks nothing [interfaces 12]", async () => {
     const canary = "ak_canaryCanaryCanary000000000000000000000000";
     const report = await verify(
       browsers((entry) => {
@@ -172,7 +172,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect(JSON.stringify(report)).not.toContain("canaryCanary");
   });
 
-  it("repeated problems are reported once, with their number [interfaces 12]", async () => {
+  it("gets one finding with a count for a repeated problem [interfaces 12]", async () => {
     const har = browsers((entry) => {
       // Without Cache-Control, a repeated answer is not taken for one from a cache.
       entry.response.headers = entry.response.headers.filter(
@@ -195,7 +195,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
 });
 
 describe("an archive of any size [interfaces 12]", () => {
-  it("one problem of many objects is one finding [interfaces 12]", async () => {
+  it("gets one finding for one problem of many objects [interfaces 12]", async () => {
     const [tracks] = session.log.entries.filter((entry: Har) => of(entry, "/collections/mcoll_ada/tracks"));
     const text = tracks.response.content.text.replace(/"added_at":"[^"]*"/, '"added_at":"yesterday"');
     const entries = Array.from({ length: 30 }, (_, i) =>
@@ -220,7 +220,7 @@ describe("an archive of any size [interfaces 12]", () => {
     expect(missing).toEqual([expect.stringMatching(/not a date \(and 29 more like it\)$/)]);
   });
 
-  it("an entry that is larger than 64 MB is refused before it is held [interfaces 12]", async () => {
+  it("is refused before an entry larger than 64 MB is read [interfaces 12]", async () => {
     const file = join(scratch(), "huge.har");
     const out = openSync(file, "w");
     writeSync(out, `{"log":{"version":"1.2","entries":[{},{"response":{"content":{"text":"`);
@@ -237,7 +237,7 @@ describe("an archive of any size [interfaces 12]", () => {
 describe("verify --har on the command line [interfaces 12]", () => {
   const verify = (...args: string[]) => runCommand(["verify", ...args]);
 
-  it("has the report of verify in every format [interfaces 12]", async () => {
+  it("prints the report of verify in every format [interfaces 12]", async () => {
     const folder = scratch();
     const [xml, html] = [join(folder, "v.xml"), join(folder, "v.html")];
     const file = written(session);
@@ -257,7 +257,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
     expect(JSON.parse(failed.stdout)).toMatchObject({ verdict: "fail", recorded: { entries: 60 } });
   });
 
-  it("a file that cannot be read is one sentence and 2 [interfaces 12]", async () => {
+  it("exits 2 with one sentence for an unreadable file [interfaces 12]", async () => {
     const text = JSON.stringify(session);
     const cases: [string, string[], RegExp][] = [
       [
@@ -303,7 +303,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
     }
   });
 
-  it("an archive of another service is one sentence and 1 [interfaces 12]", async () => {
+  it("exits 1 with one sentence for an archive of another service [interfaces 12]", async () => {
     const other = JSON.parse(JSON.stringify(session).replaceAll(/\/(v1|v2|webhooks)/g, "/other"));
     const { code, stderr, stdout } = await verify("--har", written(other));
     expect([code, stdout]).toEqual([1, ""]);
@@ -321,7 +321,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
     ]);
   });
 
-  it("100 MB are read with the memory of a few entries [interfaces 12]", async () => {
+  it("reads 100 MB with the memory of a few entries [interfaces 12]", async () => {
     const file = join(scratch(), "large.har");
     const out = openSync(file, "w");
     const body = JSON.stringify({ text: 'Ein \\ "Satz" für viele. '.repeat(4_000) });

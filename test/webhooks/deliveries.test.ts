@@ -11,8 +11,8 @@ afterEach(() => api.close());
 
 const minutes = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
 
-describe("contents of a delivery [6.2, 6.3]", () => {
-  it("a real receiver gets the payload, the headers and a signature over exactly these bytes [6.3, 6.2]", async () => {
+describe("a delivery [6.2, 6.3]", () => {
+  it("has the payload, the headers and a signature over exactly these bytes [6.3, 6.2]", async () => {
     const heard: { headers: Record<string, unknown>; body: Buffer; raw: string[]; method?: string }[] = [];
     const receiver = await startReceiver((request, body, respond) => {
       heard.push({ headers: request.headers, body, raw: request.rawHeaders, method: request.method });
@@ -49,7 +49,7 @@ describe("contents of a delivery [6.2, 6.3]", () => {
     expect(delivery).toMatchObject({ status: "success", response_code: 204, attempts: 1 });
   });
 
-  it("service_name is in the User-Agent [G23]", async () => {
+  it("has service_name in its User-Agent [G23]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ service_name: "Acme" });
     const receiver = await api.receiver();
     await api.webhook(receiver.url);
@@ -59,7 +59,7 @@ describe("contents of a delivery [6.2, 6.3]", () => {
 });
 
 describe("the schedule [6.4, G24]", () => {
-  it("six attempts at 0, 1m, 6m, 21m, 1h21m and 7h21m, with the same bytes and id; then none [G24, 6.4]", async () => {
+  it("has six attempts at 0, 1m, 6m, 21m, 1h21m and 7h21m, with the same bytes and id [G24, 6.4]", async () => {
     const receiver = await api.receiver([500]);
     const { webhook_id } = await api.webhook(receiver.url);
     const [first] = await api.trigger();
@@ -106,7 +106,7 @@ describe("the schedule [6.4, G24]", () => {
     expect(listed.last_delivery).toBe(minutes(441));
   });
 
-  it("a 2xx is success and final [3.3]", async () => {
+  it("ends with a 2xx as a success [3.3]", async () => {
     const receiver = await api.receiver([503, 200]);
     const { webhook_id } = await api.webhook(receiver.url);
     await api.trigger();
@@ -123,7 +123,7 @@ describe("the schedule [6.4, G24]", () => {
     });
   });
 
-  it("a retry goes to the webhook's URL of that moment [G24]", async () => {
+  it("uses the webhook's URL of the moment for a retry [G24]", async () => {
     const old = await api.receiver([500]);
     const moved = await api.receiver([200]);
     const { webhook_id } = await api.webhook(old.url);
@@ -134,7 +134,7 @@ describe("the schedule [6.4, G24]", () => {
     expect((await moved.requests()).map(({ verdict }) => verdict)).toEqual(["valid"]);
   });
 
-  it("the setting retry_schedule gives other delays, and never more than six attempts [G24]", async () => {
+  it("has other delays with the setting retry_schedule, and never more than six attempts [G24]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ retry_schedule: ["10s", 5000, 0, 0, 0, 0, 0, 0] });
     const receiver = await api.receiver([500]);
     await api.webhook(receiver.url);
@@ -147,17 +147,20 @@ describe("the schedule [6.4, G24]", () => {
     expect(await receiver.requests()).toHaveLength(6);
   });
 
-  it.each(["301", "302", "307"])("a redirect (%s) is a failure and is not followed [G24]", async (status) => {
-    const target = await api.receiver();
-    const receiver = await startReceiver((_request, _body, respond) => respond(Number(status)));
-    await api.webhook(receiver.url);
-    const [delivery] = await api.trigger();
-    expect(delivery).toMatchObject({ status: "failed", response_code: Number(status) });
-    expect(await target.requests()).toHaveLength(0);
-    await receiver.close();
-  });
+  it.each(["301", "302", "307"])(
+    "counts a redirect (%s) as a failure and does not follow it [G24]",
+    async (status) => {
+      const target = await api.receiver();
+      const receiver = await startReceiver((_request, _body, respond) => respond(Number(status)));
+      await api.webhook(receiver.url);
+      const [delivery] = await api.trigger();
+      expect(delivery).toMatchObject({ status: "failed", response_code: Number(status) });
+      expect(await target.requests()).toHaveLength(0);
+      await receiver.close();
+    },
+  );
 
-  it("silence, a reset, a refused connection and an unknown host are response_code 0 [G24]", async () => {
+  it("has response_code 0 for silence, a reset, a refused connection and an unknown host [G24]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ webhook_timeout_seconds: 0.2 });
     const hang = await api.receiver(["hang"]);
     const reset = await api.receiver(["reset"]);

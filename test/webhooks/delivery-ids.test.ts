@@ -35,7 +35,7 @@ it("delivery ids differ between sandboxes and after a reset, and sort newest fir
   expect(new Set([...first, ...other, ...again]).size).toBe(first.length * 3);
 });
 
-it("an event of webhook.test points to the test call [interfaces 4]", async () => {
+it("an event of webhook.test names the test call [interfaces 4]", async () => {
   const { status, body } = await control("/default/events", { event: "webhook.test" });
   expect([status, body.field]).toEqual([422, "event"]);
   expect(body.detail).toContain("POST /webhooks/{webhook_id}/test");

@@ -205,7 +205,7 @@ describe("data of events [G25]", () => {
     });
   });
 
-  it("user.created carries user_id, email and created_at, and nothing else [6.2]", async () => {
+  it("user.created contains user_id, email and created_at, and nothing else [6.2]", async () => {
     const { created_at } = await state("GET", "users/usr_cleo");
     await api.trigger({ event: "user.created", for: "usr_cleo" });
     expect(emitted[0]!.data).toEqual({ user_id: "usr_cleo", email: "cleo@acme.test", created_at });
@@ -225,7 +225,7 @@ describe("data of events [G25]", () => {
     });
   });
 
-  it("the OpenAPI document lists what receivers are called with, and every body sent fits it [6.2]", async () => {
+  it("the OpenAPI document lists the webhooks, and every body sent fits it [6.2]", async () => {
     const document = openApiDocument(API, "test") as { webhooks: Record<string, object> };
     expect(Object.keys(document.webhooks)).toEqual([...EVENTS.map(({ name }) => name), "webhook.test"]);
     ajv.addSchema(document, "openapi");
@@ -246,7 +246,7 @@ describe("data of events [G25]", () => {
     }
   });
 
-  it("webhook.test carries what its declaration says [4.21]", async () => {
+  it("webhook.test contains what its declaration says [4.21]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url);
     await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);

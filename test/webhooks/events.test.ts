@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 describe("POST S/events [interfaces 4]", () => {
-  it.each(EVENT_NAMES)("%s can be triggered and carries the fields of its shape [6.1]", async (event) => {
+  it.each(EVENT_NAMES)("triggers %s with the fields of its shape [6.1]", async (event) => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, [event]);
     const deliveries = await api.trigger({ event });
@@ -22,7 +22,7 @@ describe("POST S/events [interfaces 4]", () => {
     expect(Object.values(data)).not.toContain(undefined);
   });
 
-  it("the same seed and clock give the same payload [interfaces 4]", async () => {
+  it("gives the same payload for the same seed and clock [interfaces 4]", async () => {
     const bodies: string[] = [];
     for (const _ of [1, 2]) {
       const again = await startWebhooks({ seed: 5 });
@@ -35,7 +35,7 @@ describe("POST S/events [interfaces 4]", () => {
     expect(bodies[0]).toBe(bodies[1]);
   });
 
-  it("`for` fills the data from the object, and `data` merges over it [interfaces 4]", async () => {
+  it("fills the data from the object `for`, and merges `data` over it [interfaces 4]", async () => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, ["user.updated", "thread.deleted", "user.created"]);
     await api.trigger({ event: "user.updated", for: "usr_cleo", data: { name: "Cleo M." } });
@@ -52,7 +52,7 @@ describe("POST S/events [interfaces 4]", () => {
     expect(Object.keys(data[2])).toEqual(["user_id", "email", "created_at"]);
   });
 
-  it("usage.threshold of an organization and of a key shows their figures [G25]", async () => {
+  it("shows the figures of an organization and of a key in usage.threshold [G25]", async () => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, ["usage.threshold"]);
     await api.trigger({ event: "usage.threshold", for: "org_acme" });
@@ -75,7 +75,7 @@ describe("POST S/events [interfaces 4]", () => {
     });
   });
 
-  it("the organization is the object's, else the given one, else the fixture's first [interfaces 4]", async () => {
+  it("uses the object's organization, else the given one, else the fixture's first [interfaces 4]", async () => {
     const acme = await api.receiver();
     const globex = await api.receiver();
     await api.webhook(acme.url, ["user.created", "message.created"]);
@@ -90,7 +90,7 @@ describe("POST S/events [interfaces 4]", () => {
     expect(await globex.requests()).toHaveLength(2);
   });
 
-  it("the fixture's first organization counts, whatever its id [interfaces 4]", async () => {
+  it("uses the fixture's first organization whatever its id [interfaces 4]", async () => {
     const fixture = {
       organizations: [{ id: "org_zeta" }, { id: "org_alpha" }],
       webhooks: [{ id: "wh_z", organization_id: "org_zeta", events: ["user.created"], active: true }],
@@ -124,8 +124,8 @@ describe("POST S/events [interfaces 4]", () => {
   });
 });
 
-describe("events of real changes [6.1]", () => {
-  it("deleting a thread emits thread.deleted, and no message events [G25, 4.7]", async () => {
+describe("an event of a real change [6.1]", () => {
+  it("is thread.deleted for a deleted thread, and no message events [G25, 4.7]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url, ["thread.deleted", "message.deleted"]);
     await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
@@ -137,7 +137,7 @@ describe("events of real changes [6.1]", () => {
     });
   });
 
-  it("a state call emits what the real change would, and nothing when silent [G18]", async () => {
+  it("is emitted by a state call as by the real change, and not if silent [G18]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url, ["invoice.created", "invoice.paid"]);
     await api.control("POST", "/state/invoices?silent=true", { organization_id: "org_acme", status: "paid" });
@@ -149,7 +149,7 @@ describe("events of real changes [6.1]", () => {
     ]);
   });
 
-  it("file.processed is emitted by the clock, at its due time, and is delivered then [G11]", async () => {
+  it("is emitted by the clock for file.processed, at its due time, and delivered then [G11]", async () => {
     const receiver = await api.receiver([503, 200]);
     const { webhook_id } = await api.webhook(receiver.url, ["file.processed"]);
     const ran = await api.advanceBy("59m");
@@ -185,16 +185,13 @@ describe("events of real changes [6.1]", () => {
       { event: "user.created", data: { emial: 1 } },
       "data.emial is not a field of user.created, whose data has",
     ],
-  ])(
-    "the refusal of %j says which word was wrong, and what was meant [interfaces 4]",
-    async (body, detail) => {
-      const answer = await api.call(undefined, "POST", "/_control/sandboxes/default/events", body);
-      expect(answer.status).toBe(422);
-      expect(answer.body.detail).toContain(detail);
-    },
-  );
+  ])("is refused as %j with the wrong word and the nearest one [interfaces 4]", async (body, detail) => {
+    const answer = await api.call(undefined, "POST", "/_control/sandboxes/default/events", body);
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toContain(detail);
+  });
 
-  it("an event reaches only webhooks of its organization that subscribed to it and are active [6.1]", async () => {
+  it("reaches only subscribed and active webhooks of its organization [6.1]", async () => {
     const receivers = await Promise.all([api.receiver(), api.receiver(), api.receiver(), api.receiver()]);
     await api.webhook(receivers[0]!.url, ["user.created"]);
     await api.webhook(receivers[1]!.url, ["user.deleted"]);
@@ -206,7 +203,7 @@ describe("events of real changes [6.1]", () => {
     expect(counts).toEqual([1, 0, 0, 0]);
   });
 
-  it("a call that waits for attempts ends with a restore, although the restored world makes them again [interfaces 4]", async () => {
+  it("is no longer awaited by a call after a restore, although the restored world sends it again [interfaces 4]", async () => {
     const held: ((status: number) => void)[] = [];
     const receiver = await startReceiver((_request, _body, respond) => void held.push(respond));
     try {
@@ -225,7 +222,7 @@ describe("events of real changes [6.1]", () => {
     }
   });
 
-  it("a change that is refused emits nothing [6.1]", async () => {
+  it("is not emitted for a refused change [6.1]", async () => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, ["thread.deleted"]);
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_ada")).status).toBe(403);

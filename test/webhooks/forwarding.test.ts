@@ -35,8 +35,8 @@ async function forwarding(answers: unknown[] = ["forward"]) {
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-describe("deliveries are answered over a connection that the receiver's side opened [interfaces 11]", () => {
-  it("bytes and headers arrive as they were sent, and the answer is the delivery's [interfaces 11]", async () => {
+describe("a forwarded delivery [interfaces 11]", () => {
+  it("arrives with its bytes and headers, and has the receiver's answer [interfaces 11]", async () => {
     const { follow, answer, webhook, log } = await forwarding();
     const { events, delivery } = await follow();
     expect(events[0]).toEqual({ ready: true });
@@ -67,7 +67,7 @@ describe("deliveries are answered over a connection that the receiver's side ope
     });
   });
 
-  it("retries follow from what was answered; no answer is code 0, and nothing is answered twice [G24, interfaces 11]", async () => {
+  it("is retried by its answer, has code 0 without one, and is answered once [G24, interfaces 11]", async () => {
     const { follow, answer, log } = await forwarding();
     const { delivery } = await follow();
     const triggered = api.trigger();
@@ -86,7 +86,7 @@ describe("deliveries are answered over a connection that the receiver's side ope
     expect(await log()).toMatchObject({ status: "success", attempts: 2 });
   });
 
-  it("without a client, or after it left, the receiver answers 503 [interfaces 11]", async () => {
+  it("is answered 503 without a client, or after it left [interfaces 11]", async () => {
     const { follow, log } = await forwarding();
     expect(await api.trigger()).toMatchObject([{ response_code: 503 }]);
     const { delivery, leave } = await follow();
@@ -97,7 +97,7 @@ describe("deliveries are answered over a connection that the receiver's side ope
     expect(await log()).toMatchObject({ status: "failed" });
   });
 
-  it("a delivery without a signature of one of the sandbox's webhooks is not forwarded [interfaces 11]", async () => {
+  it("is refused without a signature of one of the sandbox's webhooks [interfaces 11]", async () => {
     const { follow, url, answer } = await forwarding();
     const { events, delivery } = await follow();
     const stranger = await fetch(url, { method: "POST", body: "{}" });
@@ -111,7 +111,7 @@ describe("deliveries are answered over a connection that the receiver's side ope
     expect(events).toHaveLength(2);
   });
 
-  it("answers in turn may end with forwarding; a reset ends what follows [interfaces 11]", async () => {
+  it("may follow answers in turn, and ends with a reset [interfaces 11]", async () => {
     const { follow, answer } = await forwarding([500, "forward"]);
     const { delivery } = await follow();
     expect(await api.trigger()).toMatchObject([{ response_code: 500 }]);
@@ -131,7 +131,7 @@ describe("deliveries are answered over a connection that the receiver's side ope
     [{ status: 200, body_base64: "no base64!" }, "body_base64"],
     [{ status: 200, headers: { "bad name": "x" } }, "headers"],
     [{ status: 200, headers: { fine: "line\r\nbreak" } }, "headers"],
-  ])("the answer %j is refused with a sentence and still waited for [interfaces 11]", async (wrong, says) => {
+  ])("refuses the answer %j with a sentence and still waits [interfaces 11]", async (wrong, says) => {
     const { follow, answer } = await forwarding();
     const { delivery } = await follow();
     const triggered = api.trigger();

@@ -111,7 +111,7 @@ describe("one receiver never holds up another [6.4]", () => {
 });
 
 describe("faults that hit deliveries [interfaces 6]", () => {
-  it("status, wire and delay are as if the receiver had answered so; then it is called again [interfaces 6]", async () => {
+  it("look like the receiver's answer with status, wire and delay, then the receiver is called again [interfaces 6]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url);
     const other = await api.receiver();

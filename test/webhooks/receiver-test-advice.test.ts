@@ -47,7 +47,7 @@ async function adviceOn(
   return { ...(await grade(url)).checks[0]!, url };
 }
 
-describe("the advice follows the answer that came", () => {
+describe("the advice of the receiver test", () => {
   const answers: [status: number, headers: Record<string, string>, body: string, advice: RegExp][] = [
     [301, { Location: "/hook/" }, "", /^Register http:\/\/127\.0\.0\.1:\d+\/hook\/ .*with the final slash/],
     [302, { Location: "/login?next=hook" }, "", /login page/],
@@ -68,25 +68,25 @@ describe("the advice follows the answer that came", () => {
     [503, {}, "", /overloaded.*patienceMs/],
     [504, {}, "", /gave up waiting.*answer 2xx/],
   ];
-  it.each(answers)("the advice fits the answer %i %j %s [6.4]", async (status, headers, body, advice) => {
+  it.each(answers)("fits the answer %i %j %s [6.4]", async (status, headers, body, advice) => {
     const found = await adviceOn(status, headers, body);
     expect(found).toMatchObject({ id: "valid-accepted", outcome: "failed" });
     expect(found.advice).toMatch(advice);
   });
 
-  it("no two statuses get the same advice [6.4]", async () => {
+  it("differs for any two statuses [6.4]", async () => {
     const statuses = [301, 400, 401, 404, 405, 409, 411, 413, 415, 422, 500, 502, 503, 504];
     const advices = await Promise.all(statuses.map(async (status) => (await adviceOn(status)).advice));
     expect(new Set(advices).size).toBe(statuses.length);
   });
 
-  it("a late answer gets the advice to store first [6.4]", async () => {
+  it("says to store first for a late answer [6.4]", async () => {
     const { url } = await running({ process: () => new Promise<never>(() => {}) });
     const { advice } = (await grade(url, { timeoutMs: 300 })).checks[0]!;
     expect(advice).toMatch(/^Store the delivery durably.*answer 2xx.*waits 30 s/);
   });
 
-  it("an untrusted certificate, and http mixed up with https, are explained [G24]", async () => {
+  it("explains an untrusted certificate, and http mixed up with https [G24]", async () => {
     const secure = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY });
     const port = await listening(secure);
     const own = (await grade(`https://127.0.0.1:${port}/`)).checks[0]!;
@@ -96,7 +96,7 @@ describe("the advice follows the answer that came", () => {
     expect(tls.advice).toMatch(/speaks plain HTTP/);
   });
 
-  it("an answer that is not HTTP, and a closed connection, are explained [G24]", async () => {
+  it("explains an answer that is not HTTP, and a closed connection [G24]", async () => {
     const other = net.createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-server\r\n"));
     const noHttp = (await grade(`http://127.0.0.1:${await listening(other)}/`)).checks[0]!;
     expect(noHttp.advice).toMatch(/isn't HTTP/);
@@ -105,7 +105,7 @@ describe("the advice follows the answer that came", () => {
     expect(hungUp.advice).toMatch(/closed the connection.*exception, a crash or a restart/);
   });
 
-  it("every check gives the advice for the answer, not for its subject [6.4]", async () => {
+  it("follows the answer, not the check's subject [6.4]", async () => {
     const { url } = await running({
       consider: (_context, { event }) => (event.startsWith("message") ? [502] : null),
     });
@@ -118,7 +118,7 @@ describe("the advice follows the answer that came", () => {
     expect(checkOf(await grade(limited.url), "body-large").advice).toMatch(/Raise the body limit/);
   });
 
-  it("both checks that see a redirect give the same advice [6.4]", async () => {
+  it("is the same in both checks that see a redirect [6.4]", async () => {
     const { url } = await running({ screen: () => [301, "", { Location: "/webhook/" }] });
     const report = await grade(url);
     expect(checkOf(report, "no-redirect").advice).toBe(checkOf(report, "valid-accepted").advice);
@@ -174,7 +174,7 @@ describe("advice names options as the caller's interface does", () => {
       stopped,
     ].join("\n");
 
-  it.each(Object.keys(graders) as (keyof typeof graders)[])("%s [interfaces 14]", async (surface) => {
+  it.each(Object.keys(graders) as (keyof typeof graders)[])("in the %s [interfaces 14]", async (surface) => {
     const texts = await Promise.all(
       receivers.map(async ([, start]) => textOf(await graders[surface](await start()))),
     );
@@ -187,7 +187,7 @@ describe("advice names options as the caller's interface does", () => {
   });
 });
 
-describe("late side effects", () => {
+describe("late side effects in the receiver test", () => {
   const late = (ms: number): Partial<Steps> => ({
     process({ memory }, { delivery_id: id }) {
       if (!memory.known.has(id)) {
@@ -198,14 +198,14 @@ describe("late side effects", () => {
     },
   });
 
-  it("side effects that come after the patience are waited for, and the option is named [6.4]", async () => {
+  it("are awaited after the patience, and the option is named [6.4]", async () => {
     const { url, probe } = await running(late(500));
     const report = await grade(url, { probe, patienceMs: 300, only: ["valid-processed", "duplicate"] });
     expect(report.verdict).toBe("pass");
     expect(checkOf(report, "valid-processed").note).toMatch(/happened .* after the answer.*patienceMs to \d/);
   });
 
-  it("side effects that never come fail, and the option is named [6.4]", async () => {
+  it("fail if they never come, and the option is named [6.4]", async () => {
     const { url, probe } = await running({ process: () => [200] });
     const report = await grade(url, { probe, patienceMs: 50, only: ["valid-processed", "duplicate"] });
     for (const id of ["valid-processed", "duplicate"]) {
@@ -217,7 +217,7 @@ describe("late side effects", () => {
   });
 });
 
-describe("a receiver with a damaged secret, or another way of signing", () => {
+describe("a wrong signature of a receiver", () => {
   const digest = (key: string | Uint8Array, body: Buffer | string) =>
     createHmac("sha256", key).update(body).digest("hex");
   const causes: [name: string, signature: (body: Buffer) => string, cause: RegExp, mend: RegExp][] = [
@@ -260,7 +260,7 @@ describe("a receiver with a damaged secret, or another way of signing", () => {
       /without anything added/,
     ],
   ];
-  it.each(causes)("the grader finds a secret %s [6.3]", async (_name, signature, cause, mend) => {
+  it.each(causes)("is explained by a secret %s [6.3]", async (_name, signature, cause, mend) => {
     const { url } = await running({
       isSigned: (context) => sentSignature(context) === signature(context.body),
     });
@@ -272,7 +272,7 @@ describe("a receiver with a damaged secret, or another way of signing", () => {
     expect(JSON.stringify(report)).not.toContain(SECRET.slice(6));
   });
 
-  it("an unrelated secret gets no invented cause [6.3]", async () => {
+  it("has no invented cause for an unrelated secret [6.3]", async () => {
     const { url } = await running({ isSigned: () => false });
     const { detail, advice } = (await grade(url)).checks[0]!;
     expect(detail).not.toContain("accepts a delivery with another signature");
@@ -280,7 +280,7 @@ describe("a receiver with a damaged secret, or another way of signing", () => {
   });
 });
 
-describe("checks that cannot be made from outside", () => {
+describe("checks that are impossible from outside", () => {
   it("are listed once, with where to look in the code [6]", async () => {
     const { url } = await running();
     const { manual_checks } = await grade(url, { only: ["valid-accepted"] });

@@ -120,7 +120,7 @@ const PROXIED: readonly Entry[] = DISGUISES.flatMap(({ label, headers }) => {
 describe.each([
   { check: "signature-wrong-secret", entries: SECRETS },
   { check: "signature-behind-proxy", entries: PROXIED },
-])("each entry of $check bites [6]", ({ check, entries }) => {
+])("each forgery of $check finds a flaw [6]", ({ check, entries }) => {
   it(`${check} sends exactly one forgery for each entry [6]`, async () => {
     const taken = await takers(check, entries);
     expect(taken.filter((labels) => labels.length !== 1)).toEqual([]);

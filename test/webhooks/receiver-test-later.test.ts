@@ -59,7 +59,7 @@ const READING = ["late-effects"];
 
 describe("a 503 to every delivery", () => {
   it.each(SENDING.filter((id) => !READING.includes(id)))(
-    "%s is not observable [interfaces 2]",
+    "makes %s not observable [interfaces 2]",
     async (check) => {
       const { report, found } = await gradeBy(check, { takes: () => true, ...later({ from: 2 }) });
       expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringContaining("503") });
@@ -68,7 +68,7 @@ describe("a 503 to every delivery", () => {
     },
   );
 
-  it("does not stop the run once it passes [interfaces 2]", async () => {
+  it("does not stop the run if it ends in time [interfaces 2]", async () => {
     // Those of the check, of its look whether another delivery is taken, and of one more.
     const { report, found } = await gradeBy("body-utf8", later({ from: 2, times: 3 }));
     expect(found.outcome).toBe("not-observable");
@@ -76,7 +76,7 @@ describe("a 503 to every delivery", () => {
   });
 });
 
-describe("a 503 to one kind of delivery is its answer", () => {
+describe("a 503 to one kind of delivery", () => {
   const of = (refuses: (context: Context) => boolean): Partial<Steps> => ({
     consider: (context) => (refuses(context) ? [503] : null),
   });
@@ -94,27 +94,30 @@ describe("a 503 to one kind of delivery is its answer", () => {
           context.memory.known.has(payload.delivery_id) ? [503] : RIGHT_STEPS.process(context, payload),
       },
     ],
-  ])("%s fails [interfaces 2]", async (check, steps) => {
+  ])("fails %s [interfaces 2]", async (check, steps) => {
     const { found } = await gradeBy(check, steps);
     expect(found).toMatchObject({ outcome: "failed", detail: expect.stringContaining("503") });
   });
 
-  it("a deferred forgery does not count as accepted [interfaces 2]", async () => {
+  it("does not count as accepting a forgery [interfaces 2]", async () => {
     const { found } = await gradeBy("signature-behind-proxy", { refuseSignature: () => [503] });
     expect(found.outcome).toBe("passed");
   });
 });
 
 describe("a 503 to some deliveries", () => {
-  it.each(LATER)("connection-reuse blames no connection for a %s [interfaces 2]", async (_name, answer) => {
-    const { found } = await gradeBy("connection-reuse", {
-      screen: alternating(answer),
-    });
-    expect(found).toMatchObject({ outcome: "passed", detail: expect.stringMatching(/^2 deliveries/) });
-  });
+  it.each(LATER)(
+    "blames no connection in connection-reuse for a %s [interfaces 2]",
+    async (_name, answer) => {
+      const { found } = await gradeBy("connection-reuse", {
+        screen: alternating(answer),
+      });
+      expect(found).toMatchObject({ outcome: "passed", detail: expect.stringMatching(/^2 deliveries/) });
+    },
+  );
 
   it.each([...LATER, ["429", [429]] satisfies (typeof LATER)[number]])(
-    "connection-reuse claims nothing where the first is answered %s [interfaces 2]",
+    "claims nothing in connection-reuse if the first is answered %s [interfaces 2]",
     async (_name, answer) => {
       const { found } = await gradeBy("connection-reuse", later({ from: 2, times: 1, answer }));
       expect(found.outcome).toBe("not-observable");
@@ -122,12 +125,12 @@ describe("a 503 to some deliveries", () => {
     },
   );
 
-  it("forgery-before-original is not observable with a deferred forgery [interfaces 2]", async () => {
+  it("makes forgery-before-original not observable if it answers the forgery [interfaces 2]", async () => {
     const { found } = await gradeBy("forgery-before-original", later({ from: 2, times: 1 }));
     expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringContaining("forged") });
   });
 
-  it("a receiver that answers 503 to more than three at once passes [interfaces 2]", async () => {
+  it("passes for more than three deliveries at once [interfaces 2]", async () => {
     let busy = 0;
     const { url, probe, close } = await startReceiver(SECRET, {
       screen({ response }) {
@@ -151,17 +154,17 @@ describe("a 503 to some deliveries", () => {
     expect(withOutcome(report, "not-observable").filter((id) => id !== "long-memory")).toEqual([]);
   });
 
-  it("malformed-json is not observable when the next answer is 429 [interfaces 2]", async () => {
+  it("makes malformed-json not observable if the next answer is 429 [interfaces 2]", async () => {
     const { found } = await gradeBy("malformed-json", later({ from: 3, answer: SLOW_DOWN }));
     expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringMatching(/400.*429/) });
   });
 
-  it("a receiver that answers 503 after malformed JSON fails [interfaces 2]", async () => {
+  it("fails after malformed JSON [interfaces 2]", async () => {
     const { found } = await gradeBy("malformed-json", later({ from: 3, times: 1 }));
     expect(found).toMatchObject({ outcome: "failed", detail: expect.stringContaining("503") });
   });
 
-  it("a probe's count includes the deliveries sent for comparison [interfaces 2]", async () => {
+  it("does not affect a probe's count, which includes the deliveries sent for comparison [interfaces 2]", async () => {
     const { url, probe, close } = await startReceiver(SECRET, { refuseSignature: () => [503] });
     const server = http.createServer(async (_request, response) => {
       const ids = (await (await fetch(probe)).json()) as string[];
@@ -177,7 +180,7 @@ describe("a 503 to some deliveries", () => {
     ]);
   });
 
-  it("a rate-limited receiver is not diagnosed [6.3]", async () => {
+  it("gets no diagnosis if it is 429 [6.3]", async () => {
     let requests = 0;
     const { url, close } = await startReceiver(SECRET, {
       screen() {

@@ -51,13 +51,13 @@ describe("long-memory repeats a delivery behind others", () => {
     expect(detail).toMatch(/^a repetition behind 7 others, and one after \d+(\.\d)? s, had no side effect$/);
   });
 
-  it("reports behind how many deliveries one was forgotten [interfaces 14]", async () => {
+  it("reports after how many deliveries one was forgotten [interfaces 14]", async () => {
     const { outcome, detail } = await gradeMemory({ remembers: OTHERS });
     expect(outcome).toBe("failed");
     expect(detail).toBe("a repetition behind 7 others was processed again");
   });
 
-  it("does not count deliveries that the receiver failed at [interfaces 14]", async () => {
+  it("does not count deliveries that the receiver failed [interfaces 14]", async () => {
     const { detail, between } = await gradeMemory({ answer: (n) => (n % 2 === 0 ? [500] : null) });
     expect(between).toHaveLength(OTHERS);
     expect(detail).toContain("behind 4 others, ");
@@ -67,7 +67,7 @@ describe("long-memory repeats a delivery behind others", () => {
     [429, { "Retry-After": "60" }],
     [503, { "Retry-After": "60" }],
     [503, {}],
-  ])("and sends no more to one that asks for time: %i %j [interfaces 14]", async (status, headers) => {
+  ])("stops sending to a receiver that asks for time: %i %j [interfaces 14]", async (status, headers) => {
     const { outcome, detail, between } = await gradeMemory({ answer: () => [status, "", headers] });
     // Those that travelled at the same time.
     expect(between).toHaveLength(4);

@@ -72,7 +72,7 @@ function forgetsWhatWasLeft(): Partial<Steps> {
   };
 }
 
-describe("each part of a check finds a flaw that its other parts miss", () => {
+describe("a part of a check", () => {
   it.each<[check: string, flaw: string, steps: Partial<Steps>]>([
     [
       "header-name-case",
@@ -121,7 +121,7 @@ describe("each part of a check finds a flaw that its other parts miss", () => {
         },
       },
     ],
-  ])("6 %s finds one that %s", async (check, _flaw, steps) => {
+  ])("of %s finds a receiver that %s [6]", async (check, _flaw, steps) => {
     expect((await gradeBy(check, steps)).outcome).toBe("failed");
   });
 });
@@ -143,7 +143,7 @@ function resetting(times: number) {
   return { counted, steps };
 }
 
-describe("connection-reuse", () => {
+describe("the check connection-reuse", () => {
   it("tolerates a single broken connection [6]", async () => {
     const { outcome, detail } = await gradeBy("connection-reuse", resetting(1).steps);
     expect([outcome, detail]).toEqual([

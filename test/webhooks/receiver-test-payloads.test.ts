@@ -55,7 +55,7 @@ const isData = new Map(
 );
 isData.set("user.created", ajv.compile(USER_CREATED));
 
-describe("payloads of the grader", () => {
+describe("a payload of the receiver test", () => {
   const sent: Sent[] = [];
   let receiver: RunningReceiver;
   beforeAll(async () => {
@@ -80,13 +80,13 @@ describe("payloads of the grader", () => {
       }
     });
 
-  it("every payload has exactly the five fields, except in extra-fields [6.2]", () => {
+  it("has exactly the five fields, except in extra-fields [6.2]", () => {
     const misfits = bodies().filter((payload) => !isEnvelope(payload));
     expect(misfits.map((payload) => payload["api_version"])).toEqual(["2031-01-01"]);
     expect(bodies().length).toBeGreaterThan(150);
   });
 
-  it("the data of every event is as declared, field by field [6.2, G25, interfaces 14]", () => {
+  it("has data as declared, field by field, for every event [6.2, G25, interfaces 14]", () => {
     const seen = new Set<string>();
     const misfits: unknown[] = [];
     for (const { event, data, api_version } of bodies()) {
@@ -105,12 +105,12 @@ describe("payloads of the grader", () => {
     expect([...isData.keys()].filter((name) => !seen.has(name))).toEqual([]);
   });
 
-  it("exactly one body is not JSON, and it is signed correctly [6.2]", () => {
+  it("is not JSON exactly once, and signed correctly then [6.2]", () => {
     const broken = sent.filter(({ body }) => !body.toString("utf8").trim().endsWith("}"));
     expect(broken.map(({ isSigned }) => isSigned)).toEqual([true]);
   });
 
-  it("genuine deliveries have the service's five headers in its spelling, and keep connections [6.2, interfaces 14]", () => {
+  it("has the service's five headers in its spelling, on kept connections [6.2, interfaces 14]", () => {
     const genuine = sent.filter(({ isSigned, body }) => isSigned && body.toString("utf8").endsWith("}"));
     const kept = genuine.filter(({ headers }) => headerOf(headers, "Connection") === "keep-alive");
     expect(kept.length).toBeGreaterThan(50);

@@ -48,7 +48,7 @@ function count(reports: readonly ReceiverReport[], verdict: ReceiverReport["verd
   return reports.filter((report) => report.verdict === verdict).length;
 }
 
-describe("sound receivers pass every check", () => {
+describe("a sound receiver passes every check", () => {
   for (const { name, notes = [] } of INSTALLED) {
     it(`${name} [6]`, async () => {
       const report = await pool.resultOf(name);
@@ -64,9 +64,9 @@ describe("sound receivers pass every check", () => {
   }
 });
 
-describe("every flaw is found, and nothing else fails", () => {
+describe("a flawed receiver", () => {
   for (const { name, fails, mayFail = [] } of FLAWS) {
-    it(`a receiver that ${name} fails its check [6]`, async () => {
+    it(`that ${name} fails its check and no other [6]`, async () => {
       const report = await pool.resultOf(name);
       const failed = withOutcome(report, "failed");
       expect(failed.filter((id) => !mayFail.includes(id)).sort()).toEqual([...fails].sort());
@@ -85,7 +85,7 @@ describe("every flaw is found, and nothing else fails", () => {
     });
   }
 
-  it("no flaw is missed and no sound receiver fails [6]", async () => {
+  it("is never missed, and no sound one fails [6]", async () => {
     const flawed = await Promise.all(FLAWS.map(async ({ name }) => pool.resultOf(name)));
     const sound = await Promise.all(INSTALLED.map(async ({ name }) => pool.resultOf(name)));
     const table = [
@@ -101,7 +101,7 @@ describe("every flaw is found, and nothing else fails", () => {
     expect(SOUND.length).toBeGreaterThanOrEqual(20);
   });
 
-  it("there is a flawed receiver for every check [6]", () => {
+  it("exists for every check [6]", () => {
     const found = new Set(FLAWS.flatMap((flaw) => flaw.fails));
     const ids = CHECKS.map((check) => check.id);
     expect(ids.filter((id) => !found.has(id))).toEqual(["signature-upper-case"]);

@@ -92,7 +92,7 @@ function busyWith(status: number, workMs: number): Partial<Steps> {
 
 describe("a sound receiver does not fail", () => {
   it.each([{ form: "ids" }, { form: "a count" }])(
-    "a receiver that works long after its answer, seen through $form [interfaces 2]",
+    "if it works long after its answer, seen through $form [interfaces 2]",
     async ({ form }) => {
       const { url, probe } = await running(queueing(20));
       const seen = form === "ids" ? probe : await countOf(probe);
@@ -101,14 +101,14 @@ describe("a sound receiver does not fail", () => {
   );
 
   it.each([409, 503])(
-    "a receiver that answers %i to a copy of a delivery in progress [interfaces 2]",
+    "if it answers %i to a copy of a delivery in progress [interfaces 2]",
     async (status) => {
       const { url, probe } = await running(busyWith(status, 40));
       expect(failures(await grade({ url, probe, patienceMs: 5000 }))).toEqual([]);
     },
   );
 
-  it("a receiver that answers 429 at first passes [interfaces 2]", async () => {
+  it("if it answers 429 at first [interfaces 2]", async () => {
     let requests = 0;
     const { url, probe } = await running({
       screen() {
@@ -119,14 +119,14 @@ describe("a sound receiver does not fail", () => {
     expect(failures(await grade({ url, probe }))).toEqual([]);
   });
 
-  it("a 429 to only the forged delivery is not a refusal [interfaces 2]", async () => {
+  it("if it answers 429 only to the forged delivery, which is not a refusal [interfaces 2]", async () => {
     const { url } = await running({ refuseSignature: () => [429, "later", { "Retry-After": "0.1" }] });
     // Each forged one would be sent until the patience ends.
     const found = failures(await grade({ url, only: ["signature-missing"] }));
     expect(found.find((text) => text.startsWith("signature-missing"))).toContain("429");
   });
 
-  it("deliveries from elsewhere do not disturb a probe that lists ids [interfaces 2]", async () => {
+  it("if deliveries from elsewhere are in a probe that lists ids [interfaces 2]", async () => {
     const { url, probe } = await running();
     let n = 0;
     const busy = await countOf(probe, (ids) => [
@@ -139,7 +139,7 @@ describe("a sound receiver does not fail", () => {
   });
 
   it.each([{ form: "ids" }, { form: "a count" }])(
-    "a receiver that ignores the events after a user's creation, seen through $form [interfaces 2]",
+    "if it ignores events after a user's creation, seen through $form [interfaces 2]",
     async ({ form }) => {
       const { url, probe } = await running({
         process: (context, payload) =>
@@ -150,7 +150,7 @@ describe("a sound receiver does not fail", () => {
     },
   );
 
-  it("a receiver that repeats the refused signature passes [interfaces 2]", async () => {
+  it("if it repeats the refused signature [interfaces 2]", async () => {
     const { url } = await running({
       refuseSignature: (context) => [401, `${sentSignature(context)} is wrong`],
     });
@@ -165,7 +165,7 @@ describe("a sound receiver does not fail", () => {
     expect(failures(await grade({ url, only }))).toEqual([]);
   });
 
-  it("a receiver that is still starting is waited for [interfaces 2]", async () => {
+  it("if it is still starting, which is waited for [interfaces 2]", async () => {
     const placeholder = http.createServer();
     const port = await listening(placeholder);
     await new Promise((resolve) => placeholder.close(resolve));

@@ -50,7 +50,7 @@ const NEED_A_PROBE = [
   "late-effects",
 ];
 
-describe("side effects", () => {
+describe("side effects in the receiver test", () => {
   it("are not observable without a probe, never passed [6.4]", async () => {
     const { url } = await running(SECRET, { process: () => [200] });
     const report = await grade({ url });
@@ -93,7 +93,7 @@ describe("side effects", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("that come after the answer are waited for [6.4]", async () => {
+  it("are awaited if they come after the answer [6.4]", async () => {
     const { url, probe } = await running(SECRET, {
       process({ memory }, { delivery_id: id }) {
         if (!memory.known.has(id)) {
@@ -106,7 +106,7 @@ describe("side effects", () => {
     expectFullPass(await grade({ url, probe, settleMs: 120, patienceMs: 3000 }));
   });
 
-  it("a receiver that deduplicates by the unsigned header passes with a note [6.4]", async () => {
+  it("are found if a receiver deduplicates by the unsigned header, which is noted [6.4]", async () => {
     const { url, probe } = await running(SECRET, {
       process({ memory, request }) {
         const id = String(request.headers["x-service-delivery"]);
@@ -125,7 +125,7 @@ describe("side effects", () => {
     expect(duplicate!.note).toContain("deduplicate by the body's delivery_id");
   });
 
-  it("a receiver that answers 5xx first and deletes failed ids passes [6.4]", async () => {
+  it("are found if a receiver answers 5xx first and deletes failed ids [6.4]", async () => {
     const { url, probe } = await running(SECRET, {
       process({ memory }, { delivery_id: id }) {
         const attempt = Number(memory.scratch.get(id) ?? 0) + 1;
@@ -143,7 +143,7 @@ describe("side effects", () => {
     expect(report.checks.find((check) => check.id === "retry-after-5xx")!.outcome).toBe("passed");
   });
 
-  it("a receiver that answers 2xx at the sixth attempt passes [6.4]", async () => {
+  it("are found if a receiver answers 2xx at the sixth attempt [6.4]", async () => {
     const { url, probe } = await running(SECRET, {
       process(context, payload) {
         const { scratch, known } = context.memory;
@@ -170,8 +170,8 @@ async function translatedProbe(probe: string, write: (ids: string[]) => string):
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-describe("grading ends early and says why", () => {
-  it("a receiver that is down is one clear error [6]", async () => {
+describe("the receiver test ends early with the reason", () => {
+  it("if the receiver is down [6]", async () => {
     const { url, close } = await startReceiver(SECRET);
     await close();
     const report = await grade({ url });
@@ -181,14 +181,14 @@ describe("grading ends early and says why", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("no check is graded when nothing is accepted [6]", async () => {
+  it("if nothing is accepted, without grading any check [6]", async () => {
     const { url, probe } = await running(SECRET, { isSigned: () => false });
     const report = await grade({ url, probe });
     expect(report.checks.find((check) => check.id === "signature-missing")!.outcome).toBe("not-observable");
     expect(report.stopped).toContain("doesn't accept a valid delivery");
   });
 
-  it("nothing is sent after a 410 to a genuine delivery [3.3]", async () => {
+  it("after a 410 to a genuine delivery [3.3]", async () => {
     let deliveries = 0;
     const { url } = await running(SECRET, {
       process: () => {
@@ -202,7 +202,7 @@ describe("grading ends early and says why", () => {
     expect(report.stopped).toContain("410");
   });
 
-  it("a receiver that goes down during the run fails, and the rest is not run [6]", async () => {
+  it("if the receiver goes down during the run, which fails it [6]", async () => {
     const flaw = FLAWS.find(({ name }) => name === "goes down with malformed JSON")!;
     const { url } = await running(SECRET, flaw.steps);
     const report = await grade({ url });
@@ -222,7 +222,7 @@ describe("grading ends early and says why", () => {
       write: (socket: net.Socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nshort"),
       status: 0,
     },
-  ])("$trouble ends in time [6.4]", async ({ write, status }) => {
+  ])("in time for $trouble [6.4]", async ({ write, status }) => {
     const server = net.createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => write(socket));
@@ -237,7 +237,7 @@ describe("grading ends early and says why", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("an aborted run rejects with the signal's reason [6]", async () => {
+  it("if it is aborted, with the signal's reason [6]", async () => {
     const { url } = await running(SECRET, { process: () => new Promise<never>(() => {}) });
     const controller = new AbortController();
     const grading = grade({ url, signal: controller.signal });
@@ -252,7 +252,7 @@ describe("grading ends early and says why", () => {
     { url: "http://127.0.0.1/", secret: "" },
     { url: "http://127.0.0.1/", probe: "processed" },
     { url: "http://127.0.0.1/", timeoutMs: 0 },
-  ])("wrong usage is distinguished from a failing receiver: %j [G23]", async (options) => {
+  ])("if it is used wrongly, which is not a failing receiver: %j [G23]", async (options) => {
     await expect(grade(options)).rejects.toThrow(ReceiverTestUsageError);
   });
 });

@@ -35,7 +35,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     ]);
   });
 
-  it("answers come in turn and the last one repeats; PATCH begins again [interfaces 4]", async () => {
+  it("answers come in turn and the last one repeats, and PATCH begins again [interfaces 4]", async () => {
     const { id, url } = await api.receiver([500, { status: 202, delay: "1ms" }, 204]);
     const statuses = async (n: number) => {
       const found: number[] = [];
@@ -49,7 +49,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     expect(await statuses(3)).toEqual([409, 200, 200]);
   });
 
-  it("reset breaks the connection, hang keeps it open and silent [interfaces 4]", async () => {
+  it("reset breaks the connection, and hang keeps it open and silent [interfaces 4]", async () => {
     const reset = await api.receiver(["reset"]);
     await expect(post(reset.url, "{}")).rejects.toThrow();
     const hang = await api.receiver(["hang"]);
@@ -96,7 +96,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     expect((await api.control("GET", `/receivers/${own.id}`)).text).not.toContain("my own");
   });
 
-  it("receivers are listed, shown and deleted; then they are 404 [interfaces 4]", async () => {
+  it("receivers are listed, shown and deleted, and then 404 [interfaces 4]", async () => {
     const first = await api.receiver();
     await api.advance(1000);
     const second = await api.receiver();
@@ -123,7 +123,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     expect(answer.body.field).toContain(field.split("[")[0]!);
   });
 
-  it("a receiver takes any Host and Origin: it plays a partner's endpoint [interfaces 7]", async () => {
+  it("a receiver accepts any Host and Origin, since it plays a partner's endpoint [interfaces 7]", async () => {
     const { url, requests } = await api.receiver();
     const status = await new Promise<number>((resolve, reject) => {
       const request = httpRequest(
@@ -138,7 +138,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     expect(await requests()).toHaveLength(1);
   });
 
-  describe("in shared mode [interfaces 7]", () => {
+  describe("receivers in shared mode [interfaces 7]", () => {
     const token = "a-token-of-this-test";
     const authorization = { authorization: `Bearer ${token}` };
     let shared: WebhookBench;
@@ -158,7 +158,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     }
 
     it.each(["127.0.0.1", "localhost", "sandbox.example.test"])(
-      "a receiver can be called at the URL that it was given by the name of %s [interfaces 7]",
+      "can be called at the given URL by the name of %s [interfaces 7]",
       async (host) => {
         const named = `${host}:${new URL(shared.url).port}`;
         const { body } = await control("POST", "/receivers", {});
@@ -169,7 +169,7 @@ describe("receivers inside the server [interfaces 4]", () => {
       },
     );
 
-    it("nothing else of this server can be called, nor another's port [interfaces 7]", async () => {
+    it("are the only part of this server that can be called [interfaces 7]", async () => {
       const { port } = new URL(shared.url);
       const { id } = (await control("POST", "/receivers", {})).body;
       for (const place of [
@@ -187,7 +187,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     });
   });
 
-  it("a reset closes receivers and forgets what reached them [interfaces 4]", async () => {
+  it("a reset closes receivers and deletes their requests [interfaces 4]", async () => {
     const { id, url } = await api.receiver();
     await post(url, "{}");
     await api.control("POST", "/reset", {});
@@ -235,7 +235,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     }
   });
 
-  it("a body beyond the limit is refused and not kept [interfaces 4]", async () => {
+  it("a body beyond the limit is refused and not stored [interfaces 4]", async () => {
     const { url, requests } = await api.receiver();
     const outcome = await post(url, "x".repeat(11 * 1024 * 1024)).then(
       ({ status }) => status,
@@ -247,7 +247,7 @@ describe("receivers inside the server [interfaces 4]", () => {
 });
 
 describe("the outbox [interfaces 4]", () => {
-  it("holds the e-mails of the sandbox, newest first, until a reset [G15]", async () => {
+  it("contains the e-mails of the sandbox, newest first, until a reset [G15]", async () => {
     const { world } = api.understudy.sandboxes.get("default")!;
     world.transact((tx) => sendEmail(tx, { to: "ops@acme.test", subject: "One", body: "first" }));
     await api.advance(60_000);
@@ -265,7 +265,7 @@ describe("the outbox [interfaces 4]", () => {
     expect((await api.control("GET", "/outbox")).body).toEqual({ items: [], total: 0 });
   });
 
-  it("keeps the newest thousand [G15]", async () => {
+  it("keeps the newest thousand e-mails [G15]", async () => {
     const { world } = api.understudy.sandboxes.get("default")!;
     world.transact((tx) => {
       for (let i = 0; i < 1200; i++) sendEmail(tx, { to: "a@b.test", subject: String(i), body: "" });

@@ -14,7 +14,7 @@ const ROUNDS = Number(process.env["REDELIVERY_ROUNDS"] ?? 50);
 const minutes = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
 
 describe("webhooks.redeliver [G24]", () => {
-  it("a redelivery that fails leaves the pending retry as it was; one that succeeds cancels it [G24]", async () => {
+  it("leaves the pending retry if it fails, and cancels it if it succeeds [G24]", async () => {
     const receiver = await api.receiver([500, 502, 200]);
     const { webhook_id } = await api.webhook(receiver.url);
     const { delivery_id } = (await api.trigger())[0]!;
@@ -38,7 +38,7 @@ describe("webhooks.redeliver [G24]", () => {
     expect((await api.call("ada", "POST", path)).status).toBe(422);
   });
 
-  it("a delivery's log keeps the newest hundred attempts, and its count all of them [G24]", async () => {
+  it("adds to a delivery's log of the newest hundred attempts, and to its count of all [G24]", async () => {
     const receiver = await api.receiver([500]);
     const { webhook_id } = await api.webhook(receiver.url);
     const { delivery_id } = (await api.trigger())[0]!;
@@ -49,7 +49,7 @@ describe("webhooks.redeliver [G24]", () => {
     expect(body.attempt_log.map(({ kind }: { kind: string }) => kind)).not.toContain("first");
   });
 
-  it("redeliveries count as attempts and do not shorten the schedule [G24]", async () => {
+  it("counts as an attempt and does not shorten the schedule [G24]", async () => {
     const receiver = await api.receiver([500]);
     const { webhook_id } = await api.webhook(receiver.url);
     const { delivery_id } = (await api.trigger())[0]!;
@@ -60,7 +60,7 @@ describe("webhooks.redeliver [G24]", () => {
     expect(await receiver.requests()).toHaveLength(9);
   });
 
-  it("a redelivery that is answered 410 disables the webhook [G24]", async () => {
+  it("disables the webhook if it is answered 410 [G24]", async () => {
     const receiver = await api.receiver([500, 410]);
     const { webhook_id } = await api.webhook(receiver.url);
     const { delivery_id } = (await api.trigger())[0]!;
@@ -72,7 +72,7 @@ describe("webhooks.redeliver [G24]", () => {
     expect((await api.call("ada", "GET", "/webhooks")).body.data[0].active).toBe(false);
   });
 
-  it("rounds of twenty redeliveries at once: none lost, none doubled [G24]", async () => {
+  it("is made once for each of twenty calls at the same time [G24]", async () => {
     let hits = 0;
     let succeedAt = Number.POSITIVE_INFINITY;
     const receiver = await startReceiver((_request, _body, respond) => {
@@ -106,7 +106,7 @@ describe("webhooks.redeliver [G24]", () => {
 });
 
 describe("webhooks.test [4.21]", () => {
-  it("webhooks.test sends webhook.test, also to an inactive webhook, and answers its delivery [G23, 4.21]", async () => {
+  it("sends webhook.test, also to an inactive webhook, and answers its delivery [G23, 4.21]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url);
     await api.call("ada", "PUT", `/webhooks/${webhook_id}`, { active: false });
@@ -128,7 +128,7 @@ describe("webhooks.test [4.21]", () => {
     expect(await api.deliveries(webhook_id)).toEqual([body.data]);
   });
 
-  it("a test that fails is a delivery like any other: listed, and tried again [G23]", async () => {
+  it("makes a delivery that is listed and retried if it fails [G23]", async () => {
     const receiver = await api.receiver([500, 200]);
     const { webhook_id } = await api.webhook(receiver.url);
     const { body } = await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);
@@ -138,8 +138,8 @@ describe("webhooks.test [4.21]", () => {
   });
 });
 
-describe("when a delivery is seen [G24]", () => {
-  it("one delivery per event and webhook, listed once its first attempt has ended [G24]", async () => {
+describe("a list of deliveries [G24]", () => {
+  it("has one delivery per event and webhook, once its first attempt has ended [G24]", async () => {
     const waiting: ((status: number) => void)[] = [];
     const receiver = await startReceiver((_request, _body, respond) => waiting.push(respond));
     const other = await api.receiver();
@@ -157,7 +157,7 @@ describe("when a delivery is seen [G24]", () => {
     await receiver.close();
   });
 
-  it("first attempts of one webhook never overtake each other [6.4]", async () => {
+  it("has the first attempts of one webhook in their order [6.4]", async () => {
     const seen: string[] = [];
     const receiver = await startReceiver((_request, body, respond) => {
       seen.push(JSON.parse(body.toString()).data.email);

@@ -172,8 +172,8 @@ class Run {
 
 const RUNS = Number(process.env["WEBHOOK_MODEL_RUNS"] ?? 60);
 
-describe("the retry lifecycle against a model [G24]", () => {
-  it("exact due times, never more than six scheduled attempts, success final, reset and 410 cancel [G24]", async () => {
+describe("the retries of a delivery [G24]", () => {
+  it("follow a model: due times, at most six attempts, success final, reset and 410 cancel [G24]", async () => {
     const api = await startWebhooks({ settings: { journal_limit: 10 } });
     // Nobody's rate window is the matter here.
     await api.control("PATCH", "/state/organizations/org_acme", {

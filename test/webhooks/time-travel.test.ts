@@ -38,8 +38,8 @@ async function startGate() {
   };
 }
 
-describe("snapshots with deliveries in flight [interfaces 4]", () => {
-  it("restoring brings a pending retry back, to be made at its instant again [interfaces 4]", async () => {
+describe("a delivery in progress [interfaces 4]", () => {
+  it("is restored with its pending retry, which is made at its instant again [interfaces 4]", async () => {
     const api = await start();
     const receiver = await api.receiver([500, 200]);
     const { webhook_id } = await api.webhook(receiver.url);
@@ -58,7 +58,7 @@ describe("snapshots with deliveries in flight [interfaces 4]", () => {
     expect((await receiver.requests()).map(({ headers }) => headers["x-service-delivery"])).toHaveLength(3);
   });
 
-  it("an attempt that a restore overtakes leaves no trace, and one in the snapshot is made again [interfaces 4]", async () => {
+  it("leaves no trace if a restore comes meanwhile, and is made again if it is in the snapshot [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     const { webhook_id } = await api.webhook(gate.url);
@@ -80,7 +80,7 @@ describe("snapshots with deliveries in flight [interfaces 4]", () => {
     expect((await api.deliveries(webhook_id))[0]).toMatchObject({ status: "failed", attempts: 1 });
   });
 
-  it("attempts that a restore finds waiting are made again, in their order [interfaces 4]", async () => {
+  it("is made again in its order if it waited at a restore [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     await api.webhook(gate.url);
@@ -105,7 +105,7 @@ describe("snapshots with deliveries in flight [interfaces 4]", () => {
     expect(told).toEqual(asked);
   });
 
-  it("a fork carries pending retries on its own, and deleting it cancels them [interfaces 4]", async () => {
+  it("has its own pending retries in a fork, which end with it [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     await api.webhook(gate.url);
@@ -135,7 +135,7 @@ describe("snapshots with deliveries in flight [interfaces 4]", () => {
     expect(gate.bodies).toHaveLength(3);
   });
 
-  it("a reset during an attempt ends it, and the world starts again [interfaces 4]", async () => {
+  it("ends with a reset [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     await api.webhook(gate.url);

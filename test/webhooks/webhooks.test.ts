@@ -10,7 +10,7 @@ afterEach(() => api.close());
 const input = { url: "https://partner.example/hooks", events: ["user.created", "thread.deleted"] };
 
 describe("webhooks.create [4.21]", () => {
-  it("webhooks.create answers the webhook of 2.12 with its secret, once [4.21]", async () => {
+  it("answers the webhook of 2.12 with its secret, once [4.21]", async () => {
     const { status, body } = await api.call("ada", "POST", "/webhooks", {
       ...input,
       description: "CRM",
@@ -34,7 +34,7 @@ describe("webhooks.create [4.21]", () => {
     expect(changed.text).not.toContain("whsec_");
   });
 
-  it("active is true and the description empty where they are not given [G23]", async () => {
+  it("makes it active with an empty description by default [G23]", async () => {
     const { body } = await api.call("dan", "POST", "/webhooks", input);
     expect(body.data).toMatchObject({ active: true, description: "" });
   });
@@ -65,7 +65,7 @@ describe("webhooks.create [4.21]", () => {
 });
 
 describe("webhooks.list [4.21]", () => {
-  it("webhooks and deliveries of one instant on a frozen clock are listed newest first too [G23]", async () => {
+  it("orders webhooks and deliveries of one instant newest first [G23]", async () => {
     const made: string[] = [];
     for (let i = 0; i < 12; i++) made.unshift((await api.webhook(input.url)).webhook_id);
     const { data } = (await api.call("dan", "GET", "/webhooks")).body;
@@ -80,7 +80,7 @@ describe("webhooks.list [4.21]", () => {
     expect(deliveries.map(({ delivery_id }) => delivery_id)).toEqual(delivered);
   });
 
-  it("webhooks.list shows the organization's own, newest first, with last_delivery [4.21]", async () => {
+  it("has the organization's own webhooks, newest first, with last_delivery [4.21]", async () => {
     const first = await api.webhook(input.url);
     await api.advance(1000);
     const second = await api.webhook(input.url);
@@ -106,7 +106,7 @@ describe("webhooks.list [4.21]", () => {
 });
 
 describe("webhooks.update and webhooks.delete [4.21]", () => {
-  it("webhooks.update changes what is given and nothing else [4.21]", async () => {
+  it("changes the given fields only [4.21]", async () => {
     const { webhook_id } = await api.webhook(input.url);
     const { status, body } = await api.call("ada", "PUT", `/webhooks/${webhook_id}`, { description: "new" });
     expect(status).toBe(200);
@@ -126,7 +126,7 @@ describe("webhooks.update and webhooks.delete [4.21]", () => {
     expect((await api.call("ada", "GET", "/webhooks")).body.data[0].url).toBe(input.url);
   });
 
-  it("webhooks.delete takes its deliveries along, and a second time finds nothing [4.21]", async () => {
+  it("deletes the deliveries too, and answers 404 a second time [4.21]", async () => {
     const answer = await api.call("ada", "DELETE", "/webhooks/wh_ops");
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ status: "success", data: { webhook_id: "wh_ops", deleted: true } });
@@ -140,14 +140,14 @@ describe("webhooks.update and webhooks.delete [4.21]", () => {
     ["POST", "/webhooks/wh_ops/test", undefined],
     ["GET", "/webhooks/wh_ops/deliveries", undefined],
     ["POST", "/webhooks/wh_ops/deliveries/del_failed/redeliver", undefined],
-  ])("another organization's webhook is 404 to %s %s [G23]", async (method, path, body) => {
+  ])("answers 404 to %s %s of another organization's webhook [G23]", async (method, path, body) => {
     const { status, body: answer } = await api.call("eve", method, path, body);
     expect(status).toBe(404);
     expect(answer.error.code).toBe("RESOURCE_NOT_FOUND");
     expect(answer.error.details).toEqual({ webhook_id: "wh_ops" });
   });
 
-  it("a webhook belongs to the organization that the key acts in at that moment [G23]", async () => {
+  it("applies to the organization in which the key acts at that moment [G23]", async () => {
     await api.call("ada", "PUT", "/v1/user/current-organization", { organization_id: "org_initech" });
     expect((await api.call("ada", "GET", "/webhooks")).body.data).toEqual([]);
     const { webhook_id } = await api.webhook(input.url);
@@ -155,8 +155,8 @@ describe("webhooks.update and webhooks.delete [4.21]", () => {
   });
 });
 
-describe("deliveries of the reference world [4.21]", () => {
-  it("a delivery says when it was delivered, or when it failed and when it is tried again [2.12]", async () => {
+describe("a delivery of the reference world [4.21]", () => {
+  it("says when it was delivered, or when it failed and is retried [2.12]", async () => {
     expect(await api.deliveries("wh_ops")).toEqual([
       {
         delivery_id: "del_failed",
@@ -178,7 +178,7 @@ describe("deliveries of the reference world [4.21]", () => {
     ]);
   });
 
-  it("webhooks.redeliver refuses a success and an unknown delivery [G23]", async () => {
+  it("is not redelivered if it succeeded or is unknown [G23]", async () => {
     const success = await api.call("ada", "POST", "/webhooks/wh_ops/deliveries/del_ok/redeliver");
     expect(success.status).toBe(422);
     expect(success.body.error.details).toEqual({ field: "status", value: "success" });
@@ -187,7 +187,7 @@ describe("deliveries of the reference world [4.21]", () => {
     expect(unknown.body.error.details).toEqual({ delivery_id: "del_none" });
   });
 
-  it("webhooks.redeliver works on an inactive webhook, under the same id and with the same bytes [G24]", async () => {
+  it("is redelivered for an inactive webhook, under the same id and with the same bytes [G24]", async () => {
     const receiver = await api.receiver([500, 200]);
     await api.call("ada", "PUT", "/webhooks/wh_ops", { url: receiver.url });
     const path = "/webhooks/wh_ops/deliveries/del_failed/redeliver";
