@@ -86,8 +86,7 @@ export function apiPage({ paths, components }: ApiDocument): string {
 Every operation of the emulated API, generated from the [OpenAPI document](openapi.json), which has every detail
 (\`understudy openapi\` prints it). Scenarios, journal and coverage use the same operation ids.
 
-- Links after a summary: the section of the [reference](reference/service-api.md), then the [assumptions](reference/assumptions.md)
-  where it is silent.
+- A summary ends with links to its section of the [reference](reference/service-api.md) and to our [assumptions](reference/assumptions.md).
 - Fields: \`*\` is required; no type means text; \`org_…\` is an id with this prefix; "date" is an ISO 8601 date (the whole UTC day)
   or date-time; \`{…}\` is an object.
 - Path parameters: ${pathParameters(calls.map(({ call }) => call))}.
@@ -98,7 +97,12 @@ Every operation of the emulated API, generated from the [OpenAPI document](opena
 ${sections.join("\n")}
 ## Records
 
-${records.map((record) => recordSection(record, shown)).join("\n")}`;
+[Errors](errors-and-limits.md#three-envelopes) and [events](webhooks.md#what-is-sent) have pages of their own.
+
+${records
+  .filter(([name]) => !/^(Error[ABC]|WebhookEvent)$/.test(name))
+  .map((record) => recordSection(record, shown))
+  .join("\n")}`;
 }
 
 function resolveShared(responses: Call["responses"], shared: Call["responses"]): Call["responses"] {

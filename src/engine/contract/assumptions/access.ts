@@ -6,10 +6,10 @@ export const ACCESS: readonly Assumption[] = [
     id: "G01",
     topic: "Token exchange",
     chosen:
-      "POST /v1/auth/token exchanges an API key for an HS256 access token and a refresh token, which lives 30 days and can be used once at POST /v1/auth/refresh. A reset ends every token.",
+      "POST /v1/auth/token exchanges an API key for an HS256 access token and a refresh token, which lives 30 days and works once at POST /v1/auth/refresh. A reset ends every token.",
     details: [
-      "The key is a header or, with precedence, `api_key` in the body. After a refresh the old access token lives on until it expires.",
-      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A credential that is missing, unknown, unsigned, expired, from before a reset, of another signer or algorithm is 401; one that is not text is 422.",
+      "The key is `api_key` in the body, else a header. After a refresh the old access token works until it expires.",
+      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A missing or invalid credential is 401; one that is not text is 422.",
     ],
   },
   {
@@ -18,7 +18,7 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "A user has a role per organization (owner, admin, member) and capabilities; owners and admins have all of them. Of several credentials, api-key comes before X-API-Key before Authorization.",
     details: [
-      "4.3, 4.10 (in the current organization), 4.15 and 4.16 require an owner or admin, deleting a thread its owner or one of these; everything else membership of the path's or the resource's organization.",
+      "4.3, 4.10 (in the current organization), 4.15 and 4.16 need an owner or admin, deleting a thread its owner or one of these, everything else a member of the path's or the resource's organization.",
       "Without credentials: upload URLs (G13), shared links (G19), and the token endpoints (G01).",
     ],
   },
@@ -28,9 +28,9 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "An unknown organization is 404, a foreign one 403 ORGANIZATION_ACCESS_DENIED, a missing role or capability 403 INSUFFICIENT_PERMISSIONS, unless the reference says otherwise.",
     details: [
-      "4.1: a foreign session is 403 `SESSION_ACCESS_DENIED`. 4.4: anything foreign or unknown is 404 with `collection_id`. 4.5: an unknown organization is 403 like a foreign one, so that no one can find out which exist.",
-      "4.12: a user from outside gets 404 `DASHBOARD_NOT_FOUND`, a member without `report-create` 403, then an unknown link is 404 with `link_id`.",
-      "4.8 writes its codes in upper case in envelope B, as its 404 does.",
+      "4.1: a foreign session is 403 `SESSION_ACCESS_DENIED`. 4.4: anything foreign or unknown is 404 with `collection_id`. 4.5: an unknown organization is 403 like a foreign one.",
+      "4.12: a user from outside gets 404 `DASHBOARD_NOT_FOUND`, a member without `report-create` 403, and a member with it 404 with `link_id` for an unknown link.",
+      "4.8 writes its codes in upper case in envelope B.",
     ],
   },
   {
@@ -38,9 +38,7 @@ export const ACCESS: readonly Assumption[] = [
     topic: "Order of checks",
     chosen:
       "Route, faults, credentials, rate limit, readable body, shape, existence and access, spending (only 4.19 is billable), the operation's own rules.",
-    details: [
-      "An unknown path (404 `RESOURCE_NOT_FOUND`) or method (405 `METHOD_NOT_ALLOWED` with `Allow`) does not count against a rate. [The steps](../errors-and-limits.md#why-was-this-answered) have the other answers.",
-    ],
+    details: ["[The steps](../errors-and-limits.md#why-was-this-answered) have the answers."],
   },
   {
     id: "G05",
@@ -48,25 +46,23 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "The operation's own envelope with RATE_LIMIT_EXCEEDED (and Retry-After) or SPENDING_LIMIT_EXCEEDED, and the figures in the details.",
     details: [
-      "Rate: `{limit, window_seconds, retry_after_seconds}`. Spending: `{scope, monthly_limit, current_usage}` with the scope `organization`, `api_total` or `api_key`, refused if usage had reached the limit before the request.",
+      "Rate: `{limit, window_seconds, retry_after_seconds}`. Spending: `{scope, monthly_limit, current_usage}`; refused if usage had reached the limit before the request.",
       "In envelope B the type is `rate_limit_error` and the code `rate_limit_exceeded`.",
     ],
   },
   {
     id: "G06",
     topic: "Where envelope C is used",
-    chosen: "By the token endpoints, and with a setting for every 401 and 403.",
-    details: [
-      "The token endpoints' other errors in C are `ValidationError` (422) and `RateLimitError` (429).",
-    ],
+    chosen: "In errors of the token endpoints, and with a setting in every 401 and 403.",
+    details: ["Its other `error_type`s are `ValidationError` (422) and `RateLimitError` (429)."],
   },
   {
     id: "G07",
     topic: "Rate headers",
     chosen:
-      "Both families on every counted response; a fixed minute of the sandbox's clock per API key; a token budget that is shown and never refuses.",
+      "Every counted response has both families. The window is a fixed minute of the sandbox's clock per API key. A token budget is shown and never refuses.",
     details: [
-      "A session token counts on its key, against the plan of the key's current organization.",
+      "A session token counts on its key; the limit is that of the key's current organization.",
       "The plain family's reset is a Unix time in seconds, the other's a duration such as `41s` or `1m0s`. The token budget is 1,000 times the request limit, is spent by the total tokens of 4.19 and stops at 0.",
     ],
   },
@@ -74,9 +70,9 @@ export const ACCESS: readonly Assumption[] = [
     id: "G08",
     topic: "Malformed values",
     chosen:
-      "422 INVALID_INPUT with the field and the value as sent, for ids, enumerations, page sizes, offsets and dates. Integers of 2^53 and beyond are refused everywhere, since clients read them differently.",
+      "422 INVALID_INPUT with the field and the value as sent, for ids, enumerations, page sizes, offsets and dates. Integers of 2^53 and beyond are refused everywhere.",
     details: [
-      "A field is written like `inputs[0].role`. The value of a query or form is the text sent, a JSON number as it was written (`1e309`, `1.50`), a missing one null.",
+      "A field is written like `inputs[0].role`. The value of a query or form is the text sent, a JSON number is as it was written (`1e309`, `1.50`), a missing value null.",
       "The smallest page is 1; years are 1 to 9999. `action_type` of 4.15 is open: an unknown one finds nothing. A user's id may begin with `usr_` or `uid_`.",
       "In envelope B the type is `invalid_request_error`, and `param` names the field.",
     ],
@@ -87,8 +83,8 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A. Unknown body fields and query parameters are ignored, with a warning in the journal.",
     details: [
-      "404 and 405 of G04 are in A as well, with the type `client_error`. JSON is UTF-8; another charset is 415.",
-      "With `unknown_fields` at `reject` the first of them is 422 and named, in C in `detail`.",
+      "An unknown path or method is in A as well, with the type `client_error`. JSON is UTF-8; another charset is 415.",
+      "With `unknown_fields` at `reject` the first one is named in a 422, in C in `detail`.",
     ],
   },
   {
@@ -108,14 +104,12 @@ export const ACCESS: readonly Assumption[] = [
   {
     id: "G32",
     topic: "Organization of a request",
-    chosen:
-      "The path's, else the key's current one; changing the current organization changes the calling key only.",
-    details: ["An access token counts as its key."],
+    chosen: "The path's, else the key's current one. 4.5 changes the calling key only.",
   },
   {
     id: "G41",
     topic: "Challenge of a 401",
     chosen:
-      'Every 401 carries `WWW-Authenticate: Bearer realm="service"`, since HTTP asks for one and clients of some platforms fail without.',
+      'Every 401 has `WWW-Authenticate: Bearer realm="service"`, as HTTP requires; some clients fail without it.',
   },
 ];

@@ -8,14 +8,14 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "A top-level department has depth 0 and its own id as path; colors are #rrggbb; an unknown or foreign parent is 404.",
     details: [
-      "A child's path is its parent's and its own id, `dept_acme/dept_eng`. A move does not change the number of members. The 404 of a parent has `new_parent_id`.",
+      "A child's path is its parent's path and its own id: `dept_acme/dept_eng`. A move does not change `member_count`. The 404 of a parent has `new_parent_id`.",
     ],
   },
   {
     id: "G11",
     topic: "File processing",
     chosen:
-      "Progress is linear on the sandbox's clock through parsing, chunking and embedding. A failure (G34) keeps the progress reached; completion emits file.processed. Pictures, archives and unknown bytes fail as an unsupported file type when parsing ends.",
+      "Progress is linear on the sandbox's clock through parsing, chunking and embedding. A failure (G34) keeps the progress reached; completion emits file.processed. Pictures, archives and unknown bytes fail when parsing ends, as an unsupported file type.",
     details: [
       "`parsing` lasts until 15 percent, `chunking` until 40, `embedding` until the end. A failure sets `error_message` and `completed_at`, and `current_step` to null.",
     ],
@@ -24,55 +24,55 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G12",
     topic: "Putting a file into a store",
     chosen:
-      "POST of a file_id to the store's files is 202 with the processing status; for a file that is already there 200, and nothing restarts. The status of a file in an unknown store is FILE_NOT_IN_STORE as well.",
+      "POST of a file_id to the store's files is 202 with the processing status, or 200 for a file that is already there, whose processing does not restart. The status of a file in an unknown store is FILE_NOT_IN_STORE too.",
     details: ["An unknown store or file is 404 `RESOURCE_NOT_FOUND` with `store_id` or `file_id`."],
   },
   {
     id: "G13",
     topic: "Uploads",
     chosen:
-      "Upload URLs point to this server and use the Google Cloud Storage resumable protocol, with a token in place of credentials. Registering compares what was announced with what arrived. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an empty file is complete from the start.",
+      "Upload URLs point to this server and use the Google Cloud Storage resumable protocol, with a token in place of credentials. Registering compares the arrived bytes with the announcement. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an empty file is complete from the start.",
     details: [
-      "PUT the whole file, or chunks with `Content-Range`, which are answered 308 and `Range`; `bytes */N` asks how much has arrived; a chunk that leaves a gap stores nothing. DELETE cancels with 499, later PUTs are 404; an expired URL is 410.",
-      "Registering is 201, and 200 with the same file if repeated. A difference from the announcement is 422 with its field; an incomplete upload is 422 with `gcs_path`. Every new file emits `file.uploaded`.",
+      "A chunk is answered with 308 and `Range`; `bytes */N` asks how much has arrived; a chunk that leaves a gap stores nothing. DELETE cancels with 499, later PUTs are 404; an expired URL is 410.",
+      "Registering is 201, and 200 with the same file if repeated. A difference is 422 with its field, an incomplete upload 422 with `gcs_path`. Every new file emits `file.uploaded`.",
     ],
   },
   {
     id: "G14",
     topic: "Connector jobs",
     chosen:
-      "Jobs run on the sandbox's clock to an end that is fixed when they start (G34: which fail). A connection has one running job per type. Cancelling is a POST and gives the status cancelled.",
+      "Jobs run on the sandbox's clock; their end is fixed when they start (G34: which ones fail). A connection has one running job per type. Cancelling is a POST.",
     details: [
-      "A cancelled job's duration is the time it ran. Cancelling a job that is not running is 422 with `status`, a second running job 422 with `connection_id`, an unknown connection or job 404 with its id's name.",
-      "`duration` is in whole seconds, null while running, and null is last in each order; bytes and rows grow with time. The dates filter `start_time`. `order_by` is `-start_time` unless given.",
+      "A cancelled job's duration is the time it ran. Cancelling a job that is not running is 422 with `status`, a second running job 422 with `connection_id`, an unknown connection or job 404.",
+      "`duration` is in whole seconds, null while running, and null is last in each order; bytes and rows grow with time. The default of `order_by` is `-start_time`.",
     ],
   },
   {
     id: "G15",
     topic: "Connector notifications",
     chosen:
-      "Rules of type webhook or email name connector outcomes or events of 6.1. Each notification is sent once, unsigned. A test calls the webhook, and e-mail goes to the sandbox's outbox.",
+      "Rules name outcomes of connector jobs or events of 6.1. Each notification is sent once, unsigned; e-mail goes to the sandbox's outbox.",
     details: [
-      "The config is empty at first; another type is 422. Outcomes of jobs are `connector.job.succeeded` and `connector.job.failed`.",
-      "A test's `success` is false without a 2xx. Without `url` it calls the first webhook rule's, and without a rule it is 422.",
+      "The config is empty at first. Outcomes are `connector.job.succeeded` and `connector.job.failed`.",
+      "A test's `success` is false without a 2xx. Without `url` and without a webhook rule it is 422.",
     ],
   },
   {
     id: "G16",
     topic: "Meeting sessions",
     chosen:
-      "A session is running or completed; stop is idempotent. Transcripts, status and logs stream in order of arrival as server-sent events that resume with Last-Event-ID.",
+      "A session is running or completed; stop is idempotent. Transcripts, status and logs are server-sent events in order of arrival, resumed with Last-Event-ID.",
     details: [
-      "Members may read and export; its owner and the organization's owners and admins may stop and delete. `POST …/stop` answers the session. Streams end when the session has.",
+      "Members may read and export; the session's owner and the organization's owners and admins may stop and delete it. Streams end when the session has ended.",
     ],
   },
   {
     id: "G17",
     topic: "Transcriptions",
     chosen:
-      "A transcription that is not completed is 422, and completes on the sandbox's clock. The actions link to paragraphs, SRT and VTT, which exist. Redaction headers name the policies.",
+      "A transcription completes on the sandbox's clock; until then it is 422. The linked actions (paragraphs, SRT, VTT) exist. Redaction headers name the policies.",
     details: [
-      "It is completed `transcription_seconds` after it began, in a fixture after the fixture's epoch, and then has as many sentences as fit into its audio, unless it has some already.",
+      "It completes `transcription_seconds` after it began (in a fixture: after the epoch), and then has as many sentences as fit into its audio, unless it had some.",
       'The 422 has the details `{field: "status", value}`. Times in bodies come from the seed. A foreign transcription is 404 with `transcription_id`.',
     ],
   },
@@ -82,7 +82,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Through the control API's state calls, which emit the events and audit entries of a real change.",
     details: [
-      "We invent no endpoint for users, messages, threads, assistants and invoices. An assistant's history outlives it, and begins with `created`. A foreign or unknown assistant is 404.",
+      "Such are users, messages, threads, assistants and invoices. An assistant's history outlives it, and begins with `created`. A foreign or unknown assistant is 404.",
     ],
   },
   {
@@ -95,10 +95,10 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G20",
     topic: "Model responses",
     chosen:
-      "Reply rules decide; otherwise a deterministic text quotes the best passage of each attached file and repeats a line of the conversation. Tokens are bytes divided by four, rounded up.",
+      "Reply rules decide; otherwise a text from the seed quotes the best passage of each attached file and repeats a line of the conversation. Tokens are bytes divided by four, rounded up.",
     details: [
-      "[Fixtures](../fixtures.md#every-key) have the form of a reply rule; its `delay` is on the wall clock. Inputs come back with ids `msg_…`. Tokens are counted over all input texts and the output; the cost is tokens / 1000 x `cost_per_1k_tokens` in CHF, to six decimals.",
-      "Rare words count more when a passage is chosen; at most the last ten files are quoted, word for word. From the second turn on the text repeats the user's previous message. System messages do not change it.",
+      "[Fixtures](../fixtures.md#every-key) shows a reply rule; its `delay` is on the wall clock. Inputs come back with ids `msg_…`. All input texts and the output count; the cost is tokens / 1000 x `cost_per_1k_tokens` in CHF, to six decimals.",
+      "Rare words count more when a passage is chosen; at most the last ten files are quoted. From the second turn on the text repeats the user's previous message. System messages do not change it.",
       "An unknown or inactive model is 422 with `model`, an unknown file 404. Both forms of a message may be mixed.",
     ],
   },
@@ -106,41 +106,39 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G21",
     topic: "Model listing",
     chosen: "Active models in display order, the same under /v1 and /v2.",
-    details: [
-      "The envelope of 2.8 without `organization_id`, in the order of 4.18. All organizations have all models.",
-    ],
+    details: ["The envelope of 2.8 without `organization_id`. All organizations have all models."],
   },
   {
     id: "G22",
     topic: "The announced model endpoint",
     chosen: "404 as in production, until the preview is switched on.",
     details: [
-      "The 404 comes after the credentials, and its message says that the endpoint is announced. With the preview, a user from outside gets 403 `INSUFFICIENT_PERMISSIONS`.",
+      "Credentials are checked first. With the preview, a user from outside gets 403 `INSUFFICIENT_PERMISSIONS`.",
     ],
   },
   {
     id: "G26",
     topic: "Outpainting",
     chosen:
-      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, and `image/jpg` is a JPEG. Animated images cannot be decoded.",
+      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images cannot be decoded.",
     details: [
-      "A field of the other provider, a picture that cannot be decoded (`image_file`) and more than 40 megapixels after growing (the largest side) are 422 with the field; another type is 415, a file over the limit 413.",
-      "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has these names too.",
+      "A field of the other provider, a picture that cannot be decoded (`image_file`) and more than 40 megapixels after growing (the largest side) are 422 with the field; another type is 415.",
+      "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (default `1024x1024`) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has these names too.",
     ],
   },
   {
     id: "G27",
     topic: "Organization types, other 404s",
     chosen:
-      "company and personal; a missing resource without a code of its own is RESOURCE_NOT_FOUND with the path parameter in the details.",
+      "Types are company and personal. A missing resource without a code of its own is RESOURCE_NOT_FOUND with the path parameter in the details.",
   },
   {
     id: "G28",
     topic: "Orders, dates, search",
     chosen:
-      "Logs newest first, ties by id; a date without time is the whole UTC day; CSV values stay as they are unless formulas are disarmed.",
+      "Logs are newest first, ties by id. A date without time is the whole UTC day. CSV values stay as they are unless the setting disarms formulas.",
     details: [
-      "Transcripts are ordered by `start_time`. Start and end are included; a start after the end is 422 with the start's field. `search_term` is a part, case ignored. The exported file is named by the sandbox's day. TXT exports round times down and have no heading; SRT texts are `speaker: text`.",
+      "Transcripts are ordered by `start_time`. A range includes its start and end; a start after the end is 422 with the start's field. `search_term` ignores case. The exported file is named by the sandbox's day. TXT exports round times down and have no heading; SRT texts are `speaker: text`.",
     ],
   },
   {
@@ -149,18 +147,18 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Reparenting and state calls on departments, users, roles and stores write organization entries; assistants write their history and a change log.",
     details: [
-      "A reparent writes `department` / `reparented`: entity is the moved department, target the new parent (empty at the top), values both parents' ids, actor the caller. A move to the present parent changes and writes nothing.",
-      "State calls write `created`, `updated` and `deleted`, or the word of 4.15: `reparented`, `deactivated` and `reactivated` (an account or a department), `assigned` and `unassigned` (a role; another role is both). A capability is a `permission` that is granted or denied. Their actor is `?actor=usr_…`, else the organization's owner. Entries keep names as they were.",
+      "A reparent writes `department` / `reparented`: the entity is the moved department, the target the new parent (empty at the top), the values both parents' ids, the actor the caller. A move to the present parent changes and writes nothing.",
+      "State calls write `created`, `updated` and `deleted`, or the word of 4.15: `reparented`, `deactivated` and `reactivated` (an account or a department), `assigned` and `unassigned` (a role; another role is both). A capability is a `permission` that is granted or denied. Entries keep names as they were.",
     ],
   },
   {
     id: "G33",
     topic: "Usage figures",
     chosen:
-      "No limit is null; two decimals are shown and statuses decided before rounding; past months use today's limits.",
+      "A missing limit is null. Two decimals are shown, and statuses decided before rounding. Past months use today's limits.",
     details: [
       "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond it the budget is 0. `overall_status` is the worst of organization, total and keys.",
-      "Keys with a limit or any spending in the organization are listed by id, and `total_keys` counts those; a key's limit belongs to organization and key together. The spending of a deleted key still counts in its months, under its last name and without a limit; a new key with its id begins with nothing.",
+      "Keys with a limit or any spending in the organization are listed by id, and `total_keys` counts those; a key may have another limit in each organization. The spending of a deleted key still counts in its months, under its last name and without a limit; a new key with its id has none.",
     ],
   },
   {
@@ -169,18 +167,18 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "A file that is empty, or whose content is not of its type, fails when parsing ends, one without text when chunking ends, one without words when embedding ends; error_message says why.",
     details: [
-      "For `application/octet-stream` and a form's file without a Content-Type the file name decides. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes is processed by its type.",
-      "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` syncs again everything since the last one.",
-      "With `live_meetings` on, every running meeting gets a line each 9 to 16 seconds of the sandbox's clock; every 500 lines it slows down by half.",
+      "For `application/octet-stream` and a form's file without a Content-Type the file name decides the type. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A fixture's file without bytes is processed by its type.",
+      "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` job syncs everything since the last one again.",
+      "With `live_meetings` on, every running meeting gets a line each 9 to 16 seconds of the sandbox's clock; after each 500 lines, half as often.",
     ],
   },
   {
     id: "G35",
     topic: "Context window, vision",
     chosen:
-      "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A picture is described by format, size and dominant colours. For a model with vision: false in the fixture, which no answer shows, it is 422 with the field of its file_id.",
+      "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A picture is described by format, size and dominant colours. For a model with vision: false in the fixture, which no answer shows, a picture is 422 with the field of its file_id.",
     details: [
-      "PNG, JPEG, WebP and GIF files of up to 25 MiB are decoded; any other image is described as unreadable, one that was never uploaded from the seed.",
+      "PNG, JPEG, WebP and GIF files of up to 25 MiB are decoded. Any other image is described as unreadable; one without bytes is described from the seed.",
     ],
   },
   {
@@ -189,7 +187,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "With `invoicing` on, every organization that spent anything in a month gets an invoice when the month ends on the sandbox's clock. Three days later it is paid, or fails if the organization's monthly limit was reached in that month, with the events of 6.1.",
     details: [
-      "The amount is the month's spending, to the centime and at least one; the status is `draft` in between. An invoice that a state call settles or deletes does not change again. With the setting off, invoices and payments pause.",
+      "The amount is the month's spending, to the centime and at least one; the status is `draft` until the payment. An invoice that a state call settles or deletes does not change again. With the setting off, invoices and payments pause.",
     ],
   },
   {
@@ -199,7 +197,7 @@ export const RESOURCES: readonly Assumption[] = [
       "A key works only while its user is a member of the organization it acts in. Afterwards every operation refuses it like a non-member, by default with 403 ORGANIZATION_ACCESS_DENIED (4.10, 4.19, lists of models and webhooks), until 4.5 changes its organization.",
     details: [
       "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. A session token of the key can do what the key can.",
-      "Deleting a record deletes everything that belongs to it, timers included: an organization's departments, files, threads with messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with sessions and rate windows. A new record with such an id begins with nothing. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
+      "Deleting a record deletes everything that belongs to it, timers included: an organization's departments, files, threads with messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with sessions and rate windows. A new record with the same id starts empty. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
     ],
   },
   {
@@ -215,7 +213,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "If-None-Match decides before If-Modified-Since. Amounts below a hundredth have six decimals in the details of errors. Titles are ordered by code point. An arrow inside a subtitle is pulled apart.",
     details: [
-      "A date that is none of HTTP's three spellings counts as not sent.",
+      "A date in none of HTTP's three formats is ignored.",
       "`-->` becomes `-- >`. A track may be in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
     ],
   },
@@ -223,17 +221,17 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G40",
     topic: "Seeded histories",
     chosen:
-      "Audit logs, change logs and assistants' histories of a fixture are those of possible operations: replayed from an invented beginning, they end in the fixture's present.",
+      "The generated audit logs, change logs and assistants' histories of a fixture are a possible past: applied to an invented beginning, they lead to the fixture's state.",
     details: [
-      "Departments, people and values change in a possible order. A present user, department or store that began within a log's time was created in it; everything else in it is gone today, and changes of present records were reverted.",
-      "A change log contains the entries of present assistants' histories. Entries that a fixture writes out stay as they are.",
+      "A user, department or store of the fixture that is younger than the log is created in it. Anything else that the log creates it also deletes, and other changes of the fixture's records it reverts.",
+      "A change log contains the entries of the histories of the fixture's assistants. Entries that a fixture writes out stay as they are.",
     ],
   },
   {
     id: "G42",
     topic: "End of an event stream",
     chosen:
-      "A stream whose meeting has ended closes; a client that comes back with the id of its last event, or for a stream without any event, is answered 204, which ends its retries.",
+      "A stream closes when its meeting has ended. A client that then returns with the id of its last event, or to a stream without any event, is answered 204, which ends its retries.",
   },
   {
     id: "G43",
@@ -241,7 +239,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "`X-Goog-Hash` (`crc32c`, `md5`) and `Content-MD5` on the last request of an upload are compared with all its bytes: another digest, or one that is not base64 of its length, is 400 `INVALID_DIGEST` with the header; nothing is stored, and the upload begins again.",
     details: [
-      "Each of several values must be right; other algorithms and the headers of earlier requests are ignored. For a form they are those of its file.",
+      "Each of several values must be right; other algorithms and the headers of earlier requests are ignored.",
     ],
   },
   {
@@ -250,7 +248,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Names, e-mail addresses, titles and file names that a fixture, `fixture generate` or a state call leaves out come from @faker-js/faker with the sandbox's seed: valid, plausible in the locale, and distinct where they must be.",
     details: [
-      "The same seed and record give the same values. Addresses are in the domain `example.test`, valid for a name in any script, and unique per user. English replaces missing data of a locale.",
+      "The same seed and record give the same values. E-mail addresses are in the domain `example.test`, valid for a name in any script. English replaces missing data of a locale.",
     ],
   },
 ];

@@ -8,8 +8,8 @@ export const WEBHOOKS: readonly Assumption[] = [
     chosen:
       "Webhooks belong to the key's current organization; creation is 201, everything else 200; the secret is shown once.",
     details: [
-      "`active` is true and `description` empty by default. A change may be partial and answers without the secret. A test and a redelivery answer their delivery once the attempt has ended.",
-      "A URL is absolute, http or https, without credentials; events are known, each once, at least one. A foreign webhook is 404; redelivering a success is 422 with `status`.",
+      "A change may be partial and answers without the secret. A test and a redelivery answer with their delivery once the attempt has ended.",
+      "A URL is absolute, http or https, without credentials. The list of events has known ones, each once. A foreign webhook is 404; redelivering a success is 422 with `status`.",
       "Lists are newest first. `last_delivery` is the latest attempt's time or null. Successes have `delivered_at`, failures `last_attempt` and `next_retry`.",
     ],
   },
@@ -17,10 +17,10 @@ export const WEBHOOKS: readonly Assumption[] = [
     id: "G24",
     topic: "Delivery lifecycle",
     chosen:
-      "Each retry is due after the end of the previous attempt. Redirects and silence are failures. 410 disables the webhook and cancels pending retries. Attempts of one delivery run one after the other; concurrent redeliveries behind one that succeeds are refused.",
+      "Each retry is due after the end of the previous attempt. Redirects and silence are failures. 410 disables the webhook and cancels pending retries. Attempts of one delivery run one after the other; once one succeeds, redeliveries that waited behind it are refused.",
     details: [
       "[Attempts](../webhooks.md#attempts) has failures, due times and the effects of redeliveries, 410, `active: false`, deletion and a changed URL. The last failure has the `next_retry` null.",
-      "The body's bytes are the same each time. An attempt that an advance makes has its due time. A redelivery counts in `attempts`.",
+      "An attempt that an advance makes has its due time. A redelivery counts in `attempts`.",
     ],
   },
   {
@@ -29,8 +29,8 @@ export const WEBHOOKS: readonly Assumption[] = [
     chosen:
       "The object's public fields with its id as <resource>_id; usage events once per crossing, scope and month.",
     details: [
-      "[Events](../events.md) lists the fields. `thread.deleted` has only two ids, and its messages emit no events. A jump over both `usage.threshold` (80 percent) and `usage.limit` (100) emits both, the threshold first.",
-      "`user.verified` is emitted when a user's `verified` becomes true. An invoice's status is `draft`, `paid` or `failed`.",
+      "[Events](../events.md) lists the fields. The messages of a deleted thread emit no events. A jump over both `usage.threshold` (80 percent) and `usage.limit` (100) emits both, the threshold first.",
+      "`user.verified` is emitted when a user's `verified` becomes true.",
     ],
   },
 ];
