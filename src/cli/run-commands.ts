@@ -93,7 +93,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     // The bundle omits yargs's language files, and this text differs between those files and the code of yargs.
     .updateStrings({ "Implications failed:": "Missing dependent arguments:" })
     .version(packageJson.version)
-    .usage("$0 <command>\n\nA stateful sandbox of an AI platform's HTTP API.")
+    .usage("$0 <command>\n\nA local mock server for the AI platform's HTTP API.")
     .option("json", { type: "boolean", default: false, describe: "Print the result as JSON", global: true })
     .strict()
     .parserConfiguration({ "populate--": true })

@@ -188,7 +188,7 @@ export function readClock(text: string): ClockSetting {
   if (text === "frozen") return { mode: "frozen" };
   if (text.startsWith("frozen@")) {
     const now = parseInstant(text.slice("frozen@".length));
-    if (now === undefined) throw new UsageError(`--clock: "${text.slice(7)}" is not a ISO 8601 instant`);
+    if (now === undefined) throw new UsageError(`--clock: "${text.slice(7)}" is not an ISO 8601 instant`);
     return { mode: "frozen", now };
   }
   if (text.startsWith("x")) return { mode: "scaled", rate: readRate(text) };

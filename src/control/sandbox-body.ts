@@ -119,7 +119,7 @@ async function openOrigin(server: ControlServer, sandbox: Sandbox): Promise<void
   } catch (error) {
     if (!(error instanceof NoPortError)) throw error;
     throw new Problem("no-port", {
-      detail: `No port could be opened for ${sandbox.name} (${error.message}), and no sandbox was made. Delete sandboxes that have an origin, or omit \`origin\` and use the base URL.`,
+      detail: `No port could be opened for ${sandbox.name} (${error.message}), so no sandbox was created. Delete sandboxes that have an origin, or omit \`origin\` and use the base URL.`,
     });
   }
   // It was deleted meanwhile, by another call.

@@ -41,7 +41,7 @@ const redeliver = sandboxCommand({
     ...FILTER,
     again: {
       type: "boolean",
-      describe: "With ids: also those that were delivered, as if a receipt was lost",
+      describe: "With ids: also redeliver those that succeeded, as if their answer was lost",
     },
   },
   check({ ids, "all-failed": all }) {

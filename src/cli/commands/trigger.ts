@@ -18,7 +18,7 @@ export const triggerCommand = sandboxCommand({
     organization: text("The organization whose webhooks receive it, by id"),
     count: number("How many events", { default: 1 }),
     rate: text("With --count: the maximum per second, such as 5/s"),
-    duplicate: flag("Deliver each twice, with the same id and bytes, as if a receipt was lost"),
+    duplicate: flag("Deliver each twice, with the same id and bytes, as if an answer was lost"),
     shuffle: flag("With --count: deliver in another order than that of the events"),
     expect: choice(["success"], "Exit 1 if an attempt fails, or if no webhook receives the event"),
   },

@@ -36,7 +36,7 @@ export function mcpServer(reach: ToolServer, version: string): McpServer {
     { name: "understudy-sandbox", title: "Understudy", version },
     {
       instructions:
-        "A stateful sandbox of an AI platform's HTTP API. Work in a sandbox of your own (create_sandbox), send requests with call_api, ask list_journal and explain_request why an answer was given.",
+        "A local mock server for the AI platform's HTTP API. Work in a sandbox of your own (create_sandbox), send requests with call_api, ask list_journal and explain_request why an answer was given.",
     },
   );
   for (const tool of TOOLS) addTool(server, tool, reach);

@@ -58,7 +58,7 @@ export const VIEWS: readonly View[] = [
   {
     id: "client",
     title: "Client test",
-    about: "Use your application by hand, and see how it takes failures",
+    about: "Use your application by hand, and see how it handles failures",
     icon: "M4 3h9v14H4zM13 6h3v11h-3M6.5 9l2 2l3-4",
   },
   {

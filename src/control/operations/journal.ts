@@ -142,7 +142,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       const entry = journal.find(id);
       if (entry !== undefined) return renderEntry(entry);
       throw new Problem("unknown-entry", {
-        detail: `The journal has no ${id.slice(0, 100)}; ${describeLostEntries(journal.dropped)} lost to its bound. The id is that of the response's x-request-id.`,
+        detail: `The journal has no ${id.slice(0, 100)}; ${describeLostEntries(journal.dropped)} evicted. The id is that of the response's x-request-id.`,
         value: id,
       });
     },

@@ -110,7 +110,7 @@ export class BindingChecker {
       for (const name of listUnknown(binding.value[key], names))
         this.report(binding, {
           path: [key],
-          message: `{${name}} stands for nothing in ${operation.method} ${operation.path}`,
+          message: `{${name}} is not a placeholder of ${operation.method} ${operation.path}`,
           hint: findNearest(name, listKnown(names)),
         });
   }
@@ -140,7 +140,7 @@ export class BindingChecker {
     else if (declared !== undefined)
       this.report(binding, {
         path: ["emit"],
-        message: `${name} is an event about ${declared.about.collections.map((one: AnyCollection) => one.name).join(", ")}`,
+        message: `${name} is an event about ${declared.about.collections.map((one: AnyCollection) => one.name).join(", ")}, not about ${collection.name}`,
       });
     else if (target.spec === undefined)
       this.report(binding, {

@@ -156,7 +156,7 @@ describe("two operations that clash", () => {
 
   it("are refused if they have the same id", () => {
     const text = `${HEAD}paths:\n  /a:\n    get: ${op("a")}\n  /b:\n    get: ${op("a")}\n`;
-    expect(refusal(text)).toContain("a.yaml:7:25: the operationId a is that of GET /a already");
+    expect(refusal(text)).toContain("a.yaml:7:25: the operationId a is already used by GET /a");
   });
 });
 
@@ -183,13 +183,13 @@ describe("a binding with an unknown name", () => {
     ],
     [
       "getNote: { retrieve: threads, id: '{noteid}' }",
-      'stands for nothing in GET /v1/notes/{note_id} (did you mean "note_id"?)',
+      'is not a placeholder of GET /v1/notes/{note_id} (did you mean "note_id"?)',
     ],
     [
       "createNote: { create: threads, emit: thread.craeted }",
       'there is no event "thread.craeted" of threads (did you mean "thread.created"?)',
     ],
-    ["createNote: { create: threads, emit: user.created }", "user.created is an event about users"],
+    ["createNote: { create: threads, emit: user.created }", "user.created is an event about users, not about threads"],
     [
       "listNotes: { list: threads, page: { limit: lmit } }",
       'no query parameter "lmit" (did you mean "limit"?)',

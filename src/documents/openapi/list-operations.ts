@@ -164,7 +164,7 @@ class Reading {
     else if (sameId !== undefined)
       this.report({
         path: node["operationId"] === undefined ? place : [...place, "operationId"],
-        message: `the operationId ${id} is that of ${sameId} already`,
+        message: `the operationId ${id} is already used by ${sameId}`,
       });
     ids.set(id, at);
     paths.set(shape, at);

@@ -174,7 +174,7 @@ export const CATALOGUE = {
     500,
     "G04",
     "An unexpected error occurred.",
-    "Nothing was changed. The server's log holds the cause under this trace id.",
+    "Nothing was changed. The server's log has the cause under this trace id.",
   ),
 } as const satisfies Record<string, CatalogueEntry>;
 

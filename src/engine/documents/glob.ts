@@ -32,7 +32,7 @@ export function glob(pattern: string): (text: string) => boolean {
     throw new GlobError(`a pattern may have at most ${MAX_PATTERN_LENGTH} characters, not ${pattern.length}`);
   const alternatives = expandBraces(pattern).map(toParts);
   if (alternatives.flat(2).length > MAX_SIZE)
-    throw new GlobError("the alternatives of the pattern are too many");
+    throw new GlobError("the pattern has too many alternatives");
   if (!isGlob(pattern)) return (text) => text === pattern;
   return (text) => {
     if (text.length > MAX_TEXT_LENGTH) return false;
@@ -92,10 +92,10 @@ function expandBraces(pattern: string): string[] {
   if (found === null) return [pattern];
   const [, before = "", inside = "", close, rest = ""] = found;
   if (close === "") throw new GlobError("a { is never closed");
-  if (/^(?:[^\\{]|\\.)*\{/.test(inside)) throw new GlobError("braces cannot stand within braces");
+  if (/^(?:[^\\{]|\\.)*\{/.test(inside)) throw new GlobError("braces cannot be nested");
   const choices = splitChoices(inside);
   const expanded = expandBraces(rest).flatMap((after) => choices.map((choice) => before + choice + after));
-  if (expanded.length > MAX_SIZE) throw new GlobError("the alternatives of the pattern are too many");
+  if (expanded.length > MAX_SIZE) throw new GlobError("the pattern has too many alternatives");
   return expanded;
 }
 

@@ -97,12 +97,7 @@ Every operation of the emulated API, generated from the [OpenAPI document](opena
 ${sections.join("\n")}
 ## Records
 
-[Errors](errors-and-limits.md#three-envelopes) and [events](webhooks.md#what-is-sent) have pages of their own.
-
-${records
-  .filter(([name]) => !/^(Error[ABC]|WebhookEvent)$/.test(name))
-  .map((record) => recordSection(record, shown))
-  .join("\n")}`;
+${records.map((record) => recordSection(record, shown)).join("\n")}`;
 }
 
 function resolveShared(responses: Call["responses"], shared: Call["responses"]): Call["responses"] {

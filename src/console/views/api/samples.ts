@@ -14,7 +14,7 @@ interface Proposal {
 }
 
 const UPLOAD = {
-  note: "It continues an upload that files.create_upload_url has begun: take the values from the URL of its response.",
+  note: "Continues an upload: call files.create_upload_url first, and take the values from the URL in its response.",
   first: "files.create_upload_url",
 };
 
@@ -30,12 +30,12 @@ const PROPOSALS: Readonly<Record<string, Proposal>> = {
   "connector_notifications.test": { body: { notification_type: "email" } },
   "departments.reparent": { record: { of: "departments", where: { is_default: false } } },
   "files.register": {
-    note: "It registers a file that was uploaded: begin with files.create_upload_url, send the file to its upload_url, and enter its gcs_path here. files.upload does all three.",
+    note: "Registers an uploaded file: call files.create_upload_url first, send the file to its upload_url, and enter its gcs_path here. files.upload does all three.",
     first: "files.create_upload_url",
   },
   "meeting_sessions.stop": { record: { of: "meeting_sessions", where: { status: "running" } } },
   "models.list_for_organization": {
-    note: "It answers 404 as the service does, until the setting preview is on.",
+    note: "Answers 404, as the service does, until the setting preview is on.",
   },
   "share_links.resolve": { record: { of: "share_links" } },
   "store_files.attach": { record: { of: "vector_stores" } },

@@ -210,7 +210,7 @@ export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule
   if (match.event !== undefined || match.webhook !== undefined) return "Only deliveries are affected.";
   const isReplaced = [error, status, body, wire, sequence].some((one) => one !== undefined);
   if (!isReplaced && hold !== undefined)
-    return "It waits until it is released: below every view, by a test, or by its timeout. Then it runs as usual.";
+    return "It waits until it is released, at the bottom of any view or by a test, or until its timeout. Then it runs as usual.";
   if (!isReplaced)
     return delay === undefined
       ? "It has no effect."

@@ -55,7 +55,7 @@ export function SettingsForm(props: { name: string; settings: Settings; onClose:
         ))}
       {lowered.length > 0 && (
         <Notice outcome="refused">
-          A lower {lowered.join(" and ")} deletes the oldest entries, which an undo does not bring back.
+          A lower {lowered.join(" and ")} deletes the oldest entries. Undo does not restore them.
         </Notice>
       )}
     </Form>

@@ -67,7 +67,7 @@ export function ReceiverTest() {
             label="Patience"
             {...field("patience")}
             placeholder="3"
-            hint="patience_seconds: how long a side effect may follow its answer."
+            hint="patience_seconds: how long after an answer its side effect may happen."
           />
           <Field
             label="User"

@@ -45,7 +45,7 @@ export function Trigger() {
     },
     {
       done: ({ deliveries: { length } }) =>
-        length === 0 ? undefined : `Triggered ${name}. Undoing does not recall what receivers have got.`,
+        length === 0 ? undefined : `Triggered ${name}. Undo does not recall it from receivers.`,
     },
   );
   return (
