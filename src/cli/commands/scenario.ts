@@ -35,7 +35,9 @@ const off = sandboxCommand({
       if (active.includes(name)) return active.filter((one) => one !== name);
       const meant = findNearest(name, active);
       const hint = meant === undefined ? "" : `did you mean "${meant}"? `;
-      throw new UsageError(`the scenario ${name} is not on; ${hint}active scenarios: ${active.join(", ") || "none"}`);
+      throw new UsageError(
+        `the scenario ${name} is not on; ${hint}active scenarios: ${active.join(", ") || "none"}`,
+      );
     }),
 });
 

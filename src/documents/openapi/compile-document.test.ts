@@ -189,7 +189,10 @@ describe("a binding with an unknown name", () => {
       "createNote: { create: threads, emit: thread.craeted }",
       'there is no event "thread.craeted" of threads (did you mean "thread.created"?)',
     ],
-    ["createNote: { create: threads, emit: user.created }", "user.created is an event about users, not about threads"],
+    [
+      "createNote: { create: threads, emit: user.created }",
+      "user.created is an event about users, not about threads",
+    ],
     [
       "listNotes: { list: threads, page: { limit: lmit } }",
       'no query parameter "lmit" (did you mean "limit"?)',

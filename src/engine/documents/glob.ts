@@ -31,8 +31,7 @@ export function glob(pattern: string): (text: string) => boolean {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new GlobError(`a pattern may have at most ${MAX_PATTERN_LENGTH} characters, not ${pattern.length}`);
   const alternatives = expandBraces(pattern).map(toParts);
-  if (alternatives.flat(2).length > MAX_SIZE)
-    throw new GlobError("the pattern has too many alternatives");
+  if (alternatives.flat(2).length > MAX_SIZE) throw new GlobError("the pattern has too many alternatives");
   if (!isGlob(pattern)) return (text) => text === pattern;
   return (text) => {
     if (text.length > MAX_TEXT_LENGTH) return false;
