@@ -7,6 +7,7 @@ export const acceptanceFlaws: Flaw[] = [
   {
     name: "never answers",
     fails: ["valid-accepted"],
+    hangs: true,
     steps: { process: () => new Promise<never>(() => {}) },
   },
   {
@@ -47,6 +48,7 @@ export const acceptanceFlaws: Flaw[] = [
   },
   {
     name: "falls silent on connections that it had kept",
+    hangs: true,
     fails: ["connection-reuse"],
     steps: {
       readBody({ request }) {

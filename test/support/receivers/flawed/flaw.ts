@@ -6,6 +6,8 @@ export interface Flaw {
   fails: string[];
   /** Those that fail too where the next attempt comes before a busy machine is done with the one before. */
   mayFail?: string[];
+  /** Leaves requests without an answer: a short limit for attempts saves time. */
+  hangs?: boolean;
   steps: Partial<Steps>;
 }
 

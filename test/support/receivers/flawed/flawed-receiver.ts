@@ -45,6 +45,8 @@ export interface Steps {
   /** After the signature was found right; null goes on. */
   consider(context: Context, payload: Payload): Answer | null;
   process(context: Context, payload: Payload): Promise<Answer> | Answer;
+  /** Before the probe is answered. */
+  work(context: Context): void;
 }
 
 export function rightSignature(secret: string, body: Buffer): string {
@@ -75,6 +77,7 @@ export const RIGHT_STEPS: Steps = {
     }
     return [200, "ok"];
   },
+  work: () => {},
 };
 
 export interface RunningReceiver {
@@ -111,7 +114,10 @@ export async function startReceiver(secret: string, flaw: Partial<Steps> = {}): 
 
 async function respond(steps: Steps, context: Context): Promise<Answer> {
   const { request, memory } = context;
-  if (request.url === "/processed") return [200, JSON.stringify(memory.processed)];
+  if (request.url === "/processed") {
+    steps.work(context);
+    return [200, JSON.stringify(memory.processed)];
+  }
   if (!steps.takes(context)) return steps.get(context);
   const refusal = steps.screen(context);
   if (refusal) return refusal;
