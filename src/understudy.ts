@@ -5,13 +5,13 @@ import { answerInProcess } from "./control/answer-in-process.ts";
 import { createApplication, createBrowserGate } from "./control/application.ts";
 import { LocalDirectory } from "./control/directory.ts";
 import { createGuard } from "./control/guard.ts";
-import { recordsRefusal } from "./control/limits.ts";
+import { createRecordLimit } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
 import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
 import { refuseFullDisk, sendRefusal, settleOrUnsaved } from "./control/send-answer.ts";
 import type { Understudy, UnderstudyOptions } from "./control/understudy-options.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
-import { ScenarioLibrary, scenarioFolders } from "./documents/scenario-library.ts";
+import { listScenarioFolders, ScenarioLibrary } from "./documents/scenario-library.ts";
 import { type DocumentProblem, formatProblem } from "./engine/documents/document-error.ts";
 import { createEngine } from "./engine/index.ts";
 import { readApi } from "./engine/own/join.ts";
@@ -55,7 +55,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const warn = (problem: DocumentProblem) => log.warn(formatProblem(problem));
   const api = readApi(options.operations ?? [], log);
   const fixtures = new FixtureLibrary({ resources: api.resources, warn });
-  const scenarios = new ScenarioLibrary({ api, warn, folders: scenarioFolders(options.scenariosFolder) });
+  const scenarios = new ScenarioLibrary({ api, warn, folders: listScenarioFolders(options.scenariosFolder) });
   const firstScenarios = scenarios.addAll(options.scenarios ?? []);
   const recordings = new Recordings();
   const engine = createEngine({
@@ -68,7 +68,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     serverKey: shared && randomBytes(32),
     readyToSend: durable && ((sandbox) => durable.readyToSend(sandbox)),
     durability: durable && { mark: durable.mark, settle: settleOrUnsaved(durable) },
-    refuseGrowth: recordsRefusal(limits),
+    refuseGrowth: createRecordLimit(limits),
     refuseDefault: options.refuseDefault === true,
     upstream: options.upstream && createUpstream(options.upstream, policy.mode),
     onDelete: ({ name }) => origins.close(name),

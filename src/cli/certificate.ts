@@ -14,7 +14,7 @@ export interface UsedCertificate extends Certificate {
 
 /** The certificate of `--cert` and `--key`, else the user's own for localhost. @throws UsageError */
 export function readCertificate(cert: string | undefined, key: string | undefined): UsedCertificate {
-  if (cert === undefined && key === undefined) return loadOwnCertificate(join(dataFolder(), "tls"));
+  if (cert === undefined && key === undefined) return loadOwnCertificate(join(findDataFolder(), "tls"));
   if (cert === undefined || key === undefined)
     throw new UsageError(
       `--${cert === undefined ? "key needs --cert" : "cert needs --key"}, the other half of the pair`,
@@ -78,7 +78,7 @@ function loadOwnCertificate(folder: string): UsedCertificate {
 }
 
 /** Where programs keep a user's data. */
-function dataFolder(): string {
+function findDataFolder(): string {
   const { env, platform } = process;
   const usual =
     platform === "win32"

@@ -7,7 +7,7 @@ import { toValidator } from "../engine/contract/validator.ts";
 import { checkDocument } from "../engine/documents/check-document.ts";
 import { DocumentError, formatProblem } from "../engine/documents/document-error.ts";
 import { readDocument } from "../engine/documents/read-document.ts";
-import { problemAt } from "../engine/documents/user-document.ts";
+import { locateProblem } from "../engine/documents/user-document.ts";
 import { UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import { type Configuration, type Flag, START_FLAGS } from "./start-flags.ts";
@@ -47,7 +47,7 @@ export function readConfiguration(file: string): Configuration {
     const { field = "settings" } = error.body as { field?: string };
     const path = field.split(/[.[\]]+/).filter((step) => step !== "");
     const at = path.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-    throw new DocumentError([problemAt(document, { path: at, message: error.message })], document.text);
+    throw new DocumentError([locateProblem(document, { path: at, message: error.message })], document.text);
   }
 }
 

@@ -5,7 +5,7 @@ import { stringify } from "yaml";
 import { isPath, readFileText } from "../documents/files.ts";
 import { checkFixture } from "../documents/fixture-library.ts";
 import { loadOwn, openOwnFiles } from "../documents/own-files.ts";
-import { ScenarioLibrary, scenarioFolders, showDerived } from "../documents/scenario-library.ts";
+import { listScenarioFolders, ScenarioLibrary, showDerived } from "../documents/scenario-library.ts";
 import type { Api } from "../engine/contract/api.ts";
 import { DocumentError, type DocumentProblem, formatProblem } from "../engine/documents/document-error.ts";
 import type { Warn } from "../engine/documents/user-document.ts";
@@ -77,7 +77,7 @@ export interface NamedScenario {
 
 /** All scenarios that a command can name. */
 const openLibrary = () =>
-  new ScenarioLibrary({ api: API, folders: scenarioFolders(findOwnScenarios(undefined)) });
+  new ScenarioLibrary({ api: API, folders: listScenarioFolders(findOwnScenarios(undefined)) });
 
 /**
  * The scenarios of files, names and globs of either, in their order.
@@ -154,7 +154,7 @@ function listMatching(pattern: string): string[] {
     /^\.\//,
     "",
   );
-  const { folder, glob } = literalFolder(normal);
+  const { folder, glob } = findLiteralFolder(normal);
   const { base: literal, isGlob } = picomatch.scan(glob);
   const base = literal.replace(/\\(.)/g, "$1");
   if (!isGlob) throw new UsageError(`there is no file ${pattern}`);
@@ -173,7 +173,7 @@ function listMatching(pattern: string): string[] {
 }
 
 /** Existing folders are taken literally: `runs [1]/*.yaml` is in a folder with brackets. */
-function literalFolder(pattern: string): { folder: string; glob: string } {
+function findLiteralFolder(pattern: string): { folder: string; glob: string } {
   for (let at = pattern.lastIndexOf("/"); at >= 0; at = pattern.lastIndexOf("/", at - 1)) {
     const folder = pattern.slice(0, at + 1);
     if (existsSync(folder)) return { folder, glob: pattern.slice(at + 1) };

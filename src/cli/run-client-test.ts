@@ -7,7 +7,7 @@ import type { RunClient } from "../tools/client-test/client-report-types.ts";
 import { ClientTestUsageError, gradeClient } from "../tools/client-test/grade-client.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { isInteractive, print, printStyled, untilEnded } from "./process.ts";
-import { reportFiles, writeReports } from "./write-files.ts";
+import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface ClientTestOptions {
   only: string[] | undefined;
@@ -23,7 +23,7 @@ interface ClientTestOptions {
 /** `client-test`: grades a command against a server of its own (interfaces 21). */
 export async function runClientTest(options: ClientTestOptions, command: readonly string[]): Promise<void> {
   const { fixture, seed, json, only, skip, timeoutMs } = options;
-  const reports = reportFiles(options.report);
+  const reports = parseReportFiles(options.report);
   const name = command.join(" ");
   const isLive = !json && isInteractive(process.stderr);
   const show = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));

@@ -237,12 +237,15 @@ async function completeNames([command, action]: readonly string[]): Promise<stri
     return API.operations.map(({ id }) => id);
   }
   if (command === "scenario" && (action === "on" || action === "off")) {
-    const [{ ScenarioLibrary, scenarioFolders }, { API }, { findOwnScenarios }] = await Promise.all([
+    const [{ ScenarioLibrary, listScenarioFolders }, { API }, { findOwnScenarios }] = await Promise.all([
       import("../documents/scenario-library.ts"),
       import("../engine/resources/index.ts"),
       import("./start-options.ts"),
     ]);
-    const library = new ScenarioLibrary({ api: API, folders: scenarioFolders(findOwnScenarios(undefined)) });
+    const library = new ScenarioLibrary({
+      api: API,
+      folders: listScenarioFolders(findOwnScenarios(undefined)),
+    });
     return [...library.names()];
   }
   return [];

@@ -9,7 +9,7 @@ import { loadScenarios } from "./document-files.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { isInteractive, print, table, untilEnded } from "./process.ts";
 import { findOwnScenarios, toClockChange } from "./start-options.ts";
-import { reportFiles, writeReports } from "./write-files.ts";
+import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface SuiteOptions {
   files: string[];
@@ -27,7 +27,7 @@ interface SuiteOptions {
 /** `suite`, after its options were checked; a module of its own, since it loads the server. */
 export async function runSuiteCommand(options: SuiteOptions, command: readonly string[]): Promise<void> {
   const { url, token, jobs, seed, json } = options;
-  const reports = reportFiles(options.report);
+  const reports = parseReportFiles(options.report);
   const fixture = await readFixture(options.fixture);
   const scenarios = loadScenarios(options.files);
   const files = scenarios.flatMap(({ scenario }) => scenario.file ?? []);
@@ -36,7 +36,7 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
     url === undefined
       ? await SuiteServer.start(files, findOwnScenarios(undefined))
       : SuiteServer.connect(url, token);
-  const progress = suiteProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
+  const progress = showProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
   try {
     if (url !== undefined) await server.client.health();
     const [missing] = await server.findMissing(scenarios.map(({ scenario }) => scenario));
@@ -121,7 +121,7 @@ function formatFailure({ name, failures, output }: ScenarioResult): string {
 const REDRAW_MS = 200;
 
 /** On a terminal one line for each scenario that runs; elsewhere a line when one ends. */
-export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: boolean) {
+export function showProgress(stream: NodeJS.WriteStream, total: number, live: boolean) {
   const running = new Map<string, number>();
   let done = 0;
   let drawn = 0;
@@ -137,7 +137,7 @@ export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: b
       ([name, since]) => `  … ${name}  ${formatElapsed(performance.now() - since)}`,
     );
     const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
-    for (const line of all) stream.write(`${printable(line).slice(0, width)}\n`);
+    for (const formatResult of all) stream.write(`${printable(formatResult).slice(0, width)}\n`);
     drawn = all.length;
   };
   const timer = live ? setInterval(draw, REDRAW_MS) : undefined;

@@ -22,7 +22,7 @@ import type { Result } from "./command.ts";
 import { type OwnOptions, readApi } from "./document-files.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { isInteractive, printError, table, untilStopped } from "./process.ts";
-import { reportFiles, writeReports } from "./write-files.ts";
+import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface VerifyCommandOptions extends OwnOptions {
   target: string | undefined;
@@ -41,7 +41,7 @@ interface VerifyCommandOptions extends OwnOptions {
 export async function runVerifyCommand(options: VerifyCommandOptions): Promise<Result> {
   const { target, har, timeout } = options;
   if (!(timeout > 0)) throw new UsageError("--timeout takes seconds");
-  const reports = reportFiles(options.report);
+  const reports = parseReportFiles(options.report);
   checkMode(options);
   const { resources } = await readApi(options);
   const contract = new Contract(resources);

@@ -38,7 +38,7 @@ const EVERY_ADDRESS = /^[0:.]+$/;
  * @throws UsageError, DocumentError
  */
 export async function readStartOptions(flags: StartFlags): Promise<StartOptions> {
-  const { settings, ...file } = await configuration(flags.config);
+  const { settings, ...file } = await loadConfiguration(flags.config);
   const chosen = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
   const all: StartFlags = { ...file, ...chosen, json: flags.json };
   const host = (all.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
@@ -77,11 +77,11 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       settings,
       scenarios: all.scenario,
       scenariosFolder: findOwnScenarios(all.scenarios),
-      persist: persistence(all.persist, all.durable === true),
-      store: fleetPlace(all),
+      persist: readPersistence(all.persist, all.durable === true),
+      store: readFleetPlace(all),
       shared: all.shared
         ? {
-            token: controlToken(),
+            token: readControlToken(),
             allowAddresses: all["allow-webhook"],
             limits: most === undefined ? undefined : { sandboxes: most },
           }
@@ -156,7 +156,7 @@ function listOwnNames(host: string): string[] {
 }
 
 /** @throws UsageError */
-function controlToken(): string {
+function readControlToken(): string {
   const token = process.env["UNDERSTUDY_TOKEN"];
   if (!token) return toToken(randomBytes(24));
   const problem = tokenProblem(token);
@@ -199,7 +199,7 @@ export function readClock(text: string): ClockSetting {
  * interfaces 2: a folder, or one document. A document is always written as a whole, so `--durable` excludes it.
  * @throws UsageError
  */
-function persistence(place: string | undefined, durable: boolean): UnderstudyOptions["persist"] {
+function readPersistence(place: string | undefined, durable: boolean): UnderstudyOptions["persist"] {
   if (place === undefined) {
     if (durable) throw new UsageError("--durable needs --persist DIR");
     return undefined;
@@ -216,7 +216,7 @@ function persistence(place: string | undefined, durable: boolean): UnderstudyOpt
 }
 
 /** interfaces 15. @throws UsageError */
-function fleetPlace(flags: StartFlags): UnderstudyOptions["store"] {
+function readFleetPlace(flags: StartFlags): UnderstudyOptions["store"] {
   const { store, persist, shared } = flags;
   const node = flags["node-url"];
   if (store === undefined) {
@@ -266,7 +266,7 @@ function requireRange(flag: string, range: string): void {
     throw new UsageError(`--${flag} takes an address range such as 10.0.0.0/8, not "${range}"`);
 }
 
-async function configuration(named: string | undefined): Promise<Configuration> {
+async function loadConfiguration(named: string | undefined): Promise<Configuration> {
   const file = named ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
   if (file === undefined) return {};
   // Loads the YAML reader and the schema only if there is a file to read.

@@ -91,7 +91,9 @@ async function isConfirmed(file: string): Promise<boolean> {
 export type ReportKind = "junit" | "html";
 
 /** `junit=F,html=F`. @throws UsageError */
-export function reportFiles(options: readonly string[] | undefined): Partial<Record<ReportKind, string>> {
+export function parseReportFiles(
+  options: readonly string[] | undefined,
+): Partial<Record<ReportKind, string>> {
   const files: Partial<Record<ReportKind, string>> = {};
   for (const part of (options ?? []).flatMap((text) => text.split(","))) {
     const [, kind, file] = /^(junit|html)=(.+)$/.exec(part.trim()) ?? [];

@@ -69,14 +69,14 @@ function toPath(sandbox: string): string {
 }
 
 /** The server that the environment names, as in a suite; else the local one. */
-export const usualUrl = (): string => environment("UNDERSTUDY_URL") || "http://127.0.0.1:4747";
+export const usualUrl = (): string => readEnvironment("UNDERSTUDY_URL") || "http://127.0.0.1:4747";
 
 /** A page has no environment. */
-function environment(name: string): string | undefined {
+function readEnvironment(name: string): string | undefined {
   return typeof process === "object" ? process.env?.[name] : undefined;
 }
 
 /** @throws AddressError; UnreachableError when nothing answers at `url` (on the first call, not here) */
 export function connect(url = usualUrl(), options: { token?: string } = {}): UnderstudyClient {
-  return new UnderstudyClient(new ControlHttp(url, options.token ?? environment("UNDERSTUDY_TOKEN")));
+  return new UnderstudyClient(new ControlHttp(url, options.token ?? readEnvironment("UNDERSTUDY_TOKEN")));
 }

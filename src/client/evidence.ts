@@ -44,10 +44,10 @@ export function requestLine({ at, method, path, status, code, decision }: Journa
 
 async function historyText(sandbox: SandboxClient): Promise<string> {
   const { entries } = await sandbox.history.list({ limit: MAX_ENTRIES });
-  return [`History of sandbox ${sandbox.name}, newest first:`, ...entries.map(historyLine)].join("\n");
+  return [`History of sandbox ${sandbox.name}, newest first:`, ...entries.map(formatHistoryLine)].join("\n");
 }
 
-function historyLine({ id, at, kind, title, cause, undone }: HistoryEntry): string {
+function formatHistoryLine({ id, at, kind, title, cause, undone }: HistoryEntry): string {
   const because = cause === null ? "" : `, because of ${cause}`;
   return `${at} ${id} ${kind}: ${title}${because}${undone ? " (undone)" : ""}`;
 }

@@ -25,7 +25,7 @@ export interface SuiteTest {
 }
 
 /** Undefined outside of a suite. */
-export function suiteShare(): { share: SuiteShare; note: (test: SuiteTest) => void } | undefined {
+export function readSuiteShare(): { share: SuiteShare; note: (test: SuiteTest) => void } | undefined {
   const file = process.env[SUITE_FILE];
   if (!file) return undefined;
   return {

@@ -9,7 +9,7 @@ import { describeHeld } from "./held.ts";
 import { requireKnownOptions, showValue } from "./options.ts";
 import { readOpenApiOption } from "./own-documents.ts";
 import type { SandboxClient } from "./sandbox.ts";
-import { suiteShare } from "./suite-share.ts";
+import { readSuiteShare } from "./suite-share.ts";
 import type { FaultRule, Held, SandboxOptions, ScenarioName } from "./types.ts";
 
 /** The world that a test begins with (interfaces 13), by `test.use`, `test.extend` or the runner's configuration. */
@@ -154,7 +154,7 @@ export async function runInSandbox(
   } = checkTestOptions(options);
   const client = await servers.of({ scenariosFolder, engine, operations, openapi });
   // A suite cannot see sandboxes of this process.
-  const suite = engine ? undefined : suiteShare();
+  const suite = engine ? undefined : readSuiteShare();
   const { share } = suite ?? {};
   const sandbox = await client.sandbox({
     origin: !engine && (share?.origin ?? !process.env["UNDERSTUDY_URL"]),

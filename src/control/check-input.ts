@@ -1,6 +1,6 @@
 import Type, { type TObject, type TSchema } from "typebox";
 import { parseDuration } from "../engine/contract/duration.ts";
-import { fieldName, pointerTo, valueAt } from "../engine/contract/invalid-field.ts";
+import { getValue, pointerTo, toFieldName } from "../engine/contract/invalid-field.ts";
 import { ClosedObject } from "../engine/contract/schema.ts";
 import { Settings } from "../engine/contract/settings.ts";
 import { toValidator } from "../engine/contract/validator.ts";
@@ -38,9 +38,9 @@ function inputProblem(value: unknown, error: Parameters<typeof explain>[0], pref
   const missing = error.keyword === "required" ? String(error.params["missingProperty"]) : undefined;
   const step = key ?? missing;
   const pointer = step === undefined ? error.instancePath : pointerTo(error.instancePath, step);
-  const field = pointer === "" ? prefix || "body" : joinFieldPath(prefix, fieldName(pointer));
+  const field = pointer === "" ? prefix || "body" : joinFieldPath(prefix, toFieldName(pointer));
   if (missing !== undefined) return unprocessable(field, null, "is required");
-  const found = valueAt(value, pointer);
+  const found = getValue(value, pointer);
   return unprocessable(field, found, key === undefined ? message : "is not known here", hint);
 }
 

@@ -39,16 +39,17 @@ export const handleConsole: Mount["handle"] = async (request, response, path) =>
   for (const [name, value] of Object.entries(GUARDED)) response.setHeader(name, value);
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.setHeader("Allow", "GET, HEAD");
-    return end(response, 405, "The console takes nothing: use GET.");
+    return sendBody(response, 405, "The console takes nothing: use GET.");
   }
-  const nothing = () => end(response, 404, "The console has no such file.");
+  const nothing = () => sendBody(response, 404, "The console has no such file.");
   if (path.startsWith(`${ASSETS}/`)) return void assets(request as never, response as never, nothing);
   // A view's address has no dot in its last part; an address with one names a file.
   if (path.slice(path.lastIndexOf("/")).includes(".")) return nothing();
   const page = await readFile(join(FOLDER, "index.html")).catch(() => undefined);
-  if (page === undefined) return end(response, 503, "The console was not built. `npm run build` makes it.");
+  if (page === undefined)
+    return sendBody(response, 503, "The console was not built. `npm run build` makes it.");
   response.setHeader("Cache-Control", "no-cache");
-  end(response, 200, page, "text/html; charset=utf-8");
+  sendBody(response, 200, page, "text/html; charset=utf-8");
 };
 
 /** Sends the files that the build compressed to clients that can read them, and the same files by gzip to others. */
@@ -84,7 +85,7 @@ const assets = express
     express.static(join(FOLDER, "assets"), { immutable: true, maxAge: "1y", index: false, redirect: false }),
   );
 
-function end(
+function sendBody(
   response: ServerResponse,
   status: number,
   body: string | Buffer,

@@ -1,5 +1,5 @@
 import Type, { type TObject } from "typebox";
-import { instantForms, parseDateOrInstant } from "../engine/contract/instant.ts";
+import { describeInstantForms, parseDateOrInstant } from "../engine/contract/instant.ts";
 import { ClosedObject, getExamples } from "../engine/contract/schema.ts";
 import { describeLostEntries, wasRepeated } from "../engine/contract/text.ts";
 import { unprocessable } from "./problem.ts";
@@ -55,7 +55,7 @@ export function listNewestFirst<E extends { at: number }, B>(
 export function parseSince(text: string | undefined): number {
   if (text === undefined) return Number.NEGATIVE_INFINITY;
   const span = parseDateOrInstant(text);
-  if (span === undefined) throw unprocessable("since", text, `must be ${instantForms(text)}`);
+  if (span === undefined) throw unprocessable("since", text, `must be ${describeInstantForms(text)}`);
   return span.from;
 }
 

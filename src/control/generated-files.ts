@@ -22,11 +22,11 @@ import { ReceiverReportBody } from "../tools/grader/report-body.ts";
 import { type ApiDocument, apiPage } from "../tools/reports/api-page.ts";
 import { controlApiDocument } from "../tools/reports/control-openapi.ts";
 import { CoverageMatrix } from "../tools/reports/coverage.ts";
-import { CataloguedEvent, eventCatalogue, eventsPage } from "../tools/reports/event-catalogue.ts";
+import { buildEventCatalogue, CataloguedEvent, eventsPage } from "../tools/reports/event-catalogue.ts";
 import {
   assumptionsPage,
+  buildFidelityLedger,
   FidelityLedger,
-  fidelityLedger,
   fidelityMarkdown,
 } from "../tools/reports/fidelity.ts";
 import { openApiDocument } from "../tools/reports/openapi.ts";
@@ -179,8 +179,8 @@ export async function generatedFiles(read: (name: string) => string): Promise<Re
     "api.md": apiPage(openApi as unknown as ApiDocument),
     "control-api.json": toJsonText(controlApiDocument(CONTROL_OPERATIONS, packageJson.version)),
     ...Object.fromEntries(PAGES.map((name) => [name, withTables(read(name), CONTROL_OPERATIONS)])),
-    "events.md": eventsPage(eventCatalogue(API.events)),
-    "fidelity.md": fidelityMarkdown(fidelityLedger(API.operations)),
+    "events.md": eventsPage(buildEventCatalogue(API.events)),
+    "fidelity.md": fidelityMarkdown(buildFidelityLedger(API.operations)),
     "reference/assumptions.md": assumptionsPage(),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
     "scenario.schema.json": scenarioSchemaText(API),

@@ -68,17 +68,17 @@ export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions)
   return {
     requireAllowedSource(request) {
       for (const host of listHosts(request)) {
-        if (!accepts(parseAuthority(host))) throw foreignHost(host);
+        if (!accepts(parseAuthority(host))) throw findForeignHost(host);
       }
       const { origin } = request.headers;
-      if (origin !== undefined && !accepts(parseOrigin(origin))) throw foreignOrigin(origin);
+      if (origin !== undefined && !accepts(parseOrigin(origin))) throw findForeignOrigin(origin);
       // A page's <img> or <script> sends no Origin, but Sec-Fetch-Site says whether the page is of another site.
-      if (origin === undefined && isCrossSiteLoad(request)) throw foreignOrigin("another site");
+      if (origin === undefined && isCrossSiteLoad(request)) throw findForeignOrigin("another site");
     },
     requireAllowedBrowser(request) {
       if (!isBrowser(request)) return;
       for (const host of listHosts(request)) {
-        if (!accepts(parseAuthority(host))) throw foreignHostOfBrowser(host);
+        if (!accepts(parseAuthority(host))) throw findForeignHostOfBrowser(host);
       }
     },
     isOwn: ({ host, port: named }, port) =>
@@ -139,7 +139,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-function foreignHost(host: string): Problem {
+function findForeignHost(host: string): Problem {
   return new Problem("host-not-allowed", {
     detail:
       "The control API and the console answer requests to loopback names only. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host and the name you use.",
@@ -148,7 +148,7 @@ function foreignHost(host: string): Problem {
   });
 }
 
-function foreignHostOfBrowser(host: string): Problem {
+function findForeignHostOfBrowser(host: string): Problem {
   const name = parseAuthority(host)?.host ?? "NAME";
   return new Problem("host-not-allowed", {
     detail: `A browser sent this to a name that is not loopback. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host ${name}. Other clients may use any name.`,
@@ -158,7 +158,7 @@ function foreignHostOfBrowser(host: string): Problem {
   });
 }
 
-function foreignOrigin(origin: string): Problem {
+function findForeignOrigin(origin: string): Problem {
   return new Problem("origin-not-allowed", {
     detail:
       "The control API and the console answer pages from loopback origins only. Serve the page from localhost, or start the server with --allow-host and the page's host.",

@@ -57,7 +57,7 @@ export function requireRoomAfter(server: ControlServer, world: World, tx: Transa
  * also limits control calls; undefined if the server has no limits. It is a 507 and not a 429 of the
  * service: waiting does not help, and clients must not confuse it with an answer of the service.
  */
-export function recordsRefusal(
+export function createRecordLimit(
   limits: Limits | undefined,
 ): ((world: World, tx: Transaction) => Answer | undefined) | undefined {
   if (limits === undefined) return undefined;

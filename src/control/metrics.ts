@@ -38,13 +38,13 @@ export function metricsText({ sandboxes, tally, version, started, directory }: C
     ],
     ["process_resident_memory_bytes", "gauge", "Resident memory.", rss],
     ["nodejs_heap_used_bytes", "gauge", "Heap in use.", heapUsed],
-    ...(figures === undefined ? [] : fleetMetrics(figures)),
+    ...(figures === undefined ? [] : fleetMetricsText(figures)),
   ];
   return metrics.map(toText).join("");
 }
 
 /** interfaces 15. */
-function fleetMetrics({ lease, owned, proxied, taken_over, fenced }: FleetFigures): Metric[] {
+function fleetMetricsText({ lease, owned, proxied, taken_over, fenced }: FleetFigures): Metric[] {
   const held = lease === "held" ? 1 : 0;
   return [
     ["understudy_fleet_lease_held", "gauge", "1 while this node may own sandboxes.", held],

@@ -67,7 +67,7 @@ export function unprocessable(
   hint?: string | undefined,
 ): Problem {
   return new Problem("invalid-input", {
-    detail: sentence(`${field} ${message}`, hint),
+    detail: toSentence(`${field} ${message}`, hint),
     field,
     value: value === undefined ? null : value,
     hint,
@@ -91,7 +91,7 @@ const LISTED_BY = {
 /** 404 for an unknown name. */
 export function unknownName(what: keyof typeof LISTED_BY, name: string, known: Iterable<string>): Problem {
   const hint = findNearest(name, known);
-  const detail = sentence(`There is no ${what} ${quoteWord(name)}`, hint);
+  const detail = toSentence(`There is no ${what} ${quoteWord(name)}`, hint);
   return new Problem(what === "inline rule" ? "unknown-inline-rule" : `unknown-${what}`, {
     detail: hint === undefined ? `${detail} GET ${LISTED_BY[what]} lists them.` : detail,
     value: name,
@@ -124,7 +124,7 @@ export function unknownWord(
 
 /** 409: the present state does not allow it; `advice` says what would. */
 export function conflict(kind: ProblemKind, detail: string, advice: string): Problem {
-  return new Problem(kind, { detail: sentence(`${detail}; ${advice}`), extension: { advice } });
+  return new Problem(kind, { detail: toSentence(`${detail}; ${advice}`), extension: { advice } });
 }
 
 /** Converts an error to a problem; undefined for a defect of ours. */
@@ -134,7 +134,7 @@ export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof StoreRefusal) return storeProblem(error);
   if (error instanceof NotAvailable)
     return new Problem("not-available", {
-      detail: `${sentence(capital(error.message))} Start a server for it.`,
+      detail: `${toSentence(capitalize(error.message))} Start a server for it.`,
     });
   return error instanceof ApiError ? apiProblem(error) : undefined;
 }
@@ -157,7 +157,10 @@ export function storeProblem(
   const headers: Record<string, string> = { ...own, ...further };
   if (retry_after !== undefined) headers["Retry-After"] = String(retry_after);
   if (kind === "moved")
-    return new Problem("moved", { detail: `${sentence(capital(message))} Repeat the request.`, headers });
+    return new Problem("moved", {
+      detail: `${toSentence(capitalize(message))} Repeat the request.`,
+      headers,
+    });
   if (retry_after !== undefined) {
     const detail = `The store of the fleet cannot be used: ${message}. The change of this request may be lost; repeat it.`;
     return new Problem("store-failing", { detail, headers });
@@ -171,7 +174,7 @@ export function storeProblem(
 /** 422, since the name is in the body and not in the path. */
 function unknownScenario({ scenario, hint }: UnknownScenario, field: string): Problem {
   return new Problem("invalid-input", {
-    detail: `${sentence(`There is no scenario ${quoteWord(scenario)}`, hint)} GET S/scenarios lists them all.`,
+    detail: `${toSentence(`There is no scenario ${quoteWord(scenario)}`, hint)} GET S/scenarios lists them all.`,
     field,
     value: scenario,
     hint,
@@ -179,7 +182,7 @@ function unknownScenario({ scenario, hint }: UnknownScenario, field: string): Pr
 }
 
 /** @throws Problem 422 at the name's field if the scenario is unknown or its file is broken */
-export function scenarioAt<T>(field: string, find: () => T): T {
+export function findScenarioField<T>(field: string, find: () => T): T {
   try {
     return find();
   } catch (error) {
@@ -251,7 +254,7 @@ export function internalProblem(error: unknown, log: Log): Problem {
 /** Advice for a name in use. */
 export const NAME_ADVICE = "choose another name, delete it, or leave out the name to get a generated one";
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const MAX_VALUE_LENGTH = 2000;
 
@@ -261,6 +264,6 @@ function shortenValue(value: unknown): unknown {
   return text.length <= MAX_VALUE_LENGTH ? value : clip(text, MAX_VALUE_LENGTH);
 }
 
-function sentence(text: string, hint?: string): string {
+function toSentence(text: string, hint?: string): string {
   return hint === undefined ? `${text}.` : `${text}. Did you mean ${JSON.stringify(hint)}?`;
 }

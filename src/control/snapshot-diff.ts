@@ -4,7 +4,7 @@ import type { Api } from "../engine/contract/api.ts";
 import { ClosedObject } from "../engine/contract/schema.ts";
 import { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
-import { stateCollections } from "./state/state-collection.ts";
+import { listStateCollections } from "./state/state-collection.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -44,7 +44,7 @@ export type WorldDifference = Static<typeof DifferenceBody>;
  * Compares the records of two worlds, by collection. Shared records are skipped by
  * reference; records that only look alike (after an upload) are compared field by field.
  */
-export function worldDifference(
+export function compareWorlds(
   { resources, collections }: Api,
   before: WorldValue,
   after: WorldValue,
@@ -55,7 +55,7 @@ export function worldDifference(
   // A collection may have been declared since one of them was saved.
   const from = before.root.tables.completed(collections);
   const to = after.root.tables.completed(collections);
-  for (const [name, state] of stateCollections(resources)) {
+  for (const [name, state] of listStateCollections(resources)) {
     for (const change of from.get(name)!.changesTo(to.get(name)!)) {
       const old = change.before && state.toPublic(change.before, was);
       const now = change.after && state.toPublic(change.after, is);

@@ -13,8 +13,8 @@ import {
 import { WorldDocumentError } from "../engine/state/world-document.ts";
 import { checkInput } from "./check-input.ts";
 import { Problem, unprocessable } from "./problem.ts";
-import { stateCollections } from "./state/state-collection.ts";
-import { Epoch, Records, validateWorld, Windows, worldFields } from "./validate-world.ts";
+import { listStateCollections } from "./state/state-collection.ts";
+import { Epoch, listWorldFields, Records, validateWorld, Windows } from "./validate-world.ts";
 
 /** A snapshot as a file (interfaces 4). */
 export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
@@ -26,7 +26,7 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
       taken_at: Epoch,
       world: Type.Object(
         {
-          ...worldFields(),
+          ...listWorldFields(),
           tables: Type.Record(
             Type.String(),
             Type.Object({ records: Records }, { additionalProperties: false }),
@@ -82,7 +82,7 @@ export async function readSnapshot({ api, blobs }: Sandbox, document: unknown): 
   } catch (error) {
     if (!(error instanceof WorldDocumentError)) throw error;
     const field = `world.${error.field}`;
-    const hint = findNearest(error.field.split(".")[1] ?? "", stateCollections(api.resources).keys());
+    const hint = findNearest(error.field.split(".")[1] ?? "", listStateCollections(api.resources).keys());
     throw unprocessable(
       field,
       null,

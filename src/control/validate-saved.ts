@@ -11,11 +11,11 @@ import {
   CLOSED,
   compileWorldValidators,
   Epoch,
+  listWorldFields,
   Records,
   validateWorld,
   WholeNumber,
   Windows,
-  worldFields,
 } from "./validate-world.ts";
 
 const Names = Type.Array(Type.String());
@@ -42,7 +42,7 @@ const Stages = Type.Object(
 
 const World = Type.Object(
   {
-    facts: Type.Object({ ...worldFields({ wall: Epoch }), taken_at: Epoch }, CLOSED),
+    facts: Type.Object({ ...listWorldFields({ wall: Epoch }), taken_at: Epoch }, CLOSED),
     windows: Windows,
     uploads: Type.Optional(StoredUploads),
     tables: Type.Record(Type.String(), Type.Object({ put: Records, removed: Names }, CLOSED)),

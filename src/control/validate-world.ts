@@ -9,7 +9,7 @@ import { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { unprocessable } from "./problem.ts";
 import { validatePublicForm } from "./state/change-records.ts";
-import { StateCollection, stateCollections } from "./state/state-collection.ts";
+import { listStateCollections, StateCollection } from "./state/state-collection.ts";
 
 /**
  * Validates every record of an uploaded or stored world, so that none breaks the emulated API later. A record must be one
@@ -23,7 +23,7 @@ export function validateWorld(
   place = "world.tables",
 ): void {
   const tx = toTransaction(world);
-  for (const collection of allCollections(resources))
+  for (const collection of listAllCollections(resources))
     for (const record of findForeignRecords(collection, tx, base))
       validateRecord(getState(resources, collection), record, tx, place);
 }
@@ -64,18 +64,18 @@ function validateRecord(
 
 /** Compiles the validators, one collection per step. */
 export function* compileWorldValidators(resources: readonly Resource[]): Generator<void> {
-  for (const collection of allCollections(resources)) {
+  for (const collection of listAllCollections(resources)) {
     getState(resources, collection).prepare();
     yield;
   }
 }
 
-function allCollections(resources: readonly Resource[]): readonly AnyCollection[] {
+function listAllCollections(resources: readonly Resource[]): readonly AnyCollection[] {
   return [...resources.flatMap(({ collections }) => collections), timers];
 }
 
 function getState(resources: readonly Resource[], collection: AnyCollection): StateCollection {
-  return stateCollections(resources).get(collection.name) ?? internalCollection(collection);
+  return listStateCollections(resources).get(collection.name) ?? describeInternalCollection(collection);
 }
 
 function* findForeignRecords(
@@ -96,7 +96,7 @@ function* findForeignRecords(
 const internal = new WeakMap<AnyCollection, StateCollection>();
 
 /** An internal collection as state calls would show it. */
-function internalCollection(collection: AnyCollection): StateCollection {
+function describeInternalCollection(collection: AnyCollection): StateCollection {
   let found = internal.get(collection);
   if (found === undefined) {
     found = new StateCollection(collection);
@@ -129,7 +129,7 @@ const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
 export const Windows = Type.Array(Window);
 
 /** The fields of a world without its tables; with `wall` if it is saved between two starts. */
-export function worldFields(clock: Record<string, TSchema> = {}) {
+export function listWorldFields(clock: Record<string, TSchema> = {}) {
   return {
     seed: WholeNumber,
     secret_key: Type.String({ minLength: 1, maxLength: 200 }),

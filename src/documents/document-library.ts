@@ -1,11 +1,11 @@
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import {
-  filesIn,
   findDocumentFiles,
   getFileVersion,
+  listFiles,
   nameOfFile,
-  realFile,
+  resolveFile,
   showFile,
   UnreadableFile,
 } from "./files.ts";
@@ -183,7 +183,7 @@ export class DocumentLibrary<T> {
    */
   add(path: string): T {
     const file = resolve(this.options.cwd, path);
-    const real = realFile(file);
+    const real = resolveFile(file);
     if (real === undefined)
       throw new UnreadableFile(this.shown(file), `there is no file ${this.shown(file)}`);
     const { version, problem } = this.at(real);
@@ -248,7 +248,7 @@ export class DocumentLibrary<T> {
 
   /** In order of precedence. */
   private all(): Document<T>[] {
-    return [...this.single, ...this.folders.flatMap(filesIn)].map((file) => this.at(file));
+    return [...this.single, ...this.folders.flatMap(listFiles)].map((file) => this.at(file));
   }
 
   private readCached(key: string, file: string | undefined, read: () => LoadedDocument<T>): Document<T> {

@@ -26,7 +26,7 @@ export function* findDocumentFiles(name: string, folders: readonly string[]): Ge
   for (const folder of folders) {
     for (const extension of EXTENSIONS) {
       const file = join(folder, name + extension);
-      const real = realFile(file);
+      const real = resolveFile(file);
       if (real !== undefined) yield real;
     }
   }
@@ -36,7 +36,7 @@ export function* findDocumentFiles(name: string, folders: readonly string[]): Ge
  * The documents in a folder, by their real paths. Hidden files are editors' own: `.#mine.yaml` is a lock that
  * points nowhere.
  */
-export function filesIn(folder: string): string[] {
+export function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((file) => !file.startsWith(".") && hasExtension(file))
@@ -47,7 +47,7 @@ export function filesIn(folder: string): string[] {
 }
 
 /** Undefined if there is no file. */
-export function realFile(file: string): string | undefined {
+export function resolveFile(file: string): string | undefined {
   return existsSync(file) ? realpathSync(file) : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { FixtureData, Resource } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
 import { DocumentError, documentError, NO_POSITION } from "../engine/documents/document-error.ts";
 import { refuse } from "../engine/documents/merge-documents.ts";
-import { inlineDocument, type Warn } from "../engine/documents/user-document.ts";
+import { createInlineDocument, type Warn } from "../engine/documents/user-document.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
@@ -20,8 +20,8 @@ import {
 } from "./document-library.ts";
 import {
   findFixture,
-  fixtureFolders,
-  fixtureNames,
+  listFixtureFolders,
+  listFixtureNames,
   type ReadFixture,
   type ReadPlaces,
   readFixtureFile,
@@ -38,7 +38,7 @@ const shipped = new WeakMap<readonly Resource[], WeakLruCache<unknown, Fixture>>
 
 export interface FixtureLibraryOptions {
   resources: readonly Resource[];
-  /** Searched by name in this order; `fixtureFolders()` by default. */
+  /** Searched by name in this order; `listFixtureFolders()` by default. */
   folders?: readonly string[];
   /** The folder that relative paths start from, also in messages. */
   cwd?: string;
@@ -59,7 +59,7 @@ export class FixtureLibrary implements FixtureSource {
   private readonly spellings = new WeakMap<Document<Fixture>, string>();
 
   constructor({ resources, cwd = process.cwd(), trustBuild, warn, ...options }: FixtureLibraryOptions) {
-    const folders = options.folders ?? fixtureFolders(cwd);
+    const folders = options.folders ?? listFixtureFolders(cwd);
     this.resources = resources;
     this.places = { folders, cwd, trustBuild, warn };
     this.builders = createRootBuilders(resources);
@@ -107,7 +107,7 @@ export class FixtureLibrary implements FixtureSource {
 
   /** The names that `load` knows. */
   names(): string[] {
-    return fixtureNames(this.places.folders);
+    return listFixtureNames(this.places.folders);
   }
 
   /**
@@ -162,11 +162,11 @@ export class FixtureLibrary implements FixtureSource {
     const file = "inline fixture";
     const text = tryStringify(fixture);
     // Refuses a value that nests too deep for JSON.
-    if (text === undefined) inlineDocument(fixture, { file });
+    if (text === undefined) createInlineDocument(fixture, { file });
     if (text === undefined || Array.isArray(fixture))
       throw documentError(file, NO_POSITION, "the document must be a map");
     const key = `inline ${toHex(digest("sha256", text))}`;
-    const read = () => readInlineFixture(inlineDocument(JSON.parse(text), { file }), this.places);
+    const read = () => readInlineFixture(createInlineDocument(JSON.parse(text), { file }), this.places);
     const document = requireReadable(this.files.value(key, () => this.checked(read())));
     if (!this.spellings.has(document)) this.begin(document, "inline");
     return document;

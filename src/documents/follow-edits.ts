@@ -44,7 +44,7 @@ export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): Wa
       for (const document of changed) {
         const fixture = library.findSpelling(document);
         const moved = moveSandboxes(library, document, edits.sandboxes());
-        edits.onChange({ fixture, file, ...moved, message: sentence(fixture, moved) });
+        edits.onChange({ fixture, file, ...moved, message: describeProblem(fixture, moved) });
       }
     },
   };
@@ -66,7 +66,7 @@ function moveSandboxes(
   return { renewed, waiting };
 }
 
-function sentence(fixture: string, { renewed, waiting }: Moved): string {
+function describeProblem(fixture: string, { renewed, waiting }: Moved): string {
   const parts = [`fixture ${fixture} was edited`];
   if (renewed.length > 0) parts.push(`applied to ${listSome(renewed)}`);
   if (waiting.length > 0)

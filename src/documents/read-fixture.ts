@@ -1,19 +1,19 @@
 import { findNearest } from "../engine/contract/text.ts";
 import { DocumentError, type Position } from "../engine/documents/document-error.ts";
 import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/document-limits.ts";
-import { isFields, type LayeredDocument, layeredDocument } from "../engine/documents/merge-documents.ts";
+import { isFields, type LayeredDocument, mergeLayers } from "../engine/documents/merge-documents.ts";
 import { readDocument } from "../engine/documents/read-document.ts";
 import {
-  inlineDocument,
-  problemAt,
+  createInlineDocument,
+  locateProblem,
   throwProblems,
   type UserDocument,
   type Warn,
 } from "../engine/documents/user-document.ts";
 import {
-  filesIn,
   findDocumentFiles,
   isPath,
+  listFiles,
   nameOfFile,
   readFileText,
   showFile,
@@ -35,7 +35,7 @@ export interface NotFound {
 }
 
 /** The user's folder of fixtures, if there is one, then the shipped one. */
-export function fixtureFolders(cwd = process.cwd()): string[] {
+export function listFixtureFolders(cwd = process.cwd()): string[] {
   const own = join(cwd, "fixtures");
   return [...(existsSync(own) ? [own] : []), SHIPPED_FIXTURES.folder];
 }
@@ -54,12 +54,12 @@ export function findFixture(fixture: string, places: FixturePlaces, from?: strin
   }
   const folders = from === undefined ? places.folders : [start, ...places.folders];
   for (const file of findDocumentFiles(fixture, folders)) if (file !== from) return file;
-  return unknownName(fixture, fixtureNames(folders));
+  return unknownName(fixture, listFixtureNames(folders));
 }
 
 /** The names of the fixtures in these folders, each once. */
-export function fixtureNames(folders: readonly string[]): string[] {
-  return [...new Set(folders.flatMap(filesIn).map(nameOfFile))].sort();
+export function listFixtureNames(folders: readonly string[]): string[] {
+  return [...new Set(folders.flatMap(listFiles).map(nameOfFile))].sort();
 }
 
 function unknownName(fixture: string, names: readonly string[]): NotFound {
@@ -121,7 +121,7 @@ function readChain(top: Layer, places: ReadPlaces): ReadFixture {
     next = readExtended(next, layers, places);
   }
   return {
-    document: layeredDocument(layers.map(({ document }) => document) as [UserDocument, ...UserDocument[]]),
+    document: mergeLayers(layers.map(({ document }) => document) as [UserDocument, ...UserDocument[]]),
     files: new Map(layers.flatMap(({ file, mark }) => (file === undefined ? [] : [[file, mark] as const]))),
     trusted: layers.length === 1 && top.trusted,
   };
@@ -133,7 +133,7 @@ function readExtended(layer: Layer, above: readonly Layer[], places: ReadPlaces)
   // The schema refuses anything other than a text.
   if (typeof name !== "string" || name === "") return undefined;
   const refuse = (message: string, hint?: string): never => {
-    const problem = problemAt(document, { path: ["extends"], message, hint });
+    const problem = locateProblem(document, { path: ["extends"], message, hint });
     throw new DocumentError([problem], document.text);
   };
   const found = findFixture(name, places, from);
@@ -163,7 +163,7 @@ function readLayer(file: string, { cwd, trustBuild, warn }: ReadPlaces): Layer {
     readLargeJson(file, text, shown) ?? readDocument(text, { file: shown, limits: LIMITS, warn });
   if (!isFields(document.value))
     throwProblems(document, [
-      problemAt(document, { path: [], message: "a fixture must be a map of lists and settings" }),
+      locateProblem(document, { path: [], message: "a fixture must be a map of lists and settings" }),
     ]);
   return { document, trusted: false, file, mark };
 }
@@ -177,7 +177,7 @@ function readLargeJson(file: string, text: string, shown: string): UserDocument 
     // The YAML reader reports the position of the mistake.
     return undefined;
   }
-  inlineDocument(value, { file: shown, limits: OWN_FILE_LIMITS });
+  createInlineDocument(value, { file: shown, limits: OWN_FILE_LIMITS });
   return locateLazily(text, shown, value);
 }
 
@@ -188,7 +188,7 @@ function locateLazily(text: string, file: string, value: unknown): UserDocument 
     try {
       read ??= readDocument(text, { file, limits: LIMITS });
     } catch {
-      read = inlineDocument(value, { file, limits: OWN_FILE_LIMITS });
+      read = createInlineDocument(value, { file, limits: OWN_FILE_LIMITS });
     }
     return read;
   };

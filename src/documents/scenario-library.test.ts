@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { API } from "../engine/resources/index.ts";
-import { RecentNames, ScenarioLibrary, scenarioFolders } from "./scenario-library.ts";
+import { listScenarioFolders, RecentNames, ScenarioLibrary } from "./scenario-library.ts";
 
 describe("a scenario's name", () => {
   let folder: string;
   let library: ScenarioLibrary;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "scenarios-test-"));
-    library = new ScenarioLibrary({ api: API, folders: scenarioFolders(folder) });
+    library = new ScenarioLibrary({ api: API, folders: listScenarioFolders(folder) });
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

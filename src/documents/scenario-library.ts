@@ -50,7 +50,7 @@ export class ScenarioLibrary implements ScenarioSource {
   /** The number of sandboxes by name of the scenario. */
   private readonly current = new Map<string, number>();
 
-  constructor({ api, folders = scenarioFolders(), cwd = process.cwd(), warn }: ScenarioLibraryOptions) {
+  constructor({ api, folders = listScenarioFolders(), cwd = process.cwd(), warn }: ScenarioLibraryOptions) {
     this.api = api;
     this.warn = warn;
     this.derived = new RefusalScenarios(api.operations);
@@ -230,7 +230,7 @@ export class ScenarioLibrary implements ScenarioSource {
 }
 
 /** The user's folder, if it exists, before the shipped scenarios (interfaces 2). */
-export function scenarioFolders(own?: string): string[] {
+export function listScenarioFolders(own?: string): string[] {
   return own === undefined ? [SHIPPED_SCENARIOS.folder] : [own, SHIPPED_SCENARIOS.folder];
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   areSecretsEqual,
   concatBytes,
+  countUtf8Bytes,
   fromBase64,
   fromBase64Url,
   fromHex,
@@ -14,7 +15,6 @@ import {
   toHex,
   toLatin1,
   toUtf8,
-  utf8Length,
 } from "./bytes.ts";
 
 const TEXTS = [
@@ -32,7 +32,7 @@ const ALL = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
 describe("bytes", () => {
   it.each(TEXTS)("the UTF-8 length of %j equals the length of its bytes", (text) => {
-    expect(utf8Length(text)).toBe(Buffer.byteLength(text));
+    expect(countUtf8Bytes(text)).toBe(Buffer.byteLength(text));
     expect(Buffer.from(toUtf8(text))).toEqual(Buffer.from(text));
   });
 

@@ -23,7 +23,7 @@ export function fromStrictUtf8(bytes: Uint8Array): string {
 const scratch = new Uint8Array(16 * 1024);
 
 /** The number of bytes of a text in UTF-8. */
-export function utf8Length(text: string): number {
+export function countUtf8Bytes(text: string): number {
   // A character of UTF-16 takes at most three bytes. `encodeInto` is ten times as fast as a loop.
   if (text.length * 3 <= scratch.length) return encoder.encodeInto(text, scratch).written;
   return encoder.encode(text).length;

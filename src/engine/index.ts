@@ -7,15 +7,15 @@ import { platform } from "./platform.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
 import { listDeletedKeys } from "./resources/api-keys/rules.ts";
 import { explainCredentials, identify } from "./resources/auth/credentials.ts";
-import { uploadsToRelease } from "./resources/files/rules.ts";
+import { listUploadsToRelease } from "./resources/files/rules.ts";
 import { RESOURCES } from "./resources/index.ts";
 import { requireMember } from "./resources/organizations/access.ts";
-import { requireBudget, spendingFigures } from "./resources/usage/spending.ts";
+import { listSpendingFigures, requireBudget } from "./resources/usage/spending.ts";
 import {
   DELIVERY_RULES,
   describeNextStep,
+  getWebhookSecret,
   listKnownSecrets,
-  secretOfWebhook,
 } from "./resources/webhooks/deliveries.ts";
 import { RequestCounter } from "./sandbox/counters.ts";
 import { combineListeners, combineTimers } from "./sandbox/listeners.ts";
@@ -84,13 +84,13 @@ export function createEngine(options: EngineOptions): Engine {
   const faults = new Faults({
     scenarios: options.scenarios,
     api,
-    spending: spendingFigures,
+    spending: listSpendingFigures,
     overrides: options.overrides,
     delay: options.delay,
   });
   const receivers = new SimulatedReceivers({
     world: (name) => sandboxes.get(name)?.world,
-    secretOf: secretOfWebhook,
+    secretOf: getWebhookSecret,
     candidates: listKnownSecrets,
     onLeaseEnd: (world, id) => {
       const sandbox = [...sandboxes.all()].find((one) => one.world === world);
@@ -134,7 +134,7 @@ export function createEngine(options: EngineOptions): Engine {
           sender.onCommit(world, commit);
           recordings.onCommit(sandbox, commit);
           for (const key of listDeletedKeys(commit)) sandbox.windows.drop(key);
-          for (const upload of uploadsToRelease(commit)) uploads.of(sandbox).remove(upload);
+          for (const upload of listUploadsToRelease(commit)) uploads.of(sandbox).remove(upload);
         },
         onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
       };

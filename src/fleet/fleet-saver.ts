@@ -6,7 +6,7 @@ import type { Log } from "../hosts/node/log.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { moved, type RedisStore } from "../persistence/redis-store.ts";
 import { SandboxImage } from "../persistence/sandbox-image.ts";
-import { rowsBetween, splitChanges } from "../persistence/sandbox-rows.ts";
+import { listRowChanges, splitChanges } from "../persistence/sandbox-rows.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import { type StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import type { DueSandboxes } from "./due-sandboxes.ts";
@@ -230,7 +230,7 @@ export class FleetSaver {
         await store.restoreToFleetList(name, sandbox.created_at);
       await chunks.save(image);
       due.before(sandbox);
-      await store.save(name, splitChanges(rowsBetween(before, image)));
+      await store.save(name, splitChanges(listRowChanges(before, image)));
       due.after(sandbox);
     } catch (error) {
       image.release();

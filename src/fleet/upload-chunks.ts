@@ -28,8 +28,8 @@ export class UploadChunks {
   async save(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
     const stored = this.stored.get(name);
-    for (const [path, length] of filesIn(image)) {
-      const file = fileName(path);
+    for (const [path, length] of listFiles(image)) {
+      const file = toFileName(path);
       const from = stored?.get(file) ?? 0;
       if (from < length) await this.send(name, { path, file }, { from, to: length });
     }
@@ -40,11 +40,11 @@ export class UploadChunks {
     const { name } = image.sandbox;
     const stored = this.stored.get(name);
     if (stored === undefined) return;
-    const wanted = new Set([...filesIn(image).keys()].map(fileName));
+    const wanted = new Set([...listFiles(image).keys()].map(toFileName));
     const unused = [...stored].filter(([file]) => !wanted.has(file));
     for (const [file, length] of unused) {
       stored.delete(file);
-      await this.drop(name, pieceNames(file, length));
+      await this.drop(name, listPieceNames(file, length));
     }
   }
 
@@ -72,7 +72,7 @@ export class UploadChunks {
       const path = join(folder, file);
       await writeFile(path, "", { mode: 0o600 });
       let read = 0;
-      for (const piece of pieceNames(file, length)) {
+      for (const piece of listPieceNames(file, length)) {
         const bytes = await this.store.connection.ask(["HGET", uploadsKey(sandbox), piece], { as: "bytes" });
         // A piece is missing: the client starts the upload again, as for a file that is too short.
         if (bytes === null) break;
@@ -115,14 +115,14 @@ export class UploadChunks {
 
 const uploadsKey = (sandbox: string) => sandboxKey(sandbox, "uploads");
 
-const fileName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+const toFileName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
-function pieceNames(file: string, length: number): string[] {
+function listPieceNames(file: string, length: number): string[] {
   return Array.from({ length: Math.ceil(length / CHUNK_BYTES) }, (_, i) => `${file}:${i}`);
 }
 
 /** The files of the present and of the snapshots, with the bytes that they need of each. */
-function filesIn(image: SandboxImage): Lengths {
+function listFiles(image: SandboxImage): Lengths {
   const files: Lengths = new Map();
   for (const { path, length } of image.files()) files.set(path, Math.max(length, files.get(path) ?? 0));
   return files;

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { pieces, put } from "../../test/support/stores.ts";
-import { DocumentFile, nestedRows, nestedText } from "./document-file.ts";
+import { DocumentFile, nestedText, readNestedRows } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
 import type { SandboxSections } from "./sections-draft.ts";
 import type { Change } from "./store.ts";
@@ -345,7 +345,7 @@ describe("rows as a readable object", () => {
   });
 
   it("are the same when read again [interfaces 2]", () => {
-    const rows = [...nestedRows(JSON.parse(toText(SECTIONS)))];
+    const rows = [...readNestedRows(JSON.parse(toText(SECTIONS)))];
     const given = Object.entries(SECTIONS).flatMap(([section, byId]) =>
       Object.entries(byId).map(([id, text]) => ({ section, id, text })),
     );
@@ -356,10 +356,10 @@ describe("rows as a readable object", () => {
 
   it("are absent for a section that is not an object [interfaces 2]", () => {
     for (const nested of [null, 5, "text", [{ about: 1 }], undefined]) {
-      expect([...nestedRows(nested)]).toEqual([]);
-      expect([...nestedRows({ sandbox: nested, records: { notes: nested } })]).toEqual([]);
+      expect([...readNestedRows(nested)]).toEqual([]);
+      expect([...readNestedRows({ sandbox: nested, records: { notes: nested } })]).toEqual([]);
     }
-    expect([...nestedRows({ records: { notes: { a: [1] } } })]).toEqual([
+    expect([...readNestedRows({ records: { notes: { a: [1] } } })]).toEqual([
       { section: "records/notes", id: "a", text: "[1]" },
     ]);
   });

@@ -125,7 +125,7 @@ function toStoredRows(sandboxes: unknown): SandboxSections {
   if (typeof sandboxes !== "object" || sandboxes === null) return kept;
   for (const [name, nested] of Object.entries(sandboxes)) {
     const sections = new Map<string, Map<string, string>>();
-    for (const { section, id, text } of nestedRows(nested)) {
+    for (const { section, id, text } of readNestedRows(nested)) {
       let rows = sections.get(section);
       if (rows === undefined) {
         rows = new Map();
@@ -259,11 +259,11 @@ export function* nestedText(sections: Sections, indent: string): IterableIterato
 }
 
 /** The inverse. Returns no rows for a value that is not the expected object. */
-export function* nestedRows(nested: unknown, path: readonly string[] = []): IterableIterator<Row> {
+export function* readNestedRows(nested: unknown, path: readonly string[] = []): IterableIterator<Row> {
   if (typeof nested !== "object" || nested === null || Array.isArray(nested)) return;
   for (const [key, value] of Object.entries(nested)) {
     if (isLeaf(path)) yield { section: path.join("/"), id: key, text: JSON.stringify(value) };
-    else yield* nestedRows(value, [...path, key]);
+    else yield* readNestedRows(value, [...path, key]);
   }
 }
 

@@ -40,7 +40,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       isWhole = false;
       const place = await setAside(name, rows);
       await store.commit(listClearing(name));
-      log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${sentence(error)}`);
+      log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${toSentence(error)}`);
     }
   }
   for (const image of images) saver.adopt(image);
@@ -54,7 +54,7 @@ async function* listClearing(name: string) {
   yield [{ sandbox: name, clear: "" }];
 }
 
-function sentence(error: unknown): string {
+function toSentence(error: unknown): string {
   const { message } = error as Error;
   return message.endsWith(".") ? message : `${message}.`;
 }

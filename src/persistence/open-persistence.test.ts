@@ -9,7 +9,7 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { DocumentStore } from "./document-store.ts";
 import { openPersistence, type PersistenceParts } from "./open-persistence.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { rowsBetween } from "./sandbox-rows.ts";
+import { listRowChanges } from "./sandbox-rows.ts";
 
 let folder: string;
 let file: string;
@@ -62,7 +62,7 @@ async function keep(...names: string[]): Promise<DocumentStore> {
   const { uploads } = plainUploads();
   for (const name of names) {
     await store.commit(
-      pieces([...rowsBetween(undefined, SandboxImage.of(plainSandbox(name).sandbox, uploads))]),
+      pieces([...listRowChanges(undefined, SandboxImage.of(plainSandbox(name).sandbox, uploads))]),
     );
   }
   return store;

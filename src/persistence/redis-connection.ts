@@ -135,7 +135,7 @@ export class RedisConnection {
     for (const { text } of REDIS_SCRIPTS) await client.sendCommand(["SCRIPT", "LOAD", text]);
     const before = this.run_id;
     this.run_id = info["run_id"];
-    if (before === undefined) for (const warning of warningsFor(info, this.place)) this.say(warning);
+    if (before === undefined) for (const warning of listWarnings(info, this.place)) this.say(warning);
     return { restarted: before !== undefined && before !== this.run_id };
   }
 
@@ -221,7 +221,7 @@ function parseInfo(info: string): Record<string, string> {
   );
 }
 
-function warningsFor(info: Record<string, string>, place: string): string[] {
+function listWarnings(info: Record<string, string>, place: string): string[] {
   const warnings: string[] = [];
   const policy = info["maxmemory_policy"];
   if (policy !== undefined && policy !== "noeviction")

@@ -5,7 +5,10 @@ export interface RedisScript {
   sha: string;
 }
 
-const script = (text: string): RedisScript => ({ text, sha: createHash("sha1").update(text).digest("hex") });
+const toScript = (text: string): RedisScript => ({
+  text,
+  sha: createHash("sha1").update(text).digest("hex"),
+});
 
 /**
  * Commits a change set of one sandbox if its sender still owns the sandbox (the fence of interfaces 15).
@@ -16,7 +19,7 @@ const script = (text: string): RedisScript => ({ text, sha: createHash("sha1").u
  * `new` creates the sandbox, `more` changes it, `whole` replaces it, `gone` removes it. Redis refuses the
  * first write if it has no free memory, so a refusal never leaves a part of the changes.
  */
-export const COMMIT = script(`
+export const COMMIT = toScript(`
 local lease, rows = KEYS[1], KEYS[2]
 local mode, epoch = ARGV[1], tonumber(ARGV[2])
 local held = redis.call('HMGET', lease, 'epoch', 'number', 'commit')
@@ -60,7 +63,7 @@ return {'OK', epoch}
  * Takes a sandbox over (interfaces 15): one of several claimants gets it, and commits of older epochs are refused from then on.
  * KEYS: lease, rows. ARGV: epoch and session that were read, session, node url.
  */
-export const CLAIM = script(`
+export const CLAIM = toScript(`
 local lease, rows = KEYS[1], KEYS[2]
 if redis.call('EXISTS', rows) == 0 then return {'NONE'} end
 local held = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
@@ -71,7 +74,7 @@ return {'OK', tonumber(is) + 1, held[3] or ''}
 `);
 
 /** Leaves a sandbox without an owner, if its claimant still owns it. KEYS: lease, rows. ARGV: epoch. */
-export const RELEASE = script(`
+export const RELEASE = toScript(`
 if redis.call('HGET', KEYS[1], 'epoch') == ARGV[1] then redis.call('HSET', KEYS[1], 'session', '') end
 return {'OK'}
 `);
@@ -81,7 +84,7 @@ return {'OK'}
  * lost data (`restarted`), the owner has the newer state. KEYS: lease, rows. ARGV: epoch, former session, session, node
  * url, restarted.
  */
-export const RECLAIM = script(`
+export const RECLAIM = toScript(`
 local lease, rows = KEYS[1], KEYS[2]
 local held = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
 local is, mine = tonumber(held[1] or '0'), tonumber(ARGV[1])
@@ -92,7 +95,7 @@ return {'OK', mine + 1, held[3] or ''}
 `);
 
 /** Extends the lease if the session still has it (interfaces 15); with 0, releases it. KEYS: node. ARGV: session, milliseconds. */
-export const RENEW = script(`
+export const RENEW = toScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);
@@ -101,7 +104,7 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])
  * Milliseconds since the first node saw this run of Redis. After a restart, Redis may have lost data, which
  * owners restore. KEYS: run. ARGV: Redis's own id of the run.
  */
-export const AGE = script(`
+export const AGE = toScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local seen = redis.call('HMGET', KEYS[1], 'id', 'since')

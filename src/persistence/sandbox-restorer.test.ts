@@ -5,7 +5,7 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { LoadedFixture, SavedState } from "../engine/sandbox/sandbox-value.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
-import { rowsBetween } from "./sandbox-rows.ts";
+import { listRowChanges } from "./sandbox-rows.ts";
 import type { Row } from "./store.ts";
 
 /** Brings back what was written down of a sandbox, on a server that is made of nothing but its answers. */
@@ -47,7 +47,7 @@ function stand(wall = 0) {
   };
   const restorer = new SandboxRestorer(parts as unknown as RestorerParts);
   const rows = () =>
-    [...rowsBetween(undefined, SandboxImage.of(made.sandbox, uploads))].filter(
+    [...listRowChanges(undefined, SandboxImage.of(made.sandbox, uploads))].filter(
       (change): change is Row & { sandbox: string } => "section" in change,
     );
   return { ...made, ...{ held, restoredSandboxes, deleted, said, from, restored, parts, restorer, rows } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { InvalidSandboxRows, parseSavedSandbox, rowsBetween, splitChanges } from "./sandbox-rows.ts";
+import { InvalidSandboxRows, listRowChanges, parseSavedSandbox, splitChanges } from "./sandbox-rows.ts";
 import type { Change } from "./store.ts";
 
 const { uploads } = plainUploads();
@@ -9,7 +9,7 @@ const { uploads } = plainUploads();
 /** The rows as `section/id` with their values; cleared sections as `clear ...`. */
 function written(before: SandboxImage | undefined, after: SandboxImage): Record<string, unknown> {
   return Object.fromEntries(
-    [...rowsBetween(before, after)].map((change) => {
+    [...listRowChanges(before, after)].map((change) => {
       expect(change.sandbox).toBe("default");
       return "clear" in change
         ? [`clear ${change.clear}`, undefined]

@@ -26,7 +26,7 @@ import type { Change, Row } from "./store.ts";
  * | `history` | `about` (positions), and each entry's story by its position |
  * | `snapshots/{name}/...` | the last two again |
  */
-export function* rowsBetween(
+export function* listRowChanges(
   before: SandboxImage | undefined,
   after: SandboxImage,
 ): IterableIterator<Change> {
@@ -60,7 +60,7 @@ export function* rowsBetween(
   yield put("sandbox", "faults", after.faults);
   yield* valueRows("", old?.value, after.value);
   yield put("history", "about", after.history.about);
-  for (const { sequence, story } of entriesBetween(old?.history, after.history)) {
+  for (const { sequence, story } of compareEntries(old?.history, after.history)) {
     yield { sandbox, section: "history", id: String(sequence), text: story && JSON.stringify(story) };
   }
   for (const name of old?.snapshots.keys() ?? []) {
@@ -82,7 +82,7 @@ export function* rowsBetween(
 }
 
 /** New and changed entries, and removed ones. */
-function* entriesBetween(was: HistorySnapshot | undefined, is: HistorySnapshot) {
+function* compareEntries(was: HistorySnapshot | undefined, is: HistorySnapshot) {
   for (const { sequence } of was?.entries.keys() ?? []) {
     if (sequence <= is.about.next - 1 - is.entries.size) yield { sequence, story: null };
   }
@@ -106,7 +106,7 @@ function* recordRows(was: Root | undefined, is: Root, base: Root) {
     const from = base.tables.get(name);
     const before = was?.tables.get(name) ?? from;
     if (before === table) continue;
-    const changes = before === undefined ? addedTo(table) : before.changesTo(table);
+    const changes = before === undefined ? listAdded(table) : before.changesTo(table);
     for (const { id, after } of changes) {
       const former = from?.get(id);
       const text = after === former ? null : JSON.stringify(after ?? null);
@@ -115,7 +115,7 @@ function* recordRows(was: Root | undefined, is: Root, base: Root) {
   }
 }
 
-function* addedTo(table: AnyTable) {
+function* listAdded(table: AnyTable) {
   for (const record of table.all()) yield { id: table.collection.idOf(record), after: record };
 }
 

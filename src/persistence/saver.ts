@@ -2,7 +2,7 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { rowsBetween, splitChanges } from "./sandbox-rows.ts";
+import { listRowChanges, splitChanges } from "./sandbox-rows.ts";
 import { type Change, PersistenceError, type Store, StoreRefusal, toStoreRefusal } from "./store.ts";
 
 /** interfaces 2: changes are saved within a second, including the time for writing. */
@@ -227,7 +227,7 @@ export class Saver {
   private *listChanges(steps: readonly Step[]): IterableIterator<Change> {
     for (const { name, image } of steps) {
       if (image === undefined) yield { sandbox: name, clear: "" };
-      else yield* rowsBetween(this.unknown.has(name) ? undefined : this.saved.get(name), image);
+      else yield* listRowChanges(this.unknown.has(name) ? undefined : this.saved.get(name), image);
     }
   }
 

@@ -92,19 +92,21 @@ export class SqliteFiles {
   /** Whether a part of the last page is missing, which SQLite reads as zeros. With a log beside the database, SQLite repairs it. */
   isTruncated(): boolean {
     const header = readHeader(this.database);
-    if (header === undefined || fileSize(`${this.database}-wal`) > 0) return false;
+    if (header === undefined || getFileSize(`${this.database}-wal`) > 0) return false;
     const page = header.readUInt16BE(PAGE_SIZE_AT);
-    return page > 0 && fileSize(this.database) % (page === 1 ? 65536 : page) !== 0;
+    return page > 0 && getFileSize(this.database) % (page === 1 ? 65536 : page) !== 0;
   }
 
   /** Whether the database is missing or empty although something was saved; SQLite would create a new one. */
   isEmptied(): boolean {
-    return fileSize(this.database) === 0 && (existsSync(this.copy) || this.readAcknowledged() !== undefined);
+    return (
+      getFileSize(this.database) === 0 && (existsSync(this.copy) || this.readAcknowledged() !== undefined)
+    );
   }
 
   /** Undefined if unknown; an Error if the file is damaged. */
   readAcknowledged(): Saved | undefined | Error {
-    if (fileSize(this.acknowledged) === 0) return undefined;
+    if (getFileSize(this.acknowledged) === 0) return undefined;
     try {
       const { checksum, ...saved } = JSON.parse(readFileSync(this.acknowledged, "utf8"));
       if (checksum === undefined || checksum === crc32(JSON.stringify(saved))) return saved;
@@ -187,7 +189,7 @@ export interface Saved {
   at: string;
 }
 
-function fileSize(file: string): number {
+function getFileSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeInB, envelopeFor } from "../../src/engine/contract/envelopes.ts";
+import { getEnvelope, toCodeInB } from "../../src/engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
@@ -35,9 +35,9 @@ function expectError(operation: AnyOperation, answer: Answered, code: ErrorCode)
   expect(answer.status, answer.text).toBe(status);
   expect(listErrorCodes(operation)).toContain(code);
   expect(VALIDATOR.problems(operation, answer)).toEqual([]);
-  const envelope = envelopeFor({ code, status }, operation.envelope ?? "A", "operation");
+  const envelope = getEnvelope({ code, status }, operation.envelope ?? "A", "operation");
   if (envelope === "A") expect(answer.body.error.code).toBe(code);
-  if (envelope === "B") expect(answer.body.error.code).toBe(codeInB(code, operation.spellings));
+  if (envelope === "B") expect(answer.body.error.code).toBe(toCodeInB(code, operation.spellings));
   if (envelope === "C") expect(answer.body.status_code).toBe(status);
 }
 

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
-import { stateCollections } from "../../src/control/state/state-collection.ts";
+import { listStateCollections } from "../../src/control/state/state-collection.ts";
 import { FixtureLibrary } from "../../src/documents/fixture-library.ts";
 import { CATALOGUE } from "../../src/engine/contract/errors.ts";
 import { readDocument } from "../../src/engine/documents/read-document.ts";
@@ -169,7 +169,7 @@ describe("the reference pages", () => {
   });
 
   it("document every collection of state calls and every kind of timer [interfaces 4]", () => {
-    expect(missing([...stateCollections(RESOURCES).keys()], terms(page("control-api")))).toEqual([]);
+    expect(missing([...listStateCollections(RESOURCES).keys()], terms(page("control-api")))).toEqual([]);
     expect(missing(TIMER_KINDS, terms(page("sandboxes-and-time")))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeInB, envelopeFor } from "../../src/engine/contract/envelopes.ts";
+import { getEnvelope, toCodeInB } from "../../src/engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../src/engine/contract/operation.ts";
 import { findRefusal } from "../../src/engine/contract/refusals.ts";
@@ -31,9 +31,9 @@ function expectDocumented(operation: AnyOperation, answer: Answered): void {
 function expectCode(operation: AnyOperation, answer: Answered, code: ErrorCode): void {
   const { status } = CATALOGUE[code];
   expect(answer.status, answer.text).toBe(status);
-  const envelope = envelopeFor({ code, status }, operation.envelope ?? "A", "operation");
+  const envelope = getEnvelope({ code, status }, operation.envelope ?? "A", "operation");
   if (envelope === "A") expect(answer.body.error.code).toBe(code);
-  if (envelope === "B") expect(answer.body.error.code).toBe(codeInB(code, operation.spellings));
+  if (envelope === "B") expect(answer.body.error.code).toBe(toCodeInB(code, operation.spellings));
   if (envelope === "C") expect(answer.body.status_code).toBe(status);
   expectDocumented(operation, answer);
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { referencesIn, visitReferences } from "../../src/engine/contract/references.ts";
+import { findReferences, visitReferences } from "../../src/engine/contract/references.ts";
 import { removeWithDependents } from "../../src/engine/contract/removal.ts";
 import type { StateRules } from "../../src/engine/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
@@ -115,7 +115,7 @@ describe("a deletion", () => {
   it("is tested with dependents for each kind of record [G37]", () => {
     const idle = COLLECTIONS.filter(
       ({ name, schema }) =>
-        referencesIn(schema).some(({ owned }) => owned) && root.tables.get(name)!.size === 0,
+        findReferences(schema).some(({ owned }) => owned) && root.tables.get(name)!.size === 0,
     );
     expect(idle.map(({ name }) => name)).toEqual([]);
     const kinds = COLLECTIONS.filter(({ name, timer }) => timer !== undefined && owns(name, timer));

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { harEntry } from "../../src/tools/har/har-entry.ts";
+import { toHarEntry } from "../../src/tools/har/har-entry.ts";
 import { HarFile } from "../../src/tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry, type Recorder } from "../../src/tools/traffic/recorder.ts";
 import { eventually } from "../support/eventually.ts";
@@ -228,7 +228,7 @@ describe("a recorded archive [interfaces 12]", () => {
     const read = () => JSON.parse(readFileSync(file, "utf8")).log.entries;
     expect(read()).toEqual([]);
     const none = { bytes: undefined, size: 0 };
-    const entry = harEntry({
+    const entry = toHarEntry({
       ...{ at: 0, send: 0, wait: 1, receive: 2, method: "GET", url: "http://a/ü", query: "", status: 200 },
       ...{ requestHeaders: [], requestBody: none, responseHeaders: [], responseBody: none },
     });

@@ -1,7 +1,7 @@
 import type { ValidateFunction } from "ajv";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AnyEvent, dataSchema, emit, sampleData } from "../../src/engine/contract/event.ts";
-import { typeOfName } from "../../src/engine/contract/media-types.ts";
+import { guessType } from "../../src/engine/contract/media-types.ts";
 import { makeAjv } from "../../src/engine/contract/validator.ts";
 import { JOB_EVENTS } from "../../src/engine/resources/connector-jobs/rules.ts";
 import { EVENTS } from "../../src/engine/resources/events.ts";
@@ -130,7 +130,7 @@ describe("data of events [G25]", () => {
     it.each(["file.uploaded", "file.deleted", "file.processed"])("%s [G25]", async (event) => {
       for (const _ of repeated) {
         const { filename, mime_type, gcs_path, created_by, store_id } = await sample(event);
-        expect(mime_type).toBe(typeOfName(String(filename)));
+        expect(mime_type).toBe(guessType(String(filename)));
         expect(gcs_path).toMatch(/^gs:\/\/uploads\/org_acme\/[a-z0-9]{20}\/[A-Za-z0-9._-]+$/);
         expect(String(gcs_path).split("/").at(-1)).toBe(filename);
         expect(created_by).toBe("usr_ada");

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { EVENT_NAMES, eventNamed } from "../../src/engine/resources/events.ts";
+import { EVENT_NAMES, findEventByName } from "../../src/engine/resources/events.ts";
 import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 let api: WebhookBench;
@@ -18,7 +18,9 @@ describe("POST S/events [interfaces 4]", () => {
     const [request] = await receiver.requests();
     const { data } = JSON.parse(request!.body);
     const optional = ["api_key_id"];
-    expect(Object.keys(data)).toEqual(eventNamed(event)!.data.filter((name) => !optional.includes(name)));
+    expect(Object.keys(data)).toEqual(
+      findEventByName(event)!.data.filter((name) => !optional.includes(name)),
+    );
     expect(Object.values(data)).not.toContain(undefined);
   });
 

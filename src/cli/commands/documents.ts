@@ -26,11 +26,11 @@ export const fidelityCommand = command({
   describe: "Print which behaviour is specified and which is assumed",
   examples: [["$0 fidelity --json", "The ledger for machines"]],
   async run() {
-    const { assumptionsPage, fidelityLedger, fidelityMarkdown } = await import(
+    const { assumptionsPage, buildFidelityLedger, fidelityMarkdown } = await import(
       "../../tools/reports/fidelity.ts"
     );
     const { API } = await import("../../engine/resources/index.ts");
-    const ledger = fidelityLedger(API.operations);
+    const ledger = buildFidelityLedger(API.operations);
     return { value: ledger, text: `${fidelityMarkdown(ledger)}\n${assumptionsPage()}`.trimEnd() };
   },
 });

@@ -19,9 +19,9 @@ export const eventsCommand = command({
   async run({ name, schema, sample, types }) {
     if ([schema, sample, types !== undefined].filter(Boolean).length > 1)
       throw new UsageError("--schema, --sample and --types exclude each other");
-    const { eventCatalogue, eventTypes } = await import("../../tools/reports/event-catalogue.ts");
+    const { buildEventCatalogue, eventTypes } = await import("../../tools/reports/event-catalogue.ts");
     const { API } = await import("../../engine/resources/index.ts");
-    const all = eventCatalogue(API.events);
+    const all = buildEventCatalogue(API.events);
     const chosen = name === undefined ? all : all.filter((event) => event.name === name);
     if (chosen.length === 0) throw unknownEvent(name!, all);
     const one = name === undefined ? undefined : chosen[0];

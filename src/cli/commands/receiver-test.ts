@@ -14,7 +14,7 @@ import {
 } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, print, printStyled, untilStopped } from "../process.ts";
-import { reportFiles, writeReports } from "../write-files.ts";
+import { parseReportFiles, writeReports } from "../write-files.ts";
 
 export const receiverTestCommand = command({
   command: "receiver-test <endpoint>",
@@ -49,7 +49,7 @@ export const receiverTestCommand = command({
     const { json, secret, event } = options;
     const endpoint = readUrlOption("the endpoint", options.endpoint);
     const probe = options.probe === undefined ? undefined : readUrlOption("--probe", options.probe);
-    const reports = reportFiles(options.report);
+    const reports = parseReportFiles(options.report);
     const { gradeFor } = await import("../../tools/grader/run-grading.ts");
     const { OPTION_NAMES, ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
     const { formatText, receiverCases, receiverHtml } = await import("../../tools/grader/receiver-report.ts");

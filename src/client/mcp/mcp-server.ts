@@ -31,7 +31,7 @@ export async function connectToServer(client: UnderstudyClient): Promise<ToolSer
 }
 
 /** interfaces 13, over either transport: tools, resources and prompts for one server. */
-export function mcpServer(reach: ToolServer, version: string): McpServer {
+export function createMcpServer(reach: ToolServer, version: string): McpServer {
   const server = new McpServer(
     { name: "understudy-sandbox", title: "Understudy", version },
     {

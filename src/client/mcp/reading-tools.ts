@@ -95,7 +95,7 @@ const TOOLS: readonly Tool[] = [
       operation: optional(text("Only of this operation")),
       all: optional({ type: "boolean", description: "Of all sandboxes, including deleted ones" }),
     }),
-    run: coverage,
+    run: readCoverage,
   },
   {
     name: "make_bundle",
@@ -146,7 +146,7 @@ function findReferred(part: unknown, { components }: OpenApi): Record<string, Js
   return found;
 }
 
-async function coverage(reach: ToolServer, { operation, all, ...args }: Arguments): Promise<unknown> {
+async function readCoverage(reach: ToolServer, { operation, all, ...args }: Arguments): Promise<unknown> {
   const tool = all === true ? "coverage.show_all" : "coverage.show";
   const { operations, ...sum } = (await send(reach, tool, args)) as CoverageMatrix;
   const wanted = operations.filter((one) => operation === undefined || one.operation === operation);

@@ -6,7 +6,7 @@ import { ClientGone } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
-import { connectToServer, mcpServer } from "./mcp-server.ts";
+import { connectToServer, createMcpServer } from "./mcp-server.ts";
 
 /**
  * `understudy mcp`: speaks the protocol over standard input and output until its client leaves.
@@ -17,7 +17,7 @@ export async function mcpOverStdio(client: UnderstudyClient, version: string): P
   await client.health();
   const reach = await connectToServer(client);
   const ended = new Promise<void>((resolve) => process.stdin.once("close", resolve));
-  const handle = serveStdio(() => mcpServer(reach, version), {
+  const handle = serveStdio(() => createMcpServer(reach, version), {
     onerror: ({ message }) => process.stderr.write(`understudy: ${message}\n`),
   });
   await ended;
@@ -46,7 +46,7 @@ export function mcpOverHttp({ url, token, version }: HttpServing) {
         reach = undefined;
       });
     }
-    return mcpServer(await reach, version);
+    return createMcpServer(await reach, version);
   });
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const plain = new NodeRequest(request, response);
@@ -54,7 +54,7 @@ export function mcpOverHttp({ url, token, version }: HttpServing) {
       if (!(error instanceof ClientGone)) throw error;
     });
     if (body === undefined) return;
-    const answer = await handler.fetch(webRequest(request, { body, signal: plain.signal }));
+    const answer = await handler.fetch(toWebRequest(request, { body, signal: plain.signal }));
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     if (answer.body === null) return void response.end();
     const sent = Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream);
@@ -63,7 +63,7 @@ export function mcpOverHttp({ url, token, version }: HttpServing) {
   };
 }
 
-function webRequest(
+function toWebRequest(
   { method = "GET", headers, url = "/" }: IncomingMessage,
   { body, signal }: { body: Uint8Array; signal: AbortSignal },
 ): Request {

@@ -36,7 +36,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const signal = AbortSignal.any([options.signal, broken.signal]);
   const coverage = new CoverageSum();
   const runs = scenarios.map(({ file, scenario }, position): ScenarioRun => {
-    const wish = { ...world, name: sandboxName(id, position, scenario.name) };
+    const wish = { ...world, name: nameSandbox(id, position, scenario.name) };
     return { server, command, signal, timeoutMs, coverage, file, scenario, wish };
   });
   const results = runs.map(toSkippedResult);
@@ -74,7 +74,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
 }
 
 /** interfaces 3: at most 63 lower-case letters, digits and hyphens, ten of them for what tests add. */
-function sandboxName(run: string, position: number, scenario: string): string {
+function nameSandbox(run: string, position: number, scenario: string): string {
   const slug = scenario.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   return `suite-${run}-${position + 1}-${slug}`.slice(0, 53).replace(/-+$/, "");
 }
@@ -152,7 +152,7 @@ interface BegunRun extends ScenarioRun {
 
 async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
   const { server, scenario, command, timeoutMs, signal, sandbox, share } = run;
-  const made = await runCommand(command, { env: environment(run), timeoutMs, signal });
+  const made = await runCommand(command, { env: makeEnvironment(run), timeoutMs, signal });
   const { exit_code, output } = made;
   Object.assign(result, { exit_code, signal: made.signal, output, tests: share.tests() });
   const { tests } = result;
@@ -179,7 +179,7 @@ function listFailures(
 ): string[] {
   // An interrupted run may lack expected events, so only the interruption is reported.
   if (signal.aborted) return ["the suite was interrupted"];
-  const command = commandFailure(result, timeoutMs);
+  const command = describeCommandFailure(result, timeoutMs);
   // If the command passed, the runner retried this failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
   const ofStages = scenario.stages.flatMap((stage) => [...stage.rules]);
@@ -205,14 +205,14 @@ function toRunEnd({ exit_code, timed_out }: CommandRun): RunEnd {
   return { how, detail: `exit code ${exit_code}` };
 }
 
-function commandFailure(result: CommandRun, timeoutMs = 0): string | undefined {
+function describeCommandFailure(result: CommandRun, timeoutMs = 0): string | undefined {
   if (result.timed_out) return `the command did not end within ${timeoutMs / 1000} s`;
   if (result.signal !== null) return `the command was ended by ${result.signal}`;
   return result.exit_code === 0 ? undefined : `the command exited with ${result.exit_code}`;
 }
 
 /** interfaces 2 and 13. */
-function environment({ server, sandbox, scenario, share }: BegunRun): Record<string, string> {
+function makeEnvironment({ server, sandbox, scenario, share }: BegunRun): Record<string, string> {
   return {
     UNDERSTUDY_BASE_URL: sandbox.url,
     UNDERSTUDY_CONTROL_URL: sandbox.controlUrl,

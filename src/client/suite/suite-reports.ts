@@ -5,7 +5,7 @@ import type { JunitCase, JunitReport } from "../../tools/reports/junit.ts";
 import {
   coverageText,
   expectationText,
-  journalLine,
+  formatJournalLine,
   ruleText,
   type ScenarioResult,
   type StageResult,
@@ -44,7 +44,7 @@ export function suiteHtml(suite: SuiteResult): string {
   const scenarios = WORST_FIRST.flatMap((outcome) =>
     suite.scenarios.filter((one) => one.outcome === outcome),
   );
-  const title = headline(suite);
+  const title = formatHeadline(suite);
   const head = ["Scenario", "Result", "Exit", "Rules triggered", "Expectations met", "Requests", "Time"];
   const numeric = new Set(["Exit", "Requests", "Time"]);
   return htmlPage({
@@ -62,7 +62,7 @@ ${scenarios.map(sectionHtml)}`,
   });
 }
 
-function headline({ ok, total, failed, skipped }: SuiteResult): string {
+function formatHeadline({ ok, total, failed, skipped }: SuiteResult): string {
   const scenarios = pluralize(total, "scenario");
   if (ok) return total === 1 ? "The only scenario passed" : `All ${scenarios} passed`;
   const left = skipped === 0 ? "" : `, ${skipped} did not run`;
@@ -159,7 +159,7 @@ export function suiteCases({ scenarios, command, coverage }: SuiteResult): Junit
       {
         name: command.join(" "),
         properties: [{ name: "coverage", value: coverageText(coverage) }],
-        cases: scenarios.flatMap((one) => [junitCase(one), ...stageCases(one)]),
+        cases: scenarios.flatMap((one) => [toSuiteCase(one), ...stageCases(one)]),
       },
     ],
   };
@@ -182,7 +182,7 @@ function stageCases({ name, file, stages }: ScenarioResult): JunitCase[] {
   });
 }
 
-function junitCase(result: ScenarioResult): JunitCase {
+function toSuiteCase(result: ScenarioResult): JunitCase {
   const { name, file, duration_ms, outcome, failures, output, journal } = result;
   const one: JunitCase = { name, file, classname: file, time_seconds: duration_ms / 1000 };
   const facts = outcome === "skipped" ? [] : ["", ...listFacts(result)];
@@ -190,7 +190,7 @@ function junitCase(result: ScenarioResult): JunitCase {
   if (printed !== "") one.system_out = printed;
   if (outcome === "passed") return one;
   if (outcome === "skipped") return { ...one, skipped: "the suite was interrupted before it began" };
-  const requests = journal.length === 0 ? [] : ["", "Requests:", ...journal.map(journalLine)];
+  const requests = journal.length === 0 ? [] : ["", "Requests:", ...journal.map(formatJournalLine)];
   const problem = { message: failures.join("; "), detail: [...failures, ...requests].join("\n") };
   return outcome === "error" ? { ...one, error: problem } : { ...one, failure: problem };
 }

@@ -89,7 +89,7 @@ export interface SuiteResult {
 }
 
 /** A request on one line, as reports show it. */
-export function journalLine(entry: SuiteRequest): string {
+export function formatJournalLine(entry: SuiteRequest): string {
   const { request, test } = entry;
   return requestLine(entry, request.query && `?${request.query}`) + (test === null ? "" : ` in ${test}`);
 }

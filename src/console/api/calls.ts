@@ -30,13 +30,13 @@ export const server = {
 };
 
 /** A path with its values encoded. */
-function path(parts: TemplateStringsArray, ...values: (string | number)[]): string {
+function toPath(parts: TemplateStringsArray, ...values: (string | number)[]): string {
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
 }
 
 /** Calls of one sandbox, below `/_control/sandboxes/NAME`. `onEntry` gets the history entries of those that change it. */
 export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
-  const S = path`/_control/sandboxes/${name}`;
+  const S = toPath`/_control/sandboxes/${name}`;
   const get = <T>(below: string, query = {}) => callControl<T>(withQuery(S + below, query));
   const post = <T>(below: string, body?: unknown) =>
     callControl<T>(S + below, { method: "POST", body, onEntry });
@@ -56,19 +56,19 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
 
     journal: (query: Api.JournalFilter) => get<Api.JournalPage>("/journal", query),
     clearJournal: () => remove("/journal"),
-    entry: (seq: number) => get<Api.JournalEntry>(path`/journal/${seq}`),
+    entry: (seq: number) => get<Api.JournalEntry>(toPath`/journal/${seq}`),
     searchBodies: (body: string) => get<{ seqs: number[] }>("/journal/search", { body }),
-    repeatRequest: (seq: number) => post<Api.Repeated>(path`/history/${seq}/repeat`),
+    repeatRequest: (seq: number) => post<Api.Repeated>(toPath`/history/${seq}/repeat`),
     archive: () => get<Api.HttpArchive>("/journal.har"),
     bundle: () => post<Api.Bundle>("/bundle"),
     exportFile: async () => (await fetchControl(`${S}/export`, { method: "POST", body: {} })).blob(),
 
     history: (query: Api.HistoryFilter) => get<Api.HistoryPage>("/history", query),
-    historyEntry: (id: string) => get<Api.HistoryDetail>(path`/history/${id}`),
-    changes: (id: string) => get<Api.RecordChanges>(path`/history/${id}/changes`),
-    rewind: (id: string, body: Api.RewindOptions) => post<Api.Rewound>(path`/history/${id}/rewind`, body),
+    historyEntry: (id: string) => get<Api.HistoryDetail>(toPath`/history/${id}`),
+    changes: (id: string) => get<Api.RecordChanges>(toPath`/history/${id}/changes`),
+    rewind: (id: string, body: Api.RewindOptions) => post<Api.Rewound>(toPath`/history/${id}/rewind`, body),
     forkEntry: (id: string, body: Api.RewindOptions & { name?: string }) =>
-      post<Api.Rewound>(path`/history/${id}/fork`, body),
+      post<Api.Rewound>(toPath`/history/${id}/fork`, body),
 
     clock: () => get<Api.ClockState>("/clock"),
     setClock: (body: Api.ClockChange) => put<Api.ClockChanged>("/clock", body),
@@ -81,22 +81,22 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
 
     snapshots: () => get<Api.List<Api.SnapshotState>>("/snapshots"),
     takeSnapshot: (snapshot: string) => post<Api.SnapshotState>("/snapshots", { name: snapshot }),
-    restoreSnapshot: (snapshot: string) => post<Api.SandboxState>(path`/snapshots/${snapshot}/restore`),
-    downloadSnapshot: (snapshot: string) => get<Api.SnapshotFile>(path`/snapshots/${snapshot}`),
+    restoreSnapshot: (snapshot: string) => post<Api.SandboxState>(toPath`/snapshots/${snapshot}/restore`),
+    downloadSnapshot: (snapshot: string) => get<Api.SnapshotFile>(toPath`/snapshots/${snapshot}`),
     uploadSnapshot: (snapshot: string, file: unknown) =>
-      put<Api.SnapshotState>(path`/snapshots/${snapshot}`, file),
-    removeSnapshot: (snapshot: string) => remove(path`/snapshots/${snapshot}`),
+      put<Api.SnapshotState>(toPath`/snapshots/${snapshot}`, file),
+    removeSnapshot: (snapshot: string) => remove(toPath`/snapshots/${snapshot}`),
     /** `now` is the current state; `b` belongs to the sandbox `of`. */
     compare: (a: string, b: string, of: string) =>
-      get<Api.Difference>(path`/snapshots/${a}/diff/${b}`, { of }),
+      get<Api.Difference>(toPath`/snapshots/${a}/diff/${b}`, { of }),
 
     scenarios: () => get<Api.List<Api.ScenarioState>>("/scenarios"),
     activate: (names: readonly string[]) => put<{ names: string[] }>("/scenarios/active", { names }),
-    release: (id: string, body: Api.ReleaseOptions) => post<void>(path`/held/${id}/release`, body),
+    release: (id: string, body: Api.ReleaseOptions) => post<void>(toPath`/held/${id}/release`, body),
     rules: () => get<Api.List<Api.FaultRule>>("/faults"),
     addRule: (body: Api.RuleDefinition) => post<Api.FaultRule>("/faults", body),
-    changeRule: (id: string, body: Api.RuleDefinition) => put<Api.FaultRule>(path`/faults/${id}`, body),
-    removeRule: (id: string) => remove(path`/faults/${id}`),
+    changeRule: (id: string, body: Api.RuleDefinition) => put<Api.FaultRule>(toPath`/faults/${id}`, body),
+    removeRule: (id: string) => remove(toPath`/faults/${id}`),
     clearRules: () => remove("/faults"),
     explain: (body: Api.ExplainInput) => post<Api.Explanation>("/faults/explain", body),
 
@@ -104,34 +104,34 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     records: <C extends Collection>(
       collection: C,
       query: Api.PageOptions & Record<string, string | number> = {},
-    ) => get<Api.List<Api.StateRecord<C>>>(path`/state/${collection}`, query),
+    ) => get<Api.List<Api.StateRecord<C>>>(toPath`/state/${collection}`, query),
     record: <C extends Collection>(collection: C, id: string) =>
-      get<Api.StateRecord<C>>(path`/state/${collection}/${id}`),
+      get<Api.StateRecord<C>>(toPath`/state/${collection}/${id}`),
     addRecord: <C extends Collection>(
       collection: C,
       body: Partial<Api.StateRecord<C>>,
       options: Api.StateOptions = {},
-    ) => post<Api.StateRecord<C>>(withQuery(path`/state/${collection}`, options), body),
+    ) => post<Api.StateRecord<C>>(withQuery(toPath`/state/${collection}`, options), body),
     changeRecord: <C extends Collection>(
       collection: C,
       id: string,
       body: Partial<Api.StateRecord<C>>,
       options: Api.StateOptions = {},
-    ) => patch<Api.StateRecord<C>>(withQuery(path`/state/${collection}/${id}`, options), body),
-    removeRecord: (collection: Collection, id: string) => remove(path`/state/${collection}/${id}`),
+    ) => patch<Api.StateRecord<C>>(withQuery(toPath`/state/${collection}/${id}`, options), body),
+    removeRecord: (collection: Collection, id: string) => remove(toPath`/state/${collection}/${id}`),
 
     outbox: () => get<Api.List<Api.Email>>("/outbox"),
     redeliver: (body: { ids: string[] } | { all_failed: true; webhook?: string }) =>
       post<Api.List<unknown>>("/deliveries/redeliver", body),
-    delivery: (id: string) => get<Api.DeliveryDetail>(path`/deliveries/${id}`),
+    delivery: (id: string) => get<Api.DeliveryDetail>(toPath`/deliveries/${id}`),
     trigger: (event: Api.EventName, options: Api.TriggerOptions) =>
       post<Api.Triggered>("/events", { event, ...options }),
     receivers: () => get<Api.List<Api.Receiver>>("/receivers"),
     openReceiver: (body: Api.ReceiverOptions) => post<Api.Receiver>("/receivers", body),
     changeReceiver: (id: string, body: Api.ReceiverOptions) =>
-      patch<Api.Receiver>(path`/receivers/${id}`, body),
-    closeReceiver: (id: string) => remove(path`/receivers/${id}`),
-    received: (id: string) => get<Api.List<Api.ReceivedRequest>>(path`/receivers/${id}/requests`),
+      patch<Api.Receiver>(toPath`/receivers/${id}`, body),
+    closeReceiver: (id: string) => remove(toPath`/receivers/${id}`),
+    received: (id: string) => get<Api.List<Api.ReceivedRequest>>(toPath`/receivers/${id}/requests`),
     /** Progress events, then the report; aborting `signal` stops the test. */
     testReceiver: (body: Api.ReceiverTestOptions, signal: AbortSignal) =>
       followControl<Api.ReceiverTestEvent>(`${S}/receiver-test`, { method: "POST", body, signal }),

@@ -19,7 +19,7 @@ export function copyRequest(entry: JournalEntry, base: string, key: string | und
     .filter(({ name }) => !NOT_COPIED.test(name))
     .map(({ name, value }): [string, string] => [
       name,
-      CREDENTIALS.test(name) ? credential(value, key) : value,
+      CREDENTIALS.test(name) ? findCredential(value, key) : value,
     ]);
   return {
     method,
@@ -29,7 +29,7 @@ export function copyRequest(entry: JournalEntry, base: string, key: string | und
   };
 }
 
-function credential(masked: string, key: string | undefined): string {
+function findCredential(masked: string, key: string | undefined): string {
   return (/^Bearer /i.test(masked) ? "Bearer " : "") + (key ?? "YOUR_API_KEY");
 }
 
@@ -38,15 +38,15 @@ function bodyText(body: unknown): string {
 }
 
 /** Quotes a text for a POSIX shell. */
-export function shellQuote(text: string): string {
+export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 export function asCurl({ method, url, headers, body }: RequestCopy): string {
   return [
-    `curl -i -X ${method} ${shellQuote(url)}`,
-    ...headers.map(([name, value]) => `-H ${shellQuote(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`--data-raw ${shellQuote(body)}`]),
+    `curl -i -X ${method} ${quoteForShell(url)}`,
+    ...headers.map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data-raw ${quoteForShell(body)}`]),
   ].join(" \\\n  ");
 }
 

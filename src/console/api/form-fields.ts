@@ -16,7 +16,7 @@ export interface FormField {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export function formFields(schema: JsonSchema, components: SchemaComponents): FormField[] {
+export function listFormFields(schema: JsonSchema, components: SchemaComponents): FormField[] {
   return Object.entries(resolveSchema(schema, components).properties ?? {}).map(([name, property]) =>
     toField(name, property, components),
   );
@@ -103,7 +103,7 @@ export function inputError(field: string, message: string): ControlError {
 }
 
 /** Trimmed inputs, without the empty ones. */
-export function givenInputs<Name extends string>(inputs: Readonly<Record<Name, string>>) {
+export function listGivenInputs<Name extends string>(inputs: Readonly<Record<Name, string>>) {
   const trimmed = Object.entries<string>(inputs).map(([name, text]) => [name, text.trim()]);
   return Object.fromEntries(trimmed.filter(([, text]) => text !== "")) as { [N in Name]?: string };
 }

@@ -98,7 +98,7 @@ export interface DocumentedEvent {
 }
 
 /** Schema of the `data` of an event's payload. */
-export function eventData({ requestBody }: DocumentedEvent): JsonSchema {
+export function getDataSchema({ requestBody }: DocumentedEvent): JsonSchema {
   const { allOf = [] } = requestBody.content["application/json"]!.schema;
   return allOf.findLast(({ properties }) => properties?.["data"])?.properties?.["data"] ?? {};
 }

@@ -18,12 +18,12 @@ export function Exchange(props: {
   return (
     <>
       <Message title="Request" line={line} headers={request.headers} body={sent} isOpen={isOpen} />
-      <Message title="Response" line={statusLine(entry)} {...response} isOpen={isOpen} />
+      <Message title="Response" line={formatStatusLine(entry)} {...response} isOpen={isOpen} />
     </>
   );
 }
 
-function statusLine({ status, delivery }: JournalEntry): string {
+function formatStatusLine({ status, delivery }: JournalEntry): string {
   if (status !== 0) return String(status);
   return delivery
     ? `No response: ${delivery.error ?? "the connection was closed"}`

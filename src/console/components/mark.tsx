@@ -70,7 +70,7 @@ export function Badge({ outcome, children }: { outcome: Outcome; children: React
 }
 
 /** The outcome of a response; status 0 is none. */
-export function statusOutcome(status: number): Outcome {
+export function toStatusOutcome(status: number): Outcome {
   if (status === 0 || status >= 500) return "failed";
   return status >= 400 ? "refused" : "ok";
 }

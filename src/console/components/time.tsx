@@ -20,7 +20,7 @@ export function formatRelative(at: number, now: number): string {
 }
 
 /** "12:00:05.120", the time of day in UTC. */
-export function timeOfDay(iso: string): string {
+export function formatTimeOfDay(iso: string): string {
   return iso.slice(11, 23);
 }
 

@@ -98,7 +98,7 @@ export class LiveStream {
       } catch (error) {
         if (signal.aborted) return;
         this.wasAway = true;
-        this.setConnection(connectionAfter(error));
+        this.setConnection(nextConnection(error));
       }
       await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!, signal);
     }
@@ -132,7 +132,7 @@ export class LiveStream {
   }
 }
 
-function connectionAfter(error: unknown): Connection {
+function nextConnection(error: unknown): Connection {
   if (!(error instanceof ControlError)) return "joining";
   if (error.status === 401) return "locked";
   return error.kind === "unknown-sandbox" ? "gone" : "away";

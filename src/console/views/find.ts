@@ -69,12 +69,12 @@ const findEntries: FindCommands = async (typed, sandbox, timeline) => {
     id: `entry ${node.seq}`,
     group: "Timeline",
     title: nodeTitle(node),
-    detail: entryDetails(node),
+    detail: describeEntry(node),
     to: toAddress(sandbox, "timeline", { entry: String(node.seq) }),
   }));
 };
 
-function entryDetails({ request, entry }: Node): string {
+function describeEntry({ request, entry }: Node): string {
   const { status, code, operation, principal } = request ?? {};
   return [
     status === 0 ? "no response" : status,

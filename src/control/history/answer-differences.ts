@@ -31,7 +31,7 @@ export function answerDifferences(first: ComparedAnswer, second: ComparedAnswer)
     differences.push({ what: "status", before: first.status, after: second.status });
   compareHeaders(differences, readHeaders(first, second.id), readHeaders(second, second.id));
   const [was, is] = [readBody(first, second.id), readBody(second, second.id)];
-  compareValues(differences, "body", { was, is, shownWas: shown(was), shownIs: shown(is) });
+  compareValues(differences, "body", { was, is, shownWas: maskValue(was), shownIs: maskValue(is) });
   return differences.slice(0, MAX_DIFFERENCES);
 }
 
@@ -86,7 +86,7 @@ function compareValues(
   if (isParent(was) && isParent(is) && Array.isArray(was) === Array.isArray(is)) {
     for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
       const place = Array.isArray(was) ? `${what}[${name}]` : `${what}.${name}`;
-      const below = { shownWas: part(shownWas, name), shownIs: part(shownIs, name) };
+      const below = { shownWas: getPart(shownWas, name), shownIs: getPart(shownIs, name) };
       compareValues(differences, place, { was: was[name], is: is[name], ...below });
     }
     return;
@@ -98,10 +98,10 @@ function isParent(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-function part(value: unknown, name: string): unknown {
+function getPart(value: unknown, name: string): unknown {
   return isParent(value) ? value[name] : value;
 }
 
-function shown(value: unknown): unknown {
+function maskValue(value: unknown): unknown {
   return typeof value === "string" ? redactText(value) : redactJson(value);
 }

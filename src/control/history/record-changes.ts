@@ -4,7 +4,7 @@ import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import type { BeforeAfter, StateRef } from "../../engine/sandbox/history-entry.ts";
 import type { Root, Tables } from "../../engine/state/tables.ts";
 import { Transaction } from "../../engine/state/transaction.ts";
-import { stateCollections } from "../state/state-collection.ts";
+import { listStateCollections } from "../state/state-collection.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -37,7 +37,7 @@ export function recordChanges(
   const is = toReader(to, states.after);
   // A collection may have been declared since then.
   const [old, now] = [from, to].map(({ tables }) => tables.completed(collections)) as [Tables, Tables];
-  for (const [name, state] of stateCollections(resources)) {
+  for (const [name, state] of listStateCollections(resources)) {
     const records = [...old.get(name)!.changesTo(now.get(name)!)].map(({ id, before, after }) => ({
       id,
       before: before === undefined ? null : state.toPublic(before, was),

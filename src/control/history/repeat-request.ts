@@ -56,7 +56,7 @@ export async function repeatRequest(
   if ((entry.request_body?.length ?? 0) < entry.request_bytes)
     throw notRepeatable(`The journal does not keep the body of ${entry.id}, which was too long`);
   const mark = randomHex(12);
-  const own = rule && ruleFor(rule, entry, mark);
+  const own = rule && makeRule(rule, entry, mark);
   const disarm = own && (await arm(own, { server, target }));
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
@@ -96,7 +96,7 @@ async function sendToRemote(
 }
 
 /** The rule for the marked request alone. */
-function ruleFor(
+function makeRule(
   rule: { match?: { header?: object }; id?: string },
   { operation }: JournalEntry,
   mark: string,

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { utf8Length } from "../../engine/bytes.ts";
+import { countUtf8Bytes } from "../../engine/bytes.ts";
 import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
-import { HAR_ENTRY, harEntry } from "../../tools/har/har-entry.ts";
+import { HAR_ENTRY, toHarEntry } from "../../tools/har/har-entry.ts";
 
 const JournalHarEntry = ClosedObject({
   ...HAR_ENTRY,
@@ -40,18 +40,19 @@ export function toHar(
       version: "1.2",
       creator: { name: "Understudy", version },
       pages: [],
-      entries: entries.map((entry) => journalEntry(entry, base_url)),
+      entries: entries.map((entry) => toRecordedEntry(entry, base_url)),
     },
   };
 }
 
-function journalEntry(entry: JournalEntry, base_url: string): Static<typeof JournalHarEntry> {
+function toRecordedEntry(entry: JournalEntry, base_url: string): Static<typeof JournalHarEntry> {
   const { id, at, method, path, query, status, duration_ms, operation, decision } = entry;
   const { request_body, response_body, streamed } = entry;
   const origin = entry.delivery?.origin ?? base_url;
-  const sent = typeof response_body === "string" ? utf8Length(response_body) : (response_body?.length ?? 0);
+  const sent =
+    typeof response_body === "string" ? countUtf8Bytes(response_body) : (response_body?.length ?? 0);
   return {
-    ...harEntry({
+    ...toHarEntry({
       ...{ at, send: 0, wait: duration_ms, receive: 0, method, url: origin + path, query, status },
       requestHeaders: entry.request_headers,
       requestBody: { bytes: request_body, size: entry.request_bytes },

@@ -85,7 +85,7 @@ export function isDeliveryMatch({ event, webhook, attempt }: EntryMatch): boolea
 /** @throws Problem 422 for an invalid pattern, and for a word that nothing can match */
 export function createConditions(match: EntryMatch, known: MatchableWords, prefix = ""): Condition[] {
   const { operation, status, code, method, path, principal, body, stage } = match;
-  const conditions: Condition[] = isDeliveryMatch(match) ? deliveryConditions(match, known, prefix) : [];
+  const conditions: Condition[] = isDeliveryMatch(match) ? listDeliveryConditions(match, known, prefix) : [];
   if (operation !== undefined) {
     const matches = pattern(`${prefix}operation`, operation);
     const ids = known.api.operations.map(({ id }) => id);
@@ -140,12 +140,12 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
     requirePresent(`${prefix}principal`, principal, { is, known: known.present?.users, where: WHERE.users });
     conditions.push(equals("principal", principal, (entry) => entry.principal));
   }
-  if (body !== undefined) conditions.push((entry) => bodyDifference(body, requestBody(entry)));
+  if (body !== undefined) conditions.push((entry) => findBodyDifference(body, requestBody(entry)));
   return conditions;
 }
 
 /** @throws Problem 422 */
-function deliveryConditions(match: EntryMatch, known: MatchableWords, prefix: string): Condition[] {
+function listDeliveryConditions(match: EntryMatch, known: MatchableWords, prefix: string): Condition[] {
   const { event, webhook, attempt } = match;
   for (const name of ["operation", "code", "principal"] as const) {
     if (match[name] !== undefined)
@@ -229,7 +229,7 @@ function describeFailure(met: boolean, what: string, found: unknown, wanted: unk
 }
 
 /** Describes where a body lacks the expected content; undefined if it has all of it. */
-export function bodyDifference(wanted: unknown, found: unknown, path = "body"): string | undefined {
+export function findBodyDifference(wanted: unknown, found: unknown, path = "body"): string | undefined {
   if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
     return isEqual(wanted, found)
       ? undefined
@@ -239,7 +239,7 @@ export function bodyDifference(wanted: unknown, found: unknown, path = "body"): 
     return `${path} is ${formatShown(path, found)}, not an object`;
   for (const [name, value] of Object.entries(wanted)) {
     const inner = Object.hasOwn(found, name) ? (found as Record<string, unknown>)[name] : undefined;
-    const difference = bodyDifference(value, inner, `${path}.${name}`);
+    const difference = findBodyDifference(value, inner, `${path}.${name}`);
     if (difference !== undefined) return difference;
   }
   return undefined;

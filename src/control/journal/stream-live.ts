@@ -111,7 +111,7 @@ export async function* streamLive(
       begins = true;
       Object.assign(sent, { exchange: 0, change: 0 });
     }
-    const parts = newParts(timeline, sent);
+    const parts = listNewParts(timeline, sent);
     const isHeldNew = held.revision !== seen;
     if (parts.length > 0 || begins || isHeldNew) {
       for (const part of parts) sent[isExchange(part) ? "exchange" : "change"] = part.revision;
@@ -141,7 +141,7 @@ function isExchange(part: Part): part is JournalEntry {
 }
 
 /** Parts that were added or changed since then, in that order; at most `MAX_AT_ONCE`. */
-function newParts(timeline: Timeline, sent: Sent): Part[] {
+function listNewParts(timeline: Timeline, sent: Sent): Part[] {
   const parts: Part[] = [];
   for (const { exchange, change } of timeline.entries) {
     if (exchange !== undefined && exchange.revision > sent.exchange) parts.push(exchange);

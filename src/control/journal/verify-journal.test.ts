@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { API } from "../../engine/resources/index.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
-import { bodyDifference, type EntryMatch, type MatchableWords } from "./match-entry.ts";
-import { type Count, countVerifier, sequenceVerifier } from "./verify-journal.ts";
+import { type EntryMatch, findBodyDifference, type MatchableWords } from "./match-entry.ts";
+import { type Count, countVerifier, createSequenceVerifier } from "./verify-journal.ts";
 
 const KNOWN: MatchableWords = {
   api: API,
@@ -29,7 +29,7 @@ const journal = (...lines: string[]) => lines.map((line, i) => entry(i + 1, line
 const counted = (match: EntryMatch, count: Count, entries: readonly JournalEntry[]) =>
   countVerifier({ match, count }, KNOWN)(entries);
 const sequenced = (steps: string[], entries: readonly JournalEntry[], strict = false) =>
-  sequenceVerifier({ sequence: steps.map((operation) => ({ operation })), strict }, KNOWN)(entries);
+  createSequenceVerifier({ sequence: steps.map((operation) => ({ operation })), strict }, KNOWN)(entries);
 const delivery = { event: "user.created", webhook_id: "wh_ops", attempt: 2 };
 
 describe("verify of a number of requests", () => {
@@ -178,5 +178,5 @@ it.each<[unknown, unknown, string | undefined]>([
   [{ a: "x" }, { a: "y".repeat(78) }, `body.a is "${"y".repeat(78)}", not "x"`],
   [{ a: "x" }, { a: "y".repeat(79) }, `body.a is "${"y".repeat(78)}…, not "x"`],
 ])("the wanted body %j is compared with the received body %j [interfaces 4]", (wanted, found, difference) => {
-  expect(bodyDifference(wanted, found)).toBe(difference);
+  expect(findBodyDifference(wanted, found)).toBe(difference);
 });

@@ -79,7 +79,7 @@ export function countVerifier(expected: { match: EntryMatch; count: Count }, kno
  * Whether an entry came for each match, in order; `strict`: without other entries in between that match one.
  * @throws Problem 422
  */
-export function sequenceVerifier(
+export function createSequenceVerifier(
   { sequence, strict }: { sequence: readonly EntryMatch[]; strict: boolean },
   known: MatchableWords,
 ): Verify {

@@ -10,7 +10,7 @@ import type { RanTimer } from "../../engine/state/world-parts.ts";
 import { ClockBody, ClockInput, instantInput, renderClock, toClockSetting } from "../clock-input.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
-import { stateCollections } from "../state/state-collection.ts";
+import { listStateCollections } from "../state/state-collection.ts";
 
 const timer = {
   kind: Words(TIMER_KINDS),
@@ -84,7 +84,7 @@ const NAMES = ["name", "title", "filename", "original_filename", "event"] as con
 /** The record that a timer is about, found by the prefix of its id. */
 function describeSubject({ api, world }: Sandbox, { subject }: PendingTimer) {
   const tx = world.read();
-  for (const { collection } of stateCollections(api.resources).values()) {
+  for (const { collection } of listStateCollections(api.resources).values()) {
     if (collection.prefix === "" || !subject.startsWith(collection.prefix)) continue;
     const record = tx.get(collection, subject) as Record<string, unknown> | undefined;
     if (record === undefined) continue;

@@ -1,5 +1,5 @@
 import { noContent, RawBody } from "../../engine/contract/reply.ts";
-import { CoverageMatrix, coverageMatrix } from "../../tools/reports/coverage.ts";
+import { buildCoverageMatrix, CoverageMatrix } from "../../tools/reports/coverage.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { unknownWord, WHERE } from "../problem.ts";
 
@@ -11,7 +11,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the coverage of all sandboxes, deleted ones too",
     description: "Counts since the server's start, including reports from other servers.",
     success: { status: 200, schema: CoverageMatrix },
-    handle: ({ server }) => coverageMatrix(server.api.operations, server.sandboxes.outcomes()),
+    handle: ({ server }) => buildCoverageMatrix(server.api.operations, server.sandboxes.outcomes()),
   }),
   operation({
     id: "coverage.map_all",
@@ -20,7 +20,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the coverage as a heat map",
     success: { status: 200, content_types: ["text/html"] },
     handle: ({ server }) =>
-      heatMap(coverageMatrix(server.api.operations, server.sandboxes.outcomes()), "all sandboxes"),
+      renderHeatMap(buildCoverageMatrix(server.api.operations, server.sandboxes.outcomes()), "all sandboxes"),
   }),
   operation({
     id: "coverage.report",
@@ -49,7 +49,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
             sandboxes.past.count(found.id, /^\d+$/.test(outcome) ? Number(outcome) : outcome, hits);
         }
       }
-      return coverageMatrix(operations, sandboxes.outcomes());
+      return buildCoverageMatrix(operations, sandboxes.outcomes());
     },
   }),
   operation({
@@ -57,7 +57,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/coverage",
     summary: "Count the documented outcomes seen, by operation",
     success: { status: 200, schema: CoverageMatrix },
-    handle: ({ sandbox }) => coverageMatrix(sandbox.api.operations, sandbox.outcomes),
+    handle: ({ sandbox }) => buildCoverageMatrix(sandbox.api.operations, sandbox.outcomes),
   }),
   operation({
     id: "coverage.map",
@@ -65,7 +65,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the coverage as a heat map",
     success: { status: 200, content_types: ["text/html"] },
     handle: ({ sandbox: { api, name, outcomes } }) =>
-      heatMap(coverageMatrix(api.operations, outcomes), name, `/_console/s/${name}`),
+      renderHeatMap(buildCoverageMatrix(api.operations, outcomes), name, `/_console/s/${name}`),
   }),
   operation({
     id: "coverage.clear",
@@ -79,7 +79,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-async function heatMap(matrix: CoverageMatrix, subject: string, console?: string): Promise<RawBody> {
+async function renderHeatMap(matrix: CoverageMatrix, subject: string, console?: string): Promise<RawBody> {
   const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
   return new RawBody("text/html", coverageHtml(matrix, `Coverage of ${subject}`, console));
 }

@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
 import { type Api, findEvent } from "../../engine/contract/api.ts";
-import { type AnyEvent, eventData, sampleData } from "../../engine/contract/event.ts";
+import { type AnyEvent, buildEventData, sampleData } from "../../engine/contract/event.ts";
 import { ClosedObject, typed } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { EventName } from "../../engine/resources/events.ts";
 import { organizations } from "../../engine/resources/organizations/schema.ts";
 import { listEnqueued } from "../../engine/resources/webhooks/deliveries.ts";
-import { defaultOrganization } from "../../engine/resources/webhooks/fixtures.ts";
+import { getDefaultOrganization } from "../../engine/resources/webhooks/fixtures.ts";
 import { renderDelivery } from "../../engine/resources/webhooks/rules.ts";
 import { DeliveryBody, deliveries, webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -115,7 +115,7 @@ function createEvent(
           known: { organization_id },
           settings,
         })
-      : eventData(event, subject, tx);
+      : buildEventData(event, subject, tx);
   requireKnownFields(event, trigger.data ?? {});
   return { event: event.name, organization_id, data: mergeFields(data, trigger.data ?? {}) };
 }
@@ -152,7 +152,7 @@ function requireSubject(tx: Transaction, { about }: AnyEvent, id: string): objec
 }
 
 function requireOrganization(tx: Transaction, id: string | undefined): string {
-  const organization_id = id ?? defaultOrganization(tx);
+  const organization_id = id ?? getDefaultOrganization(tx);
   if (organization_id !== undefined && tx.get(organizations, organization_id) !== undefined) {
     return organization_id;
   }

@@ -13,7 +13,7 @@ import { conditions, delivered, type MatchableWords, Text } from "../journal/mat
 import {
   Count,
   countVerifier,
-  sequenceVerifier,
+  createSequenceVerifier,
   toBounds,
   VerificationBody,
   type Verify,
@@ -88,7 +88,7 @@ export const checkJournal = operation({
 function createVerifier(body: Expected, known: MatchableWords): Verify {
   if ("sequence" in body) {
     checkInput(SequenceExpectation, body);
-    return sequenceVerifier({ sequence: body.sequence, strict: body.strict ?? false }, known);
+    return createSequenceVerifier({ sequence: body.sequence, strict: body.strict ?? false }, known);
   }
   checkInput(CountExpectation, body);
   const { min, max } = toBounds(body.count);

@@ -9,7 +9,7 @@ import { checkSettings, SettingsInput } from "../check-input.ts";
 import { ClockInput, toClockSetting } from "../clock-input.ts";
 import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
-import { Problem, scenarioAt, unprocessable } from "../problem.ts";
+import { findScenarioField, Problem, unprocessable } from "../problem.ts";
 import { listSandboxes } from "../remote-sandbox.ts";
 import {
   createOrDiscard,
@@ -124,11 +124,11 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
         { server, site },
         () => {
           try {
-            return fixtureErrors(() => server.sandboxes.create(first));
+            return loadFixture(() => server.sandboxes.create(first));
           } catch (error) {
             // Looked up again, so that only calls that name an unusable scenario read its file.
             for (const [i, one] of (scenarios ?? []).entries())
-              scenarioAt(`scenarios[${i}]`, () => server.scenarios.get(one));
+              findScenarioField(`scenarios[${i}]`, () => server.scenarios.get(one));
             throw error;
           }
         },
@@ -184,7 +184,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     handle({ body = {}, sandbox, server, site }) {
       requireNoPath(body.fixture);
       const admit = (root: Root) => requireRoomForRecords(server, root);
-      fixtureErrors(() => sandbox.reset({ ...body, checkFixture: createFixtureCheck(server), admit }));
+      loadFixture(() => sandbox.reset({ ...body, checkFixture: createFixtureCheck(server), admit }));
       return renderSandbox(sandbox, site);
     },
   }),
@@ -212,7 +212,7 @@ function createFixtureCheck(server: ControlServer) {
 }
 
 /** A field of the fixture follows the name of the body's field. */
-function fixtureErrors<T>(load: () => T): T {
+function loadFixture<T>(load: () => T): T {
   try {
     return load();
   } catch (error) {

@@ -164,8 +164,8 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     summary: "List all events, each with a schema and a sample",
     success: { status: 200, schema: ListOf(CataloguedEvent) },
     async handle({ server }) {
-      const { eventCatalogue } = await import("../../tools/reports/event-catalogue.ts");
-      return toList(eventCatalogue(server.api.events));
+      const { buildEventCatalogue } = await import("../../tools/reports/event-catalogue.ts");
+      return toList(buildEventCatalogue(server.api.events));
     },
   }),
   operation({
@@ -174,8 +174,8 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show which behaviour is specified and which is assumed",
     success: { status: 200, schema: FidelityLedger },
     async handle({ server }) {
-      const { fidelityLedger } = await import("../../tools/reports/fidelity.ts");
-      return fidelityLedger(server.api.operations);
+      const { buildFidelityLedger } = await import("../../tools/reports/fidelity.ts");
+      return buildFidelityLedger(server.api.operations);
     },
   }),
   operation({

@@ -11,7 +11,7 @@ import { type ControlOperation, OptionalText, operation, sandboxParams, toList }
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { findNamedSandbox, RemoteSandbox } from "../remote-sandbox.ts";
 import { renderSandbox, SandboxBody, sumRecords } from "../sandbox-body.ts";
-import { DifferenceBody, worldDifference } from "../snapshot-diff.ts";
+import { compareWorlds, DifferenceBody } from "../snapshot-diff.ts";
 import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
@@ -177,10 +177,10 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
       const { params, query, sandbox, server } = call;
       const other = query.of === undefined ? sandbox : await findNamedSandbox(call, query.of, "of");
       if (!(other instanceof RemoteSandbox))
-        return worldDifference(sandbox.api, requireWorld(sandbox, params.a), requireWorld(other, params.b));
+        return compareWorlds(sandbox.api, requireWorld(sandbox, params.a), requireWorld(other, params.b));
       const { world, blobs } = await readSnapshot(sandbox, await other.call("GET", `/snapshots/${params.b}`));
       server.sandboxes.blobs.release(blobs);
-      return worldDifference(sandbox.api, requireWorld(sandbox, params.a), world);
+      return compareWorlds(sandbox.api, requireWorld(sandbox, params.a), world);
     },
   }),
 ];

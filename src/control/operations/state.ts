@@ -27,10 +27,10 @@ import {
   updateRecord as update,
 } from "../state/change-records.ts";
 import {
-  matcherFor,
+  createMatcher,
+  findStateCollection,
+  listStateCollections,
   type StateCollection,
-  stateCollection,
-  stateCollections,
   withAnyEvent,
 } from "../state/state-collection.ts";
 
@@ -122,7 +122,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(CollectionBody) },
     handle({ sandbox }) {
       const tx = readNow(sandbox.world);
-      const items = [...stateCollections(sandbox.api.resources).values()].map(({ collection }) => ({
+      const items = [...listStateCollections(sandbox.api.resources).values()].map(({ collection }) => ({
         name: collection.name,
         id_field: collection.idField,
         prefix: collection.prefix,
@@ -162,10 +162,10 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     },
     handle({ params, query, sandbox }) {
       const { limit, offset, contains = "", ...filters } = query;
-      const state = stateCollection(sandbox.api, params.collection);
+      const state = findStateCollection(sandbox.api, params.collection);
       const tx = readNow(sandbox.world);
       const all = tx.all(state.collection);
-      const matches = matcherFor(state, { contains, filters: filters as Record<string, string> }, tx);
+      const matches = createMatcher(state, { contains, filters: filters as Record<string, string> }, tx);
       if (matches === undefined) {
         const items = all.page(offset, limit).map((record) => state.toPublic(record, tx));
         return { items, total: all.size };
@@ -188,14 +188,14 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     query: ChangeQuery,
     body: { kind: "json", schema: SomeFields, optional: true },
     describeChange: ({ params: { collection }, sandbox }, answer) => {
-      const subject = idIn(sandbox, collection, answer);
+      const subject = findId(sandbox, collection, answer);
       return { title: `${subject ?? "A record"} was added to ${collection}.`, subject };
     },
     errors: ["unknown-collection", "id-in-use", "limit-reached"],
     success: { status: 201, schema: AnyRecord, by: RECORD },
     handle(call) {
       const { sandbox, server, body = {} } = call;
-      const state = stateCollection(sandbox.api, call.params.collection);
+      const state = findStateCollection(sandbox.api, call.params.collection);
       requireRoomForRecords(server, sandbox.world.root, 1);
       return insertRecord(toTarget(call, state), body);
     },
@@ -209,7 +209,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: AnyRecord, by: RECORD },
     handle(call) {
       const { sandbox } = call;
-      const state = stateCollection(sandbox.api, call.params.collection);
+      const state = findStateCollection(sandbox.api, call.params.collection);
       const tx = readNow(sandbox.world);
       return state.toPublic(requireRecord(tx, state.collection, call.params.id), tx);
     },
@@ -229,7 +229,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: AnyRecord, by: RECORD },
     handle(call) {
       const { sandbox, body } = call;
-      const state = stateCollection(sandbox.api, call.params.collection);
+      const state = findStateCollection(sandbox.api, call.params.collection);
       return update(toTarget(call, state), call.params.id, body);
     },
   }),
@@ -246,7 +246,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-collection", "unknown-record"],
     success: { status: 204 },
     handle(call) {
-      const state = stateCollection(call.sandbox.api, call.params.collection);
+      const state = findStateCollection(call.sandbox.api, call.params.collection);
       removeRecord(toTarget(call, state), call.params.id);
       return noContent();
     },
@@ -259,7 +259,7 @@ function readNow(world: { catchUp(): void; read(): Transaction }): Transaction {
 }
 
 /** The id of the record in an answer. */
-function idIn({ api }: Sandbox, collection: string, answer: unknown): string | undefined {
+function findId({ api }: Sandbox, collection: string, answer: unknown): string | undefined {
   const field = api.collections.find(({ name }) => name === collection)?.idField;
   return field === undefined ? undefined : ((answer as Fields | undefined)?.[field] as string | undefined);
 }
@@ -274,7 +274,7 @@ function toTarget(call: ChangingCall, state: StateCollection): Target {
 
 /** G31: the user who makes the change; unknown users are refused, so that no log names them. */
 function findActor({ query: { silent, actor }, sandbox }: ChangingCall): StateActor {
-  const users = stateCollections(sandbox.api.resources).get("users");
+  const users = listStateCollections(sandbox.api.resources).get("users");
   if (actor !== undefined && users && sandbox.world.read().get(users.collection, actor) === undefined) {
     throw unprocessable("actor", actor, "must be the id of a user of this sandbox");
   }

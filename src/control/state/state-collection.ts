@@ -83,7 +83,7 @@ export function withAnyEvent(schema: TObject): TObject {
 const byResources = new WeakMap<readonly Resource[], ReadonlyMap<string, StateCollection>>();
 
 /** The collections of the state calls, by name; without internal ones. */
-export function stateCollections(resources: readonly Resource[]): ReadonlyMap<string, StateCollection> {
+export function listStateCollections(resources: readonly Resource[]): ReadonlyMap<string, StateCollection> {
   let found = byResources.get(resources);
   if (found === undefined) {
     found = new Map(
@@ -99,8 +99,8 @@ export function stateCollections(resources: readonly Resource[]): ReadonlyMap<st
 }
 
 /** @throws Problem 404 */
-export function stateCollection({ resources }: Pick<Api, "resources">, name: string): StateCollection {
-  const known = stateCollections(resources);
+export function findStateCollection({ resources }: Pick<Api, "resources">, name: string): StateCollection {
+  const known = listStateCollections(resources);
   const found = known.get(name);
   if (found === undefined) throw unknownName("collection", name, known.keys());
   return found;
@@ -111,7 +111,7 @@ export function stateCollection({ resources }: Pick<Api, "resources">, name: str
  * are written; and words that the record contains. Undefined without either.
  * @throws Problem 422 for a field that the collection does not have
  */
-export function matcherFor(
+export function createMatcher(
   state: StateCollection,
   { filters, contains }: { filters: Readonly<Record<string, string>>; contains: string },
   tx: Transaction,

@@ -6,7 +6,11 @@ import {
   type DocumentPath,
   type DocumentProblem,
 } from "../../engine/documents/document-error.ts";
-import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/user-document.ts";
+import {
+  locateProblem,
+  type ProblemDetails,
+  type UserDocument,
+} from "../../engine/documents/user-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { answerUnbound } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";
@@ -129,7 +133,7 @@ class Compiling {
         else known.count += 1;
       }
     for (const [feature, { path, count }] of found)
-      this.warnings.push(problemAt(document, { path, message: describeUnsupported(feature, count) }));
+      this.warnings.push(locateProblem(document, { path, message: describeUnsupported(feature, count) }));
   }
 
   /** Binds the operations of pairs of paths that no one bound. */
@@ -143,7 +147,7 @@ class Compiling {
       if (present !== undefined && present.spec === undefined && !this.agrees(present, schema)) {
         const path = byId.get(open[0]![0])!.place;
         const message = `${name} is a collection of the reference with another schema, so that ${open.map(([id]) => id).join(", ")} answer examples; bind them to a collection of another name`;
-        this.warnings.push(problemAt(document, { path, message }));
+        this.warnings.push(locateProblem(document, { path, message }));
         continue;
       }
       if (present === undefined && !this.bindings.collections.has(name)) {

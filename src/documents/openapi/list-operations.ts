@@ -1,6 +1,10 @@
 import { METHODS, type Method } from "../../engine/contract/operation.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
-import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/user-document.ts";
+import {
+  locateProblem,
+  type ProblemDetails,
+  type UserDocument,
+} from "../../engine/documents/user-document.ts";
 import { checkSchema, isEmptyEnum } from "./check-schema.ts";
 import { isJson, type Json } from "./open-document.ts";
 import { type Found, References } from "./references.ts";
@@ -270,7 +274,7 @@ class Reading {
   }
 
   private report(details: ProblemDetails): void {
-    this.problems.push(problemAt(this.document, details));
+    this.problems.push(locateProblem(this.document, details));
   }
 
   private warn(feature: string, path: DocumentPath): void {
@@ -281,7 +285,7 @@ class Reading {
 
   listWarnings(): DocumentProblem[] {
     return [...this.unsupported].map(([feature, { path, count }]) =>
-      problemAt(this.document, { path, message: describeUnsupported(feature, count) }),
+      locateProblem(this.document, { path, message: describeUnsupported(feature, count) }),
     );
   }
 }

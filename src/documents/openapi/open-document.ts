@@ -2,7 +2,7 @@ import { CORE_SCHEMA, load, mergeTag } from "js-yaml";
 import { documentError, NO_POSITION, type Position } from "../../engine/documents/document-error.ts";
 import { OWN_FILE_LIMITS } from "../../engine/documents/document-limits.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
-import { inlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
+import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { Positions } from "./positions.ts";
 
 export type Json = Record<string, unknown>;
@@ -20,7 +20,7 @@ export function openDocument(text: string, file: string): UserDocument {
   const value = parseFast(content);
   if (value === undefined) return readDocument(content, { file, limits: LIMITS });
   // The same limits as `readDocument`, also for texts that expand by their aliases.
-  inlineDocument(value, { file, limits: LIMITS, anyKey: true });
+  createInlineDocument(value, { file, limits: LIMITS, anyKey: true });
   let positions: Positions | undefined;
   const getPositions = () => {
     positions ??= new Positions(content);

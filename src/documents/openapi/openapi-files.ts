@@ -4,7 +4,7 @@ import { readDocument } from "../../engine/documents/read-document.ts";
 import type { UserDocument } from "../../engine/documents/user-document.ts";
 import type { OwnSource } from "../../engine/own/join.ts";
 import { digest } from "../../engine/platform.ts";
-import { getFileVersion, readFileText, realFile, showFile } from "../files.ts";
+import { getFileVersion, readFileText, resolveFile, showFile } from "../files.ts";
 import { dirname, resolve } from "../node-files.ts";
 import type { OwnFiles } from "../watch-documents.ts";
 import { isJson, openDocument } from "./open-document.ts";
@@ -69,7 +69,7 @@ export class OpenApiFiles implements OwnFiles {
 
   private read(file: string, noun: string): { text: string; shown: string } {
     const shown = showFile(file, this.cwd);
-    const real = realFile(file) ?? file;
+    const real = resolveFile(file) ?? file;
     this.versions.set(real, getFileVersion(real));
     return { ...readFileText(real, { shown, noun, maxBytes: MAX_BYTES }), shown };
   }

@@ -81,7 +81,7 @@ function toField(name: string, node: unknown, schemas: Schemas): unknown {
     CREATED.test(name) || UPDATED.test(name) || readOnly === true || schemas.has(node, "readOnly");
   if (format === "date-time" && setByServer)
     return schemas.types(node).has("null") ? NullableInstant() : Instant();
-  const inlined = inline(node, schemas, 0);
+  const inlined = inlineSchema(node, schemas, 0);
   return schemas.has(node, "writeOnly") ? internal(inlined as TSchema) : inlined;
 }
 
@@ -90,7 +90,7 @@ function toId({ idField, schema, prefix }: CollectionSpec, schemas: Schemas): un
   const node = schemas.properties(schema).get(idField);
   if (isNumeric(node, schemas)) return { type: "string", pattern: "^-?\\d+$" };
   return prefix === undefined
-    ? { ...schemas.plain(inline(node ?? {}, schemas, 0)), type: "string" }
+    ? { ...schemas.plain(inlineSchema(node ?? {}, schemas, 0)), type: "string" }
     : Id(prefix);
 }
 
@@ -131,7 +131,7 @@ const KEYWORDS = [
 ];
 
 /** Replaces references by their schemas; circular and very deep parts take any value. */
-function inline(node: unknown, schemas: Schemas, depth: number): unknown {
+function inlineSchema(node: unknown, schemas: Schemas, depth: number): unknown {
   if (!isJson(node)) return node === false ? false : {};
   if (depth > MAX_DEPTH) return {};
   const properties = schemas.properties(node);
@@ -143,10 +143,10 @@ function inline(node: unknown, schemas: Schemas, depth: number): unknown {
   if (types.size > 0) found["type"] = types.size === 1 ? [...types][0] : [...types];
   if (types.has("null") && Array.isArray(found["enum"]))
     found["enum"] = [...new Set([...found["enum"], null])];
-  if (plain["items"] !== undefined) found["items"] = inline(plain["items"], schemas, depth + 1);
+  if (plain["items"] !== undefined) found["items"] = inlineSchema(plain["items"], schemas, depth + 1);
   if (properties.size > 0)
     found["properties"] = Object.fromEntries(
-      [...properties].map(([name, one]) => [name, inline(one, schemas, depth + 1)]),
+      [...properties].map(([name, one]) => [name, inlineSchema(one, schemas, depth + 1)]),
     );
   return found;
 }

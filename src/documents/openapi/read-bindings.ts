@@ -2,7 +2,11 @@ import { findNearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { checkDocument } from "../../engine/documents/check-document.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
-import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/user-document.ts";
+import {
+  locateProblem,
+  type ProblemDetails,
+  type UserDocument,
+} from "../../engine/documents/user-document.ts";
 import {
   ACTIONS,
   areBindings,
@@ -82,7 +86,9 @@ function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
     const key = keys.find((one) => findNearest(one, WORDS) !== undefined);
     if (key === undefined || keys.some((one) => WORDS.includes(one))) return [];
     const message = `${JSON.stringify(key)} is nothing that an operation does; there are ${WORDS.join(", ")}`;
-    return [problemAt(part, { path: [...path, key], atKey: true, message, hint: findNearest(key, WORDS) })];
+    return [
+      locateProblem(part, { path: [...path, key], atKey: true, message, hint: findNearest(key, WORDS) }),
+    ];
   });
   return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }
@@ -107,5 +113,5 @@ function takePart(document: UserDocument, value: unknown, at: DocumentPath): Use
 
 /** A problem within a binding. */
 export function toProblem<T>(binding: LocatedBinding<T>, details: ProblemDetails): DocumentProblem {
-  return problemAt(binding.document, { ...details, path: [...binding.path, ...details.path] });
+  return locateProblem(binding.document, { ...details, path: [...binding.path, ...details.path] });
 }

@@ -1,5 +1,5 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import { fieldName, invalidField, pointerTo, valueAt } from "../../engine/contract/invalid-field.ts";
+import { getValue, invalidField, pointerTo, toFieldName } from "../../engine/contract/invalid-field.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
 import { isJson, type Json } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
@@ -127,8 +127,8 @@ export class ParameterReader {
         const validate = this.schemas.validator(schema.node, "request");
         if (!validate(value)) {
           const { pointer, message } = invalidField(value, validate.errors!);
-          const named = fieldName(pointerTo("", name) + pointer);
-          throw invalidInput(named, valueAt(json ? value : sent, pointer), `${named} ${message}`);
+          const named = toFieldName(pointerTo("", name) + pointer);
+          throw invalidInput(named, getValue(json ? value : sent, pointer), `${named} ${message}`);
         }
       }
       values[name] = value;

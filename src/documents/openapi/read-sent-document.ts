@@ -1,7 +1,7 @@
 import type { Resource, SentOperations } from "../../engine/contract/resource.ts";
 import { DocumentError, NO_POSITION } from "../../engine/documents/document-error.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
-import { inlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
+import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { joinOwn, type OwnSource } from "../../engine/own/join.ts";
 import { isJson, openDocument } from "./open-document.ts";
 import { toOwnSource } from "./openapi-source.ts";
@@ -26,7 +26,7 @@ export function readSentDocument({ openapi, bindings }: SentOperations): OwnSour
   const document =
     typeof openapi === "string"
       ? openDocument(openapi, "openapi")
-      : inlineDocument(openapi, { file: "openapi", anyKey: true });
+      : createInlineDocument(openapi, { file: "openapi", anyKey: true });
   return toOwnSource({ document, bindings: bindings === undefined ? undefined : readBindings(bindings) });
 }
 
@@ -35,7 +35,7 @@ function readBindings(sent: unknown): UserDocument {
   const document =
     typeof sent === "string"
       ? readDocument(sent, { file: "bindings" })
-      : inlineDocument(sent, { file: "bindings" });
+      : createInlineDocument(sent, { file: "bindings" });
   if (isJson(document.value)) return { ...document, value: { openapi: "openapi", ...document.value } };
   throw new DocumentError([
     { file: "bindings", ...NO_POSITION, field: "", message: "bindings must be a map" },

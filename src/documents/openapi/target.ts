@@ -2,7 +2,7 @@ import type { TObject } from "typebox";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import type { Factory } from "../../engine/contract/factory.ts";
 import { parseInstant } from "../../engine/contract/instant.ts";
-import { instantConverter } from "../../engine/contract/instant-fields.ts";
+import { createInstantConverter } from "../../engine/contract/instant-fields.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
@@ -44,7 +44,9 @@ export class Target {
     this.factory = resource?.factories?.[name];
     // Those of an own collection are at the top, and are many.
     this.convert =
-      spec === undefined ? instantConverter(collection.schema) : (value, one) => this.convertTop(value, one);
+      spec === undefined
+        ? createInstantConverter(collection.schema)
+        : (value, one) => this.convertTop(value, one);
     const { properties } = collection.schema as TObject;
     const names = Object.keys(properties);
     this.hidden = names.filter((field) => isInternal(properties[field]!));

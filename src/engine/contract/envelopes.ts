@@ -33,7 +33,7 @@ const RENDERERS: Record<Envelope, (error: RenderedError, context: ErrorContext) 
     error: {
       message,
       type: TYPES_OF_B[status] ?? (status >= 500 ? "server_error" : "invalid_request_error"),
-      code: codeInB(code, spellings),
+      code: toCodeInB(code, spellings),
       // G08: a validation error names the parameter.
       ...(status === 422 && typeof details["field"] === "string" ? { param: details["field"] } : {}),
     },
@@ -64,7 +64,7 @@ const CODES_OF_B: Record<string, string> = {
 };
 
 /** How envelope B spells a catalogue code. */
-export function codeInB(code: string, spellings: ErrorContext["spellings"]): string {
+export function toCodeInB(code: string, spellings: ErrorContext["spellings"]): string {
   return spellings?.[code] ?? CODES_OF_B[code] ?? code;
 }
 
@@ -83,7 +83,7 @@ const ALWAYS_A = new Set([
   "METHOD_NOT_ALLOWED",
 ]);
 
-export function envelopeFor(
+export function getEnvelope(
   error: { code: string; status: number },
   own: Envelope,
   authErrors: "operation" | "guide",

@@ -265,7 +265,7 @@ export type DetailSources = Readonly<Record<string, DetailSource>>;
 const NONE: DetailSources = {};
 
 /** The details of an operation with this path, with their sources. */
-export function detailSources(details: Details | undefined, path: string): DetailSources {
+export function toDetailSources(details: Details | undefined, path: string): DetailSources {
   if (details === undefined) return NONE;
   if (details === "parameter")
     return fromSent([...path.matchAll(/\{([^{}]+)\}/g)].slice(-1).map(([, name]) => name!));

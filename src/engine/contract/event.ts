@@ -98,11 +98,11 @@ export function emit<S extends object>(
   subject: S,
   to = event.about.heardBy(subject, tx),
 ): void {
-  for (const organization_id of to) tx.emit(event.name, organization_id, eventData(event, subject, tx));
+  for (const organization_id of to) tx.emit(event.name, organization_id, buildEventData(event, subject, tx));
 }
 
 /** Builds the data of an event: the declared fields, instants as ISO 8601 (G25). No other code does. */
-export function eventData<S extends object>(
+export function buildEventData<S extends object>(
   { about, data: fields, implies = {} }: EventDeclaration<string, S, string>,
   subject: S,
   world: Pick<WorldReader, "iso">,
@@ -152,7 +152,7 @@ export function sampleData(
     newestFirstId: newId,
     secret: () => random.letters(32),
   };
-  return eventData(event, { ...invent?.(values, context, known.organization_id), ...values }, world);
+  return buildEventData(event, { ...invent?.(values, context, known.organization_id), ...values }, world);
 }
 
 /** JSON Schema of an event's data. */

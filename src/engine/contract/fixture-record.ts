@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from "typebox";
 import type { Collection, StoredRecord } from "../state/collection.ts";
 import type { Factory } from "./factory.ts";
-import { instantConverter } from "./instant-fields.ts";
+import { createInstantConverter } from "./instant-fields.ts";
 import { isInternal, type ShownField, toShownField } from "./public-view.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "./resource.ts";
 
@@ -80,7 +80,7 @@ export function fixtureRecord<
     fields[shown] = required.has(name) ? value : Type.Optional(value);
   }
   const schema = Type.Object({ ...fields, ...more }, { additionalProperties: false });
-  let convert: ReturnType<typeof instantConverter> | undefined;
+  let convert: ReturnType<typeof createInstantConverter> | undefined;
   return {
     schema: Type.Unsafe(schema),
     id: (needs[0] && (names[needs[0]] ?? needs[0])) as never,
@@ -90,7 +90,7 @@ export function fixtureRecord<
         const field = storedNames.get(name);
         if (field !== undefined) fields[field] = value;
       }
-      convert ??= instantConverter(stored);
+      convert ??= createInstantConverter(stored);
       return convert(fields, (value) => (typeof value === "string" ? base.instant(value) : value)) as never;
     },
   };

@@ -16,7 +16,7 @@ interface Shape extends Record<string, unknown> {
  * Finds the instants of a schema once (`Instant()` of contract/schema.ts), and applies a conversion to them. Changed
  * values are copied, others are shared.
  */
-export function instantConverter(schema: TSchema): Converter {
+export function createInstantConverter(schema: TSchema): Converter {
   return compile(schema as unknown as Shape) ?? ((value) => value);
 }
 

@@ -20,7 +20,7 @@ export function parseInstant(text: unknown): number | undefined {
   const parts = DATE_TIME.exec(text);
   if (parts === null) return undefined;
   const day = toCalendarDay(parts);
-  const time = timeOfDay(parts);
+  const time = parseTimeOfDay(parts);
   const offset = parseOffset(parts);
   if (day === undefined || time === undefined || offset === undefined) return undefined;
   const instant = day + time - offset;
@@ -40,7 +40,7 @@ export function parseDateOrInstant(text: unknown): { from: number; to: number } 
 export const TIME_FORMS = "a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00";
 
 /** The forms that `parseInstant` reads, for messages about an invalid text. */
-export function instantForms(text: unknown): string {
+export function describeInstantForms(text: unknown): string {
   const forms = `a date such as 2026-03-15, or ${TIME_FORMS}`;
   return /\d \d\d(:?\d\d)?$/.test(String(text)) ? `${forms}; in a URL, its plus is %2B` : forms;
 }
@@ -58,7 +58,7 @@ function toMidnight(year: number, month: number, day: number): number {
   return new Date(0).setUTCFullYear(year, month - 1, day);
 }
 
-function timeOfDay(parts: RegExpExecArray): number | undefined {
+function parseTimeOfDay(parts: RegExpExecArray): number | undefined {
   const [hour, minute, second] = [Number(parts[4]), Number(parts[5]), Number(parts[6] ?? 0)];
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   const milliseconds = Number((parts[7] ?? "").slice(0, 3).padEnd(3, "0"));
@@ -82,7 +82,7 @@ export interface DateSpan {
  * The span that `start_date` and `end_date` ask for, open if one is missing (G28).
  * @throws ApiError INVALID_INPUT for `start_date` when it lies after the end
  */
-export function dateSpan<N extends string = "start_date" | "end_date">(
+export function parseDateSpan<N extends string = "start_date" | "end_date">(
   query: Partial<Record<NoInfer<N>, string>>,
   world: WorldReader,
   [from, to] = ["start_date", "end_date"] as [N, N],

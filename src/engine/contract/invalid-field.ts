@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { instantForms, TIME_FORMS } from "./instant.ts";
+import { describeInstantForms, TIME_FORMS } from "./instant.ts";
 
 /** Translates a schema's errors for the client of an API (G08). */
 export interface InvalidField {
@@ -20,8 +20,8 @@ export function invalidField(value: unknown, errors: readonly ErrorObject[]): In
       best = error;
   }
   const pointer = toPointer(best);
-  const found = valueAt(value, pointer);
-  return { field: fieldName(pointer), pointer, value: found, message: toMessage(best, found) };
+  const found = getValue(value, pointer);
+  return { field: toFieldName(pointer), pointer, value: found, message: toMessage(best, found) };
 }
 
 function getDepth(error: ErrorObject): number {
@@ -41,7 +41,7 @@ export function formatInWords(format: string, value: unknown): string {
   if (format === "email") return "an e-mail address such as ada@example.test";
   if (format === "uri") return "an absolute URL such as https://app.example.test";
   if (format === "date-time") return TIME_FORMS;
-  return format === "date-or-instant" ? instantForms(value) : `a text in the format ${format}`;
+  return format === "date-or-instant" ? describeInstantForms(value) : `a text in the format ${format}`;
 }
 
 /** A JSON pointer to the place of an error, even if the value is missing. */
@@ -64,7 +64,7 @@ function toSteps(pointer: string): string[] {
 }
 
 /** `/inputs/0/role` becomes `inputs[0].role` (G08); an error of the whole document is `body`. */
-export function fieldName(pointer: string): string {
+export function toFieldName(pointer: string): string {
   if (pointer === "") return "body";
   return toSteps(pointer).reduce(
     (name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name === "" ? part : `${name}.${part}`),
@@ -73,7 +73,7 @@ export function fieldName(pointer: string): string {
 }
 
 /** Null if it is missing. */
-export function valueAt(document: unknown, pointer: string): unknown {
+export function getValue(document: unknown, pointer: string): unknown {
   let value = document;
   for (const step of toSteps(pointer)) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return null;

@@ -15,7 +15,7 @@ const MAIL_DOMAIN = "example.test";
 const MAX_LOCAL_PART = 64;
 
 export function inventName(inventor: Inventor): string {
-  return seededFaker(inventor).person.fullName();
+  return createSeededFaker(inventor).person.fullName();
 }
 
 /** A valid address for a name in any script; derived from the id if the name has no letters. */
@@ -24,7 +24,7 @@ export function inventEmail(name: string, id: string, inventor: Inventor): strin
   const words = name.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word) && !word.endsWith("."));
   const [firstName = id, ...others] = words;
   const names = { firstName, lastName: others.at(-1) ?? "" };
-  const local = seededFaker(inventor).internet.username(names).toLowerCase();
+  const local = createSeededFaker(inventor).internet.username(names).toLowerCase();
   return `${local
     .replaceAll(/[^a-z0-9]+/g, ".")
     .slice(0, MAX_LOCAL_PART)
@@ -41,28 +41,28 @@ export function makeDistinctEmail(email: string, isTaken: (email: string) => boo
 }
 
 export function inventCompany(inventor: Inventor): string {
-  return seededFaker(inventor).company.name();
+  return createSeededFaker(inventor).company.name();
 }
 
 /** The name of a department or of its field: "Marketing". */
 export function inventTeam(inventor: Inventor): string {
-  return seededFaker(inventor).person.jobArea();
+  return createSeededFaker(inventor).person.jobArea();
 }
 
 /** The name of an assistant or a role: "Marketing Analyst". */
 export function inventJob(inventor: Inventor): string {
-  const { person } = seededFaker(inventor);
+  const { person } = createSeededFaker(inventor);
   return `${person.jobArea()} ${person.jobType()}`;
 }
 
 /** A title of a few words: "Embrace cross-platform markets". */
 export function inventTitle(inventor: Inventor): string {
-  return capitalize(seededFaker(inventor).company.buzzPhrase());
+  return capitalize(createSeededFaker(inventor).company.buzzPhrase());
 }
 
 /** A file's name with this extension, such as ".pdf"; letters, digits and hyphens in every locale. */
 export function inventFilename(extension: string, inventor: Inventor): string {
-  const { company } = seededFaker(inventor);
+  const { company } = createSeededFaker(inventor);
   const words = `${company.buzzAdjective()} ${company.buzzNoun()}`.normalize("NFKD").toLowerCase();
   const slug = words.replaceAll(/\p{M}/gu, "").replaceAll(/[^a-z0-9]+/g, "-");
   return `${slug.replaceAll(/^-|-$/g, "") || "document"}${extension}`;
@@ -72,7 +72,7 @@ export function inventFilename(extension: string, inventor: Inventor): string {
 const fakers = new Map<string, Faker>();
 let source = new Random(0);
 
-function seededFaker({ random, settings: { locale } }: Inventor): Faker {
+function createSeededFaker({ random, settings: { locale } }: Inventor): Faker {
   let faker = fakers.get(locale);
   if (faker === undefined) {
     const loaded = platform().loadFaker(locale);

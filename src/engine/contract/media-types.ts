@@ -118,6 +118,6 @@ export function toExtension(mime_type: string): string {
 }
 
 /** The type of a file by its name; UNKNOWN_TYPE if the name says nothing. */
-export function typeOfName(filename: string): string {
+export function guessType(filename: string): string {
   return byExtension.get(filename.split(".").at(-1)!.toLowerCase()) ?? UNKNOWN_TYPE;
 }

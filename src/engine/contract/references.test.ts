@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
-import { belongsTo, keysBelongTo, mentions, referencesIn, visitReferences } from "./references.ts";
+import { belongsTo, findReferences, keysBelongTo, mentions, visitReferences } from "./references.ts";
 import { Id, Nullable, UserId } from "./schema.ts";
 
 const Parcel = Type.Object({
@@ -45,7 +45,7 @@ describe("declared references", () => {
   });
 
   it("distinguish owned records from mentioned ones [interfaces 4]", () => {
-    expect(referencesIn(Parcel)).toEqual([
+    expect(findReferences(Parcel)).toEqual([
       { collection: "crates", owned: true },
       { collection: "users", owned: false },
       { collection: "organizations", owned: true },

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
-import { fieldName, pointerTo, valueAt } from "./invalid-field.ts";
+import { getValue, pointerTo, toFieldName } from "./invalid-field.ts";
 
 /** The collection whose records a field, or the keys of a map, name. */
 export interface Reference {
@@ -47,7 +47,7 @@ export function visitReferences(schema: TSchema | object, value: unknown, visit:
 }
 
 /** The references that a schema declares at any depth. */
-export function referencesIn(schema: TSchema | object): Reference[] {
+export function findReferences(schema: TSchema | object): Reference[] {
   const found: Reference[] = [];
   JSON.stringify(schema, (key, value) => {
     if (key === "x-refers-to" || key === "x-keys-refer-to") found.push(value as Reference);
@@ -127,8 +127,8 @@ export function requireReferences(tx: Transaction, { schema }: AnyCollection, re
     const collection = collections.find(({ name }) => name === reference.collection);
     if (collection === undefined || tx.get(collection, id) !== undefined) return;
     const pointer = path.reduce<string>((above, step) => pointerTo(above, String(step)), "");
-    const field = fieldName(pointer);
-    const value = atKey ? valueAt(record, pointer) : id;
+    const field = toFieldName(pointer);
+    const value = atKey ? getValue(record, pointer) : id;
     throw invalidInput(field, value, `${field} must name one of the ${collection.name}; there is no ${id}`);
   });
 }

@@ -2,8 +2,8 @@ import {
   CATALOGUE,
   type DetailSources,
   type Details,
-  detailSources,
   type ErrorCode,
+  toDetailSources,
   toErrorCode,
 } from "./errors.ts";
 import { type AnyOperation, listErrorCodes } from "./operation.ts";
@@ -35,7 +35,7 @@ function listReasons({ errors, path }: AnyOperation, code: ErrorCode): Refusal[]
   const declared = errors.filter((error) => toErrorCode(error) === code);
   return (declared.length === 0 ? [code] : declared).map((error) => {
     const details: Details | undefined = typeof error === "string" ? CATALOGUE[code].details : error.details;
-    return { code, details: detailSources(details, path) };
+    return { code, details: toDetailSources(details, path) };
   });
 }
 

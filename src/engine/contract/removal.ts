@@ -1,6 +1,6 @@
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
-import { type Referral, referencesIn, visitReferences } from "./references.ts";
+import { findReferences, type Referral, visitReferences } from "./references.ts";
 
 /** The records of one collection that are to be removed. */
 interface RemovedRecords {
@@ -59,7 +59,7 @@ function listHolders(
   dependent: AnyCollection,
   removed: RemovedRecords,
 ): Iterable<StoredRecord> {
-  const fields = fieldsNaming(dependent, removed.collection.name);
+  const fields = findFieldsNaming(dependent, removed.collection.name);
   const [field] = fields;
   if (fields.length !== 1 || field === undefined) return tx.all(dependent);
   if (field === dependent.idField)
@@ -75,17 +75,17 @@ const owners = new WeakMap<object, ReadonlySet<string>>();
 function listOwners({ schema }: AnyCollection): ReadonlySet<string> {
   let found = owners.get(schema);
   if (found === undefined) {
-    found = new Set(referencesIn(schema).flatMap(({ owned, collection }) => (owned ? [collection] : [])));
+    found = new Set(findReferences(schema).flatMap(({ owned, collection }) => (owned ? [collection] : [])));
     owners.set(schema, found);
   }
   return found;
 }
 
 /** The top-level fields that contain such references, at any depth. */
-function fieldsNaming({ schema }: AnyCollection, owner: string): string[] {
+function findFieldsNaming({ schema }: AnyCollection, owner: string): string[] {
   const { properties = {} } = schema as { properties?: Record<string, object> };
   return Object.keys(properties).filter((name) =>
-    referencesIn(properties[name]!).some(({ owned, collection }) => owned && collection === owner),
+    findReferences(properties[name]!).some(({ owned, collection }) => owned && collection === owner),
   );
 }
 

@@ -4,7 +4,7 @@ import type { WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
 import type { Factory } from "./factory.ts";
 import { parseInstant } from "./instant.ts";
-import { instantConverter } from "./instant-fields.ts";
+import { createInstantConverter } from "./instant-fields.ts";
 import { invalidField } from "./invalid-field.ts";
 import { isInternal, withoutInternal } from "./public-view.ts";
 import type { Resource, StateRules } from "./resource.ts";
@@ -20,7 +20,7 @@ export class ShownCollection {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly factory: Factory<any>;
   readonly properties: Readonly<Record<string, TSchema>>;
-  protected readonly convert: ReturnType<typeof instantConverter>;
+  protected readonly convert: ReturnType<typeof createInstantConverter>;
   protected readonly internal: readonly string[];
   readonly whole: TObject;
   protected readonly someFields: TObject;
@@ -33,7 +33,7 @@ export class ShownCollection {
     this.rules = state[collection.name] ?? {};
     // All collections of the state calls have one; records.test.ts checks it.
     this.factory = factories[collection.name]!;
-    this.convert = instantConverter(collection.schema);
+    this.convert = createInstantConverter(collection.schema);
     const { properties } = collection.schema as TObject;
     this.internal = Object.keys(properties).filter((name) => isInternal(properties[name]!));
     this.whole = withoutInternal(collection.schema);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { checkDocument, diagnose } from "./check-document.ts";
 import { formatProblem } from "./document-error.ts";
 import { readDocument } from "./read-document.ts";
-import { inlineDocument } from "./user-document.ts";
+import { createInlineDocument } from "./user-document.ts";
 
 const ajv = new Ajv({ strict: false });
 
@@ -254,7 +254,7 @@ describe("a message about alternatives", () => {
 });
 
 it("a value without source text gets a message that names the field [interfaces 4]", () => {
-  const document = inlineDocument({ organizations: [{ id: "a", plan: 5 }] }, { file: "fixture" });
+  const document = createInlineDocument({ organizations: [{ id: "a", plan: 5 }] }, { file: "fixture" });
   const [problem] = checkDocument(document, ajv.compile(fixture));
   expect(problem).toMatchObject({ field: "organizations[0].plan", line: 0 });
   expect(formatProblem(problem!)).toMatch(/^fixture: `organizations\[0\].plan` must be/);

@@ -2,7 +2,7 @@ import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { makeAjv } from "../contract/validator.ts";
 import { clip, type DocumentPath, type DocumentProblem, formatPath, MAX_PROBLEMS } from "./document-error.ts";
 import { explain, explainAlternatives } from "./schema-message.ts";
-import { type ProblemDetails, problemAt, type UserDocument } from "./user-document.ts";
+import { locateProblem, type ProblemDetails, type UserDocument } from "./user-document.ts";
 
 // Finding a position costs time, so only the first of hundreds of errors are sorted.
 const MAX_ERRORS = 200;
@@ -16,7 +16,7 @@ export function checkDocument(document: UserDocument, validate: ValidateFunction
   if (validate(document.value) === true) return [];
   const problems = new Map<string, DocumentProblem>();
   for (const error of diagnose(document.value, validate).filter(isInformative).slice(0, MAX_ERRORS)) {
-    const problem = problemAt(document, describeError(error, document.value));
+    const problem = locateProblem(document, describeError(error, document.value));
     problems.set(`${problem.line}:${problem.column}:${problem.message}`, problem);
   }
   return [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column).slice(0, MAX_PROBLEMS);

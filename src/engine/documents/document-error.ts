@@ -60,7 +60,7 @@ export class DocumentError extends Error {
   formatWithFrames(): string {
     const lines = this.#text?.split("\n") ?? [];
     return this.problems
-      .flatMap((problem) => [formatProblem(problem), ...codeFrame(lines, problem)])
+      .flatMap((problem) => [formatProblem(problem), ...drawCodeFrame(lines, problem)])
       .join("\n");
   }
 }
@@ -103,7 +103,7 @@ const FRAME_WIDTH = 100;
  * Three lines: the line before, the line with the problem, and a caret below it. None if the position is not in the
  * text.
  */
-function codeFrame(lines: readonly string[], { line, column }: DocumentProblem): string[] {
+function drawCodeFrame(lines: readonly string[], { line, column }: DocumentProblem): string[] {
   const number = String(line);
   // A very long line is cut shortly before the problem, so that the caret stays on the screen.
   const from = column > FRAME_WIDTH ? column - FRAME_WIDTH / 2 : 0;

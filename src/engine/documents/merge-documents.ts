@@ -87,7 +87,7 @@ export interface LayeredDocument extends UserDocument {
   readonly layers: readonly UserDocument[];
 }
 
-export function layeredDocument(layers: readonly [UserDocument, ...UserDocument[]]): LayeredDocument {
+export function mergeLayers(layers: readonly [UserDocument, ...UserDocument[]]): LayeredDocument {
   const [top] = layers;
   if (layers.length === 1) return { ...top, layers };
   const merged = layers
@@ -122,19 +122,19 @@ export function refuse(document: LayeredDocument, problems: readonly DocumentPro
 function findOrigin(layers: readonly UserDocument[], merged: unknown, path: DocumentPath) {
   let best: { layer: UserDocument; inside: DocumentPath } = { layer: layers[0]!, inside: [] };
   for (const layer of layers) {
-    const inside = pathWithin(layer.value, merged, path);
+    const inside = findPathWithin(layer.value, merged, path);
     if (inside.length > best.inside.length) best = { layer, inside };
   }
   return best;
 }
 
 /** The part of a path that a layer contains, with the layer's own positions. */
-function pathWithin(layer: unknown, merged: unknown, path: DocumentPath): (string | number)[] {
+function findPathWithin(layer: unknown, merged: unknown, path: DocumentPath): (string | number)[] {
   const inside: (string | number)[] = [];
   let own = layer;
   let whole = merged;
   for (const step of path) {
-    const key = stepWithin(own, whole, step);
+    const key = findStepWithin(own, whole, step);
     if (key === undefined) break;
     inside.push(key);
     own = (own as Record<string | number, unknown>)[key];
@@ -143,7 +143,7 @@ function pathWithin(layer: unknown, merged: unknown, path: DocumentPath): (strin
   return inside;
 }
 
-function stepWithin(own: unknown, whole: unknown, step: string | number): string | number | undefined {
+function findStepWithin(own: unknown, whole: unknown, step: string | number): string | number | undefined {
   if (typeof own !== "object" || own === null) return undefined;
   if (typeof step === "string") return Object.hasOwn(own, step) ? step : undefined;
   const record = Array.isArray(whole) ? whole[step] : undefined;

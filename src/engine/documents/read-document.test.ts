@@ -5,7 +5,7 @@ import { BOMBS } from "../../../test/support/bomb-corpus.ts";
 import { DocumentError } from "./document-error.ts";
 import { OWN_FILE_LIMITS } from "./document-limits.ts";
 import { readDocument } from "./read-document.ts";
-import { inlineDocument, problemAt, throwProblems } from "./user-document.ts";
+import { createInlineDocument, locateProblem, throwProblems } from "./user-document.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -108,7 +108,7 @@ describe("a document's positions", () => {
   });
 
   it("are in the error for a problem that no schema can express [interfaces 6]", () => {
-    const problem = problemAt(document, { path: ["rules", 1, "id"], message: "is wrong", hint: "three" });
+    const problem = locateProblem(document, { path: ["rules", 1, "id"], message: "is wrong", hint: "three" });
     expect(problem).toEqual({
       file: "a.yaml",
       line: 4,
@@ -250,7 +250,7 @@ describe("a document", () => {
 
 describe("an inline document", () => {
   it("is held to the same limits as a text [interfaces 4]", () => {
-    const refused = (body: unknown) => () => inlineDocument(body, { file: "fixture" });
+    const refused = (body: unknown) => () => createInlineDocument(body, { file: "fixture" });
     expect(refused(JSON.parse('{"a":[{"__proto__":{"x":1}}]}'))).toThrow(
       "the key `__proto__` is not allowed",
     );
@@ -261,7 +261,7 @@ describe("an inline document", () => {
     expect(refused(JSON.parse("[".repeat(64) + "]".repeat(64)))).not.toThrow();
     const problems = (body: unknown) => {
       try {
-        return inlineDocument(body, { file: "fixture" });
+        return createInlineDocument(body, { file: "fixture" });
       } catch (error) {
         return (error as DocumentError).problems;
       }
@@ -269,7 +269,10 @@ describe("an inline document", () => {
     const deep = JSON.parse(`${'{"a":'.repeat(70)}1${"}".repeat(70)}`);
     expect(problems(deep)).toMatchObject([{ field: "" }]);
     expect(problems({ a: [JSON.parse('{"__proto__":1}')] })).toMatchObject([{ field: "a[0].__proto__" }]);
-    const document = inlineDocument({ a: 1 }, { file: "fixture" });
-    expect(problemAt(document, { path: ["a"], message: "is wrong" })).toMatchObject({ line: 0, field: "a" });
+    const document = createInlineDocument({ a: 1 }, { file: "fixture" });
+    expect(locateProblem(document, { path: ["a"], message: "is wrong" })).toMatchObject({
+      line: 0,
+      field: "a",
+    });
   });
 });

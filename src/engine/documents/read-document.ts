@@ -1,5 +1,5 @@
 import { isAlias, isMap, isSeq, LineCounter, type Node } from "yaml";
-import { utf8Length } from "../bytes.ts";
+import { countUtf8Bytes } from "../bytes.ts";
 import {
   clip,
   DocumentError,
@@ -14,7 +14,7 @@ import {
   type AliasTargets,
   checkNodes,
   findOffset,
-  keyName,
+  getKeyName,
   parseYaml,
   type SyntaxProblem,
   toPlainValue,
@@ -30,7 +30,7 @@ import {
 export function readDocument(text: string, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { file } = options;
-  if (text.length > limits.maxBytes || utf8Length(text) > limits.maxBytes)
+  if (text.length > limits.maxBytes || countUtf8Bytes(text) > limits.maxBytes)
     throw documentError(file, START, `the document is larger than ${formatBytes(limits.maxBytes)}`);
   // A byte order mark belongs to the file, not to its first line.
   const content = text.startsWith("\ufeff") ? text.slice(1) : text;
@@ -75,7 +75,7 @@ function findNode(root: Node | null, path: DocumentPath, targets: AliasTargets) 
       continue;
     }
     const pair = isMap(inside)
-      ? inside.items.find((candidate) => keyName(candidate.key) === String(step))
+      ? inside.items.find((candidate) => getKeyName(candidate.key) === String(step))
       : undefined;
     if (pair === undefined) return { node, key: node };
     key = pair.key;

@@ -18,19 +18,19 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
   type: (error) => explainExpected(typeInWords(error.params.type), error),
   const: (error) => explainExpectedValue([error.params.allowedValue], error),
   enum: (error) => explainExpectedValue(error.params.allowedValues, error),
-  choices: (error) => choice(error.params.errors, error),
+  choices: (error) => explainChoices(error.params.errors, error),
   required: (error) => ({ message: `needs \`${error.params.missingProperty}\`` }),
-  requiredOneOf: (error) => ({ message: `needs ${joinWords(error.params.keys.map(code), "or")}` }),
+  requiredOneOf: (error) => ({ message: `needs ${joinWords(error.params.keys.map(quoteKey), "or")}` }),
   severalForms: (error) => ({
     message:
       error.params.keys.length > 1
-        ? `may have only one of ${joinWords(error.params.keys.map(code), "and")}`
+        ? `may have only one of ${joinWords(error.params.keys.map(quoteKey), "and")}`
         : "fits more than one of its forms; leave out what belongs to the other",
   }),
   additionalProperties: (error) => explainForeignKey(error, error.params.additionalProperty),
   unevaluatedProperties: (error) => explainForeignKey(error, error.params.unevaluatedProperty),
   propertyNames: (error) => ({
-    message: `may not have the key ${code(error.params.propertyName)}`,
+    message: `may not have the key ${quoteKey(error.params.propertyName)}`,
     hint: findNearest(
       error.params.propertyName,
       (error.schema as { enum?: string[] } | undefined)?.enum ?? [],
@@ -53,8 +53,10 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
   uniqueItems: (error) => ({
     message: `may have each item once; items ${error.params.j} and ${error.params.i} are the same`,
   }),
-  pattern: (error) => explainExpected(title(error) ?? `a text that matches ${error.params.pattern}`, error),
-  format: (error) => explainExpected(title(error) ?? formatInWords(error.params.format, error.data), error),
+  pattern: (error) =>
+    explainExpected(getTitle(error) ?? `a text that matches ${error.params.pattern}`, error),
+  format: (error) =>
+    explainExpected(getTitle(error) ?? formatInWords(error.params.format, error.data), error),
   not: (error) => explainForbidden(error),
   "false schema": () => ({ message: "is not allowed here" }),
 };
@@ -75,24 +77,24 @@ function describeValue(error: ErrorObject): string {
 }
 
 function explainExpectedValue(values: readonly unknown[], error: ErrorObject): Explanation {
-  const hint = hintFrom(values, error.data);
+  const hint = findHint(values, error.data);
   return {
-    message: `must be ${joinWords(takeFirstWords(values.map(literal)), "or")}${describeValue(error)}`,
+    message: `must be ${joinWords(takeFirstWords(values.map(quoteValue)), "or")}${describeValue(error)}`,
     hint,
   };
 }
 
-function choice(errors: readonly ErrorObject[], place: ErrorObject): Explanation {
-  const values = errors.flatMap(allowedValues);
-  const kinds = errors.filter((error) => allowedValues(error).length === 0).map(kindInWords);
-  const all = [...new Set([...takeFirstWords(values.map(literal)), ...kinds])];
+function explainChoices(errors: readonly ErrorObject[], place: ErrorObject): Explanation {
+  const values = errors.flatMap(listAllowedValues);
+  const kinds = errors.filter((error) => listAllowedValues(error).length === 0).map(kindInWords);
+  const all = [...new Set([...takeFirstWords(values.map(quoteValue)), ...kinds])];
   return {
     message: `must be ${joinWords(all, "or")}${describeValue(place)}`,
-    hint: hintFrom(values, place.data),
+    hint: findHint(values, place.data),
   };
 }
 
-function allowedValues(error: ErrorObject): unknown[] {
+function listAllowedValues(error: ErrorObject): unknown[] {
   if (error.keyword === "const") return [error.params.allowedValue];
   return error.keyword === "enum" ? error.params.allowedValues : [];
 }
@@ -104,7 +106,7 @@ function kindInWords(error: ErrorObject): string {
     .replace(describeValue(error), "");
 }
 
-function hintFrom(values: readonly unknown[], data: unknown): string | undefined {
+function findHint(values: readonly unknown[], data: unknown): string | undefined {
   if (typeof data !== "string") return undefined;
   return findNearest(
     data,
@@ -113,28 +115,28 @@ function hintFrom(values: readonly unknown[], data: unknown): string | undefined
 }
 
 function explainForeignKey(error: ErrorObject, key: string): Explanation {
-  const allowed = allowedKeys(error);
+  const allowed = listAllowedKeys(error);
   const hint = findNearest(key, allowed);
   const list =
     hint === undefined && allowed.length > 0
-      ? `; it may have ${joinWords(takeFirstWords(allowed.map(code)), "and")}`
+      ? `; it may have ${joinWords(takeFirstWords(allowed.map(quoteKey)), "and")}`
       : "";
-  return { message: `may not have the key ${code(key)}${list}`, hint, key };
+  return { message: `may not have the key ${quoteKey(key)}${list}`, hint, key };
 }
 
 function explainNeededBeside({ params }: ErrorObject): Explanation {
-  return { message: `needs ${code(params.missingProperty)} beside ${code(params.property)}` };
+  return { message: `needs ${quoteKey(params.missingProperty)} beside ${quoteKey(params.property)}` };
 }
 
 function explainForbidden(error: ErrorObject): Explanation {
   const keys = (error.schema as { required?: string[] } | undefined)?.required;
   if (keys === undefined || keys.length === 0) return { message: "is not allowed like this" };
-  if (keys.length === 1) return { message: `may not have the key ${code(keys[0]!)} here`, key: keys[0]! };
-  return { message: `may not have ${joinWords(keys.map(code), "and")} together` };
+  if (keys.length === 1) return { message: `may not have the key ${quoteKey(keys[0]!)} here`, key: keys[0]! };
+  return { message: `may not have ${joinWords(keys.map(quoteKey), "and")} together` };
 }
 
 // Messages do not show patterns; the title of a schema with a pattern describes it ("a duration such as 90s").
-function title({ parentSchema }: ErrorObject): string | undefined {
+function getTitle({ parentSchema }: ErrorObject): string | undefined {
   return (parentSchema as { title?: string } | undefined)?.title;
 }
 
@@ -157,17 +159,17 @@ function typeInWords(type: string | readonly string[]): string {
 }
 
 function valueInWords(value: unknown): string {
-  if (typeof value === "string") return value === "" ? "an empty text" : `the text ${literal(value)}`;
+  if (typeof value === "string") return value === "" ? "an empty text" : `the text ${quoteValue(value)}`;
   if (typeof value === "number") return `the number ${value}`;
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   return typeof value === "object" && value !== null ? "a map" : String(value);
 }
 
-function literal(value: unknown): string {
+function quoteValue(value: unknown): string {
   return clip(JSON.stringify(value) ?? String(value), 60);
 }
 
-function code(key: string): string {
+function quoteKey(key: string): string {
   return `\`${clip(key, 60)}\``;
 }
 
@@ -196,7 +198,7 @@ export interface Branch {
 export function explainAlternatives(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
   const passing = branches.filter((branch) => branch.errors.length === 0);
   if (passing.length > 1)
-    return [toDetails("severalForms", { keys: keysOfForms(passing, place.data) }, place)];
+    return [toDetails("severalForms", { keys: listFormKeys(passing, place.data) }, place)];
   return findWrongKind(branches, place) ?? findChoices(branches, place) ?? findClosest(branches, place);
 }
 
@@ -236,7 +238,7 @@ function findChoices(branches: readonly Branch[], place: ErrorObject): ErrorObje
 }
 
 function findClosest(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
-  const scored = branches.map((branch) => ({ branch, score: score(branch, place) }));
+  const scored = branches.map((branch) => ({ branch, score: scoreBranch(branch, place) }));
   const best = Math.min(...scored.map((entry) => entry.score));
   const ties = scored.filter((entry) => entry.score === best).map((entry) => entry.branch);
   const missing = ties.map((branch) => findOnlyMissing(branch, place));
@@ -250,7 +252,7 @@ const ANOTHER_KIND = 1e12;
 
 // How far a value is from a branch. The weights only order the branches: another type is furthest away, then another
 // kind, then unknown and missing keys; a wrong value under a known key is nearest.
-function score(branch: Branch, place: ErrorObject): number {
+function scoreBranch(branch: Branch, place: ErrorObject): number {
   let sum = 0;
   for (const error of branch.errors) {
     if (error.instancePath !== place.instancePath) sum += isTag(error, place) ? 100 : 2;
@@ -263,7 +265,7 @@ function score(branch: Branch, place: ErrorObject): number {
 }
 
 function isSlip(error: ErrorObject): boolean {
-  return findNearest(String(error.params.additionalProperty), allowedKeys(error)) !== undefined;
+  return findNearest(String(error.params.additionalProperty), listAllowedKeys(error)) !== undefined;
 }
 
 function isTag(error: ErrorObject, place: ErrorObject): boolean {
@@ -282,12 +284,12 @@ function findOnlyMissing(branch: Branch, place: ErrorObject): string | undefined
 }
 
 /** The keys that the schema declares for this map. */
-export function allowedKeys(error: ErrorObject): string[] {
+export function listAllowedKeys(error: ErrorObject): string[] {
   const properties = (error.parentSchema as { properties?: object } | undefined)?.properties;
   return properties === undefined ? [] : Object.keys(properties);
 }
 
-function keysOfForms(passing: readonly Branch[], data: unknown): string[] {
+function listFormKeys(passing: readonly Branch[], data: unknown): string[] {
   if (typeof data !== "object" || data === null) return [];
   const keys = passing.flatMap(({ schema }) => (schema as { required?: string[] }).required ?? []);
   return [...new Set(keys)].filter((key) => Object.hasOwn(data, key));

@@ -38,7 +38,7 @@ export interface ReadOptions {
  * limits and checks apply; its positions are line 0.
  * @throws DocumentError
  */
-export function inlineDocument(value: unknown, options: ReadOptions): UserDocument {
+export function createInlineDocument(value: unknown, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { file } = options;
   const refuse = (message: string, at?: DocumentPath) =>
@@ -72,7 +72,7 @@ export interface ProblemDetails {
 }
 
 /** A problem that no schema can express, at the position of its path. */
-export function problemAt(document: UserDocument, details: ProblemDetails): DocumentProblem {
+export function locateProblem(document: UserDocument, details: ProblemDetails): DocumentProblem {
   const { path, message, hint, atKey } = details;
   const position = atKey ? document.locateKey(path) : document.locate(path);
   const problem = { file: document.file, ...position, field: formatPath(path), message };

@@ -26,7 +26,7 @@ export function syntaxMessage(code: string, message: string, text: string): stri
 function translateMessage(code: string, message: string, text: string): string {
   const json = /^\s*[{[]/.test(text);
   if (code === "MISSING_CHAR") return describeMissing(message);
-  if (code === "TAG_RESOLVE_FAILED") return `the tag ${tagIn(message)} is not understood; leave it out`;
+  if (code === "TAG_RESOLVE_FAILED") return `the tag ${findTag(message)} is not understood; leave it out`;
   if (code === "BAD_SCALAR_START") return describeBadStart(message);
   if (code === "UNEXPECTED_TOKEN") return describeUnexpected(message, json);
   if (json && (code === "BAD_INDENT" || code === "BLOCK_IN_FLOW"))
@@ -69,7 +69,7 @@ function describeUnexpected(message: string, json: boolean): string {
   return lowerFirst(message);
 }
 
-function tagIn(message: string): string {
+function findTag(message: string): string {
   const tag = /tag:? (\S+)$/i.exec(message)?.[1] ?? "!";
   return tag.replace("tag:yaml.org,2002:", "!!").slice(0, 60);
 }

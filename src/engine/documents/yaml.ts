@@ -174,12 +174,13 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
   const seen = new Set<string>();
   for (const { key, value } of items) {
     if (walk.problems.length >= MAX_PROBLEMS) return;
-    const name = keyName(key);
-    if (name === undefined) report(walk, key, "a key must be a plain text");
-    else if (name === "") report(walk, key, "a key is missing before the colon");
-    else if (DANGEROUS_KEYS.has(name)) report(walk, key, `the key \`${name}\` is not allowed`);
-    else if (name === "<<") report(walk, key, "merge keys (<<) are not supported; write the fields out here");
-    else if (seen.has(name)) report(walk, key, `the key \`${clip(name, 60)}\` is given twice`);
+    const name = getKeyName(key);
+    if (name === undefined) addProblem(walk, key, "a key must be a plain text");
+    else if (name === "") addProblem(walk, key, "a key is missing before the colon");
+    else if (DANGEROUS_KEYS.has(name)) addProblem(walk, key, `the key \`${name}\` is not allowed`);
+    else if (name === "<<")
+      addProblem(walk, key, "merge keys (<<) are not supported; write the fields out here");
+    else if (seen.has(name)) addProblem(walk, key, `the key \`${clip(name, 60)}\` is given twice`);
     else seen.add(name);
     if (isScalar(key) && key.anchor !== undefined) walk.anchors.set(key.anchor, key);
     checkNode(value, walk);
@@ -189,8 +190,8 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
 function checkAlias(alias: Alias, walk: Walk): void {
   const target = walk.anchors.get(alias.source);
   const name = clip(alias.source, 60);
-  if (target === undefined) report(walk, alias, `nothing before this is named &${name}`);
-  else if (walk.open.has(target)) report(walk, alias, `*${name} stands within the value it refers to`);
+  if (target === undefined) addProblem(walk, alias, `nothing before this is named &${name}`);
+  else if (walk.open.has(target)) addProblem(walk, alias, `*${name} stands within the value it refers to`);
   else walk.targets.set(alias, target);
 }
 
@@ -198,9 +199,13 @@ function checkAlias(alias: Alias, walk: Walk): void {
 function checkNumber(node: Scalar, walk: Walk): void {
   const { value, source = "" } = node;
   if (typeof value !== "number" || Number.isSafeInteger(value)) return;
-  if (!Number.isFinite(value)) report(walk, node, "a number must be finite; quote it if it is a text");
+  if (!Number.isFinite(value)) addProblem(walk, node, "a number must be finite; quote it if it is a text");
   else if (Number.isInteger(value) && /^[-+]?(\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source))
-    report(walk, node, `the number ${clip(source, 30)} is too large to be exact; quote it if it is a text`);
+    addProblem(
+      walk,
+      node,
+      `the number ${clip(source, 30)} is too large to be exact; quote it if it is a text`,
+    );
 }
 
 /** A value that begins with `#`, such as a colour, is a comment unless it is quoted, and so is what follows ` #`. */
@@ -223,12 +228,12 @@ const COMMENT = /[ \t]*#([^\r\n]*)/y;
 /** A number or a colour in hexadecimal digits. */
 const LIKELY_VALUE = /^(\d+|[\da-f]{3,8})$/i;
 
-function report(walk: Walk, node: unknown, message: string): void {
+function addProblem(walk: Walk, node: unknown, message: string): void {
   walk.problems.push({ offset: findOffset(node), message });
 }
 
 /** The name of a key as it was written: `1.10`, `true` and `null` are names too. Undefined for a map, list or alias. */
-export function keyName(key: unknown): string | undefined {
+export function getKeyName(key: unknown): string | undefined {
   if (!isScalar(key)) return undefined;
   return typeof key.value === "string" ? key.value : (key.source ?? "");
 }
@@ -256,7 +261,7 @@ export function toPlainValue(root: Node | null, targets: AliasTargets, limits: D
     if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1));
     if (!isMap(node)) return null;
     const fields: Record<string, unknown> = {};
-    for (const pair of node.items) fields[keyName(pair.key) ?? ""] = convert(pair.value, depth + 1);
+    for (const pair of node.items) fields[getKeyName(pair.key) ?? ""] = convert(pair.value, depth + 1);
     return fields;
   };
   return convert(root, 0);

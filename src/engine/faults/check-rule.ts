@@ -5,7 +5,7 @@ import type { DocumentPath } from "../documents/document-error.ts";
 import { GlobError, glob, isGlob } from "../documents/glob.ts";
 import type { ProblemDetails } from "../documents/user-document.ts";
 import { durationProblem } from "./effects/delay.ts";
-import { documentedCodes, findNearestCode, isCatalogueCode, parseCode } from "./effects/error.ts";
+import { findNearestCode, isCatalogueCode, listDocumentedCodes, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
 import { findServedKind, isDeliveryMatch, listMatchingOperations, type Serves } from "./match.ts";
 import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
@@ -90,7 +90,7 @@ function checkRequests(
       return;
     }
     // If the operations are unknown, every code of the catalogue is allowed.
-    if (forced || matched.length === 0 || matched.some((one) => documentedCodes(one).has(code))) return;
+    if (forced || matched.length === 0 || matched.some((one) => listDocumentedCodes(one).has(code))) return;
     const who =
       matched.length === 1 ? `${matched[0]!.id} never answers` : "none of the matched operations answers";
     report(path, `${who} ${code}; \`${code}!\` forces it anyway`);

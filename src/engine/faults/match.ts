@@ -32,12 +32,12 @@ export function toCriteria(match: MatchDocument): Criterion[] {
   }
   for (const [name, wanted] of Object.entries(header)) {
     const key = name.toLowerCase();
-    add(missReason("header", name, wanted), ({ headers }) => isText(headers[key], wanted));
+    add(explainMiss("header", name, wanted), ({ headers }) => isText(headers[key], wanted));
   }
   for (const [name, wanted] of Object.entries(query)) {
     const fits = (sent: URLSearchParams) =>
       wanted === null ? !sent.has(name) : sent.getAll(name).includes(String(wanted));
-    add(missReason("query", name, wanted), (facts) => fits(facts.query));
+    add(explainMiss("query", name, wanted), (facts) => fits(facts.query));
   }
   return criteria;
 }
@@ -46,7 +46,7 @@ function isText(sent: string | string[] | undefined, wanted: string | number | b
   return wanted === null ? sent === undefined : sent !== undefined && String(sent) === String(wanted);
 }
 
-function missReason(part: string, name: string, wanted: unknown): string {
+function explainMiss(part: string, name: string, wanted: unknown): string {
   return wanted === null ? `${part} ${name} is there` : `${part} ${name} is not ${JSON.stringify(wanted)}`;
 }
 

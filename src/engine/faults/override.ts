@@ -5,10 +5,10 @@ import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import { delayProblem } from "./effects/delay.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 import {
-  codeForStatus,
-  documentedCodes,
+  findCodeForStatus,
   findNearestCode,
   isCatalogueCode,
+  listDocumentedCodes,
   parseCode,
   toCodeAnswer,
 } from "./effects/error.ts";
@@ -57,16 +57,16 @@ function readDelay(text: string): number {
   if (wasRepeated(text)) throw new RefusedOverride("X-Sandbox-Delay was sent twice.");
   const problem = delayProblem(text);
   if (problem !== undefined)
-    throw new RefusedOverride(sentence(`X-Sandbox-Delay ${problem.message}`, problem.hint));
+    throw new RefusedOverride(toSentence(`X-Sandbox-Delay ${problem.message}`, problem.hint));
   return parseDuration(text)!;
 }
 
 function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNames): OverrideFault {
   const { code, forced } = parseCode(text);
   if (isCatalogueCode(code)) {
-    if (forced || documentedCodes(operation).has(code)) return toCodeFault(text);
+    if (forced || listDocumentedCodes(operation).has(code)) return toCodeFault(text);
     throw new RefusedOverride(
-      `${operation.id} never answers ${code}. It answers ${[...documentedCodes(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it anyway.`,
+      `${operation.id} never answers ${code}. It answers ${[...listDocumentedCodes(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it anyway.`,
     );
   }
   if (WIRE_NAMES.includes(text)) return { kind: "plan", plan: readEffect({ wire: text }), name: text };
@@ -74,7 +74,7 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   if (wasRepeated(text)) throw new RefusedOverride("X-Sandbox-Fault was sent twice.");
   const hint = findNearestCode(code, [operation]) ?? findNearest(text, [...WIRE_NAMES, ...scenarios.names()]);
   throw new RefusedOverride(
-    sentence(
+    toSentence(
       `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is not a code of the catalogue, no scenario and no wire fault (${WIRE_NAMES.join(", ")})`,
       hint,
     ),
@@ -101,13 +101,13 @@ function readPreferred(text: string, operation: AnyOperation): OverrideFault | u
   }
   const status = Number(digits);
   if (listSuccesses(operation).some((success) => success.status === status)) return undefined;
-  const code = codeForStatus(operation, status);
+  const code = findCodeForStatus(operation, status);
   if (code !== undefined) return toCodeFault(code);
   throw new RefusedOverride(
-    `${operation.id} documents no answer with status ${status}; it answers ${[...documentedCodes(operation)].join(", ")}.`,
+    `${operation.id} documents no answer with status ${status}; it answers ${[...listDocumentedCodes(operation)].join(", ")}.`,
   );
 }
 
-function sentence(text: string, hint: string | undefined): string {
+function toSentence(text: string, hint: string | undefined): string {
   return hint === undefined ? `${text}.` : `${text}. Did you mean ${JSON.stringify(hint)}?`;
 }

@@ -82,10 +82,10 @@ function findRefusals(operations: readonly AnyOperation[]): Map<string, Refusal>
 }
 
 function nameRefusal({ id }: AnyOperation, code: ErrorCode): string {
-  return `${id.replaceAll(/[._]/g, "-")}-${suffixFor(code)}`;
+  return `${id.replaceAll(/[._]/g, "-")}-${getSuffix(code)}`;
 }
 
-function suffixFor(code: ErrorCode): string {
+function getSuffix(code: ErrorCode): string {
   return WORDS[code]?.[0] ?? code.toLowerCase().replaceAll("_", "-");
 }
 
@@ -95,6 +95,6 @@ function toDocument(name: string, { operation, code }: Refusal): ScenarioDocumen
   return {
     name,
     description: `${operation.summary.replace(/\.$/, "")}: answered with ${status}, because ${reason}.`,
-    rules: [{ id: suffixFor(code), match: { operation: operation.id }, effect: { error: code } }],
+    rules: [{ id: getSuffix(code), match: { operation: operation.id }, effect: { error: code } }],
   };
 }

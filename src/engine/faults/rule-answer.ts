@@ -1,11 +1,11 @@
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../contract/errors.ts";
-import { valueAt } from "../contract/invalid-field.ts";
+import { getValue } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { findRefusal, raiseToRefusal, type SpendingFigures } from "../contract/refusals.ts";
 import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-injector.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
-import { codeForStatus } from "./effects/error.ts";
+import { findCodeForStatus } from "./effects/error.ts";
 
 /**
  * Makes the effect of a plan on this request. `answer` replaces the plan's own, as an entry of a sequence does. Waits
@@ -31,7 +31,7 @@ export function toEffect(
 function resolveCode(answer: AnswerPlan, { operation }: FaultFacts): AnswerPlan {
   if (answer.kind === "code" || answer.body !== undefined || answer.status < 400 || answer.status >= 500)
     return answer;
-  const code = codeForStatus(operation, answer.status);
+  const code = findCodeForStatus(operation, answer.status);
   return code === undefined
     ? answer
     : { kind: "code", code, forced: false, details: {}, headers: answer.headers };
@@ -88,16 +88,16 @@ function makeDetails(code: ErrorCode, facts: FaultFacts, context: RefusalContext
 /** Whether the details of this code can only be made once the body was read. */
 function asksForBody(code: ErrorCode, operation: AnyOperation): boolean {
   if (operation.body?.kind !== "json") return false;
-  const inPath = schemaProperties(operation.params);
-  const inBody = schemaProperties(operation.body.schema);
+  const inPath = getProperties(operation.params);
+  const inBody = getProperties(operation.body.schema);
   return Object.entries(findRefusal(operation, code).details).some(([name, source]) => {
     if (source === "input" || (typeof source === "object" && "body" in source)) return true;
-    return namesInRequest(name, source).some((one) => one in inBody && !(one in inPath));
+    return listRequestNames(name, source).some((one) => one in inBody && !(one in inPath));
   });
 }
 
 /** The names under which the request may contain it; empty if it has another source. */
-function namesInRequest(name: string, source: DetailSource): readonly string[] {
+function listRequestNames(name: string, source: DetailSource): readonly string[] {
   if (source === "organization") return ["organization_id", "org_id"];
   if (source === "sent") return [name];
   return typeof source === "object" && "sent" in source ? source.sent : [];
@@ -106,19 +106,19 @@ function namesInRequest(name: string, source: DetailSource): readonly string[] {
 function readDetail(name: string, source: Exclude<DetailSource, Figure>, facts: FaultFacts): unknown {
   if (source === "now") return facts.world.iso(facts.world.now);
   if (typeof source === "object" && "always" in source) return source.always;
-  if (typeof source === "object" && "body" in source) return valueAt(facts.body, source.body);
-  const values = namesInRequest(name, source).map(
-    (one) => facts.params[one] ?? bodyFields(facts)[one] ?? facts.query.get(one) ?? undefined,
+  if (typeof source === "object" && "body" in source) return getValue(facts.body, source.body);
+  const values = listRequestNames(name, source).map(
+    (one) => facts.params[one] ?? getBodyFields(facts)[one] ?? facts.query.get(one) ?? undefined,
   );
   const organization = source === "organization" ? facts.organization : undefined;
   return [...values, organization].find((value) => value !== undefined) ?? null;
 }
 
-function bodyFields({ body }: FaultFacts): Values {
+function getBodyFields({ body }: FaultFacts): Values {
   return typeof body === "object" && body !== null && !Array.isArray(body) ? (body as Values) : {};
 }
 
-function schemaProperties(schema: unknown): Values {
+function getProperties(schema: unknown): Values {
   return (schema as { properties?: Values } | undefined)?.properties ?? {};
 }
 
@@ -126,9 +126,9 @@ function schemaProperties(schema: unknown): Values {
 type Figure = "input" | "rate" | "spending";
 
 const FIGURES: Record<Figure, (facts: FaultFacts, context: RefusalContext) => Values> = {
-  input,
-  rate,
-  spending,
+  input: describeInput,
+  rate: describeRate,
+  spending: describeSpending,
 };
 
 function isFigure(source: DetailSource): source is Figure {
@@ -136,13 +136,13 @@ function isFigure(source: DetailSource): source is Figure {
 }
 
 /** G08: a field that this operation validates, with the sent value. */
-function input(facts: FaultFacts): Values {
+function describeInput(facts: FaultFacts): Values {
   const { operation, params, query } = facts;
   const { body } = operation;
   const fields = body?.kind === "json" ? body.schema : body?.kind === "multipart" ? body.fields : undefined;
-  const [bodyField] = Object.keys(schemaProperties(fields));
-  if (bodyField !== undefined) return { field: bodyField, value: bodyFields(facts)[bodyField] ?? null };
-  const names = Object.keys(schemaProperties(operation.query));
+  const [bodyField] = Object.keys(getProperties(fields));
+  if (bodyField !== undefined) return { field: bodyField, value: getBodyFields(facts)[bodyField] ?? null };
+  const names = Object.keys(getProperties(operation.query));
   const [sent] = query.keys();
   const queryField = names.find((name) => query.has(name)) ?? names[0] ?? sent;
   if (queryField !== undefined) return { field: queryField, value: query.get(queryField) };
@@ -154,7 +154,7 @@ function input(facts: FaultFacts): Values {
 
 const STANDARD_PLAN = 100;
 
-function rate({ rate: window }: FaultFacts): Values {
+function describeRate({ rate: window }: FaultFacts): Values {
   return {
     limit: window?.limit ?? STANDARD_PLAN,
     window_seconds: 60,
@@ -162,7 +162,7 @@ function rate({ rate: window }: FaultFacts): Values {
   };
 }
 
-function spending(
+function describeSpending(
   { principal, world }: FaultFacts,
   { given: { scope }, spending: of }: RefusalContext,
 ): Values {

@@ -4,7 +4,7 @@ import { glob } from "../documents/glob.ts";
 import { Random } from "../state/random.ts";
 import { drawDelay } from "./effects/delay.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
-import { documentedCodes } from "./effects/error.ts";
+import { listDocumentedCodes } from "./effects/error.ts";
 import { readEffect } from "./effects/index.ts";
 import type { Leased } from "./leases.ts";
 import {
@@ -79,7 +79,7 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
 /** interfaces 6: if the operation never answers the code, the rule does not apply, unless it is forced. */
 export function answers(operation: AnyOperation, answer: AnswerPlan | undefined): boolean {
   if (answer?.kind !== "code" || answer.forced || operation === UNDECLARED_OPERATION) return true;
-  return documentedCodes(operation).has(answer.code);
+  return listDocumentedCodes(operation).has(answer.code);
 }
 
 function toSchedule({ sequence, times, every, probability }: RuleDocument): Schedule {

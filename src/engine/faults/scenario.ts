@@ -5,9 +5,9 @@ import { checkDocument } from "../documents/check-document.ts";
 import { type DocumentPath, type DocumentProblem, MAX_PROBLEMS } from "../documents/document-error.ts";
 import { readDocument } from "../documents/read-document.ts";
 import {
-  inlineDocument,
+  createInlineDocument,
+  locateProblem,
   type ProblemDetails,
-  problemAt,
   throwProblems,
   type UserDocument,
   type Warn,
@@ -123,12 +123,12 @@ function checkInlineRule(
   value: unknown,
   listProblems: (rule: RuleDocument) => ProblemDetails[],
 ): RuleDocument {
-  const document = inlineDocument(value, { file: "rule" });
+  const document = createInlineDocument(value, { file: "rule" });
   throwProblems(document, checkDocument(document, toValidator(RuleDocument)));
   const rule = value as RuleDocument;
   throwProblems(
     document,
-    listProblems(rule).map((problem) => problemAt(document, problem)),
+    listProblems(rule).map((problem) => locateProblem(document, problem)),
   );
   return rule;
 }
@@ -190,7 +190,7 @@ function findProblems(
   for (const { expect, at } of [{ ...written, at: [] }, ...listStages(written)])
     for (const [index, expectation] of (expect ?? []).entries())
       found.push(...checkExpectation(expectation, [...at, "expect", index], api.operations));
-  return found.map((details) => problemAt(document, details));
+  return found.map((details) => locateProblem(document, details));
 }
 
 function listStages({ stages = [] }: ScenarioDocument) {

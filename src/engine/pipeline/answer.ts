@@ -1,5 +1,5 @@
 import { isLosslessNumber, stringify } from "lossless-json";
-import { envelopeFor, type RenderedError, renderError } from "../contract/envelopes.ts";
+import { getEnvelope, type RenderedError, renderError } from "../contract/envelopes.ts";
 import { ApiError } from "../contract/errors.ts";
 import { type AnyDeclaration, type AnyOperation, listSuccesses } from "../contract/operation.ts";
 import { RawBody, Reply, StreamBody } from "../contract/reply.ts";
@@ -45,7 +45,7 @@ export function toErrorAnswer(
       content_type: withCharset(own.content_type),
       body: JSON.stringify(own.body),
     };
-  const envelope = envelopeFor(error, operation?.envelope ?? "A", sandbox.settings.auth_errors);
+  const envelope = getEnvelope(error, operation?.envelope ?? "A", sandbox.settings.auth_errors);
   const body = renderError(error, envelope, context);
   // G08: `details.value` may be a number that JavaScript cannot represent exactly.
   const text = isLosslessNumber(error.details["value"]) ? stringify(body)! : JSON.stringify(body);

@@ -208,7 +208,7 @@ function refuseHold(): EarlyResponse {
 
 /** The answer of a fault: its own, or that of the operation if it has run. */
 function toEarlyResponse(exchange: Exchange, decision: string, effect: InjectedEffect): EarlyResponse {
-  if (effect.kind === "refused") return new EarlyResponse(decision, refusal(effect));
+  if (effect.kind === "refused") return new EarlyResponse(decision, overrideRefusedAnswer(effect));
   if (effect.kind !== "wire") return new EarlyResponse(decision, faultAnswer(exchange, effect));
   const wire = { fault: effect.wire, over_ms: effect.over_ms };
   if (effect.answer !== undefined)
@@ -222,7 +222,7 @@ function toEarlyResponse(exchange: Exchange, decision: string, effect: InjectedE
 const UNAVAILABLE: AnswerEffect = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
 
 /** Understudy's own refusal, never the emulated API's (interfaces 3). */
-function refusal({ title, detail }: Extract<InjectedEffect, { kind: "refused" }>): Answer {
+function overrideRefusedAnswer({ title, detail }: Extract<InjectedEffect, { kind: "refused" }>): Answer {
   return {
     status: 400,
     headers: {},

@@ -1,5 +1,5 @@
 import { LosslessNumber, parse } from "lossless-json";
-import { fieldName, pointerTo, valueAt } from "../contract/invalid-field.ts";
+import { getValue, pointerTo, toFieldName } from "../contract/invalid-field.ts";
 
 /** A number that `JSON.parse` changes, with its place; lossless-json keeps its spelling. */
 export interface WrittenNumber {
@@ -20,7 +20,7 @@ export function findInexactNumber(text: string): WrittenNumber | undefined {
     found = new LosslessNumber(token);
     return found;
   });
-  return { field: fieldName(findPointer(document, found!) ?? ""), value: found! };
+  return { field: toFieldName(findPointer(document, found!) ?? ""), value: found! };
 }
 
 /** Larger bodies are not read a second time for the spelling of a number. */
@@ -29,7 +29,7 @@ const MAX_READ_AGAIN = 64 * 1024;
 /** The number at a JSON pointer as it was written, such as `1.50`. */
 export function findWrittenNumber(text: string, pointer: string): LosslessNumber | undefined {
   if (text.length > MAX_READ_AGAIN) return undefined;
-  const value = valueAt(
+  const value = getValue(
     read(text, (token) => new LosslessNumber(token)),
     pointer,
   );
@@ -44,14 +44,14 @@ function isInexact(token: string): boolean {
 function hasInexact(text: string): boolean {
   STRING_OR_NUMBER.lastIndex = 0;
   for (let token = STRING_OR_NUMBER.exec(text); token !== null; token = STRING_OR_NUMBER.exec(text)) {
-    if (token[0] === '"') STRING_OR_NUMBER.lastIndex = endOfString(text, token.index);
+    if (token[0] === '"') STRING_OR_NUMBER.lastIndex = findEndOfString(text, token.index);
     else if (isInexact(token[0])) return true;
   }
   return false;
 }
 
 /** Returns the position after the closing quote. */
-function endOfString(text: string, start: number): number {
+function findEndOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end + 1;

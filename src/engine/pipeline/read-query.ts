@@ -47,7 +47,7 @@ export function findRepeated(values: Record<string, unknown>): string | undefine
 function parseTyped(property: Property, text: string, outOfRange: OutOfRange): unknown {
   const { type } = property;
   if (type === "integer" || type === "number") {
-    return numberOr(text, outOfRange === "clamp" && property["x-page"] === true);
+    return toNumberOr(text, outOfRange === "clamp" && property["x-page"] === true);
   }
   if (type === "boolean" && (text === "true" || text === "")) return true;
   return type === "boolean" && text === "false" ? false : text;
@@ -60,7 +60,7 @@ export function parseInteger(text: string): number | undefined {
 }
 
 /** A text that is too long for a number is returned as it is, and fails as a text. */
-function numberOr(text: string, clamped: boolean): number | string {
+function toNumberOr(text: string, clamped: boolean): number | string {
   const value = parseInteger(text);
   if (value !== undefined) return value;
   if (!clamped || !/^-?\d+$/.test(text)) return text;

@@ -1,4 +1,4 @@
-import { utf8Length } from "../bytes.ts";
+import { countUtf8Bytes } from "../bytes.ts";
 import { isLoopback } from "../contract/loopback.ts";
 import type { Settings } from "../contract/settings.ts";
 import { wasRepeated } from "../contract/text.ts";
@@ -91,7 +91,7 @@ function toPassedAnswer({ decision, request, sandbox }: Exchange, answer: Answer
 /** Adds the headers that describe the body. */
 export function addBody(headers: string[], { status, content_type, body, stream }: Answer): PlainAnswer {
   if (content_type !== undefined) headers.push("Content-Type", withCharset(content_type));
-  const length = body === undefined ? 0 : typeof body === "string" ? utf8Length(body) : body.length;
+  const length = body === undefined ? 0 : typeof body === "string" ? countUtf8Bytes(body) : body.length;
   if (stream === undefined && status !== 204 && status !== 304)
     headers.push("Content-Length", String(length));
   return {

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { fieldName, pointerTo } from "../contract/invalid-field.ts";
+import { pointerTo, toFieldName } from "../contract/invalid-field.ts";
 import { toValidator } from "../contract/validator.ts";
 
 export interface UnknownField {
@@ -26,7 +26,7 @@ export function findUnknownFields(schema: TSchema, value: unknown, pointer = "")
   for (const [name, inner] of Object.entries(value)) {
     if (!Object.hasOwn(properties, name)) {
       const unknown = pointerTo(pointer, name);
-      found.push({ field: fieldName(unknown), pointer: unknown, value: inner });
+      found.push({ field: toFieldName(unknown), pointer: unknown, value: inner });
     } else if (typeof inner === "object") {
       const deeper = findUnknownFields(properties[name]!, inner, pointerTo(pointer, name));
       for (const one of deeper) found.push(one);

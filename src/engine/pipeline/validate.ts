@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from "typebox";
 import { invalidInput } from "../contract/errors.ts";
-import { type InvalidField, invalidField, valueAt } from "../contract/invalid-field.ts";
+import { getValue, type InvalidField, invalidField } from "../contract/invalid-field.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import { toValidator } from "../contract/validator.ts";
@@ -91,7 +91,7 @@ export function validateForm(
     const [, name = "", ...rest] = pointer.split("/");
     const text = texts[name];
     if (rest.length === 0) return text ?? value;
-    return valueAt(tryJson(text), `/${rest.join("/")}`);
+    return getValue(tryJson(text), `/${rest.join("/")}`);
   };
   return keepKnown(schema, fields, { exchange, sent });
 }

@@ -13,15 +13,15 @@ type Variant = [label: string, bytes: Uint8Array];
  * The bytes that may have been signed instead of the body: other line ends and edges, the JSON serialised again by
  * common writers, and the usual accidents. Lazy, since most callers stop early.
  */
-export function* bodyVariants(body: Uint8Array, timestamp?: string): Generator<Variant> {
+export function* listBodyVariants(body: Uint8Array, timestamp?: string): Generator<Variant> {
   yield ["an empty body, as when it was read before being signed", EMPTY_BYTES];
   yield ['the text "[object Object]"', toUtf8("[object Object]")];
   if (body.length > MAX_EXAMINED_BYTES) return;
   const text = fromUtf8(body);
   const seen = new Set([text]);
   for (const [label, variant] of [
-    ...textVariants(text),
-    ...jsonVariants(text),
+    ...listTextVariants(text),
+    ...listJsonVariants(text),
     ...listJoinings(text, timestamp),
   ]) {
     if (seen.has(variant)) continue;
@@ -38,7 +38,7 @@ export function* bodyVariants(body: Uint8Array, timestamp?: string): Generator<V
 
 const QUESTION_MARK = 0x3f;
 
-function textVariants(text: string): [string, string][] {
+function listTextVariants(text: string): [string, string][] {
   return [
     ["the body without the whitespace at its ends", text.trim()],
     ["the body with a line break at its end", `${text}\n`],
@@ -52,13 +52,13 @@ function textVariants(text: string): [string, string][] {
   ];
 }
 
-function jsonVariants(text: string): [string, string][] {
+function listJsonVariants(text: string): [string, string][] {
   try {
     const value: unknown = JSON.parse(text.replace(BYTE_ORDER_MARK, ""));
     return [
       ...listSelections(value, text),
-      ...spellings("the JSON serialised again", value),
-      ...spellings("the JSON serialised again with sorted keys", sortKeys(value)),
+      ...listSpellings("the JSON serialised again", value),
+      ...listSpellings("the JSON serialised again with sorted keys", sortKeys(value)),
     ];
   } catch {
     // Not JSON, or nested deeper than the stack allows: there is nothing to serialise.
@@ -74,7 +74,7 @@ function listSelections(value: unknown, text: string): [string, string][] {
   if (!isObject(value)) return found;
   return value["data"] === undefined
     ? found
-    : [...found, ...spellings("only the payload's data", value["data"])];
+    : [...found, ...listSpellings("only the payload's data", value["data"])];
 }
 
 /** Signing schemes of other services: a timestamp, and at times the delivery's id, joined with the body. */
@@ -132,30 +132,30 @@ function readEnvelope(text: string): { timestamp?: string; delivery_id?: string 
 
 /** Characters that a common writer escapes, and how it spells an escape. */
 const ESCAPES: readonly [label: string, characters: RegExp, spell: (found: string) => string][] = [
-  ["compact, with non-ASCII characters escaped", /[\u0080-\uffff]/g, unicodeEscape],
+  ["compact, with non-ASCII characters escaped", /[\u0080-\uffff]/g, escapeUnicode],
   ["compact, with / escaped", /\//g, (slash) => `\\${slash}`],
   [
     "compact, with / and non-ASCII characters escaped",
     /[/\u0080-\uffff]/g,
-    (character) => (character === "/" ? "\\/" : unicodeEscape(character)),
+    (character) => (character === "/" ? "\\/" : escapeUnicode(character)),
   ],
   [
     "as Go and Rails write it, with <, > and & as \\u003c, \\u003e and \\u0026",
     /[<>&\u2028\u2029]/g,
-    unicodeEscape,
+    escapeUnicode,
   ],
-  ["as Gson writes it, with <, >, &, = and ' escaped", /[<>&='\u2028\u2029]/g, unicodeEscape],
+  ["as Gson writes it, with <, >, &, = and ' escaped", /[<>&='\u2028\u2029]/g, escapeUnicode],
   [
     "as .NET writes it, with escapes in upper case such as \\u003C",
     /\\.|[<>&'+`\u007f-\uffff]/g,
-    (found) => (/^\\[^"]/.test(found) ? found : unicodeEscape(found.at(-1)!, "upper")),
+    (found) => (/^\\[^"]/.test(found) ? found : escapeUnicode(found.at(-1)!, "upper")),
   ],
 ];
 
 /** One reader's `JSON.stringify` is another's `json.dumps`: the default spellings of common serialisers. */
-function spellings(label: string, value: unknown): [string, string][] {
+function listSpellings(label: string, value: unknown): [string, string][] {
   const compact = JSON.stringify(value);
-  const spaced = pythonStyle(value);
+  const spaced = formatLikePython(value);
   const indented = ([2, 4, "\t"] as const).flatMap((by): [string, string][] => {
     const text = JSON.stringify(value, null, by);
     const how = `indented by ${by === "\t" ? "tabs" : by}`;
@@ -196,18 +196,18 @@ function sortKeys(value: unknown): unknown {
 }
 
 /** The default spelling of Python's json.dumps. */
-function pythonStyle(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(pythonStyle).join(", ")}]`;
+function formatLikePython(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatLikePython).join(", ")}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.keys(value).map((key) => `${JSON.stringify(key)}: ${pythonStyle(value[key])}`);
+  const members = Object.keys(value).map((key) => `${JSON.stringify(key)}: ${formatLikePython(value[key])}`);
   return `{${members.join(", ")}}`;
 }
 
 function escapeNonAscii(json: string): string {
-  return json.replaceAll(/[\u0080-\uffff]/g, unicodeEscape);
+  return json.replaceAll(/[\u0080-\uffff]/g, escapeUnicode);
 }
 
-function unicodeEscape(character: string, letters?: unknown): string {
+function escapeUnicode(character: string, letters?: unknown): string {
   const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
   return `\\u${letters === "upper" ? hex.toUpperCase() : hex}`;
 }

@@ -8,7 +8,7 @@ import {
   toUtf8,
 } from "../bytes.ts";
 import { type DigestAlgorithm, digest as hash, hmac } from "../platform.ts";
-import { bodyVariants } from "./body-variants.ts";
+import { listBodyVariants } from "./body-variants.ts";
 
 export interface DigestInputs {
   secret: string;
@@ -48,7 +48,7 @@ export function* listDigestCandidates(
   }
   for (const text of new Set([secret, secret.replace(PREFIX, "")]))
     yield { mistake: "swapped", key: WHOLE_BODY, bytes: WHOLE_SECRET, digest: sign(body, toUtf8(text)) };
-  const misread = keyVariants(secret);
+  const misread = listKeyVariants(secret);
   for (const [label, key] of misread) {
     yield { ...right, mistake: "key", key: label, digest: sign(key, body) };
   }
@@ -56,7 +56,7 @@ export function* listDigestCandidates(
     yield { ...right, mistake: "key", key: label, digest: sign(other, body) };
   }
   const paired: [string, Uint8Array][] = [];
-  for (const [label, variant] of bodyVariants(body, ingredients.timestamp)) {
+  for (const [label, variant] of listBodyVariants(body, ingredients.timestamp)) {
     yield { ...right, mistake: "bytes", bytes: label, digest: sign(secret, variant) };
     if (body.length <= MAX_PAIRED_BYTES) paired.push([label, variant]);
   }
@@ -94,7 +94,7 @@ const PREFIX = "whsec_";
  * Keys that a receiver may use instead of the secret: the usual damage on its way into a configuration and, since the
  * secret given here may be the damaged one, what it may have been before.
  */
-function keyVariants(secret: string): Pair[] {
+function listKeyVariants(secret: string): Pair[] {
   return [...listAdditions(secret), ...listRestorations(secret), ...listReadings(secret)].filter(
     ([, key]) => key !== secret,
   );

@@ -24,6 +24,6 @@ export const EVENT_NAMES: readonly EventName[] = EVENTS.map(({ name }) => name);
 
 const byName = new Map<string, AnyEvent>(EVENTS.map((event) => [event.name, event]));
 
-export function eventNamed(name: string): AnyEvent | undefined {
+export function findEventByName(name: string): AnyEvent | undefined {
   return byName.get(name);
 }

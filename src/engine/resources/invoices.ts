@@ -12,11 +12,11 @@ import type { Transaction } from "../state/transaction.ts";
 import { chooseOrganization } from "./organizations/access.ts";
 import { organizations } from "./organizations/schema.ts";
 import {
-  currentMonth,
   findUsage,
   fromMicro,
+  getCurrentMonth,
+  getMonthStart,
   getSpentIn,
-  monthStart,
   monthText,
   parseMonth,
   roundAmount,
@@ -98,7 +98,7 @@ export const INVOICE_EVENTS = [invoiceCreated, invoicePaid, invoiceFailed] as co
 /** G36: from an invoice to its payment. */
 const PAYMENT_MS = 3 * 86_400_000;
 /** The key of the month's timer; payments' timers have their invoices' ids. */
-const TURN = "month";
+const MONTH_END = "month";
 
 /** G36: with `invoicing` on, sets timers for the end of this month and for the payments of issued invoices. */
 export function followInvoicing(tx: Transaction, { invoicing }: Settings): void {
@@ -107,11 +107,11 @@ export function followInvoicing(tx: Transaction, { invoicing }: Settings): void 
       tx.unschedule("invoice", key ?? subject);
     return;
   }
-  if (tx.get(timers, timerId("invoice", TURN)) === undefined) awaitTurn(tx, currentMonth(tx));
-  for (const invoice of tx.all(invoices)) {
-    const { invoice_id, status, settles } = invoice;
+  if (tx.get(timers, timerId("invoice", MONTH_END)) === undefined) scheduleMonthEnd(tx, getCurrentMonth(tx));
+  for (const createInvoice of tx.all(invoices)) {
+    const { invoice_id, status, settles } = createInvoice;
     if (status !== "draft" || settles === null) continue;
-    if (tx.get(timers, timerId("invoice", invoice_id)) === undefined) awaitPayment(tx, invoice);
+    if (tx.get(timers, timerId("invoice", invoice_id)) === undefined) schedulePayment(tx, createInvoice);
   }
 }
 
@@ -120,18 +120,18 @@ export function runInvoicing(
   tx: Transaction,
   { subject, due, key }: { subject: string; due: number; key?: string },
 ): void {
-  if (key === TURN) turnMonth(tx, parseMonth(tx, subject), due);
-  else settle(tx, subject);
+  if (key === MONTH_END) invoiceMonth(tx, parseMonth(tx, subject), due);
+  else settleInvoice(tx, subject);
 }
 
-function turnMonth(tx: Transaction, month: number, at: number): void {
+function invoiceMonth(tx: Transaction, month: number, at: number): void {
   for (const { id } of tx.all(organizations)) {
     const row = findUsage(tx, id, null);
     const spent = getSpentIn(row, month);
     if (spent > 0)
       invoice(tx, id, { spent, at, exceeded: toStatus(spent, row.monthly_limit) === "exceeded" });
   }
-  awaitTurn(tx, month + 1);
+  scheduleMonthEnd(tx, month + 1);
 }
 
 /** @param spent in millionths of a franc; the minimum is a centime */
@@ -150,21 +150,21 @@ function invoice(
     settles: exceeded ? "failed" : "paid",
   });
   emit(tx, invoiceCreated, written);
-  awaitPayment(tx, written);
+  schedulePayment(tx, written);
 }
 
-function settle(tx: Transaction, invoice_id: string): void {
+function settleInvoice(tx: Transaction, invoice_id: string): void {
   const due = tx.get(invoices, invoice_id);
   if (due?.status !== "draft" || due.settles === null) return;
   emit(tx, STATUS_EVENTS[due.settles], tx.put(invoices, { ...due, status: due.settles }));
 }
 
-function awaitTurn(tx: Transaction, month: number): void {
-  const due = monthStart(tx, month + 1);
-  tx.schedule({ kind: "invoice", key: TURN, subject: monthText(tx, month), due });
+function scheduleMonthEnd(tx: Transaction, month: number): void {
+  const due = getMonthStart(tx, month + 1);
+  tx.schedule({ kind: "invoice", key: MONTH_END, subject: monthText(tx, month), due });
 }
 
-function awaitPayment(tx: Transaction, { invoice_id, created_at }: Invoice): void {
+function schedulePayment(tx: Transaction, { invoice_id, created_at }: Invoice): void {
   tx.schedule({ kind: "invoice", subject: invoice_id, due: Math.max(tx.now, created_at + PAYMENT_MS) });
 }
 
@@ -174,18 +174,18 @@ export const invoiceRules: StateRules<Invoice> = {
     tx.insert(invoices, record);
     if (actor.silent) return record;
     emit(tx, invoiceCreated, record);
-    tellStatus(tx, record);
+    emitStatusEvent(tx, record);
     return record;
   },
   update(tx, before, after, actor) {
     tx.put(invoices, after);
     if (after.status !== "draft") tx.unschedule("invoice", after.invoice_id);
-    if (!actor.silent && after.status !== before.status) tellStatus(tx, after);
+    if (!actor.silent && after.status !== before.status) emitStatusEvent(tx, after);
     return after;
   },
 };
 
-function tellStatus(tx: Transaction, invoice: Invoice): void {
+function emitStatusEvent(tx: Transaction, invoice: Invoice): void {
   const event = STATUS_EVENTS[invoice.status];
   if (event) emit(tx, event, invoice);
 }

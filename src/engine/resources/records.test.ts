@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FixtureLibrary } from "../../documents/fixture-library.ts";
-import { referencesIn, visitReferences } from "../contract/references.ts";
+import { findReferences, visitReferences } from "../contract/references.ts";
 import { RESOURCES } from "./index.ts";
 
 const COLLECTIONS = RESOURCES.flatMap((resource) =>
@@ -21,7 +21,7 @@ describe("a record", () => {
   it("has references to existing collections only [interfaces 5]", () => {
     let references = 0;
     for (const { collection } of COLLECTIONS) {
-      for (const reference of referencesIn(collection.schema)) {
+      for (const reference of findReferences(collection.schema)) {
         expect(NAMES, collection.name).toContain(reference.collection);
         references += 1;
       }
@@ -33,7 +33,7 @@ describe("a record", () => {
     for (const { collection, name } of COLLECTIONS) {
       const { properties = {} } = collection.schema as { properties?: Record<string, object> };
       if (!Object.hasOwn(properties, "organization_id")) continue;
-      const [reference] = referencesIn(properties["organization_id"]!);
+      const [reference] = findReferences(properties["organization_id"]!);
       expect(reference?.collection, name).toBe("organizations");
     }
   });

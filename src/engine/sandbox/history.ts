@@ -68,7 +68,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
 
   /** Starts again after a reset; earlier ids are not reused. */
   begin(resets: number): void {
-    this.prefix = prefixFor(resets);
+    this.prefix = makePrefix(resets);
     this.base = this.lastSequence;
     this.clear(0);
     this.notify();
@@ -187,7 +187,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
 
   /** Continues a saved history, which has no states. */
   restoreSaved({ about: { next, base, dropped }, entries }: StoredHistory, resets: number): void {
-    this.prefix = prefixFor(resets);
+    this.prefix = makePrefix(resets);
     this.base = base;
     this.restoredUpTo = next - 1;
     this.lastSequence = next - 1;
@@ -264,6 +264,6 @@ function stateBytes({ written }: RecordedStates): number {
 }
 
 /** Each reset has another prefix, so that no id is used twice. */
-function prefixFor(resets: number): string {
+function makePrefix(resets: number): string {
   return resets === 0 ? "h_" : `h_${resets}_`;
 }

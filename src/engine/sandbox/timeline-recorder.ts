@@ -232,7 +232,7 @@ export class TimelineRecorder {
     const justBefore = {
       ...after,
       version: from,
-      ...(change.request && beforeRequest(change.request, after)),
+      ...(change.request && toStateBeforeRequest(change.request, after)),
     };
     const { versions } = this.history;
     const { start } = provenance;
@@ -248,7 +248,7 @@ export class TimelineRecorder {
 }
 
 /** The parts of the state that a request changes before its commit. */
-function beforeRequest(
+function toStateBeforeRequest(
   { number, counted, uploads }: NonNullable<Change["request"]>,
   { environment }: StateRef,
 ): Partial<StateRef> {

@@ -4,8 +4,8 @@ import { platform } from "../platform.ts";
 import {
   type AdvanceTarget,
   calculateWallDelay,
-  endOfAdvance,
   forwardClock,
+  getEndOfAdvance,
   LAST_INSTANT,
   makeClock,
   moveClock,
@@ -67,13 +67,13 @@ describe("the clock as a value [interfaces 4]", () => {
     ["next", 500, 1_000],
     [LAST_INSTANT, NEVER, LAST_INSTANT],
   ])("ends an advance to %s where %d is due at %d", (target, due, end) => {
-    expect(endOfAdvance(target, 1_000, due)).toBe(end);
+    expect(getEndOfAdvance(target, 1_000, due)).toBe(end);
   });
 
   it("ends no advance in the past or after the year 9999", () => {
-    expect(() => endOfAdvance(999, 1_000, NEVER)).toThrow(new RangeError("the clock only moves forward"));
+    expect(() => getEndOfAdvance(999, 1_000, NEVER)).toThrow(new RangeError("the clock only moves forward"));
     const beyond = new RangeError("the clock ends with the year 9999");
-    expect(() => endOfAdvance(LAST_INSTANT + 1, 1_000, NEVER)).toThrow(beyond);
+    expect(() => getEndOfAdvance(LAST_INSTANT + 1, 1_000, NEVER)).toThrow(beyond);
   });
 });
 

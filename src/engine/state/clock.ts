@@ -68,7 +68,7 @@ export type AdvanceTarget = number | "next" | ((now: number) => number);
  * The end of an advance that begins now; without a timer, `next` is now.
  * @throws RangeError if it is before now, or after the year 9999
  */
-export function endOfAdvance(target: AdvanceTarget, now: number, nextDue: number): number {
+export function getEndOfAdvance(target: AdvanceTarget, now: number, nextDue: number): number {
   let end = typeof target === "function" ? target(now) : target;
   if (end === "next") end = nextDue === Number.POSITIVE_INFINITY ? now : Math.max(now, nextDue);
   if (end < now) throw new RangeError("the clock only moves forward");

@@ -230,7 +230,7 @@ export function mergeWrites(written: readonly WrittenRecord[]): readonly Written
 }
 
 /** The writes of a commit to one collection, each record once. */
-export function writesTo<R extends StoredRecord>(
+export function listWrites<R extends StoredRecord>(
   { name }: Collection<R>,
   written: readonly WrittenRecord[],
 ): readonly (WrittenRecord & { readonly before: R | undefined; readonly after: R | undefined })[] {

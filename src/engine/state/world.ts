@@ -4,7 +4,7 @@ import {
   type Clock,
   type ClockMode,
   calculateWallDelay,
-  endOfAdvance,
+  getEndOfAdvance,
   makeClock,
   moveClock,
   readClock,
@@ -259,7 +259,7 @@ export class World implements ObservedWorld {
     await this.settled();
     const { generation } = this;
     const now = this.epochNow();
-    const end = endOfAdvance(target, now, this.nextDue);
+    const end = getEndOfAdvance(target, now, this.nextDue);
     const ran = new Set<RanTimer>();
     let steps = 0;
     this.isStopped = false;

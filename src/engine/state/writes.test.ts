@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { expect, it } from "vitest";
 import { collection } from "./collection.ts";
-import { mergeWrites, writesTo } from "./transaction.ts";
+import { listWrites, mergeWrites } from "./transaction.ts";
 
 const of = (name: string) =>
   collection<{ id: string; n: number }>({ name, prefix: "", idField: "id", schema: Type.Object({}) });
@@ -20,8 +20,8 @@ it("the written records of a collection are listed once each, as before the firs
   ];
   const [a, b] = [wrote(notes, "a", undefined, 2), wrote(notes, "b", 1, undefined)];
   expect(mergeWrites(all)).toEqual([a, wrote(others, "a", 5, 6), b]);
-  expect(writesTo(notes, all)).toEqual([a, b]);
-  expect(writesTo(others, all)).toEqual([wrote(others, "a", 5, 6)]);
-  expect(writesTo(others, [all[0]!])).toEqual([]);
+  expect(listWrites(notes, all)).toEqual([a, b]);
+  expect(listWrites(others, all)).toEqual([wrote(others, "a", 5, 6)]);
+  expect(listWrites(others, [all[0]!])).toEqual([]);
   expect([mergeWrites([]), mergeWrites(all.slice(0, 1))]).toEqual([[], all.slice(0, 1)]);
 });

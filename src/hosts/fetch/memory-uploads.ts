@@ -74,7 +74,7 @@ export class MemoryUploads implements StorableUploads {
 
   async encode(captured: unknown): Promise<UploadsDocument | undefined> {
     if (captured === undefined) return undefined;
-    const uploads = [...(captured as Captured)].map(([id, blob]) => [id, toBase64(whole(blob))]);
+    const uploads = [...(captured as Captured)].map(([id, blob]) => [id, toBase64(joinParts(blob))]);
     return { uploads: Object.fromEntries(uploads), left_out: [] };
   }
 
@@ -145,7 +145,7 @@ function extendBlob({ parts, size, crc }: Blob, bytes: Uint8Array): Blob {
   return { parts: [...parts, bytes], size: size + bytes.length, crc: crc32c(bytes, crc) };
 }
 
-const whole = ({ parts }: Blob) => concatBytes(parts);
+const joinParts = ({ parts }: Blob) => concatBytes(parts);
 
 function listParts(captured: unknown): Uint8Array[] {
   return [...((captured as Captured | undefined)?.values() ?? [])].flatMap(({ parts }) => parts);
@@ -173,7 +173,7 @@ class MemoryBytes implements ByteStore, FormSpace {
   }
 
   async digest(blob: string, algorithm: FileDigest): Promise<string> {
-    return algorithm === "crc32c" ? this.crc32c(blob) : toBase64(digest("md5", whole(this.blob(blob))));
+    return algorithm === "crc32c" ? this.crc32c(blob) : toBase64(digest("md5", joinParts(this.blob(blob))));
   }
 
   /** @throws ApiError PAYLOAD_TOO_LARGE */
@@ -238,7 +238,7 @@ class MemoryBytes implements ByteStore, FormSpace {
   }
 
   async read(blob: string, most: number): Promise<Uint8Array> {
-    return whole(this.blob(blob)).subarray(0, most);
+    return joinParts(this.blob(blob)).subarray(0, most);
   }
 
   remove(blob: string): void {

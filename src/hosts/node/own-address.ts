@@ -62,11 +62,11 @@ export class OwnAddress {
 
   get withinUrl(): string {
     const { host, port } = this.within;
-    return `http://${bracketed(host)}:${port}`;
+    return `http://${addBrackets(host)}:${port}`;
   }
 
   toUrl(host: string, port: number): string {
-    return `${this.scheme}://${bracketed(host)}:${port}`;
+    return `${this.scheme}://${addBrackets(host)}:${port}`;
   }
 
   /**
@@ -90,6 +90,6 @@ export class OwnAddress {
   }
 }
 
-const bracketed = (host: string) => (host.includes(":") ? `[${host}]` : host);
+const addBrackets = (host: string) => (host.includes(":") ? `[${host}]` : host);
 
 const RECEIVER = /^\/_receivers\/[^/]+\/[^/]+/;

@@ -59,7 +59,7 @@ export function makeBundle(
     resets: first.resets,
     clock: {
       mode: first.mode,
-      start: iso(first.begin),
+      start: toIso(first.begin),
       ...(first.rate === undefined ? {} : { rate: first.rate }),
     },
     settings: { ...first.settings },
@@ -166,7 +166,7 @@ function listDeliveries({ attempts }: Recording): Bundle["deliveries"] {
     delivery_id,
     ends.map(({ response_code, ended_at }) => ({
       response_code,
-      ...(ended_at !== undefined && { ended_at: iso(ended_at) }),
+      ...(ended_at !== undefined && { ended_at: toIso(ended_at) }),
     })),
   ]);
   return Object.fromEntries(all);
@@ -185,7 +185,7 @@ function listSteps(
   const waiting = [...calls];
   const addCallsBefore = (sequence: number) => {
     while (waiting[0] !== undefined && waiting[0].after < sequence)
-      steps.push(controlStep(waiting.shift()!, secrets));
+      steps.push(toControlStep(waiting.shift()!, secrets));
   };
   for (const [i, entry] of entries.entries()) {
     addCallsBefore(entry.sequence);
@@ -218,8 +218,8 @@ function describeRequest(
   const query = entry.query === "" ? "" : `?${entry.query}`;
   const prefix = sandbox.name === "default" ? "" : `/_s/${sandbox.name}`;
   return {
-    at: iso(entry.at),
-    ...((entry.committed_at ?? 0) > entry.at && { committed: iso(entry.committed_at!) }),
+    at: toIso(entry.at),
+    ...((entry.committed_at ?? 0) > entry.at && { committed: toIso(entry.committed_at!) }),
     method: entry.method,
     target: secrets.redactTarget(prefix + entry.path + query),
     headers,
@@ -228,7 +228,7 @@ function describeRequest(
   };
 }
 
-function controlStep(
+function toControlStep(
   { call, now, changed, history }: RecordedCall,
   secrets: SecretPlaceholders,
 ): ControlStep {
@@ -239,12 +239,12 @@ function controlStep(
     control: {
       ...{ operation, method, path: secrets.redactTarget(path) },
       ...(body !== undefined && { body: secrets.redact(JSON.stringify(body)) }),
-      ...{ status, now: iso(now), changed: iso(changed) },
+      ...{ status, now: toIso(now), changed: toIso(changed) },
       ...(history && { history }),
     },
   };
 }
 
-function iso(instant: number): string {
+function toIso(instant: number): string {
   return new Date(instant).toISOString();
 }

@@ -1,4 +1,4 @@
-import { toLatin1, utf8Length } from "../../engine/bytes.ts";
+import { countUtf8Bytes, toLatin1 } from "../../engine/bytes.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { toPairs } from "../har/har-entry.ts";
@@ -66,10 +66,10 @@ export function findFirstDifference(recorded: BundleAnswer, replayed: BundleAnsw
   if (recorded.status !== replayed.status) {
     return { what: "status", recorded: String(recorded.status), replayed: String(replayed.status) };
   }
-  return headerDifference(recorded.headers, replayed.headers) ?? bodyDifference(recorded, replayed);
+  return findHeaderDifference(recorded.headers, replayed.headers) ?? findBodyDifference(recorded, replayed);
 }
 
-function headerDifference(
+function findHeaderDifference(
   recorded: readonly string[][],
   replayed: readonly string[][],
 ): Difference | undefined {
@@ -88,7 +88,7 @@ function headerDifference(
   return undefined;
 }
 
-function bodyDifference(recorded: BundleAnswer, replayed: BundleAnswer): Difference | undefined {
+function findBodyDifference(recorded: BundleAnswer, replayed: BundleAnswer): Difference | undefined {
   if (recorded.open) return undefined;
   const { digest } = recorded;
   if (digest !== undefined || replayed.digest !== undefined) {
@@ -103,7 +103,7 @@ function bodyDifference(recorded: BundleAnswer, replayed: BundleAnswer): Differe
   let at = 0;
   while (at < before.length && before[at] === after[at]) at += 1;
   const isLatin1 = recorded.body !== undefined && "latin1" in recorded.body;
-  const offset = isLatin1 ? at : utf8Length(before.slice(0, at));
+  const offset = isLatin1 ? at : countUtf8Bytes(before.slice(0, at));
   return {
     what: `body at byte ${offset}`,
     recorded: showContext(before, at),

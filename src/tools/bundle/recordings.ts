@@ -4,7 +4,7 @@ import { type Delivery, deliveries } from "../../engine/resources/webhooks/schem
 import type { Sandbox, SandboxChange } from "../../engine/sandbox/sandbox.ts";
 import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { ClockMode } from "../../engine/state/clock.ts";
-import { writesTo } from "../../engine/state/transaction.ts";
+import { listWrites } from "../../engine/state/transaction.ts";
 import type { Commit } from "../../engine/state/world-parts.ts";
 
 /** The initial state of a sandbox, from which a replay begins. */
@@ -157,8 +157,8 @@ export class Recordings {
   readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
-    for (const { id, before: was, after: is } of writesTo(deliveries, written)) {
-      const attempt = newAttempt(was, is);
+    for (const { id, before: was, after: is } of listWrites(deliveries, written)) {
+      const attempt = findNewAttempt(was, is);
       if (attempt === undefined) continue;
       if (++recording.attempted > MAX_ATTEMPTS) {
         recording.replayProblem ??= `more than ${MAX_ATTEMPTS} attempts to deliver were made`;
@@ -203,7 +203,7 @@ export class Recordings {
 }
 
 /** Deliveries of fixtures and state calls are not attempts: only a real attempt increases the number of attempts by one. */
-function newAttempt(was: Delivery | undefined, is: Delivery | undefined) {
+function findNewAttempt(was: Delivery | undefined, is: Delivery | undefined) {
   if (is === undefined || is.attempts !== (was?.attempts ?? 0) + 1) return undefined;
   const last = is.attempt_log.at(-1);
   return last === was?.attempt_log.at(-1) ? undefined : last;

@@ -152,7 +152,10 @@ export const usesToken = ({ request }: JournalEntry) =>
   request.headers.some(({ name, value }) => name.toLowerCase() === "authorization" && /^bearer/i.test(value));
 
 /** A rule that hits the operation and path of a request. */
-export function ruleFor({ method, path }: JournalEntry, rule: Omit<RuleDefinition, "match">): RuleDefinition {
+export function makeRule(
+  { method, path }: JournalEntry,
+  rule: Omit<RuleDefinition, "match">,
+): RuleDefinition {
   return { ...rule, match: { method: method as "GET", path } };
 }
 

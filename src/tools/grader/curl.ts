@@ -23,7 +23,7 @@ export function curlCommand(request: RawRequest, caFile?: string): string {
   const only = pieces.length === 1 && typeof pieces[0] === "string" ? toPlainText(request.body) : null;
   // A leading @ would name a file.
   if (only !== null && !only.startsWith("@")) return `${parts.join(" ")} --data-binary ${quote(only)}`;
-  const producers = pieces.map((piece) => (typeof piece === "string" ? printf(piece) : repeat(piece)));
+  const producers = pieces.map((piece) => (typeof piece === "string" ? printfCommand(piece) : repeat(piece)));
   const body = producers.length === 1 ? producers[0] : `{ ${producers.join("; ")}; }`;
   return `${body} | ${parts.join(" ")} --data-binary @-`;
 }
@@ -62,7 +62,7 @@ function toPlainText(body: Buffer): string | null {
   return Buffer.from(text).equals(body) && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text) ? text : null;
 }
 
-function printf(latin1: string): string {
+function printfCommand(latin1: string): string {
   // A leading hyphen is escaped too: printf would read it as an option.
   const format = latin1.replace(/^-|[^ -~]|['%\\]/g, (character) => {
     return character === "%" ? "%%" : `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`;

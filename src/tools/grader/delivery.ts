@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from "node:crypto";
 import { EMPTY_WORLD, type SampleContext, sampleData } from "../../engine/contract/event.ts";
-import { EVENTS, eventNamed } from "../../engine/resources/events.ts";
+import { EVENTS, findEventByName } from "../../engine/resources/events.ts";
 import { type Payload, renderBody } from "../../engine/resources/webhooks/deliveries.ts";
 import { webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import { Random } from "../../engine/state/random.ts";
@@ -112,7 +112,7 @@ export function drawEventData(
   event: string,
   { at, known }: { at: number; known: SampleContext["known"] },
 ): Record<string, unknown> {
-  const declared = event === webhookTest.name ? webhookTest : eventNamed(event);
+  const declared = event === webhookTest.name ? webhookTest : findEventByName(event);
   if (declared === undefined) return {};
   const random = new Random(randomInt(2 ** 31), "grader");
   const data = sampleData(declared, { world: EMPTY_WORLD, at, random, known });

@@ -144,7 +144,7 @@ export interface ArchivedExchange {
 }
 
 /** Creates all entries of archives. Masks secrets, as in the journal, and leaves out bodies that are not text. */
-export function harEntry(exchange: ArchivedExchange): HarEntry {
+export function toHarEntry(exchange: ArchivedExchange): HarEntry {
   const { at, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);
   const sent = showMessage(exchange.requestHeaders, exchange.requestBody.bytes);

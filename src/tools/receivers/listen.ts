@@ -54,7 +54,7 @@ export function formatDelivery(delivery: ListenedDelivery): string {
       `  fix:       ${signature.fix}`,
       `  received:  ${SIGNATURE_HEADER}: ${printable(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
       `  signed:    the ${pluralize(body.length, "byte")} of the body, exactly as received:`,
-      ...hexDump(body),
+      ...formatHexDump(body),
     );
   }
   return lines.join("\n");
@@ -70,7 +70,7 @@ function formatBody(body: Buffer): string {
 }
 
 /** Shows sixteen bytes per line, in hex and as text, so that line breaks and byte-order marks are visible. */
-function hexDump(body: Buffer): string[] {
+function formatHexDump(body: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at < Math.min(body.length, MAX_SHOWN_BYTES); at += 16) {
     const row = body.subarray(at, at + 16);

@@ -89,7 +89,7 @@ Every operation of the emulated API, generated from the [OpenAPI document](opena
 - A summary ends with links to its section of the [reference](reference/service-api.md) and to our [assumptions](reference/assumptions.md).
 - Fields: \`*\` is required; no type means text; \`org_…\` is an id with this prefix; "date" is an ISO 8601 date (the whole UTC day)
   or date-time; \`{…}\` is an object.
-- Path parameters: ${pathParameters(calls.map(({ call }) => call))}.
+- Path parameters: ${describePathParameters(calls.map(({ call }) => call))}.
 - Every operation also answers 401 \`AUTHENTICATION_REQUIRED\`, 422 \`INVALID_INPUT\` and 429 \`RATE_LIMIT_EXCEEDED\`, unless it says
   "never"; a body can be 400 \`INVALID_JSON\`, 413 \`PAYLOAD_TOO_LARGE\` or 415 \`UNSUPPORTED_MEDIA_TYPE\`, and anything 500
   \`INTERNAL_ERROR\`. [Errors and limits](errors-and-limits.md) explains them.
@@ -110,13 +110,13 @@ function resolveShared(responses: Call["responses"], shared: Call["responses"]):
 }
 
 /** A name means the same in every path. */
-function pathParameters(calls: readonly Call[]): string {
-  const all = calls.flatMap((call) => parametersIn(call, "path"));
+function describePathParameters(calls: readonly Call[]): string {
+  const all = calls.flatMap((call) => findParameters(call, "path"));
   const named = new Map(all.map(({ name, schema }) => [name, `\`${name}\` (${describeType(schema)})`]));
   return [...named.values()].join(", ");
 }
 
-function parametersIn({ parameters = [] }: Call, place: string) {
+function findParameters({ parameters = [] }: Call, place: string) {
   return parameters.filter((one) => one.$ref === undefined && one.in === place);
 }
 
@@ -129,19 +129,19 @@ function callSection(
   const section = call["x-section"];
   const page = section.startsWith("G") ? "assumptions" : "service-api";
   const sources = [`[${section}](reference/${page}.md#${section})`, ...assumed];
-  const lists = ["query", "header"].map((place) => parameterList(call, place, shown));
+  const lists = ["query", "header"].map((place) => renderParameters(call, place, shown));
   return [
     `### ${call.operationId}`,
     `\`${method} ${path}\``,
-    `${sentence(about)} ${[...new Set(sources)].join(", ")}`,
-    ...[...lists, bodyList(call, shown)].filter((list) => list !== ""),
+    `${toSentence(about)} ${[...new Set(sources)].join(", ")}`,
+    ...[...lists, renderBody(call, shown)].filter((list) => list !== ""),
     `${answerLine(call)}\n`,
   ].join("\n\n");
 }
 
-function parameterList(call: Call, place: string, shown: Shown): string {
-  const items = parametersIn(call, place).map(({ name, required, schema, description }) =>
-    item(name, required === true, description === undefined ? schema : { ...schema, description }),
+function renderParameters(call: Call, place: string, shown: Shown): string {
+  const items = findParameters(call, place).map(({ name, required, schema, description }) =>
+    renderItem(name, required === true, description === undefined ? schema : { ...schema, description }),
   );
   if (items.length === 0) return "";
   const list = joinItems(items);
@@ -152,7 +152,7 @@ function parameterList(call: Call, place: string, shown: Shown): string {
     : `${title}: as [${earlier}](#${earlier.replaceAll(".", "")})`;
 }
 
-function bodyList({ requestBody }: Call, shown: Shown): string {
+function renderBody({ requestBody }: Call, shown: Shown): string {
   return Object.entries(requestBody?.content ?? {})
     .map(([type, { schema = {} }]) => {
       if (schema.properties === undefined) return `Body: \`${type}\`, ${describeType(schema)}`;
@@ -164,7 +164,7 @@ function bodyList({ requestBody }: Call, shown: Shown): string {
 
 function listFields({ properties = {}, required = [] }: Shape, shown?: Shown): string[] {
   return Object.entries(properties).map(([name, field]) =>
-    item(name, required.includes(name), field, shown?.findField(name, field)),
+    renderItem(name, required.includes(name), field, shown?.findField(name, field)),
   );
 }
 
@@ -199,13 +199,13 @@ function answerLine({ responses }: Call): string {
 }
 
 function recordSection([name, schema]: [string, Shape], shown: Shown): string {
-  const about = schema.description === undefined ? "" : `${sentence(schema.description)}\n\n`;
+  const about = schema.description === undefined ? "" : `${toSentence(schema.description)}\n\n`;
   const all = listFields(schema);
   const base = shown.bases.get(name);
   const inherited = new Set(base === undefined ? [] : listFields(base.schema));
   const fields = joinItems(all.filter((field) => !inherited.has(field)));
   const head = base === undefined ? "" : `The fields of ${toLink(base.name)}, and\n\n`;
-  return `### ${name}\n\n${about}${head}${all.length === 0 ? sentence(describeType(schema)) : fields}\n`;
+  return `### ${name}\n\n${about}${head}${all.length === 0 ? toSentence(describeType(schema)) : fields}\n`;
 }
 
 /** Where the page describes a long field or list of parameters; later places link to it. */
@@ -226,12 +226,13 @@ class Shown {
     }
     for (const [name, { properties = {} }] of records)
       if (!this.bases.has(name))
-        for (const [field, one] of Object.entries(properties)) this.fields.set(item(field, false, one), name);
+        for (const [field, one] of Object.entries(properties))
+          this.fields.set(renderItem(field, false, one), name);
   }
 
   /** The record with the same field, if describing it again takes long. */
   findField(name: string, schema: Shape): string | undefined {
-    const text = item(name, false, schema);
+    const text = renderItem(name, false, schema);
     return text.length < MIN_LENGTH ? undefined : this.fields.get(text);
   }
 
@@ -250,7 +251,7 @@ function toLink(record: string): string {
   return `[${record}](#${record.toLowerCase()})`;
 }
 
-function item(name: string, required: boolean, schema: Shape, home?: string): string {
+function renderItem(name: string, required: boolean, schema: Shape, home?: string): string {
   const about = home === undefined ? describe(schema) : `as in ${toLink(home)}`;
   return `- \`${name}\`${required ? "\\*" : ""}${about === "" ? "" : `: ${about}`}`;
 }
@@ -275,11 +276,11 @@ function describeType(schema: Shape): string {
   if (schema.const !== undefined) return quote(schema.const);
   if (schema.enum !== undefined) return schema.enum.map(quote).join(", ");
   if (type === "array")
-    return `list of ${describeType(schema.items ?? {})}${bounds(schema.minItems, schema.maxItems, "items")}`;
+    return `list of ${describeType(schema.items ?? {})}${describeBounds(schema.minItems, schema.maxItems, "items")}`;
   if (type === "object" || schema.properties !== undefined) return describeObject(schema);
   if (type === "string") return describeText(schema);
   const words = type === undefined ? "anything" : [type].flat().join(" or ");
-  return words + bounds(schema.minimum, schema.maximum, "") + fallback(schema);
+  return words + describeBounds(schema.minimum, schema.maximum, "") + describeDefault(schema);
 }
 
 function describeObject({ properties }: Shape): string {
@@ -296,14 +297,14 @@ function describeText(schema: Shape): string {
   const [, kind] = /^\^(.+)_\[A-Za-z0-9_-\]\{1,120\}\$$/.exec(schema.pattern ?? "") ?? [];
   if (kind !== undefined) return quote(`${kind.replace(/^\((.*)\)$/, "$1")}_…`);
   const like = schema.pattern === undefined ? "" : ` like ${quote(schema.pattern)}`;
-  return `text${like}${bounds(schema.minLength, schema.maxLength, "characters")}${fallback(schema)}`;
+  return `text${like}${describeBounds(schema.minLength, schema.maxLength, "characters")}${describeDefault(schema)}`;
 }
 
-function fallback(schema: Shape): string {
+function describeDefault(schema: Shape): string {
   return schema.default === undefined ? "" : `, default ${quote(schema.default)}`;
 }
 
-function bounds(least: number | undefined, most: number | undefined, of: string): string {
+function describeBounds(least: number | undefined, most: number | undefined, of: string): string {
   if (of !== "" && least === 1 && most === undefined) return ", not empty";
   const unit = of === "" ? "" : ` ${of}`;
   const shown = (value: number) =>
@@ -323,6 +324,6 @@ function toTitle(tag: string): string {
   return words[0]!.toUpperCase() + words.slice(1);
 }
 
-function sentence(text: string): string {
+function toSentence(text: string): string {
   return /[.!?]$/.test(text.trim()) ? text : `${text}.`;
 }

@@ -52,7 +52,10 @@ export const CoverageMatrix = ClosedObject(
 export type CoverageMatrix = Static<typeof CoverageMatrix>;
 
 /** Computed from the declarations and the answers of one sandbox. */
-export function coverageMatrix(operations: readonly AnyOperation[], counts: OutcomeCounts): CoverageMatrix {
+export function buildCoverageMatrix(
+  operations: readonly AnyOperation[],
+  counts: OutcomeCounts,
+): CoverageMatrix {
   const rows = operations.map((operation) => toCoveredOperation(operation, counts));
   const own = rows.filter((row) => row.own !== undefined);
   return {
@@ -65,7 +68,7 @@ export function coverageMatrix(operations: readonly AnyOperation[], counts: Outc
 function countCovered(rows: readonly CoveredOperation[]) {
   const outcomes = rows.flatMap((row) => row.outcomes);
   const covered = outcomes.filter(({ hits }) => hits > 0).length;
-  return { percent: percentage(covered, outcomes.length), covered, total: outcomes.length };
+  return { percent: formatPercentage(covered, outcomes.length), covered, total: outcomes.length };
 }
 
 function toCoveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
@@ -84,13 +87,13 @@ function toCoveredOperation(operation: AnyOperation, counts: OutcomeCounts): Cov
     ...(operation.own !== undefined && { own: operation.own }),
     method: operation.method,
     path: operation.path,
-    percent: percentage(outcomes.filter((one) => one.hits > 0).length, outcomes.length),
+    percent: formatPercentage(outcomes.filter((one) => one.hits > 0).length, outcomes.length),
     outcomes,
     other: other.map(([outcome, count]) => ({ outcome: String(outcome), hits: count })),
   };
 }
 
 /** Rounded down, so that only full coverage is 100. */
-function percentage(part: number, whole: number): number {
+function formatPercentage(part: number, whole: number): number {
   return whole === 0 ? 100 : Math.floor((part / whole) * 1000) / 10;
 }

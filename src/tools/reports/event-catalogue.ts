@@ -32,7 +32,7 @@ export const CataloguedEvent = ClosedObject(
 export type CataloguedEvent = Static<typeof CataloguedEvent>;
 
 /** The payload of each event (interfaces 14, section 6.2). */
-export function eventCatalogue(events: readonly AnyEvent[]): CataloguedEvent[] {
+export function buildEventCatalogue(events: readonly AnyEvent[]): CataloguedEvent[] {
   return events.map((event) => ({
     name: event.name,
     section: event.section,
@@ -125,9 +125,9 @@ function writeTypeScript(events: readonly CataloguedEvent[]): string {
     const fields = listFields(event, TYPESCRIPT).map(
       ({ name, type, optional }) => `    ${name}${optional ? "?" : ""}: ${type};`,
     );
-    return `/** ${event.summary} */\nexport interface ${typeName(event.name)} extends Delivered {\n  event: "${event.name}";\n  data: {\n${fields.join("\n")}\n  };\n}`;
+    return `/** ${event.summary} */\nexport interface ${toTypeName(event.name)} extends Delivered {\n  event: "${event.name}";\n  data: {\n${fields.join("\n")}\n  };\n}`;
   });
-  const union = events.map(({ name }) => `  | ${typeName(name)}`).join("\n");
+  const union = events.map(({ name }) => `  | ${toTypeName(name)}`).join("\n");
   const base =
     "/** Every payload has these; `delivery_id` is the same on every attempt. */\nexport interface Delivered {\n  timestamp: string;\n  webhook_id: string;\n  delivery_id: string;\n}";
   return [base, ...types, `export type WebhookEvent =\n${union};`].join("\n\n");
@@ -136,13 +136,13 @@ function writeTypeScript(events: readonly CataloguedEvent[]): string {
 function writePython(events: readonly CataloguedEvent[]): string {
   const head = "from typing import Any, Literal, NotRequired, TypedDict, Union";
   const types = events.map((event) => {
-    const name = typeName(event.name);
+    const name = toTypeName(event.name);
     const fields = listFields(event, PYTHON).map(
       (field) => `    ${field.name}: ${field.optional ? `NotRequired[${field.type}]` : field.type}`,
     );
     return `class ${name}Data(TypedDict):\n${fields.join("\n") || "    pass"}\n\n\nclass ${name}(TypedDict):\n    """${event.summary}"""\n\n    event: Literal["${event.name}"]\n    data: ${name}Data\n    timestamp: str\n    webhook_id: str\n    delivery_id: str`;
   });
-  const union = `WebhookEvent = Union[\n${events.map(({ name }) => `    ${typeName(name)},`).join("\n")}\n]`;
+  const union = `WebhookEvent = Union[\n${events.map(({ name }) => `    ${toTypeName(name)},`).join("\n")}\n]`;
   return [head, ...types, union].join("\n\n\n");
 }
 
@@ -158,7 +158,7 @@ function listFields({ schema }: CataloguedEvent, language: Language) {
 }
 
 /** `file.processed` -> `FileProcessed`. */
-function typeName(event: string): string {
+function toTypeName(event: string): string {
   return event
     .split(/[._]/)
     .map((word) => word[0]!.toUpperCase() + word.slice(1))

@@ -50,7 +50,7 @@ export const FidelityLedger = ClosedObject(
 export type FidelityLedger = Static<typeof FidelityLedger>;
 
 /** The specified and assumed parts of each operation, computed from the declarations. */
-export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLedger {
+export function buildFidelityLedger(operations: readonly AnyOperation[]): FidelityLedger {
   return {
     operations: operations.map((operation) => ({
       id: operation.id,

@@ -15,7 +15,7 @@ export function toAnnotations(report: JunitReport, workspace = process.cwd()): s
   return listFailed(report)
     .slice(0, MAX_ANNOTATIONS)
     .map(({ name, file, problem }) => {
-      const properties = { file: file && pathWithin(workspace, file), title: `${report.name}: ${name}` };
+      const properties = { file: file && findPathWithin(workspace, file), title: `${report.name}: ${name}` };
       const present = Object.entries(properties).filter(([, value]) => value !== undefined);
       const written = present.map(([key, value]) => `${key}=${escapeProperty(value!)}`);
       return `::error ${written.join(",")}::${escapeData(problem.message)}`;
@@ -56,7 +56,7 @@ function listFailed({ suites }: JunitReport): Failed[] {
 }
 
 /** Undefined for a file outside the repository, such as a built-in scenario. */
-function pathWithin(workspace: string, file: string): string | undefined {
+function findPathWithin(workspace: string, file: string): string | undefined {
   const path = relative(workspace, resolve(file));
   return path.startsWith("..") || !existsSync(file) ? undefined : path;
 }

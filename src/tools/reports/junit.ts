@@ -31,15 +31,15 @@ export interface JunitReport {
 export function junit(report: JunitReport): string {
   const all = report.suites.flatMap((suite) => suite.cases);
   const suites = report.suites.map(({ name, cases, properties = [] }) =>
-    element(
+    elementXml(
       "testsuite",
       { name, ...sumTotals(cases) },
-      propertyList(properties) + cases.map(testCase).join(""),
+      propertiesXml(properties) + cases.map(testCase).join(""),
     ),
   );
   // Jenkins' schema has no `skipped` here.
   const { skipped: _, ...sums } = sumTotals(all);
-  const root = element("testsuites", { name: report.name, ...sums }, suites.join(""));
+  const root = elementXml("testsuites", { name: report.name, ...sums }, suites.join(""));
   return `<?xml version="1.0" encoding="UTF-8"?>\n${root}`;
 }
 
@@ -57,24 +57,24 @@ function sumTotals(cases: JunitCase[]): Record<string, string> {
 function testCase({ name, classname, time_seconds, ...said }: JunitCase): string {
   const { failure, error, skipped, system_out } = said;
   const children: string[] = [];
-  if (failure) children.push(problem("failure", failure));
-  if (error) children.push(problem("error", error));
-  if (skipped !== undefined) children.push(element("skipped", { message: skipped }));
-  if (system_out !== undefined) children.push(element("system-out", {}, escapeXml(system_out)));
-  return element("testcase", { classname, name, time: time_seconds.toFixed(3) }, children.join(""));
+  if (failure) children.push(problemXml("failure", failure));
+  if (error) children.push(problemXml("error", error));
+  if (skipped !== undefined) children.push(elementXml("skipped", { message: skipped }));
+  if (system_out !== undefined) children.push(elementXml("system-out", {}, escapeXml(system_out)));
+  return elementXml("testcase", { classname, name, time: time_seconds.toFixed(3) }, children.join(""));
 }
 
-function propertyList(properties: readonly JunitProperty[]): string {
+function propertiesXml(properties: readonly JunitProperty[]): string {
   if (properties.length === 0) return "";
-  const each = properties.map(({ name, value }) => element("property", { name, value }));
-  return element("properties", {}, each.join(""));
+  const each = properties.map(({ name, value }) => elementXml("property", { name, value }));
+  return elementXml("properties", {}, each.join(""));
 }
 
-function problem(tag: string, { message, detail }: JunitProblem): string {
-  return element(tag, { message }, escapeXml(detail));
+function problemXml(tag: string, { message, detail }: JunitProblem): string {
+  return elementXml(tag, { message }, escapeXml(detail));
 }
 
-function element(tag: string, attributes: Record<string, string>, content = ""): string {
+function elementXml(tag: string, attributes: Record<string, string>, content = ""): string {
   const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`);
   const open = `<${tag}${written.join("")}`;
   return content === ""

@@ -1,6 +1,6 @@
 import type { Api } from "../../engine/contract/api.ts";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
-import { codeInB, type Envelope, envelopeFor } from "../../engine/contract/envelopes.ts";
+import { type Envelope, getEnvelope, toCodeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyEvent, dataSchema } from "../../engine/contract/event.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
@@ -104,7 +104,7 @@ function errorResponses(operation: AnyOperation, { responses }: DocumentComponen
 
 function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode[]): Json {
   const own = operation.envelope ?? "A";
-  const envelopes = [...new Set(codes.map((code) => envelopeFor({ code, status }, own, "operation")))];
+  const envelopes = [...new Set(codes.map((code) => getEnvelope({ code, status }, own, "operation")))];
   const schemas = envelopes.map((envelope) => errorSchema(operation, envelope, codes));
   return {
     description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].message}`).join(" "),
@@ -126,7 +126,7 @@ function errorSchema(operation: AnyOperation, envelope: Envelope, codes: ErrorCo
 }
 
 function errorB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): Json {
-  return { properties: { code: { enum: codes.map((code) => codeInB(code, spellings)) } } };
+  return { properties: { code: { enum: codes.map((code) => toCodeInB(code, spellings)) } } };
 }
 
 /** The details of each code. */

@@ -35,7 +35,7 @@ function fillPage(
   }
 }
 
-const department: Extractor = (world, { body }) => {
+const extractDepartment: Extractor = (world, { body }) => {
   const chain = String(body["path"]).split("/").slice(0, -1);
   const organization_id = body["organization_id"] as string;
   for (const [i, id] of chain.entries())
@@ -46,7 +46,7 @@ const department: Extractor = (world, { body }) => {
   world.record("departments", "id", rest);
 };
 
-const job = (world: InferredFixture, one: Fields, organization_id: string): void => {
+const extractJob = (world: InferredFixture, one: Fields, organization_id: string): void => {
   world.record("connections", "id", { id: one["connection_id"], organization_id });
   world.record("connector_jobs", "job_id", {
     ...one,
@@ -55,18 +55,18 @@ const job = (world: InferredFixture, one: Fields, organization_id: string): void
   });
 };
 
-const entries = (world: InferredFixture, list: Items, organization_id: string): void => {
+const extractEntries = (world: InferredFixture, list: Items, organization_id: string): void => {
   for (const { user_id, user_name: name, user_email: email } of list)
     world.user(user_id, organization_id, { name, email });
 };
 
-const file: Extractor = (world, { body }) => {
+const extractFile: Extractor = (world, { body }) => {
   const names = ["id", "filename", "mime_type", "file_size", "organization_id", "created_at", "created_by"];
   world.user(body["created_by"], body["organization_id"] as string | undefined);
   world.record("files", "id", pick(body, ...names));
 };
 
-const storeFile: Extractor = (world, { body, exchange: { params, sent }, organization_id }) => {
+const extractStoreFile: Extractor = (world, { body, exchange: { params, sent }, organization_id }) => {
   const file_id = params["file_id"] ?? (sent.body as Fields | undefined)?.["file_id"];
   const store = world.record("vector_stores", "id", { id: params["store_id"], organization_id });
   world.record("files", "id", { id: file_id, organization_id });
@@ -77,13 +77,13 @@ const storeFile: Extractor = (world, { body, exchange: { params, sent }, organiz
   else files[at] = fields;
 };
 
-const session: Extractor = (world, { body }) => {
+const extractSession: Extractor = (world, { body }) => {
   const { session_id: id, owner_id: owner, ...rest } = body;
   world.user(owner, body["organization_id"] as string);
   world.record("meeting_sessions", "id", { id, owner, ...rest, ended_at: rest["ended_at"] ?? undefined });
 };
 
-const webhook = (world: InferredFixture, one: Fields, organization_id: string): void => {
+const extractWebhook = (world: InferredFixture, one: Fields, organization_id: string): void => {
   const { webhook_id: id } = one;
   world.record("webhooks", "id", {
     id,
@@ -93,12 +93,12 @@ const webhook = (world: InferredFixture, one: Fields, organization_id: string): 
   });
 };
 
-const model = (world: InferredFixture, body: Fields): void => {
+const extractModels = (world: InferredFixture, body: Fields): void => {
   for (const one of body["models"] as Items) world.record("models", "key", one);
 };
 
 /** Spending by requested month; which months a fixture can contain is known only at the end. */
-const usage: Extractor = (world, { body, exchange: { params, sent } }) => {
+const extractUsage: Extractor = (world, { body, exchange: { params, sent } }) => {
   const { month, year } = sent.query;
   const when = month === undefined || year === undefined ? "current" : `${year}-${month.padStart(2, "0")}`;
   const organization_id = params["org_id"]!;
@@ -140,7 +140,7 @@ function auditEntry(row: Fields): Fields {
 
 /** By operation; other operations' answers contain nothing for a fixture. */
 export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
-  "departments.reparent": department,
+  "departments.reparent": extractDepartment,
   "users.set_current_organization": (world, { body }) => {
     const { id, ...rest } = body["organization"] as Fields;
     world.organization(String(id), rest);
@@ -158,7 +158,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     const list = body["audit_logs"] as Items;
     const assistant = world.record("assistants", "id", { id: params["assistant_id"], organization_id });
     if (list[0] !== undefined) assistant["name"] = list[0]["resource_name"];
-    entries(world, list, organization_id);
+    extractEntries(world, list, organization_id);
     // A fixture only has the number of entries; the newest one shows the outcome.
     const { query } = sent;
     const filtered = ["action", "user_id", "start_date", "end_date"].some(
@@ -171,7 +171,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   },
   "change_logs.list": (world, { body, organization_id }) => {
     const list = body["logs"] as Items;
-    entries(world, list, organization_id);
+    extractEntries(world, list, organization_id);
     const own = world.byOrganization<Fields[]>("dashboard_change_logs", organization_id, () => []);
     const known = new Set(own.map(({ id }) => id));
     for (const { user_name: _, user_email: __, ...rest } of list) if (!known.has(rest["id"])) own.push(rest);
@@ -213,22 +213,22 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     const total = Math.min(toNumber((body["metadata"] as Fields)["total_count"], 0), 10_000);
     while (list.length < total) list.push({ ...filler });
   },
-  "meeting_sessions.stop": session,
+  "meeting_sessions.stop": extractSession,
   "meeting_sessions.export_transcript": (world, { body, exchange: { params, sent }, organization_id }) => {
     const id = params["session_id"];
     const known = world.record("meeting_sessions", "id", { id, organization_id, owner: RECORDED_USER });
     if (sent.query["format"] !== "json") return;
     known["transcript_entries"] = body as unknown as Items;
   },
-  "store_files.retrieve_status": storeFile,
-  "store_files.attach": storeFile,
-  "files.register": file,
-  "files.upload": file,
+  "store_files.retrieve_status": extractStoreFile,
+  "store_files.attach": extractStoreFile,
+  "files.register": extractFile,
+  "files.upload": extractFile,
   "connector_jobs.list": (world, { body, organization_id }) => {
-    for (const one of body["jobs"] as Items) job(world, one, organization_id);
+    for (const one of body["jobs"] as Items) extractJob(world, one, organization_id);
   },
-  "connector_jobs.retrieve": (world, { body, organization_id }) => job(world, body, organization_id),
-  "connector_jobs.trigger": (world, { body, organization_id }) => job(world, body, organization_id),
+  "connector_jobs.retrieve": (world, { body, organization_id }) => extractJob(world, body, organization_id),
+  "connector_jobs.trigger": (world, { body, organization_id }) => extractJob(world, body, organization_id),
   "connector_notifications.retrieve": (world, { body, organization_id }) => {
     const own = world.byOrganization<unknown[]>("connector_notifications", organization_id, () => []);
     own.splice(0, own.length, ...(body["notifications"] as unknown[]));
@@ -239,14 +239,14 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     const links = world.part<Fields>(dashboard, "share_links");
     if (!links.some((one) => one["link_id"] === link_id)) links.push({ link_id, slug: params["slug"] });
   },
-  "usage.retrieve_limits": usage,
-  "models.list": (world, { body }) => model(world, body),
-  "models.list_v2": (world, { body }) => model(world, body),
-  "models.list_for_organization": (world, { body }) => model(world, body),
+  "usage.retrieve_limits": extractUsage,
+  "models.list": (world, { body }) => extractModels(world, body),
+  "models.list_v2": (world, { body }) => extractModels(world, body),
+  "models.list_for_organization": (world, { body }) => extractModels(world, body),
   "webhooks.create": (world, { body, organization_id }) =>
-    webhook(world, body["data"] as Fields, organization_id),
+    extractWebhook(world, body["data"] as Fields, organization_id),
   "webhooks.list": (world, { body, organization_id }) => {
-    for (const one of body["data"] as Items) webhook(world, one, organization_id);
+    for (const one of body["data"] as Items) extractWebhook(world, one, organization_id);
   },
   "webhooks.list_deliveries": (world, { body, exchange: { params }, organization_id }) => {
     const known = world.record("webhooks", "id", { id: params["webhook_id"], ...INACTIVE, organization_id });

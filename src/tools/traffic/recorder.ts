@@ -6,7 +6,7 @@ import {
   type ArchivedExchange,
   decompress,
   type HarEntry,
-  harEntry,
+  toHarEntry,
   toPairs,
 } from "../har/har-entry.ts";
 
@@ -182,7 +182,7 @@ class Relay {
       responseHeaders: answer?.rawHeaders ?? [],
       responseBody: this.answered.archived(answer?.headers["content-encoding"]),
     };
-    return { ...harEntry(exchange), ...(this.error === undefined ? {} : { _error: this.error }) };
+    return { ...toHarEntry(exchange), ...(this.error === undefined ? {} : { _error: this.error }) };
   }
 }
 

@@ -1,4 +1,4 @@
-import { codeInB } from "../../engine/contract/envelopes.ts";
+import { toCodeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../engine/contract/operation.ts";
 import { pluralize } from "../../engine/contract/text.ts";
@@ -86,18 +86,18 @@ function note(seen: Map<string, Seen>, { operation, answer, wait_ms }: Operation
   one.calls += 1;
   if (wait_ms !== undefined) one.waits.add(wait_ms);
   if (answer.status < 400 || listSuccesses(operation).some(({ status }) => status === answer.status)) return;
-  const { key, effect } = errorIn(operation, answer);
+  const { key, effect } = findError(operation, answer);
   const known = one.errors.get(key) ?? { effect, times: 0 };
   known.times += 1;
   one.errors.set(key, known);
 }
 
 /** A code that the operation answers, so that the rule answers as it does; else the bare status. */
-function errorIn(operation: AnyOperation, { status, json }: OperationExchange["answer"]) {
+function findError(operation: AnyOperation, { status, json }: OperationExchange["answer"]) {
   const shown: unknown = json?.error?.code;
   const codes = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
   const spelled = (code: ErrorCode) =>
-    operation.envelope === "B" ? codeInB(code, operation.spellings) : code;
+    operation.envelope === "B" ? toCodeInB(code, operation.spellings) : code;
   const code = codes.find((one) => spelled(one) === shown) ?? codes[0];
   return code === undefined
     ? { key: `http-${status}`, effect: { status } }
@@ -109,7 +109,7 @@ function toLatencyRules({ operation, waits }: Seen): object[] {
   const [p50, p99] = [waits.percentile(50), waits.percentile(99)];
   return [
     {
-      id: `${ruleName(operation)}-latency`,
+      id: `${nameRule(operation)}-latency`,
       match: { operation: operation.id },
       effect: { delay: { p50: `${p50}ms`, p99: `${Math.max(p50, p99)}ms` } },
     },
@@ -125,7 +125,7 @@ function toErrorRules({ operation, calls, errors }: Seen): object[] {
       const probability = Number((times / left).toFixed(4));
       left -= times;
       return {
-        id: `${ruleName(operation)}-${key.toLowerCase().replaceAll("_", "-")}`,
+        id: `${nameRule(operation)}-${key.toLowerCase().replaceAll("_", "-")}`,
         match: { operation: operation.id },
         probability,
         effect,
@@ -133,6 +133,6 @@ function toErrorRules({ operation, calls, errors }: Seen): object[] {
     });
 }
 
-function ruleName({ id }: AnyOperation): string {
+function nameRule({ id }: AnyOperation): string {
   return id.replaceAll(/[._]/g, "-");
 }

@@ -1,4 +1,4 @@
-import { codeInB, type Envelope } from "../../engine/contract/envelopes.ts";
+import { type Envelope, toCodeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { findAssumedEndpoint, findAssumedEnvelope } from "../../engine/contract/provenance.ts";
@@ -67,7 +67,7 @@ export function checkDescribedRefusal(
 }
 
 function spell(code: string, envelope: Envelope, operation: AnyOperation | undefined): string {
-  return envelope === "B" ? codeInB(code, operation?.spellings) : code;
+  return envelope === "B" ? toCodeInB(code, operation?.spellings) : code;
 }
 
 /** Checks a 401 for missing or invalid credentials. 4.8 shows its own code only for a 404. */
@@ -175,7 +175,7 @@ export function checkStatusOfCode(
 ): void {
   const shown: unknown = json?.error?.code;
   const entries = Object.entries(CATALOGUE).filter(([, { source }]) => source === "7.4");
-  const own = entries.find(([code]) => code === shown || codeInB(code, operation?.spellings) === shown);
+  const own = entries.find(([code]) => code === shown || toCodeInB(code, operation?.spellings) === shown);
   if (own === undefined) return;
   const problem = `${method} ${path} answers ${status} with the code ${shown}, which has ${own[1].status}`;
   verdict.expect(own[1].status === status, problem);

@@ -124,7 +124,7 @@ export class KnownObjects {
   }
 }
 
-export function parameterNames(operation: AnyOperation): string[] {
+export function listParameterNames(operation: AnyOperation): string[] {
   return listPathParameters(operation).map(({ name }) => name);
 }
 
@@ -143,7 +143,7 @@ export function inventOwnParams(
   known: PathParams = {},
 ): PathParams | undefined {
   const parameters = new Map(listParameters(operation, "path").map((one) => [one.name, one.schema]));
-  const invented = parameterNames(operation).map((name): [string, string | undefined] => {
+  const invented = listParameterNames(operation).map((name): [string, string | undefined] => {
     const prefix = getPrefix(parameters.get(name) ?? {}) ?? /^[a-z]+_/.exec(known[name] ?? "")?.[0] ?? "";
     return [name, given[name] ?? inventOwn(parameters.get(name) ?? {}, prefix)];
   });

@@ -22,7 +22,7 @@ export interface Case {
 const OWN = { organization_id: "organization_id" };
 /** A missing resource is 404. If the section shows no code and details, they are assumptions. */
 const ASSUMED_CODE = { codeGap: "G27", detailsGap: "G27" };
-const unknown = (operation: string, details: string, rest: Partial<Case> = {}): Case => ({
+const unknownCase = (operation: string, details: string, rest: Partial<Case> = {}): Case => ({
   operation,
   name: "unknown",
   title: `unknown ${details} is 404`,
@@ -30,14 +30,14 @@ const unknown = (operation: string, details: string, rest: Partial<Case> = {}): 
   details: [details],
   ...rest,
 });
-const noOrganization = (operation: string, body?: object): Case =>
-  unknown(operation, "organization_id", {
+const unknownOrganizationCase = (operation: string, body?: object): Case =>
+  unknownCase(operation, "organization_id", {
     name: "unknown-organization",
     code: "ORGANIZATION_NOT_FOUND",
     gap: "G03",
     body,
   });
-const foreign = (operation: string, rest: Partial<Case>): Case => ({
+const foreignCase = (operation: string, rest: Partial<Case>): Case => ({
   operation,
   name: "foreign",
   title: "an object of another organization is 403",
@@ -51,31 +51,31 @@ const foreign = (operation: string, rest: Partial<Case>): Case => ({
 
 /** Refusals of reading operations; those of writing operations need `--write`. */
 export const READING_REFUSALS: readonly Case[] = [
-  unknown("meeting_sessions.export_transcript", "session_id", { code: "SESSION_NOT_FOUND" }),
-  foreign("meeting_sessions.export_transcript", {
+  unknownCase("meeting_sessions.export_transcript", "session_id", { code: "SESSION_NOT_FOUND" }),
+  foreignCase("meeting_sessions.export_transcript", {
     code: "SESSION_ACCESS_DENIED",
     known: { session_id: "foreign_session_id" },
     details: ["session_id"],
     codeGap: undefined,
   }),
-  unknown("meeting_sessions.stream_status", "session_id", { code: "SESSION_NOT_FOUND" }),
-  unknown("music_collections.list_tracks", "collection_id", { known: OWN }),
-  unknown("music_collections.list_tracks", "collection_id", { name: "unknown-organization", gap: "G03" }),
-  unknown("assistants.list_history", "assistant_id"),
-  unknown("store_files.retrieve_status", "file_id", {
+  unknownCase("meeting_sessions.stream_status", "session_id", { code: "SESSION_NOT_FOUND" }),
+  unknownCase("music_collections.list_tracks", "collection_id", { known: OWN }),
+  unknownCase("music_collections.list_tracks", "collection_id", { name: "unknown-organization", gap: "G03" }),
+  unknownCase("assistants.list_history", "assistant_id"),
+  unknownCase("store_files.retrieve_status", "file_id", {
     code: "FILE_NOT_IN_STORE",
     known: { ...OWN, store_id: "store_id" },
     details: ["file_id", "store_id"],
   }),
-  unknown("store_files.retrieve_status", "store_id", {
+  unknownCase("store_files.retrieve_status", "store_id", {
     name: "unknown-store",
     code: "FILE_NOT_IN_STORE",
     known: OWN,
     details: ["file_id", "store_id"],
     gap: "G12",
   }),
-  unknown("usage.retrieve_limits", "org_id", { code: "ORGANIZATION_NOT_FOUND", details: [] }),
-  foreign("usage.retrieve_limits", { known: { org_id: "foreign_organization_id" }, codeGap: undefined }),
+  unknownCase("usage.retrieve_limits", "org_id", { code: "ORGANIZATION_NOT_FOUND", details: [] }),
+  foreignCase("usage.retrieve_limits", { known: { org_id: "foreign_organization_id" }, codeGap: undefined }),
   {
     operation: "usage.retrieve_limits",
     name: "month",
@@ -85,7 +85,7 @@ export const READING_REFUSALS: readonly Case[] = [
     query: { month: "13" },
     more: { field: "month", value: 13 },
   },
-  unknown("transcriptions.list_sentences", "transcription_id", ASSUMED_CODE),
+  unknownCase("transcriptions.list_sentences", "transcription_id", ASSUMED_CODE),
   {
     operation: "transcriptions.list_sentences",
     name: "pending",
@@ -95,20 +95,20 @@ export const READING_REFUSALS: readonly Case[] = [
     more: { field: "status" },
     gap: "G17",
   },
-  unknown("transcriptions.list_paragraphs", "transcription_id"),
-  unknown("connector_jobs.retrieve", "job_id", { known: OWN }),
-  unknown("webhooks.list_deliveries", "webhook_id", ASSUMED_CODE),
-  unknown("share_links.resolve", "slug"),
-  noOrganization("audit_logs.export"),
-  noOrganization("connector_jobs.list"),
-  noOrganization("connector_notifications.retrieve"),
-  noOrganization("change_logs.list", {}),
-  foreign("audit_logs.export", {}),
-  foreign("connector_jobs.list", {}),
-  foreign("change_logs.list", { body: {} }),
+  unknownCase("transcriptions.list_paragraphs", "transcription_id"),
+  unknownCase("connector_jobs.retrieve", "job_id", { known: OWN }),
+  unknownCase("webhooks.list_deliveries", "webhook_id", ASSUMED_CODE),
+  unknownCase("share_links.resolve", "slug"),
+  unknownOrganizationCase("audit_logs.export"),
+  unknownOrganizationCase("connector_jobs.list"),
+  unknownOrganizationCase("connector_notifications.retrieve"),
+  unknownOrganizationCase("change_logs.list", {}),
+  foreignCase("audit_logs.export", {}),
+  foreignCase("connector_jobs.list", {}),
+  foreignCase("change_logs.list", { body: {} }),
 ];
 
-const invalid = (operation: string, field: string, rest: Partial<Case>): Case => ({
+const invalidCase = (operation: string, field: string, rest: Partial<Case>): Case => ({
   operation,
   name: `invalid-${field.replaceAll(/\W+/g, "-")}`,
   title: `${field} is refused with 422`,
@@ -125,47 +125,47 @@ const ELEVEN = Array.from({ length: 11 }, () => ({ file_id: "file_nobody0" }));
  * values, so that a correct service changes nothing. Deletions are tried only with such ids.
  */
 export const WRITING_REFUSALS: readonly Case[] = [
-  unknown("threads.delete", "thread_id", { details: [] }),
-  unknown("meeting_sessions.delete_permanently", "session_id", { code: "SESSION_NOT_FOUND" }),
-  unknown("meeting_sessions.stop", "session_id", { code: "SESSION_NOT_FOUND" }),
-  unknown("share_links.revoke", "dashboard_id", { code: "DASHBOARD_NOT_FOUND" }),
-  unknown("departments.reparent", "department_id", {
+  unknownCase("threads.delete", "thread_id", { details: [] }),
+  unknownCase("meeting_sessions.delete_permanently", "session_id", { code: "SESSION_NOT_FOUND" }),
+  unknownCase("meeting_sessions.stop", "session_id", { code: "SESSION_NOT_FOUND" }),
+  unknownCase("share_links.revoke", "dashboard_id", { code: "DASHBOARD_NOT_FOUND" }),
+  unknownCase("departments.reparent", "department_id", {
     known: OWN,
     body: { new_parent_id: null },
     ...ASSUMED_CODE,
   }),
-  unknown("webhooks.update", "webhook_id", { body: { active: false }, ...ASSUMED_CODE }),
-  unknown("webhooks.delete", "webhook_id", ASSUMED_CODE),
-  unknown("webhooks.test", "webhook_id", ASSUMED_CODE),
-  unknown("connector_jobs.cancel", "job_id", { known: OWN }),
-  unknown("store_files.attach", "store_id", { known: OWN, body: { file_id: "file_nobody0" } }),
-  invalid("webhooks.create", "url", { body: { ...HOOK, url: "nowhere" } }),
-  invalid("webhooks.create", "events[0]", { body: { ...HOOK, events: ["nothing.happened"] } }),
-  invalid("webhooks.create", "events", { body: { ...HOOK, events: [] } }),
-  invalid("users.set_current_organization", "organization_id", { body: { organization_id: "nobody0" } }),
-  invalid("connector_jobs.trigger", "job_type", {
+  unknownCase("webhooks.update", "webhook_id", { body: { active: false }, ...ASSUMED_CODE }),
+  unknownCase("webhooks.delete", "webhook_id", ASSUMED_CODE),
+  unknownCase("webhooks.test", "webhook_id", ASSUMED_CODE),
+  unknownCase("connector_jobs.cancel", "job_id", { known: OWN }),
+  unknownCase("store_files.attach", "store_id", { known: OWN, body: { file_id: "file_nobody0" } }),
+  invalidCase("webhooks.create", "url", { body: { ...HOOK, url: "nowhere" } }),
+  invalidCase("webhooks.create", "events[0]", { body: { ...HOOK, events: ["nothing.happened"] } }),
+  invalidCase("webhooks.create", "events", { body: { ...HOOK, events: [] } }),
+  invalidCase("users.set_current_organization", "organization_id", { body: { organization_id: "nobody0" } }),
+  invalidCase("connector_jobs.trigger", "job_type", {
     known: OWN,
     body: { connection_id: "conn_nobody0", job_type: "polish" },
   }),
-  unknown("connector_jobs.trigger", "connection_id", {
+  unknownCase("connector_jobs.trigger", "connection_id", {
     known: OWN,
     details: [],
     body: { connection_id: "conn_nobody0", job_type: "sync" },
     gap: "G14",
   }),
-  invalid("connector_notifications.test", "notification_type", {
+  invalidCase("connector_notifications.test", "notification_type", {
     known: OWN,
     body: { notification_type: "pigeon" },
   }),
-  invalid("model_responses.create", "inputs", { body: { model: "nobody0", inputs: [] } }),
-  invalid("model_responses.create", "inputs[0].files", {
+  invalidCase("model_responses.create", "inputs", { body: { model: "nobody0", inputs: [] } }),
+  invalidCase("model_responses.create", "inputs[0].files", {
     body: { model: "nobody0", inputs: [{ role: "user", content: "none", files: ELEVEN }] },
   }),
-  invalid("model_responses.create", "model", {
+  invalidCase("model_responses.create", "model", {
     body: { model: "nobody0", inputs: [{ role: "user", content: "none" }] },
     gap: "G20",
   }),
-  invalid("files.create_upload_url", "file_size", {
+  invalidCase("files.create_upload_url", "file_size", {
     known: OWN,
     body: { filename: "a.txt", mime_type: "text/plain", file_size: -1 },
   }),

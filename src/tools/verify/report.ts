@@ -154,12 +154,15 @@ const FAMILIES: Readonly<Record<CheckFamily, string>> = {
  */
 export function verifyCases({ checks, target }: VerifyReport): JunitReport {
   const suites = (Object.keys(FAMILIES) as CheckFamily[])
-    .map((family) => ({ name: family, cases: checks.filter((one) => one.family === family).map(junitCase) }))
+    .map((family) => ({
+      name: family,
+      cases: checks.filter((one) => one.family === family).map(toVerifyCase),
+    }))
     .filter(({ cases }) => cases.length > 0);
   return { name: `understudy verify ${target}`, suites };
 }
 
-function junitCase(check: CheckReport): JunitCase {
+function toVerifyCase(check: CheckReport): JunitCase {
   const { id, section, title, family, outcome, failures, differences, not_observed, notes } = check;
   const requests = check.requests.map(requestText);
   return toJunitCase(check, {
@@ -223,7 +226,7 @@ function assumptionsHtml({ assumptions }: VerifyReport): Html {
     ({ id, topic, confirmed, differs }) =>
       html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs === 1 ? "once" : `${differs} times`}` : "fits"}</span></td><td class="number" data-head="Times confirmed">${confirmed}</td></tr>\n`,
   );
-  return section("Assumptions", ["Assumption", "Topic", "Here", "Times confirmed"], rows);
+  return sectionHtml("Assumptions", ["Assumption", "Topic", "Here", "Times confirmed"], rows);
 }
 
 function changesHtml({ write, changes }: VerifyReport): Html {
@@ -232,7 +235,7 @@ function changesHtml({ write, changes }: VerifyReport): Html {
     ({ done, undone, detail }) =>
       html`<tr><td><span class="badge">${undone ? "undone" : "stays"}</span></td><td>${done}</td><td>${detail}</td></tr>\n`,
   );
-  return section("Changed", ["", "What", "Since"], rows);
+  return sectionHtml("Changed", ["", "What", "Since"], rows);
 }
 
 /** Families with failures first, then those with differences, then the others in their order. */
@@ -250,14 +253,14 @@ function familyHtml(family: CheckFamily, { checks, console }: VerifyReport): Htm
     checks.filter((one) => one.family === family && one.outcome === outcome),
   );
   if (own.length === 0) return html``;
-  return section(
+  return sectionHtml(
     FAMILIES[family],
     ["Outcome", "Section", "Check and finding"],
     own.map((check) => rowHtml(check, console)),
   );
 }
 
-function section(title: string, heads: readonly string[], rows: readonly Html[]): Html {
+function sectionHtml(title: string, heads: readonly string[], rows: readonly Html[]): Html {
   const head = heads.map((one) => html`<th scope="col">${one}</th>`);
   return html`<h2>${title}</h2>
 <div class="scroll" role="region" aria-label="${title}" tabindex="0"><table class="stacks">

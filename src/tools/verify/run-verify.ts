@@ -1,7 +1,7 @@
 import { runChecks } from "../checks/frame.ts";
 import { InputError, readBaseUrl } from "../har/har-file.ts";
 import { type Check, Context, type RunParts } from "./check.ts";
-import { checksFor } from "./checks/index.ts";
+import { listChecks } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsole } from "./discover-understudy.ts";
 import type { Call } from "./exchange.ts";
@@ -139,7 +139,7 @@ class Run {
     const { only = isWanted } = this.options;
     let from = 0;
     const { reports } = await runChecks<Check, Verdict, CheckReport>(
-      checksFor(contract, write).filter(only),
+      listChecks(contract, write).filter(only),
       {
         onStart: (check, place) => {
           from = this.target.exchanges.length;

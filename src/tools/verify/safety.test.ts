@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import { InputError } from "../har/har-file.ts";
-import { checksFor } from "./checks/index.ts";
+import { listChecks } from "./checks/index.ts";
 import { Contract } from "./contract.ts";
 import { changesNothing, inventId, isInventedId } from "./exchange.ts";
 import { runVerify } from "./run-verify.ts";
@@ -95,12 +95,12 @@ describe("verify without --write", () => {
   });
 
   it("has the same plan, except for the checks that write [interfaces 2]", () => {
-    const reading = checksFor(CONTRACT, false);
+    const reading = listChecks(CONTRACT, false);
     expect(reading.filter(({ family }) => family === "writes")).toEqual([]);
-    const rest = checksFor(CONTRACT, true).filter(({ family }) => family !== "writes");
+    const rest = listChecks(CONTRACT, true).filter(({ family }) => family !== "writes");
     expect(rest.map(({ id }) => id)).toEqual(reading.map(({ id }) => id));
-    expect(new Set(checksFor(CONTRACT, true).map(({ id }) => id)).size).toBe(
-      checksFor(CONTRACT, true).length,
+    expect(new Set(listChecks(CONTRACT, true).map(({ id }) => id)).size).toBe(
+      listChecks(CONTRACT, true).length,
     );
   });
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import { RESOURCES } from "../../../src/engine/resources/index.ts";
-import { type HarEntry, harEntry } from "../../../src/tools/har/har-entry.ts";
+import { type HarEntry, toHarEntry } from "../../../src/tools/har/har-entry.ts";
 import { HarFile } from "../../../src/tools/har/har-file.ts";
 import { createRecorder } from "../../../src/tools/traffic/recorder.ts";
 import { Contract } from "../../../src/tools/verify/contract.ts";
@@ -90,7 +90,7 @@ function alter(
     const { status, headers, body } = change(answer, request);
     if (status === answer.status && headers === answer.headers && body === answer.body) return entry;
     const nothing = { bytes: undefined, size: 0 };
-    const { response } = harEntry({
+    const { response } = toHarEntry({
       ...{ at: 0, send: 0, wait: 0, receive: 0, method: "", url: "", query: "" },
       ...{ requestHeaders: [], requestBody: nothing, status },
       responseHeaders: Object.entries(headers).flatMap(([name, value]) => [name, String(value)]),

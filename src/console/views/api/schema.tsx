@@ -28,13 +28,13 @@ export function makeExample(
   if (alternative !== undefined) return makeExample(alternative, components, depth + 1, room);
   const type = typeof one.type === "string" ? one.type : one.type?.[0];
   if (type === "array") return one.items ? [makeExample(one.items, components, depth + 1, room)] : [];
-  if (type === "object" || one.properties) return exampleObject(one, components, depth, room);
+  if (type === "object" || one.properties) return makeExampleObject(one, components, depth, room);
   return PLAIN[type ?? ""] ?? (one.format === "date-time" ? "2026-03-15T12:00:00.000Z" : "text");
 }
 
 const PLAIN: Readonly<Record<string, unknown>> = { integer: 1, number: 1, boolean: true, null: null };
 
-function exampleObject(schema: JsonSchema, components: SchemaComponents, depth: number, room: Room) {
+function makeExampleObject(schema: JsonSchema, components: SchemaComponents, depth: number, room: Room) {
   const { properties = {}, required = [] } = schema;
   const without = schema.if?.required?.some((name) => !required.includes(name)) ?? false;
   const names = [...required, ...(without ? (schema.else?.required ?? []) : [])];

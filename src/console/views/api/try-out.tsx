@@ -10,7 +10,7 @@ import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { Message } from "../../components/exchange.tsx";
 import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
 import { AddOne, ViewLink } from "../../components/layout.tsx";
-import { Badge, statusOutcome } from "../../components/mark.tsx";
+import { Badge, toStatusOutcome } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { CopyButton, toSingularName } from "../../components/text.tsx";
 import { fillIds, type Samples, useSamples } from "./samples.ts";
@@ -252,7 +252,7 @@ function Answer({ answer }: { answer: ServiceAnswer }) {
   return (
     <div aria-live="polite">
       <p className="flow">
-        <Badge outcome={statusOutcome(status)}>{status}</Badge>
+        <Badge outcome={toStatusOutcome(status)}>{status}</Badge>
         {request && (
           <ViewLink view="timeline" query={{ entry: request }}>
             Open in timeline

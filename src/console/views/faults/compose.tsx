@@ -13,9 +13,9 @@ import {
   describeRule,
   explainEffect,
   LEASES,
+  listPatternChoices,
+  listResponseChoices,
   PHASES,
-  patternChoices,
-  responseChoices,
   SCHEDULES,
   toDefinition,
   toDraft,
@@ -86,9 +86,9 @@ interface RuleFormProps {
 function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }: RuleFormProps) {
   const { inputs, field, change: edit } = useInputs(initial);
   const { data: coverage } = useCoverage({ live: false });
-  const patterns = coverage && patternChoices(coverage);
+  const patterns = coverage && listPatternChoices(coverage);
   const isKnown = operation.includes("*") || (patterns?.some(({ id }) => id === operation) ?? true);
-  const responses = responseChoices(coverage, operation);
+  const responses = listResponseChoices(coverage, operation);
   // Another operation may not have the selected error code.
   const isOffered = coverage === undefined || responses.some(({ id }) => id === inputs.response);
   const response = isOffered ? inputs.response : BLANK.response;

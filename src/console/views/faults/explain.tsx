@@ -1,13 +1,13 @@
 import { useState } from "react";
 import type { ExplainInput, Explanation } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { givenInputs, requireJson } from "../../api/form-fields.ts";
+import { listGivenInputs, requireJson } from "../../api/form-fields.ts";
 import { useCoverage, useSandboxQuery } from "../../api/queries.ts";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, Section } from "../../components/layout.tsx";
-import { Badge, type Outcome, statusOutcome } from "../../components/mark.tsx";
+import { Badge, type Outcome, toStatusOutcome } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
-import { operationChoices, useCallerChoices } from "./rules.ts";
+import { listOperationChoices, useCallerChoices } from "./rules.ts";
 
 const NO_CREDENTIALS = "";
 
@@ -23,7 +23,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const principal = get("by") ?? NO_CREDENTIALS;
   const call = {
     operation,
-    params: givenInputs(Object.fromEntries(places.map((name) => [name, inputs[name] ?? ""]))),
+    params: listGivenInputs(Object.fromEntries(places.map((name) => [name, inputs[name] ?? ""]))),
     ...(principal !== NO_CREDENTIALS && { principal }),
   } as ExplainInput;
   const [request, setRequest] = useState<{ call: ExplainInput; body: string }>();
@@ -45,7 +45,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
           name="operation"
           value={operation}
           onChange={(explain) => set({ explain }, { replace: true })}
-          choices={coverage && operationChoices(coverage)}
+          choices={coverage && listOperationChoices(coverage)}
         />
         <ChoiceField
           label="Called by"
@@ -121,7 +121,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
 function toOutcome({ decision, status }: Explanation): Outcome {
   if (decision === null) return "waiting";
   if (decision.startsWith("fault:")) return "fault";
-  return statusOutcome(status ?? 0);
+  return toStatusOutcome(status ?? 0);
 }
 
 function describeExplanation({ decision, status, code, principal }: Explanation): string {

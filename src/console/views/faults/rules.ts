@@ -78,18 +78,18 @@ const ANYWHERE: readonly Choice[] = [
 ];
 
 /** A rule's patterns of operations: all, each resource, each operation. */
-export function patternChoices(coverage: CoverageMatrix): Choice[] {
+export function listPatternChoices(coverage: CoverageMatrix): Choice[] {
   // An id of a document need not have a group.
   const grouped = coverage.operations.filter(({ operation }) => operation.includes("."));
   const groups = new Set(grouped.map(({ operation }) => operation.split(".")[0]!));
   return [
     { id: "*", title: "Every operation" },
     ...[...groups].map((group) => ({ id: `${group}.*`, title: `${group}.*`, detail: "all operations" })),
-    ...operationChoices(coverage),
+    ...listOperationChoices(coverage),
   ];
 }
 
-export function operationChoices({ operations }: CoverageMatrix): Choice[] {
+export function listOperationChoices({ operations }: CoverageMatrix): Choice[] {
   return operations.map(({ operation, method, path }) => ({
     id: operation,
     title: operation,
@@ -106,7 +106,7 @@ export function useCallerChoices(first: Choice): Choice[] {
 }
 
 /** Documented errors of the matching operations. */
-export function documentedErrors(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
+export function listDocumentedErrors(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
   const errors = new Map<string, Choice>();
   for (const { operation, outcomes } of coverage?.operations ?? []) {
     if (!matchesPattern(pattern, operation)) continue;
@@ -121,8 +121,8 @@ function matchesPattern(pattern: string, operation: string): boolean {
 }
 
 /** Documented errors of the matching operations, then failures of any operation. */
-export function responseChoices(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
-  const errors = documentedErrors(coverage, pattern);
+export function listResponseChoices(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
+  const errors = listDocumentedErrors(coverage, pattern);
   return [...errors.sort((a, b) => (a.title < b.title ? -1 : 1)), ...ANYWHERE];
 }
 

@@ -56,10 +56,10 @@ export function ScenarioList(props: {
   const { get, set } = useParameters();
   const { data: coverage } = useCoverage({ live: false });
   const rows = useMemo(() => {
-    const statuses = statusByCode(coverage);
+    const statuses = mapStatusByCode(coverage);
     return scenarios.map((scenario) => ({
       ...scenario,
-      kinds: new Set(scenario.rules.flatMap((rule) => ruleKinds(rule, statuses))),
+      kinds: new Set(scenario.rules.flatMap((rule) => listRuleKinds(rule, statuses))),
     }));
   }, [scenarios, coverage]);
   const group = get("group") as Group | undefined;
@@ -185,7 +185,7 @@ const KIND_TITLES = {
 type Kind = `${keyof typeof KIND_TITLES}`;
 
 /** The documented status of each error code. */
-function statusByCode(coverage: CoverageMatrix | undefined): ReadonlyMap<string, number> {
+function mapStatusByCode(coverage: CoverageMatrix | undefined): ReadonlyMap<string, number> {
   return new Map(
     coverage?.operations.flatMap(({ outcomes }) =>
       outcomes.flatMap(({ code, status }): [string, number][] => (code ? [[code, status]] : [])),
@@ -193,7 +193,7 @@ function statusByCode(coverage: CoverageMatrix | undefined): ReadonlyMap<string,
   );
 }
 
-function ruleKinds(
+function listRuleKinds(
   { match, sequence = [], effect }: FaultRule,
   statuses: ReadonlyMap<string, number>,
 ): Kind[] {

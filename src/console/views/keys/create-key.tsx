@@ -1,5 +1,5 @@
 import type { StateRecord } from "../../../../types/control-api.ts";
-import { givenInputs } from "../../api/form-fields.ts";
+import { listGivenInputs } from "../../api/form-fields.ts";
 import { useRecords, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConnectActions } from "../../components/connect.tsx";
@@ -41,7 +41,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
         expiry === AT ? inputs.expires_at : expiry && new Date(now + Number(expiry)).toISOString();
       return calls.addRecord("api_keys", {
         user_id: user!.id,
-        ...givenInputs({ current, name, expires_at }),
+        ...listGivenInputs({ current, name, expires_at }),
       });
     },
     { done: ({ name }) => `Created key ${name}.` },

@@ -3,7 +3,7 @@ import { useLocation, useSearch } from "wouter";
 import type { ClockChange, FaultRule, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
 import { useGo, useSandboxName } from "../../address.ts";
 import { type SandboxCalls, sandboxCalls, server } from "../../api/calls.ts";
-import { givenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
+import { listGivenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
 import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
@@ -36,7 +36,7 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
   const create = useChange(
     async () =>
       server.createSandbox({
-        ...givenInputs({ name }),
+        ...listGivenInputs({ name }),
         ...toFixture(fixture),
         ...(seed.trim() && { seed: parseNumber(seed) }),
         ...(mode && { clock: toClock(mode, inputs["clock.now"], inputs["clock.rate"]) }),
@@ -86,7 +86,7 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
 function toClock(mode: string, now: string, rate: string): ClockChange {
   return {
     mode: mode as ClockChange["mode"],
-    ...(mode !== "real" && givenInputs({ now })),
+    ...(mode !== "real" && listGivenInputs({ now })),
     ...(mode === "scaled" && { rate: parseNumber(rate) }),
   };
 }
@@ -227,7 +227,7 @@ export function CopyDialog(props: {
   const { inputs, field } = useInputs({ name: "" });
   const [here, navigate] = useLocation();
   const search = useSearch();
-  const create = useChange(() => copy(givenInputs(inputs)), {
+  const create = useChange(() => copy(listGivenInputs(inputs)), {
     done: ({ name }) => `Forked into sandbox ${name}, which is open now.`,
     undo: async ({ name }) => {
       navigate(search ? `${here}?${search}` : here);

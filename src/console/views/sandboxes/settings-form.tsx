@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Settings, SettingsChange } from "../../../../types/control-api.ts";
 import { sandboxCalls } from "../../api/calls.ts";
-import { type FormField, formatValue, formFields, parseValue } from "../../api/form-fields.ts";
+import { type FormField, formatValue, listFormFields, parseValue } from "../../api/form-fields.ts";
 import type { ControlDescription } from "../../api/open-api.ts";
 import { useChange, useDescription } from "../../api/queries.ts";
 import { FilterField, Form } from "../../components/form.tsx";
@@ -64,7 +64,7 @@ export function SettingsForm(props: { name: string; settings: Settings; onClose:
 
 function listSettings({ components }: ControlDescription): FormField[] {
   const schema = components.schemas["SettingsInput"] ?? {};
-  return formFields(schema, components).map((field) => {
+  return listFormFields(schema, components).map((field) => {
     const initial = schema.properties?.[field.name]?.default;
     return {
       ...field,

@@ -7,7 +7,7 @@ import { DialogButton } from "../../components/dialog.tsx";
 import { DetailPane, Facts, ViewLink } from "../../components/layout.tsx";
 import { Badge, Mark } from "../../components/mark.tsx";
 import { EmptyState, LoadError, NotFound, Notice, Problem } from "../../components/notice.tsx";
-import { formatAbsolute, RelativeTime, timeOfDay } from "../../components/time.tsx";
+import { formatAbsolute, formatTimeOfDay, RelativeTime } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { Changes } from "../timeline/entry-detail.tsx";
 import { ForkDialog, RewindDialog } from "../timeline/entry-dialogs.tsx";
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
   {
     id: "at",
     title: "At",
-    show: ({ at }) => timeOfDay(at).slice(0, 8),
+    show: ({ at }) => formatTimeOfDay(at).slice(0, 8),
     width: "4.8rem",
     number: true,
   },

@@ -4,10 +4,10 @@ import { parseJson } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Message, type MessageProps } from "../../components/exchange.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { Badge, Mark, type Outcome, statusOutcome } from "../../components/mark.tsx";
+import { Badge, Mark, type Outcome, toStatusOutcome } from "../../components/mark.tsx";
 import { EmptyState, Notice } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
-import { formatAbsolute, timeOfDay } from "../../components/time.tsx";
+import { formatAbsolute, formatTimeOfDay } from "../../components/time.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
 
 const ROW_HEIGHT = 34;
@@ -89,7 +89,7 @@ function Step({ row: { title, status, outcome, operation, decision, at } }: { ro
         {operation ?? (decision !== "ok" && decision)}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
-        {timeOfDay(at)}
+        {formatTimeOfDay(at)}
       </div>
     </>
   );
@@ -137,7 +137,7 @@ function toRow(step: BundleStep, place: number): StepRow {
         : formatBody(answer.body),
     },
   ];
-  return { id, at: request.at, title, status, outcome: statusOutcome(status), decision, messages };
+  return { id, at: request.at, title, status, outcome: toStatusOutcome(status), decision, messages };
 }
 
 function nameHeaders(headers: readonly (readonly string[])[]) {

@@ -8,7 +8,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { type Choice, ChoiceField, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
-import { describeRule, documentedErrors, explainEffect, parsePair } from "../faults/rules.ts";
+import { describeRule, explainEffect, listDocumentedErrors, parsePair } from "../faults/rules.ts";
 import { CopyDialog } from "../sandboxes/sandbox-forms.tsx";
 
 /** Failures that every operation can have. */
@@ -21,7 +21,7 @@ const ANYWHERE: readonly Choice[] = [
 
 export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
   const { data: coverage } = useCoverage({ live: false });
-  const choices = [...documentedErrors(coverage, entry.operation ?? ""), ...ANYWHERE];
+  const choices = [...listDocumentedErrors(coverage, entry.operation ?? ""), ...ANYWHERE];
   const [chosen, setChosen] = useState("status 503");
   const rule = toRule(entry, chosen);
   const arm = useSandboxChange((calls) => calls.addRule(rule), {

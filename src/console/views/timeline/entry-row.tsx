@@ -1,7 +1,7 @@
 import { type CSSProperties, memo } from "react";
 import { BASE } from "../../address.ts";
 import { Mark } from "../../components/mark.tsx";
-import { timeOfDay } from "../../components/time.tsx";
+import { formatTimeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
 import { useEntryAddress } from "./pinned.tsx";
 import { changeSummary, describeDelay, formatWait, nodeKind, nodeTitle, toShortTitle } from "./words.ts";
@@ -26,7 +26,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
   const { request, entry, outcome, wait, seq } = row;
   const address = useEntryAddress(seq);
   const changes = changeSummary(row);
-  const at = timeOfDay((request ?? entry)!.at);
+  const at = formatTimeOfDay((request ?? entry)!.at);
   return (
     <>
       <div role="gridcell" className="cell entry-what" style={{ "--level": level } as CSSProperties}>

@@ -7,7 +7,7 @@ import { ActionButton } from "../../components/button.tsx";
 import { ConnectActions, maskKey, toFirstCall } from "../../components/connect.tsx";
 import { ActorField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { Badge, statusOutcome } from "../../components/mark.tsx";
+import { Badge, toStatusOutcome } from "../../components/mark.tsx";
 import { Problem } from "../../components/notice.tsx";
 import { capitalize } from "../../components/text.tsx";
 
@@ -54,7 +54,7 @@ export function FirstCall() {
           <Problem error={call.error} />
           {answered && (
             <p className="flow" role="status">
-              <Badge outcome={statusOutcome(answered.status)}>{answered.status}</Badge>
+              <Badge outcome={toStatusOutcome(answered.status)}>{answered.status}</Badge>
               <span>The call is in the timeline below. Now send one from your client:</span>
             </p>
           )}

@@ -17,7 +17,7 @@ import { EntryRow } from "./entry-row.tsx";
 import { FIELD_NAMES, makeFilter, matchesOutcome, OUTCOMES, readFilter } from "./filter.ts";
 import { FirstCall } from "./first-call.tsx";
 import { BundleDropZone, Exports, OpenBundleButton, type OpenFile } from "./import-export.tsx";
-import { causalRows, EMPTY_CACHE, findNode, type Node, updateNodes } from "./nodes.ts";
+import { EMPTY_CACHE, findNode, listCausalRows, type Node, updateNodes } from "./nodes.ts";
 import { PinnedEntries } from "./pinned.tsx";
 import { Strip } from "./strip.tsx";
 import "./timeline.css";
@@ -93,7 +93,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
     const count = (outcome: string) => found.filter((node) => matchesOutcome(node, outcome)).length;
     return new Map(OUTCOMES.map(([outcome]) => [outcome, count(outcome)]));
   }, [nodes, signature, withBody]);
-  const causal = useMemo(() => causalRows(nodes, keep), [nodes, keep]);
+  const causal = useMemo(() => listCausalRows(nodes, keep), [nodes, keep]);
   const rows = useMemo(
     () => (byTime ? nodes.filter(keep).reverse() : foldRows(causal, folded)),
     [byTime, nodes, keep, causal, folded],

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
 import type { TimelineData } from "../../live/timeline-data.ts";
-import { buildNodes, causalRows, EMPTY_CACHE, findNode, type Node, toOutcome, updateNodes } from "./nodes.ts";
+import {
+  buildNodes,
+  EMPTY_CACHE,
+  findNode,
+  listCausalRows,
+  type Node,
+  toOutcome,
+  updateNodes,
+} from "./nodes.ts";
 
 const AT = "2026-03-15T12:00:00.000Z";
 
@@ -119,7 +127,7 @@ describe("findNode", () => {
   });
 });
 
-describe("causalRows", () => {
+describe("listCausalRows", () => {
   const requests = [line(1, { history: "h_1" }), line(3)];
   const history = [
     entry(1, { kind: "request", request: "req_1" }),
@@ -132,13 +140,13 @@ describe("causalRows", () => {
   const nodes = buildNodes({ requests, history, attempts });
 
   it("lists effects below their cause in order, newest root cause first [interfaces 10]", () => {
-    const rows = causalRows(nodes, all).map(({ seq, level }) => `${level} ${seq}`);
+    const rows = listCausalRows(nodes, all).map(({ seq, level }) => `${level} ${seq}`);
     expect(rows).toEqual(["0 4", "1 7", "0 3", "0 1", "1 2", "2 5", "1 6"]);
   });
 
   it("keeps the causes of matching entries [interfaces 10]", () => {
-    expect(seqs(causalRows(nodes, ({ seq }) => seq === 5))).toEqual([1, 2, 5]);
-    expect(causalRows(nodes, () => false)).toEqual([]);
+    expect(seqs(listCausalRows(nodes, ({ seq }) => seq === 5))).toEqual([1, 2, 5]);
+    expect(listCausalRows(nodes, () => false)).toEqual([]);
   });
 });
 

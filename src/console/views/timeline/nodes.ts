@@ -1,5 +1,5 @@
 import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
-import { type Outcome, statusOutcome } from "../../components/mark.tsx";
+import { type Outcome, toStatusOutcome } from "../../components/mark.tsx";
 import type { Attempt, TimelineData } from "../../live/timeline-data.ts";
 
 /** A timeline entry: a request, a change, or a request with its change. */
@@ -132,7 +132,7 @@ export function findNode(nodes: readonly Node[], address: string): Node | undefi
 /** A fault that only delayed leaves the outcome that the operation or the receiver gave. */
 export function toOutcome({ request, entry, fault }: Pick<Node, "request" | "entry" | "fault">): Outcome {
   if (fault && fault.replaced !== "nothing") return "fault";
-  const own = request ? statusOutcome(request.status) : changeOutcome(entry!);
+  const own = request ? toStatusOutcome(request.status) : changeOutcome(entry!);
   return own === "ok" && fault ? "delayed" : own;
 }
 
@@ -147,7 +147,7 @@ function changeOutcome({ kind, delivered }: HistoryEntry): Outcome {
  * Rows of the list: root causes newest first, effects below their cause in order of time. Causes of matching nodes are
  * kept, so that an effect never appears without them.
  */
-export function causalRows(nodes: readonly Node[], keep: (node: Node) => boolean): Node[] {
+export function listCausalRows(nodes: readonly Node[], keep: (node: Node) => boolean): Node[] {
   const kept = new Uint8Array(nodes.length);
   for (const node of nodes) {
     if (!keep(node)) continue;

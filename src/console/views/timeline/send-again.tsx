@@ -10,7 +10,7 @@ import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { Message } from "../../components/exchange.tsx";
 import { ActorField, ChoiceField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
-import { Badge, statusOutcome } from "../../components/mark.tsx";
+import { Badge, toStatusOutcome } from "../../components/mark.tsx";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"].map((id) => ({ id, title: id }));
 const CREDENTIALS = /^(api-key|x-api-key|authorization)$/i;
@@ -59,7 +59,7 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
       </Form>
       {send.data && (
         <div role="status">
-          <Badge outcome={statusOutcome(send.data.status)}>{send.data.status}</Badge>
+          <Badge outcome={toStatusOutcome(send.data.status)}>{send.data.status}</Badge>
           <Message
             title="Response"
             line={String(send.data.status)}

@@ -1,7 +1,7 @@
 import { type PointerEvent, useMemo, useState } from "react";
 import { Button } from "react-aria-components";
 import { outcomePaint, SHAPES } from "../../components/mark.tsx";
-import { timeOfDay } from "../../components/time.tsx";
+import { formatTimeOfDay } from "../../components/time.tsx";
 import { useWidth } from "../../components/use-width.ts";
 import type { Node } from "./nodes.ts";
 import { BOTTOM, MARK, stripAxis, TOP, toY } from "./strip-axis.ts";
@@ -43,7 +43,7 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
   // A rewind moves the clock back, so the newest entry may not be the latest.
   const times = last.map(({ at }) => at);
   const range = [Math.min(...times), Math.max(...times)].map((at) =>
-    Number.isFinite(at) ? timeOfDay(new Date(at).toISOString()).slice(0, 8) : "",
+    Number.isFinite(at) ? formatTimeOfDay(new Date(at).toISOString()).slice(0, 8) : "",
   );
   return (
     <div className="strip">

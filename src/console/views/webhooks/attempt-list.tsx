@@ -8,9 +8,9 @@ import { Ago, formatAbsolute, useSandboxNow } from "../../components/time.tsx";
 import {
   type AttemptMark,
   type AttemptState,
-  attemptMarks,
   type Delivery,
   formatSpan,
+  listAttemptMarks,
   sumDelays,
 } from "./attempts.ts";
 import { useDelays, useSignature } from "./use-webhooks.ts";
@@ -34,7 +34,7 @@ const MARK = 12;
 export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wide?: boolean }) {
   const now = useSandboxNow();
   const delays = useDelays();
-  const marks = attemptMarks(delivery, delays);
+  const marks = listAttemptMarks(delivery, delays);
   const from = Date.parse(delivery.created_at);
   const last = Math.max(from + sumDelays(delays), from + KNEE_MS, ...marks.map(({ at }) => at));
   const width = wide ? 560 : 220;
@@ -106,7 +106,7 @@ function describeMarks(marks: readonly AttemptMark[]): string {
 export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: string | undefined }) {
   const { delivery_id: id } = delivery;
   const { data, error } = useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), useWhileRunning());
-  const marks = attemptMarks(delivery, useDelays());
+  const marks = listAttemptMarks(delivery, useDelays());
   // Attempts from a fixture are counted, but not logged.
   const unlogged = delivery.attempts - delivery.attempt_log.length;
   const exchanges = new Map(data?.exchanges.map((entry) => [entry.delivery!.attempt, entry]));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attemptMarks, type Delivery, deliveryState, durationMs, formatSpan } from "./attempts.ts";
+import { type Delivery, durationMs, formatSpan, getDeliveryState, listAttemptMarks } from "./attempts.ts";
 
 const DELAYS = ["1m", "5m", "15m", "1h", "6h"].map(durationMs);
 const BEGUN = Date.parse("2026-03-15T12:00:00.000Z");
@@ -39,9 +39,9 @@ const attempt = (
 
 /** Minutes from the start, and the state. */
 const shown = (one: Delivery) =>
-  attemptMarks(one, DELAYS).map(({ at, state }) => [(at - BEGUN) / 60_000, state]);
+  listAttemptMarks(one, DELAYS).map(({ at, state }) => [(at - BEGUN) / 60_000, state]);
 
-describe("attemptMarks", () => {
+describe("listAttemptMarks", () => {
   it("shows made, due and expected attempts [G24]", () => {
     const one = delivery({
       attempts: 2,
@@ -58,7 +58,7 @@ describe("attemptMarks", () => {
       [81, "expected"],
       [441, "expected"],
     ]);
-    expect(deliveryState(one, DELAYS)).toBe("retrying");
+    expect(getDeliveryState(one, DELAYS)).toBe("retrying");
   });
 
   it("shows retries that a 410 or an inactive webhook cancelled [G24]", () => {
@@ -75,7 +75,7 @@ describe("attemptMarks", () => {
       [81, "cancelled"],
       [441, "cancelled"],
     ]);
-    expect(deliveryState(one, DELAYS)).toBe("cancelled");
+    expect(getDeliveryState(one, DELAYS)).toBe("cancelled");
   });
 
   it("shows a redelivery, and nothing after a success [G24]", () => {
@@ -96,7 +96,7 @@ describe("attemptMarks", () => {
   it("shows the six attempts of a fixture's delivery, which were not logged [G24]", () => {
     const one = delivery({ attempts: 6, scheduled_attempts: 6, last_attempt: iso(441) });
     expect(shown(one).map(([minutes]) => minutes)).toEqual([0, 1, 6, 21, 81, 441]);
-    expect(deliveryState(one, DELAYS)).toBe("given up");
+    expect(getDeliveryState(one, DELAYS)).toBe("given up");
   });
 
   it("parses durations of the settings and formats them [interfaces 6]", () => {

@@ -18,7 +18,7 @@ export interface AttemptMark {
  * Attempts of a delivery on its retry schedule (G24): made, due, expected, cancelled. `delays`: milliseconds from the
  * end of each attempt to the next.
  */
-export function attemptMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
+export function listAttemptMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
   const marks = toPastMarks(delivery, delays);
   if (delivery.status === "success") return marks;
   const left = delays.slice(delivery.scheduled_attempts);
@@ -75,7 +75,7 @@ export function sumDelays(delays: readonly number[]): number {
 
 export type DeliveryState = "delivered" | "retrying" | "given up" | "cancelled";
 
-export function deliveryState(delivery: Delivery, delays: readonly number[]): DeliveryState {
+export function getDeliveryState(delivery: Delivery, delays: readonly number[]): DeliveryState {
   if (delivery.status === "success") return "delivered";
   if (delivery.next_retry !== null) return "retrying";
   return delivery.scheduled_attempts > delays.length ? "given up" : "cancelled";

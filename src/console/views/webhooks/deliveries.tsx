@@ -12,7 +12,7 @@ import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { AttemptAxis, AttemptList } from "./attempt-list.tsx";
-import { type Delivery, type DeliveryState, deliveryState, type Webhook } from "./attempts.ts";
+import { type Delivery, type DeliveryState, getDeliveryState, type Webhook } from "./attempts.ts";
 import { CallAsMember } from "./call-as-member.tsx";
 import { RetryNow } from "./retry-now.tsx";
 import {
@@ -33,7 +33,7 @@ const OUTCOMES: Readonly<Record<DeliveryState, Outcome>> = {
 
 function DeliveryBadge({ delivery }: { delivery: Delivery }) {
   const now = useSandboxNow();
-  const state = deliveryState(delivery, useDelays());
+  const state = getDeliveryState(delivery, useDelays());
   const word = delivery.next_retry ? `retry ${formatRelative(Date.parse(delivery.next_retry), now)}` : state;
   return <Badge outcome={OUTCOMES[state]}>{word}</Badge>;
 }
@@ -44,7 +44,7 @@ function makeColumns(delays: readonly number[], webhooks: readonly Webhook[]): r
     {
       id: "state",
       title: "State",
-      value: (delivery) => deliveryState(delivery, delays),
+      value: (delivery) => getDeliveryState(delivery, delays),
       show: (delivery) => <DeliveryBadge delivery={delivery} />,
       width: "minmax(0, 8.5rem)",
     },
@@ -87,7 +87,7 @@ function makeReader(delays: readonly number[], urls: ReadonlyMap<string, string>
     const { event, webhook_id, response_code, attempts, body, delivery_id } = delivery;
     const values: Readonly<Record<string, unknown>> = {
       ...{ event, attempts, body, webhook: webhook_id, status: response_code || "none", id: delivery_id },
-      state: deliveryState(delivery, delays),
+      state: getDeliveryState(delivery, delays),
       to: urls.get(webhook_id) ?? webhook_id,
     };
     return values[field];

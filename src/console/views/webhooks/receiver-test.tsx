@@ -9,7 +9,7 @@ import type {
 import { useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { ControlError } from "../../api/fetch-control.ts";
-import { givenInputs, parseNumber } from "../../api/form-fields.ts";
+import { listGivenInputs, parseNumber } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
@@ -33,9 +33,9 @@ export function ReceiverTest() {
   };
   const { url, secret, probe } = inputs;
   const mutate = () => {
-    const { patience, user } = givenInputs({ patience: inputs.patience, user: inputs.user });
+    const { patience, user } = listGivenInputs({ patience: inputs.patience, user: inputs.user });
     run.mutate({
-      ...{ url: url.trim(), secret: secret.trim(), ...givenInputs({ probe }) },
+      ...{ url: url.trim(), secret: secret.trim(), ...listGivenInputs({ probe }) },
       ...(patience && { patience_seconds: parseNumber(patience) }),
       ...(user && { data: { user_id: user } }),
     });

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ReceivedRequest, Receiver, ReceiverOptions } from "../../../../types/control-api.ts";
 import { useSelection } from "../../address.ts";
-import { givenInputs, inputError } from "../../api/form-fields.ts";
+import { inputError, listGivenInputs } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
@@ -62,7 +62,7 @@ function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) =>
   const { inputs, field, change } = useInputs({ answers: "200", secret: "" });
   const { answers, secret } = inputs;
   const open = useSandboxChange(
-    async (calls) => calls.openReceiver({ answers: parseAnswers(answers), ...givenInputs({ secret }) }),
+    async (calls) => calls.openReceiver({ answers: parseAnswers(answers), ...listGivenInputs({ secret }) }),
     { done: ({ id }) => `Created receiver ${id}.`, undo: (calls, { id }) => calls.closeReceiver(id) },
   );
   return (

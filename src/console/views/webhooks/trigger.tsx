@@ -1,8 +1,14 @@
 import { useCallback, useMemo, useState } from "react";
 import type { EventName, Triggered } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { type Fields, type FormField, formFields, givenInputs, parseValue } from "../../api/form-fields.ts";
-import { eventData } from "../../api/open-api.ts";
+import {
+  type Fields,
+  type FormField,
+  listFormFields,
+  listGivenInputs,
+  parseValue,
+} from "../../api/form-fields.ts";
+import { getDataSchema } from "../../api/open-api.ts";
 import {
   useCollections,
   useOpenApi,
@@ -26,7 +32,7 @@ export function Trigger() {
   const { choices: organizations = [] } = useOrganizations();
   const fields = useMemo(() => {
     const event = api?.webhooks[name];
-    return api && event ? formFields(eventData(event.post), api.components) : [];
+    return api && event ? listFormFields(getDataSchema(event.post), api.components) : [];
   }, [api, name]);
   const example = useExample(fields[0]?.name);
   const { inputs, field } = useInputs({ for: "", organization: "" });
@@ -39,7 +45,7 @@ export function Trigger() {
     async (calls) => {
       const data = parseTexts(fields, texts);
       return calls.trigger(name as EventName, {
-        ...givenInputs(inputs),
+        ...listGivenInputs(inputs),
         ...(Object.keys(data).length > 0 && { data }),
       });
     },

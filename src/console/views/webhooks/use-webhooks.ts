@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { shellQuote } from "../../api/copy-request.ts";
+import { quoteForShell } from "../../api/copy-request.ts";
 import { useOpenApi, useRecords, useSandbox } from "../../api/queries.ts";
 import type { Choice } from "../../components/form.tsx";
 import { durationMs } from "./attempts.ts";
@@ -73,5 +73,5 @@ export function useSignature(secret: string | undefined, body: string): string |
 }
 
 export function opensslCommand(secret: string, body: string): string {
-  return `printf '%s' ${shellQuote(body)} | openssl dgst -sha256 -hmac ${shellQuote(secret)}`;
+  return `printf '%s' ${quoteForShell(body)} | openssl dgst -sha256 -hmac ${quoteForShell(secret)}`;
 }

@@ -38,7 +38,7 @@ export function Compare() {
           name="from"
           value={from}
           onChange={(at) => set({ from: at })}
-          choices={worldChoices(own.data?.items)}
+          choices={listWorldChoices(own.data?.items)}
         />
         <ChoiceField
           label="Compare with"
@@ -56,7 +56,7 @@ export function Compare() {
           name="to"
           value={to ?? ""}
           onChange={(at) => set({ of, to: at })}
-          choices={worldChoices(theirs.data?.items)}
+          choices={listWorldChoices(theirs.data?.items)}
         />
       </div>
       <LoadError error={error ?? own.error} />
@@ -97,7 +97,7 @@ function findMissing(snapshots: ReturnType<typeof useSnapshots>["data"], at: str
   return isThere ? undefined : at;
 }
 
-function worldChoices(snapshots: readonly { name: string }[] | undefined) {
+function listWorldChoices(snapshots: readonly { name: string }[] | undefined) {
   if (snapshots === undefined) return undefined;
   return [
     { id: NOW, title: "now" },

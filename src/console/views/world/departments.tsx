@@ -6,7 +6,7 @@ import { useOrganizations, useRecords, useSandboxChange } from "../../api/querie
 import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { ActorField, ChoiceField, Form, NO_CREDENTIALS } from "../../components/form.tsx";
 import { AddOne, ViewLink } from "../../components/layout.tsx";
-import { statusOutcome } from "../../components/mark.tsx";
+import { toStatusOutcome } from "../../components/mark.tsx";
 import { EmptyState, LoadError, Loading, Notice, Problem } from "../../components/notice.tsx";
 import { buildTree, type Department, DepartmentTree, type Move } from "./department-tree.tsx";
 
@@ -105,7 +105,7 @@ function MoveResult({ department, parent, answer }: Move & { answer: ServiceAnsw
   }
   const message = answer.json?.error?.message ?? answer.json?.message ?? answer.text;
   return (
-    <Notice outcome={statusOutcome(answer.status)}>
+    <Notice outcome={toStatusOutcome(answer.status)}>
       <strong>
         {answer.status} {answer.json?.error?.code}
       </strong>{" "}

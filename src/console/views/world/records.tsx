@@ -1,7 +1,7 @@
 import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { useGo, useParameters } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
-import { type Fields, type FormField, formFields } from "../../api/form-fields.ts";
+import { type Fields, type FormField, listFormFields } from "../../api/form-fields.ts";
 import type { ControlDescription } from "../../api/open-api.ts";
 import { useCollections, useDescription, useRecords } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
@@ -85,7 +85,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   });
   const total = query.data?.total ?? records;
   const fields = useMemo(() => {
-    if (schema !== undefined) return formFields(schema, NO_COMPONENTS);
+    if (schema !== undefined) return listFormFields(schema, NO_COMPONENTS);
     return description ? recordFields(description, name) : [];
   }, [description, name, schema]);
   const columns = useMemo(() => recordColumns(fields, id_field), [fields, id_field]);
@@ -166,7 +166,7 @@ const RECORD = "/_control/sandboxes/{name}/state/{collection}/{id}";
 function recordFields({ paths, components }: ControlDescription, collection: string): FormField[] {
   const content = paths[RECORD]!.get.responses["200"]!.content["application/json"]!;
   const schema = content["x-schema-by"]?.schemas[collection];
-  return schema ? formFields(schema, components) : [];
+  return schema ? listFormFields(schema, components) : [];
 }
 
 /** Fields that name a record, best first. */

@@ -46,9 +46,11 @@ export function Usage() {
 }
 
 function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
-  const { word, outcome, share } = gaugeStatus(gauge);
+  const { word, outcome, share } = toGaugeStatus(gauge);
   const figures =
-    gauge.limit === null ? amount(gauge.spent) : `${amount(gauge.spent)} of ${amount(gauge.limit)}`;
+    gauge.limit === null
+      ? formatAmount(gauge.spent)
+      : `${formatAmount(gauge.spent)} of ${formatAmount(gauge.limit)}`;
   return (
     <ViewLink className="gauge" view="world" query={{ collection: "usage", record }}>
       <span className="gauge-head">
@@ -71,7 +73,7 @@ function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
   );
 }
 
-function amount(value: number): string {
+function formatAmount(value: number): string {
   return value.toLocaleString("en-GB", { maximumFractionDigits: 2 });
 }
 
@@ -122,7 +124,7 @@ function getSpentInMonth({ spent }: Usage, month: string): number {
 }
 
 /** A warning from 80 percent, exceeded at 100 (3.6). */
-function gaugeStatus({ spent, limit }: Gauge): { word: string; outcome: Outcome; share: number } {
+function toGaugeStatus({ spent, limit }: Gauge): { word: string; outcome: Outcome; share: number } {
   if (limit === null) return { word: "no limit", outcome: "other", share: 0 };
   const share = limit === 0 ? 1 : spent / limit;
   if (share >= 1) return { word: "exceeded", outcome: "failed", share };

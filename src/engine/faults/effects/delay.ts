@@ -84,12 +84,12 @@ export function drawDelay(plan: DelayPlan, random: () => Random): number {
   if ("fixed_ms" in plan) return plan.fixed_ms;
   const median = Math.max(1, plan.p50_ms);
   const sigma = Math.log(Math.max(median, plan.p99_ms) / median) / Z99;
-  const drawn = median * Math.exp(sigma * standardNormal(random()));
+  const drawn = median * Math.exp(sigma * drawStandardNormal(random()));
   return Math.min(MAX_DELAY_MS, Math.round(drawn));
 }
 
 /** The Box-Muller transform of two uniform draws. */
-function standardNormal(random: Random): number {
+function drawStandardNormal(random: Random): number {
   const radius = Math.sqrt(-2 * Math.log(1 - random.float()));
   return radius * Math.cos(2 * Math.PI * random.float());
 }

@@ -63,7 +63,7 @@ export function isCatalogueCode(code: string): code is ErrorCode {
 const answered = new WeakMap<AnyOperation, ReadonlySet<ErrorCode>>();
 
 /** Every code that the operation can answer; an unexpected failure is always among them. */
-export function documentedCodes(operation: AnyOperation): ReadonlySet<ErrorCode> {
+export function listDocumentedCodes(operation: AnyOperation): ReadonlySet<ErrorCode> {
   let codes = answered.get(operation);
   if (codes === undefined) {
     codes = new Set([...listErrorCodes(operation), "INTERNAL_ERROR"]);
@@ -73,8 +73,8 @@ export function documentedCodes(operation: AnyOperation): ReadonlySet<ErrorCode>
 }
 
 /** `Prefer: code=404` and a bare 404 in a sequence: the first documented code with that status. */
-export function codeForStatus(operation: AnyOperation, status: number): ErrorCode | undefined {
-  for (const code of documentedCodes(operation)) if (CATALOGUE[code].status === status) return code;
+export function findCodeForStatus(operation: AnyOperation, status: number): ErrorCode | undefined {
+  for (const code of listDocumentedCodes(operation)) if (CATALOGUE[code].status === status) return code;
   return undefined;
 }
 

@@ -2,9 +2,9 @@ import { isEqualInConstantTime } from "../../bytes.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Identity } from "../../contract/operation.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
-import { type Transaction, type WorldReader, writesTo } from "../../state/transaction.ts";
+import { listWrites, type Transaction, type WorldReader } from "../../state/transaction.ts";
 import type { Commit } from "../../state/world-parts.ts";
-import { organizations, requestsPerMinute } from "../organizations/schema.ts";
+import { getRequestsPerMinute, organizations } from "../organizations/schema.ts";
 import { type Usage, usage } from "../usage/schema.ts";
 import { users } from "../users/schema.ts";
 import { apiKeysFixture, makeApiKey } from "./fixtures.ts";
@@ -24,7 +24,7 @@ export function findKey(world: WorldReader, key: string): ApiKey | undefined {
 
 /** Keys that a commit deleted; their counters outside the world are deleted too. */
 export function listDeletedKeys({ written }: Pick<Commit, "written">): string[] {
-  return writesTo(apiKeys, written).flatMap(({ id, after }) => (after === undefined ? [id] : []));
+  return listWrites(apiKeys, written).flatMap(({ id, after }) => (after === undefined ? [id] : []));
 }
 
 /** The user of this key, whether or not it may be used; undefined for an unknown key. */
@@ -41,7 +41,7 @@ export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key
   const organization = world.get(organizations, key.current);
   const identity: Identity = {
     principal: { user_id: key.user_id, key_id: key.id, organization_id: key.current, credential },
-    requests_per_minute: requestsPerMinute(organization ?? { plan: "standard", rate_limit: null }),
+    requests_per_minute: getRequestsPerMinute(organization ?? { plan: "standard", rate_limit: null }),
   };
   return findKeyProblem(world, key) === undefined ? identity : markRefused(identity);
 }

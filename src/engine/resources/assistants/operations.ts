@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { resourceNotFound } from "../../contract/errors.ts";
-import { dateSpan } from "../../contract/instant.ts";
+import { parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { DateOrInstant, Id, PageNumber, UserId, Words } from "../../contract/schema.ts";
@@ -12,8 +12,8 @@ import {
   assistants,
   HISTORY_ACTIONS,
   HistoryEntryBody,
-  historyGroup,
   renderAuditEntry,
+  toHistoryGroup,
 } from "./schema.ts";
 
 export const listAssistantHistory = operation({
@@ -55,15 +55,15 @@ export const listAssistantHistory = operation({
     const { assistant_id } = call.params;
     const owner =
       call.world.get(assistants, assistant_id) ??
-      call.world.index(assistantHistory, "newest", historyGroup(assistant_id, {})).first();
+      call.world.index(assistantHistory, "newest", toHistoryGroup(assistant_id, {})).first();
     if (owner === undefined || !isMember(call, owner.organization_id))
       throw resourceNotFound("assistant_id", assistant_id);
   },
   handle({ params: { assistant_id }, query, world }) {
     const { limit = 50, offset = 0 } = query;
-    const { from, to } = dateSpan(query, world);
+    const { from, to } = parseDateSpan(query, world);
     const found = world
-      .index(assistantHistory, "newest", historyGroup(assistant_id, query))
+      .index(assistantHistory, "newest", toHistoryGroup(assistant_id, query))
       .between(-to, -from);
     return {
       audit_logs: found.page(offset, limit).map((entry) => renderAuditEntry(entry, world)),

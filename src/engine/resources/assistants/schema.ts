@@ -48,7 +48,7 @@ export const { schema: HistoryEntryBody, render: renderAuditEntry } = publicView
 });
 
 /** The index has a group for each combination of filters, so that no list is scanned. */
-export function historyGroup(
+export function toHistoryGroup(
   assistant_id: string,
   { action, user_id }: { action?: string; user_id?: string },
 ): string {
@@ -61,10 +61,10 @@ export const assistantHistory = collection({
   indexes: {
     newest: {
       groups: ({ resource_id, action, user_id }) => [
-        historyGroup(resource_id, {}),
-        historyGroup(resource_id, { action }),
-        historyGroup(resource_id, { user_id }),
-        historyGroup(resource_id, { action, user_id }),
+        toHistoryGroup(resource_id, {}),
+        toHistoryGroup(resource_id, { action }),
+        toHistoryGroup(resource_id, { user_id }),
+        toHistoryGroup(resource_id, { action, user_id }),
       ],
       order: ({ timestamp }) => -timestamp,
     },

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { dateSpan } from "../../contract/instant.ts";
+import { parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import { Reply, StreamBody } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
@@ -128,7 +128,7 @@ export const exportAuditLog = operation({
   },
   access: (call) => requireAdministrator(call, call.params.organization_id),
   handle({ query, settings, world }, { id }) {
-    const { from, to } = dateSpan(query, world, ["from_date", "to_date"]);
+    const { from, to } = parseDateSpan(query, world, ["from_date", "to_date"]);
     const source = {
       // The list is newest first, so that its bounds are reversed.
       entries: world.index(auditLogs, "by_organization", id).between(-to, -from),

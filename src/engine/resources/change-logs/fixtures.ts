@@ -29,7 +29,7 @@ export const changeLogsFixture: FixtureReader = {
     const readCounts = () => readByOrganization(fixture, "dashboard_change_logs", record);
     base.fill(changeLogs, () =>
       readCounts().flatMap(({ organization_id, entries, count }) => [
-        ...entries.map((entry, i) => givenEntry(entry, i, { organization_id, base })),
+        ...entries.map((entry, i) => makeGivenEntry(entry, i, { organization_id, base })),
         ...generateChanges({ organization_id, base }, count - entries.length),
       ]),
     );
@@ -42,7 +42,7 @@ interface Place {
 }
 
 /** The i-th newest entry; the given fields are the fixture's. */
-function givenEntry(entry: Entry, i: number, { organization_id, base }: Place): ChangeLog {
+function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: Place): ChangeLog {
   const context = base.context("change_logs", organization_id, i);
   const timestamp = -(i + 1) * HOUR_MS;
   return makeChangeLog({ timestamp, ...record.toFields(entry, base), organization_id }, context);

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { dateSpan } from "../../contract/instant.ts";
+import { parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
@@ -53,7 +53,7 @@ export const listChangeLogs = operation({
   access: (call) => requireAdministrator(call, call.params.organization_id),
   handle({ params: { organization_id }, body, world }) {
     const { skip = 0, take = 50 } = body;
-    const { from, to } = dateSpan(body, world);
+    const { from, to } = parseDateSpan(body, world);
     const found = world
       .index(changeLogs, "newest", changeLogGroup(organization_id, body))
       .between(-to, -from);

@@ -75,7 +75,7 @@ function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
 /** A connection and a type without a running job, for a job that does not name them. */
 function findSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const { job_type } = fields;
-  const slots = connectionsFor(fields, world).flatMap(({ id, organization_id }) =>
+  const slots = chooseConnections(fields, world).flatMap(({ id, organization_id }) =>
     (job_type ? [job_type] : JOB_TYPES).map((type) => ({
       connection_id: id,
       organization_id,
@@ -87,7 +87,7 @@ function findSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
 }
 
 /** @throws ApiError INVALID_INPUT if there is none */
-function connectionsFor(
+function chooseConnections(
   { connection_id, organization_id }: Partial<ConnectorJob>,
   world: RecordLookup,
 ): Connection[] {

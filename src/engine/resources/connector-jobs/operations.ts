@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
-import { type DateSpan, dateSpan } from "../../contract/instant.ts";
+import { type DateSpan, parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import { noContent } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
@@ -86,7 +86,12 @@ export const listConnectorJobs = operation({
   access: (call) => requireMember(call, call.params.organization_id),
   handle({ params: { organization_id }, query, world }) {
     const { limit = 50, offset = 0, order_by = "-start_time", ...filter } = query;
-    const found = selectJobs(world, toJobGroup(organization_id, filter), order_by, dateSpan(query, world));
+    const found = selectJobs(
+      world,
+      toJobGroup(organization_id, filter),
+      order_by,
+      parseDateSpan(query, world),
+    );
     const jobs = found.page(offset, limit).map((job) => renderJob(job, world));
     return { jobs, total: found.size, limit, offset };
   },

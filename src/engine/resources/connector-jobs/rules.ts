@@ -104,12 +104,12 @@ export function calculateSynced(job: ConnectorJob, now: number): Synced {
 }
 
 /** The job with its present figures. */
-export function currentJob(job: ConnectorJob, now: number): ConnectorJob {
+export function withCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
   return { ...job, ...calculateSynced(job, now) };
 }
 
 export function renderJob(job: ConnectorJob, world: WorldReader) {
-  return renderFigures(currentJob(job, world.now), world);
+  return renderFigures(withCurrentFigures(job, world.now), world);
 }
 
 /** The job of this connection and type that runs now; there is at most one. */
@@ -194,7 +194,7 @@ export function completeJob(tx: Transaction, { subject, due }: { subject: string
 }
 
 export const connectorJobRules: StateRules<ConnectorJob> = {
-  toPublic: (job, world) => currentJob(job, world.now),
+  toPublic: (job, world) => withCurrentFigures(job, world.now),
   insert(tx, record, { settings }) {
     requireSound(tx, record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
@@ -213,7 +213,7 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
       const fails_after = failsAfter(tx, after, { length, settings });
       return startJob(tx, { ...after, start_time }, { ...toCourse(before), length, fails_after });
     }
-    const job = before.status === "running" ? endAs(tx, before, after) : tx.put(connectorJobs, after);
+    const job = before.status === "running" ? endByStatus(tx, before, after) : tx.put(connectorJobs, after);
     if (!silent && job.status !== before.status) emitOutcome(tx, job);
     return job;
   },
@@ -255,7 +255,7 @@ function toCourse({ due, fails_at, start_time, bytes_total, rows_total }: Connec
 }
 
 /** Ends a running job now, with the figures that the call changes. */
-function endAs(tx: Transaction, before: ConnectorJob, after: ConnectorJob): ConnectorJob {
+function endByStatus(tx: Transaction, before: ConnectorJob, after: ConnectorJob): ConnectorJob {
   const { status, bytes_synced, rows_synced, duration } = after as ConnectorJob & { status: JobOutcome };
   const own = {
     ...(bytes_synced !== before.bytes_synced && { bytes_synced }),

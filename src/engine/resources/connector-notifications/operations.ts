@@ -11,8 +11,8 @@ import {
   callWebhook,
   connectorNotificationRules,
   findConfig,
-  mail,
   notifyOfEvents,
+  sendNotificationEmail,
   toNotice,
   toStoredRules,
 } from "./rules.ts";
@@ -111,7 +111,11 @@ export const testNotification = operation({
     const { notification_type } = body;
     if (notification_type === "email") {
       const to = findFirstAddress(world, organization_id, "email") ?? findCaller(call).email;
-      mail(world, to, toNotice({ event: TEST_EVENT, organization_id, data: testData("email") }, world));
+      sendNotificationEmail(
+        world,
+        to,
+        toNotice({ event: TEST_EVENT, organization_id, data: testData("email") }, world),
+      );
     }
     const success = status_code === null || (status_code >= 200 && status_code < 300);
     const delivered_at = success ? world.iso(world.now) : null;

@@ -60,7 +60,7 @@ export const notifyOfEvents: EventListener = (tx, events) => {
       if (!(names as readonly string[]).includes(emitted.event)) continue;
       const notice = toNotice(emitted, tx);
       if (type === "webhook") calls.push({ url: url!, notice });
-      else mail(tx, email!, notice);
+      else sendNotificationEmail(tx, email!, notice);
     }
   }
   if (calls.length === 0) return undefined;
@@ -92,7 +92,11 @@ export async function callWebhook(
   return response_code;
 }
 
-export function mail(tx: Transaction, to: string, { event, organization_id, data, timestamp }: Notice): void {
+export function sendNotificationEmail(
+  tx: Transaction,
+  to: string,
+  { event, organization_id, data, timestamp }: Notice,
+): void {
   const organization = tx.get(organizations, organization_id)?.name ?? organization_id;
   const facts = Object.entries(data).map(
     ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,

@@ -62,7 +62,7 @@ export const departmentsFixture: FixtureReader = {
   },
   generate: { departments: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   check(fixture, report) {
-    const entries = departmentEntries(fixture);
+    const entries = readDepartmentEntries(fixture);
     const known = new Map(entries.map(({ entry }) => [entry.id, entry]));
     const withoutCycle = new Set<string>();
     for (const { entry, path } of entries) {
@@ -76,7 +76,7 @@ export const departmentsFixture: FixtureReader = {
   },
   seed(fixture, base) {
     base.fill(departments, () => {
-      const entries = departmentEntries(fixture).map(({ entry }) => entry);
+      const entries = readDepartmentEntries(fixture).map(({ entry }) => entry);
       const records = new Map<string, Department>();
       const known = new Map(entries.map((entry) => [entry.id, entry]));
       for (const entry of entries) {
@@ -95,7 +95,7 @@ export const departmentsFixture: FixtureReader = {
 };
 
 /** Lists the departments that the fixture names, with their paths in the document. */
-export function departmentEntries(fixture: FixtureData): { entry: Entry; path: (string | number)[] }[] {
+export function readDepartmentEntries(fixture: FixtureData): { entry: Entry; path: (string | number)[] }[] {
   const [first] = (fixture["organizations"] ?? []) as { id: string }[];
   return Object.entries({ departments: first?.id, ...SHORTHANDS }).flatMap(([key, organization_id]) =>
     readEntries(fixture, key, record).map((entry, position) => ({

@@ -1,7 +1,7 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
 import { inventFilename } from "../../contract/invent.ts";
-import { toExtension, toMediaType, typeOfName, UNKNOWN_TYPE } from "../../contract/media-types.ts";
+import { guessType, toExtension, toMediaType, UNKNOWN_TYPE } from "../../contract/media-types.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { FileObject, files, storagePath } from "./schema.ts";
 
@@ -11,7 +11,7 @@ const EXTENSIONS = [".pdf", ".pdf", ".pdf", ".md", ".md", ".txt", ".csv", ".json
 /** The type by which a file is processed: that of its name if its own says nothing (G34). */
 export function findEffectiveType({ mime_type, filename }: { mime_type: string; filename: string }): string {
   const type = toMediaType(mime_type);
-  return type === UNKNOWN_TYPE ? typeOfName(filename) : type;
+  return type === UNKNOWN_TYPE ? guessType(filename) : type;
 }
 
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
     id: fields.id ?? context.newId("file_"),
     object: "file",
     filename,
-    mime_type: fields.mime_type ?? typeOfName(filename),
+    mime_type: fields.mime_type ?? guessType(filename),
     file_size: fields.file_size ?? random.int(2_000, 900_000),
     organization_id,
     status: "uploaded",

@@ -9,7 +9,7 @@ export function isPicture(file: FileObject): boolean {
 }
 
 /** The uploaded picture (G35); a file without bytes has one that follows from the seed. */
-export function pictureIn(file: FileObject, world: Transaction): Picture | undefined {
+export function findPicture(file: FileObject, world: Transaction): Picture | undefined {
   const examined = world.get(fileTexts, file.id);
   if (examined !== undefined) return examined.picture;
   const random = new Random(world.seed, "picture", file.id);
@@ -50,7 +50,7 @@ export async function describePicture(bytes: Uint8Array): Promise<Picture | unde
 function listDominantColours(pixels: Uint8Array): string[] {
   const counts = new Map<string, number>();
   for (let i = 0; i < pixels.length; i += 3) {
-    const name = colourName(pixels[i]!, pixels[i + 1]!, pixels[i + 2]!);
+    const name = nameColour(pixels[i]!, pixels[i + 1]!, pixels[i + 2]!);
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   const total = pixels.length / 3;
@@ -76,7 +76,7 @@ const HUES: readonly (readonly [number, string])[] = [
 const GREY_BELOW = 0.14;
 
 /** The common name of a colour, from three bytes. */
-function colourName(red: number, green: number, blue: number): string {
+function nameColour(red: number, green: number, blue: number): string {
   const most = Math.max(red, green, blue);
   const least = Math.min(red, green, blue);
   const light = (most + least) / 510;
@@ -85,13 +85,13 @@ function colourName(red: number, green: number, blue: number): string {
   if (light > 0.93) return "white";
   const saturation = chroma / (1 - Math.abs(2 * light - 1));
   if (saturation < GREY_BELOW || chroma < 0.07) return "grey";
-  const hue = hueAngle(red, green, blue, most - least);
+  const hue = calculateHue(red, green, blue, most - least);
   const name = HUES.find(([end]) => hue < end)![1];
   if (name === "orange" && light < 0.42) return "brown";
   return name;
 }
 
-function hueAngle(red: number, green: number, blue: number, span: number): number {
+function calculateHue(red: number, green: number, blue: number, span: number): number {
   const most = Math.max(red, green, blue);
   if (most === red) return (60 * ((green - blue) / span) + 360) % 360;
   if (most === green) return 60 * ((blue - red) / span) + 120;

@@ -3,7 +3,7 @@ import { aboutRecords, emit, event } from "../../contract/event.ts";
 import { toMediaType } from "../../contract/media-types.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 import type { StateRules } from "../../contract/resource.ts";
-import { type Transaction, type WorldReader, writesTo } from "../../state/transaction.ts";
+import { listWrites, type Transaction, type WorldReader } from "../../state/transaction.ts";
 import type { Commit } from "../../state/world-parts.ts";
 import { makeFile } from "./fixtures.ts";
 import {
@@ -150,8 +150,8 @@ export function expireUpload(tx: Transaction, { subject }: { subject: string }):
  * Lists the uploads whose bytes a commit made useless: cancelled, expired, or registered (a file object has its
  * text, and no endpoint returns its bytes).
  */
-export function uploadsToRelease({ written }: Pick<Commit, "written">): string[] {
-  return writesTo(uploads, written).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
+export function listUploadsToRelease({ written }: Pick<Commit, "written">): string[] {
+  return listWrites(uploads, written).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
 }
 
 /** Restarts those of the uploads that still need their lost bytes, and returns their ids (interfaces 10). */

@@ -143,7 +143,7 @@ export const putUpload = operation({
       const missing = upload.file_size - bytes.size(upload.id);
       bytes.requireRoom(Math.min(missing, Number(headers["content-length"] ?? 0)));
       const outcome = await bytes.write(upload.id, stream, { start, end });
-      if (outcome === "excess") throw excess(headers["content-range"], upload.file_size);
+      if (outcome === "excess") throw excessError(headers["content-range"], upload.file_size);
     }
   },
   handle({ world }, upload, { received, is_probe, crc32c }) {
@@ -252,18 +252,18 @@ function readPlacement(headers: Readonly<Record<string, string | undefined>>, fi
   const match = RANGE.exec(text);
   const total = probe?.[1] ?? match?.[3];
   if (total === undefined)
-    throw badRange(text, wasRepeated(text) ? "was sent twice" : "is not a range of the resumable protocol");
+    throw rangeError(text, wasRepeated(text) ? "was sent twice" : "is not a range of the resumable protocol");
   if (total !== "*" && Number(total) !== file_size) {
-    throw badRange(text, `names a total of ${total} bytes; ${file_size} were announced`);
+    throw rangeError(text, `names a total of ${total} bytes; ${file_size} were announced`);
   }
   if (match === null) return { kind: "probe" };
   const [, first, last] = match as unknown as [string, string, string];
   const start = Number(first);
   if (last === "*") return requireWithin({ start, end: file_size, length, file_size, text });
   const end = Number(last) + 1;
-  if (end <= start) throw badRange(text, "ends before it begins");
+  if (end <= start) throw rangeError(text, "ends before it begins");
   if (length !== undefined && length !== end - start) {
-    throw badRange(text, `covers ${end - start} bytes, but the body has ${length}`);
+    throw rangeError(text, `covers ${end - start} bytes, but the body has ${length}`);
   }
   return requireWithin({ start, end, length, file_size, text });
 }
@@ -276,17 +276,17 @@ function requireWithin(place: {
   text?: string;
 }): Placement {
   const { start, end, length, file_size, text } = place;
-  if (end > file_size || start + (length ?? 0) > file_size) throw excess(text, file_size);
+  if (end > file_size || start + (length ?? 0) > file_size) throw excessError(text, file_size);
   return { kind: "bytes", start, end };
 }
 
 /** The error for more bytes than announced. */
-function excess(text: string | undefined, file_size: number): Error {
+function excessError(text: string | undefined, file_size: number): Error {
   return text === undefined
     ? invalidInput("file_size", file_size, `the body is longer than the ${file_size} bytes announced`)
-    : badRange(text, `goes beyond the ${file_size} bytes announced`);
+    : rangeError(text, `goes beyond the ${file_size} bytes announced`);
 }
 
-function badRange(text: string, problem: string): Error {
+function rangeError(text: string, problem: string): Error {
   return invalidInput("Content-Range", text, `Content-Range ${problem}`);
 }

@@ -42,7 +42,7 @@ const MEGAPIXEL = 1_000_000;
 /** The largest side of a JPEG, which has sixteen bits for it. */
 const MAX_SIDE = 65_500;
 
-const limit = ({ upload_limit_mb }: Settings) => Math.floor(upload_limit_mb * 1024 * 1024);
+const getLimitBytes = ({ upload_limit_mb }: Settings) => Math.floor(upload_limit_mb * 1024 * 1024);
 
 export const uncropImage = operation({
   id: "images.uncrop",
@@ -61,10 +61,10 @@ export const uncropImage = operation({
       // Clients that do not know the type of a file send octet-stream; its bytes decide.
       image_file: {
         required: true,
-        limit,
+        limit: getLimitBytes,
         types: ["image/png", "image/jpeg", "image/webp", "application/octet-stream"],
       },
-      mask_file: { required: false, limit, types: ["image/png", "application/octet-stream"] },
+      mask_file: { required: false, limit: getLimitBytes, types: ["image/png", "application/octet-stream"] },
     },
   },
   errors: MEMBER_ERRORS,
@@ -113,7 +113,7 @@ function requireOwnFields({ body, files }: UncropCall): void {
 /** A JPEG with a mirrored border whose tint follows from the seed. */
 async function extendImage({ body, files, world }: UncropCall, signal: AbortSignal): Promise<GeneratedImage> {
   const image = await inspectImage(files["image_file"]!, { field: "image_file", formats: IMAGE_FORMATS });
-  const border = borderFor(body, image);
+  const border = planBorder(body, image);
   // Without a seed each call gives another tint, and the same one again after a reset.
   const seed = body.seed ?? world.random("images.uncrop").uint32();
   signal.throwIfAborted();
@@ -151,7 +151,7 @@ async function fillImage({ body, files }: UncropCall, signal: AbortSignal): Prom
 }
 
 /** @throws ApiError INVALID_INPUT naming the largest side if the image would become too large (G26) */
-function borderFor(body: UncropFields, { width, height, file }: InspectedImage): Border {
+function planBorder(body: UncropFields, { width, height, file }: InspectedImage): Border {
   const [left, right, top, bottom] = SIDES.map((side) => body[side] ?? 0) as [number, number, number, number];
   const after = { width: width + left + right, height: height + top + bottom };
   const hasTooMany = after.width * after.height > MAX_IMAGE_PIXELS;

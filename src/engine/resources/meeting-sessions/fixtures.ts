@@ -11,9 +11,9 @@ import { findFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { milliseconds } from "../transcriptions/rules.ts";
+import { toMilliseconds } from "../transcriptions/rules.ts";
 import { findLastEnd, finishRecording, listSpeakers, toArrival } from "./rules.ts";
-import { estimateSeconds, meetingLines, SPEAKERS, THEMES, type Theme } from "./sample-text.ts";
+import { drawMeetingLines, estimateSeconds, SPEAKERS, THEMES, type Theme } from "./sample-text.ts";
 import {
   type MeetingLog,
   type MeetingRecording,
@@ -55,7 +55,7 @@ export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   const text = fields.text ?? pickNextLine(world, session_id, random);
   const start_time = fields.start_time ?? findNextStart({ ...fields, text, session_id }, world, random);
   const end_time =
-    fields.end_time ?? Math.max(start_time, milliseconds(start_time + estimateSeconds(text, random)));
+    fields.end_time ?? Math.max(start_time, toMilliseconds(start_time + estimateSeconds(text, random)));
   return {
     transcript_id: fields.transcript_id ?? context.newId("mbtrans_"),
     session_id,
@@ -72,7 +72,7 @@ function pickNextLine(world: RecordLookup, session_id: string, random: Random): 
   const title = world.get(meetingSessions, session_id)?.title ?? "";
   const theme = THEMES.find(({ titles }) => titles.includes(title)) ?? random.pick(THEMES);
   const position = world.index(meetingTranscripts, "by_session", session_id).size;
-  return meetingLines(theme, position + 2, { random, ended: true })[position]!;
+  return drawMeetingLines(theme, position + 2, { random, ended: true })[position]!;
 }
 
 /** A start after the last entry, or before the end if only the end is given. */
@@ -81,8 +81,8 @@ function findNextStart(
   world: RecordLookup,
   random: Random,
 ): number {
-  if (end_time !== undefined) return milliseconds(Math.max(0, end_time - estimateSeconds(text, random)));
-  return milliseconds(findLastEnd(world, session_id) + random.int(300, 1800) / 1000);
+  if (end_time !== undefined) return toMilliseconds(Math.max(0, end_time - estimateSeconds(text, random)));
+  return toMilliseconds(findLastEnd(world, session_id) + random.int(300, 1800) / 1000);
 }
 
 export const makeLog: Factory<MeetingLog> = (fields, context) => ({
@@ -202,11 +202,11 @@ function generateTranscripts(
   const { random } = context;
   const { listed, count } = readListed(entry.transcript_entries, DEFAULT_ENTRIES);
   const speakers = entry.speakers ?? random.sample(SPEAKERS, 3);
-  const lines = meetingLines(theme, count, { random, ended: entry.status !== "running" });
+  const lines = drawMeetingLines(theme, count, { random, ended: entry.status !== "running" });
   let clock = 0;
   return lines.map((text, position) => {
     const fields = spokenRecord.toFields(listed[position] ?? {}, base);
-    const start_time = fields.start_time ?? milliseconds(clock + random.int(400, 9000) / 1000);
+    const start_time = fields.start_time ?? toMilliseconds(clock + random.int(400, 9000) / 1000);
     const end_time = fields.end_time === undefined ? undefined : Math.max(start_time, fields.end_time);
     const speaker = speakers[position % speakers.length]!;
     const defaults = { text, speaker, language_code: entry.language_code ?? "en" };

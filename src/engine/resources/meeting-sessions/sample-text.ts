@@ -95,7 +95,7 @@ export const THEMES: readonly Theme[] = [
 export const SPEAKERS = ["Amara", "Bruno", "Chiara", "Dmitri", "Elif", "Farid", "Greta", "Hugo"] as const;
 
 /** `count` lines of a meeting; a running meeting has no closing line. */
-export function meetingLines(
+export function drawMeetingLines(
   theme: Theme,
   count: number,
   { random, ended }: { random: Random; ended: boolean },

@@ -4,8 +4,8 @@ import type { Call } from "../../contract/operation.ts";
 import { raiseToRefusal } from "../../contract/refusals.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { sleep } from "../../webhooks/attempt.ts";
-import { organizations, requestsPerMinute } from "../organizations/schema.ts";
-import { spendingFigures } from "../usage/spending.ts";
+import { getRequestsPerMinute, organizations } from "../organizations/schema.ts";
+import { listSpendingFigures } from "../usage/spending.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
 
 /** The parts of a request that reply rules match. */
@@ -68,11 +68,11 @@ const DETAILS: Partial<
   RESOURCE_NOT_FOUND: ({ file_ids: [file_id = null] }) => ({ file_id }),
   INVALID_INPUT: ({ model }) => ({ field: "model", value: model }),
   RATE_LIMIT_EXCEEDED: (_, { world, principal }) => ({
-    limit: requestsPerMinute(world.get(organizations, principal.organization_id)!),
+    limit: getRequestsPerMinute(world.get(organizations, principal.organization_id)!),
     window_seconds: 60,
     retry_after_seconds: 60 - (Math.floor(world.absolute(world.now) / 1000) % 60),
   }),
   SPENDING_LIMIT_EXCEEDED: (_, { world, principal }) => ({
-    ...raiseToRefusal(spendingFigures(world, principal)),
+    ...raiseToRefusal(listSpendingFigures(world, principal)),
   }),
 };

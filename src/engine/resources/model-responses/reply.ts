@@ -1,7 +1,7 @@
 import { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { type Passage, quoteFile } from "../files/passages.ts";
-import { isPicture, pictureIn } from "../files/pictures.ts";
+import { findPicture, isPicture } from "../files/pictures.ts";
 import { files, type Picture } from "../files/schema.ts";
 import type { Conversation, Turn } from "./rules.ts";
 
@@ -59,7 +59,7 @@ export async function findQuotes(
 export function findPictures(world: Transaction, file_ids: readonly string[]): AttachedPicture[] {
   return file_ids.flatMap((id) => {
     const file = world.get(files, id);
-    return file && isPicture(file) ? [{ filename: file.filename, picture: pictureIn(file, world) }] : [];
+    return file && isPicture(file) ? [{ filename: file.filename, picture: findPicture(file, world) }] : [];
   });
 }
 

@@ -1,4 +1,4 @@
-import { utf8Length } from "../../bytes.ts";
+import { countUtf8Bytes } from "../../bytes.ts";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import type { Principal } from "../../contract/operation.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
@@ -51,7 +51,7 @@ export function readConversation(inputs: readonly InputMessage[]): Conversation 
 /** A token is four bytes of UTF-8; the last one may be shorter (G20). */
 export function countTokens(texts: readonly string[]): number {
   let bytes = 0;
-  for (const text of texts) bytes += utf8Length(text);
+  for (const text of texts) bytes += countUtf8Bytes(text);
   return Math.ceil(bytes / 4);
 }
 
@@ -98,13 +98,13 @@ export function requireVisionModel(
   hasVision: boolean,
 ): void {
   if (hasVision) return;
-  for (const { field, file_id } of attachmentsIn(inputs)) {
+  for (const { field, file_id } of findAttachments(inputs)) {
     const file = world.get(files, file_id);
     if (file && isPicture(file)) throw invalidInput(field, file_id, "this model takes no images");
   }
 }
 
-function* attachmentsIn(inputs: readonly InputMessage[]): Iterable<{ field: string; file_id: string }> {
+function* findAttachments(inputs: readonly InputMessage[]): Iterable<{ field: string; file_id: string }> {
   for (const [i, { content, files: attached }] of inputs.entries()) {
     for (const [j, block] of (Array.isArray(content) ? content : []).entries()) {
       if (block.type === "file")

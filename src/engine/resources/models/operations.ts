@@ -17,7 +17,7 @@ import { type Model, ModelBody, models, renderModel } from "./schema.ts";
 const listing = { models: Type.Array(ModelBody), total_count: Type.Integer() };
 
 /** All models are available to all organizations (G21). */
-function activeModels(world: WorldReader) {
+function listActiveModels(world: WorldReader) {
   const active = world.index(models, "active", "");
   return { models: Array.from(active, renderModel), total_count: active.size };
 }
@@ -57,7 +57,7 @@ export const listOrganizationModels = operation({
         reason: explainRefusal(call, organization_id),
       });
   },
-  handle: ({ params: { organization_id }, world }) => ({ organization_id, ...activeModels(world) }),
+  handle: ({ params: { organization_id }, world }) => ({ organization_id, ...listActiveModels(world) }),
 });
 
 export const listModels = operation({
@@ -72,7 +72,7 @@ export const listModels = operation({
   errors: CURRENT_MEMBER_ERRORS,
   success: { status: 200, schema: Type.Object(listing) },
   access: requireCurrentMember,
-  handle: ({ world }) => activeModels(world),
+  handle: ({ world }) => listActiveModels(world),
 });
 
 export const listModelsV2 = operation({
@@ -99,7 +99,7 @@ export const listModelsV2 = operation({
     }
     requireCurrentMember(call);
   },
-  handle: ({ world }) => activeModels(world),
+  handle: ({ world }) => listActiveModels(world),
 });
 
 const modelState: StateRules<Model> = {

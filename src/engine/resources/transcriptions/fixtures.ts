@@ -10,7 +10,7 @@ import {
 import { findFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { milliseconds, pauseSeconds, transcribingMs } from "./rules.ts";
+import { pauseSeconds, toMilliseconds, transcribingMs } from "./rules.ts";
 import { estimateSeconds, FILENAMES, interviewSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
 
@@ -61,7 +61,7 @@ export const makeSentence: Factory<Sentence> = (fields, context) => {
     transcription_id,
     text,
     start,
-    end: fields.end ?? milliseconds(start + estimateSeconds(text, random)),
+    end: fields.end ?? toMilliseconds(start + estimateSeconds(text, random)),
   };
 };
 
@@ -76,9 +76,9 @@ function findNextStart(
   { transcription_id, text, end }: Pick<Sentence, "transcription_id" | "text"> & { end?: number },
   { random, world }: FactoryContext,
 ): number {
-  if (end !== undefined) return milliseconds(Math.max(0, end - estimateSeconds(text, random)));
+  if (end !== undefined) return toMilliseconds(Math.max(0, end - estimateSeconds(text, random)));
   const last = world.index(sentences, "by_transcription", transcription_id).last();
-  return milliseconds((last?.end ?? 0) + random.int(150, 900) / 1000);
+  return toMilliseconds((last?.end ?? 0) + random.int(150, 900) / 1000);
 }
 
 const DEFAULT_SENTENCES = 12;
@@ -132,7 +132,7 @@ function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTransc
   const fields = record.toFields(entry, base);
   // Without sentences the length of the audio is unknown.
   const spokenLength =
-    spoken.length === 0 && fields.status === "processing" ? undefined : milliseconds(length + pause);
+    spoken.length === 0 && fields.status === "processing" ? undefined : toMilliseconds(length + pause);
   const duration = fields.audio_duration_seconds ?? spokenLength;
   const audio_duration_seconds = duration === undefined ? undefined : Math.max(length, duration);
   return { transcription: makeTranscription({ ...fields, audio_duration_seconds }, context), spoken };
@@ -152,8 +152,8 @@ function generateSentences(
     const fields = spoken ? sentenceRecord.toFields(spoken, base) : {};
     const text = fields.text ?? interviewSentence(position, options);
     const pause = pauseSeconds(random);
-    const start = fields.start ?? milliseconds(clock + pause);
-    const end = Math.max(start, fields.end ?? milliseconds(start + estimateSeconds(text, random)));
+    const start = fields.start ?? toMilliseconds(clock + pause);
+    const end = Math.max(start, fields.end ?? toMilliseconds(start + estimateSeconds(text, random)));
     clock = end;
     return makeSentence({ transcription_id: entry.id, text, start, end }, context);
   });

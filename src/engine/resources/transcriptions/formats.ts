@@ -122,7 +122,7 @@ function isCurrent(
 ): boolean {
   const tags = conditions["if-none-match"];
   if (tags !== undefined) return matches(tags, validators["ETag"]!.replace("W/", ""));
-  const since = httpDate(conditions["if-modified-since"]);
+  const since = formatHttpDate(conditions["if-modified-since"]);
   return since !== undefined && Date.parse(validators["Last-Modified"]!) <= since;
 }
 
@@ -130,7 +130,7 @@ const HTTP_DATE =
   /^[A-Z][a-z]{2,8}(?:, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} | [A-Z][a-z]{2} [ \d]\d )\d{2}:\d{2}:\d{2} (?:GMT|\d{4})$/;
 
 /** Milliseconds since 1970; undefined for an invalid HTTP date, which is ignored (RFC 9110, 13.1.3). */
-function httpDate(text: string | undefined): number | undefined {
+function formatHttpDate(text: string | undefined): number | undefined {
   if (text === undefined || !HTTP_DATE.test(text)) return undefined;
   const date = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
   return Number.isNaN(date) ? undefined : date;
@@ -181,7 +181,7 @@ export interface Page {
 const MAX_PAGE = 1000;
 
 /** Links to the next and the previous page, if there is one; all pages together have each sentence once. */
-export function pageLinks(base: string, { offset, limit, total }: Page) {
+export function buildPageLinks(base: string, { offset, limit, total }: Page) {
   const end = limit === undefined ? total : offset + limit;
   const links: { next?: Action; previous?: Action } = {};
   if (end < total) links.next = link(`${base}/sentences?limit=${limit}&offset=${end}`);

@@ -10,10 +10,10 @@ import { type Caller, isMember } from "../organizations/access.ts";
 import { makeSentence, makeTranscription, transcriptionsFixture } from "./fixtures.ts";
 import {
   Actions,
+  buildPageLinks,
   cacheHeaders,
   listSiblingLinks,
   type Page,
-  pageLinks,
   replyUnlessCurrent,
   toParagraphs,
   toSrt,
@@ -48,7 +48,7 @@ const Metadata = Type.Object(
   { $id: "TranscriptionMetadata" },
 );
 
-const envelope = <const N extends string>(name: N) =>
+const envelopeSchema = <const N extends string>(name: N) =>
   Type.Object({
     success: Type.Literal(true),
     data: Type.Object({
@@ -91,7 +91,7 @@ export const listSentences = operation({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, "x-page": true })),
     offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
   }),
-  success: [{ status: 200, schema: envelope("sentences"), headers: HEADERS }, NOT_MODIFIED],
+  success: [{ status: 200, schema: envelopeSchema("sentences"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
     const { limit, offset = 0 } = call.query;
     const all = requireSentences(call.world, transcription);
@@ -107,15 +107,15 @@ export const listParagraphs = operation({
   section: "G17",
   path: `${BASE}/paragraphs`,
   summary: "List the paragraphs of a transcription",
-  success: [{ status: 200, schema: envelope("paragraphs"), headers: HEADERS }, NOT_MODIFIED],
+  success: [{ status: 200, schema: envelopeSchema("paragraphs"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
     const content = toParagraphs(requireSentences(call.world, transcription));
     return wrap(call, transcription, { name: "paragraphs", content });
   },
 });
 
-export const exportSrt = subtitles("srt", { title: "SRT", type: "text/plain", write: toSrt });
-export const exportVtt = subtitles("vtt", { title: "WebVTT", type: "text/vtt", write: toVtt });
+export const exportSrt = subtitlesOperation("srt", { title: "SRT", type: "text/plain", write: toSrt });
+export const exportVtt = subtitlesOperation("vtt", { title: "WebVTT", type: "text/vtt", write: toVtt });
 
 interface Format {
   title: string;
@@ -123,7 +123,7 @@ interface Format {
   write: (cues: Iterable<TimedText>) => string;
 }
 
-function subtitles(extension: "srt" | "vtt", { title, type, write }: Format) {
+function subtitlesOperation(extension: "srt" | "vtt", { title, type, write }: Format) {
   return operation({
     ...declared,
     id: `transcriptions.export_${extension}`,
@@ -189,7 +189,7 @@ function wrap(
     total_count: page?.total ?? content.length,
     returned_count: content.length,
   };
-  const actions = { ...listSiblingLinks(base), ...(page && pageLinks(base, page)) };
+  const actions = { ...listSiblingLinks(base), ...(page && buildPageLinks(base, page)) };
   const part = { content: JSON.stringify([page ?? null, data]), isWhole: false };
   const validators = cacheHeaders(transcription, part, world);
   return replyUnlessCurrent(headers, validators, { success: true, data, metadata, actions });

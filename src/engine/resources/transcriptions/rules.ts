@@ -37,8 +37,8 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
   const invented: Sentence[] = [];
   for (let clock = 0; invented.length < MAX_INVENTED; ) {
     const text = interviewSentence(invented.length, { random, pii_redaction });
-    const start = milliseconds(clock + pauseSeconds(random));
-    const end = milliseconds(start + estimateSeconds(text, random));
+    const start = toMilliseconds(clock + pauseSeconds(random));
+    const end = toMilliseconds(start + estimateSeconds(text, random));
     const isTooLong = end > audio_duration_seconds;
     // Even a very short audio has a sentence.
     if (isTooLong && (invented.length > 0 || audio_duration_seconds === 0)) break;
@@ -55,7 +55,7 @@ export function pauseSeconds(random: Random): number {
 }
 
 /** Rounds seconds to the millisecond. */
-export function milliseconds(seconds: number): number {
+export function toMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }
 

@@ -7,7 +7,7 @@ import { apiKeys } from "../api-keys/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 import { toMicro } from "./rules.ts";
-import { emptyUsage, type Usage, UsageRecord, usage, usageId } from "./schema.ts";
+import { createEmptyUsage, type Usage, UsageRecord, usage, usageId } from "./schema.ts";
 
 /** A row without limits or spending, for the organization or key in its id or fields. */
 export const makeUsage: Factory<Usage> = (fields, { world }) => {
@@ -19,7 +19,7 @@ export const makeUsage: Factory<Usage> = (fields, { world }) => {
       : { organization_id: named, api_key_id: fields.api_key_id === undefined ? key : fields.api_key_id };
   const name = api_key_id === null ? undefined : world.get(apiKeys, api_key_id)?.name;
   return {
-    ...emptyUsage(organization_id, api_key_id),
+    ...createEmptyUsage(organization_id, api_key_id),
     ...(name !== undefined && { api_key_name: name }),
     ...fields,
   };

@@ -10,14 +10,14 @@ import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { makeUsage, usageFixture } from "./fixtures.ts";
 import {
-  currentMonth,
   findUsage,
   fromMicro,
+  getCurrentMonth,
   getSpentIn,
-  limitFigures,
   monthText,
   parseMonth,
   pickWorse,
+  renderLimitFigures,
   toCalendar,
   toMicro,
   toMonth,
@@ -47,9 +47,9 @@ export const retrieveUsageLimits = operation({
   success: { status: 200, schema: UsageLimits },
   access: (call) => requireMember(call, call.params.org_id),
   handle({ params: { org_id }, query, world }) {
-    const current = currentMonth(world);
+    const current = getCurrentMonth(world);
     const month = readMonth(world, current, query);
-    return usageLimits(world, org_id, month > current ? undefined : month);
+    return renderUsageLimits(world, org_id, month > current ? undefined : month);
   },
 });
 
@@ -61,10 +61,10 @@ function readMonth(world: WorldReader, current: number, query: { year?: number; 
 }
 
 /** G33; `month` undefined: a future month without spending. */
-function usageLimits(world: WorldReader, organization_id: string, month: number | undefined) {
+function renderUsageLimits(world: WorldReader, organization_id: string, month: number | undefined) {
   const spent = (row: Usage) => (month === undefined ? 0 : getSpentIn(row, month));
   const own = findUsage(world, organization_id, null);
-  const organization_limits = limitFigures(spent(own), own.monthly_limit);
+  const organization_limits = renderLimitFigures(spent(own), own.monthly_limit);
   const api_key_limits = [];
   const summary = {
     total_keys: 0,
@@ -76,7 +76,7 @@ function usageLimits(world: WorldReader, organization_id: string, month: number 
   for (const row of world.index(usage, "keys_of", organization_id)) {
     const ofKey = spent(row);
     ofKeys += ofKey;
-    const figures = keyFigures(world, row, ofKey);
+    const figures = renderKeyFigures(world, row, ofKey);
     if (figures.monthly_limit === null && ofKey === 0) continue;
     api_key_limits.push(figures);
     summary.total_keys += 1;
@@ -84,17 +84,18 @@ function usageLimits(world: WorldReader, organization_id: string, month: number 
     if (figures.status === "exceeded") summary.keys_exceeded += 1;
     summary.overall_status = pickWorse(summary.overall_status, figures.status);
   }
-  const api_limits = own.api_monthly_limit === null ? null : limitFigures(ofKeys, own.api_monthly_limit);
+  const api_limits =
+    own.api_monthly_limit === null ? null : renderLimitFigures(ofKeys, own.api_monthly_limit);
   if (api_limits !== null) summary.overall_status = pickWorse(summary.overall_status, api_limits.status);
   return { organization_limits, api_limits, api_key_limits, summary };
 }
 
-function keyFigures(world: WorldReader, row: Usage, spentMicro: number) {
+function renderKeyFigures(world: WorldReader, row: Usage, spentMicro: number) {
   const api_key_id = row.api_key_id!;
   const key = world.get(apiKeys, api_key_id);
   const api_key_name = key?.name ?? row.api_key_name ?? api_key_id;
   // The spending of a deleted key remains; its limit does not.
-  const figures = limitFigures(spentMicro, key ? row.monthly_limit : null);
+  const figures = renderLimitFigures(spentMicro, key ? row.monthly_limit : null);
   const { monthly_limit, current_usage, utilization_percentage, status } = figures;
   return { api_key_id, api_key_name, monthly_limit, current_usage, utilization_percentage, status };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limitFigures, pickWorse, toStatus } from "./rules.ts";
+import { pickWorse, renderLimitFigures, toStatus } from "./rules.ts";
 
 describe("the status of usage [3.6]", () => {
   it.each([
@@ -18,7 +18,7 @@ describe("the status of usage [3.6]", () => {
   });
 
   it("is decided before rounding [G33]", () => {
-    expect(limitFigures(79_999_999, 100)).toEqual({
+    expect(renderLimitFigures(79_999_999, 100)).toEqual({
       monthly_limit: 100,
       current_usage: 80,
       utilization_percentage: 80,
@@ -28,15 +28,15 @@ describe("the status of usage [3.6]", () => {
   });
 
   it("has a budget of 0 over the limit, and a limit of 0 is used up [G33]", () => {
-    expect(limitFigures(250_000_000, 100)).toMatchObject({
+    expect(renderLimitFigures(250_000_000, 100)).toMatchObject({
       remaining_budget: 0,
       utilization_percentage: 250,
     });
-    expect(limitFigures(0, 0)).toMatchObject({ remaining_budget: 0, utilization_percentage: 100 });
+    expect(renderLimitFigures(0, 0)).toMatchObject({ remaining_budget: 0, utilization_percentage: 100 });
   });
 
   it("has null figures without a limit [G33]", () => {
-    expect(limitFigures(7_126_000, null)).toEqual({
+    expect(renderLimitFigures(7_126_000, null)).toEqual({
       monthly_limit: null,
       current_usage: 7.13,
       utilization_percentage: null,

@@ -1,5 +1,5 @@
 import type { WorldReader } from "../../state/transaction.ts";
-import { emptyUsage, type Usage, type UsageStatus, usage, usageId } from "./schema.ts";
+import { createEmptyUsage, type Usage, type UsageStatus, usage, usageId } from "./schema.ts";
 
 /**
  * Amounts are stored in whole millionths of a franc, the precision of a single answer's cost (G20), so that a month of
@@ -29,8 +29,8 @@ export function roundInDetails(amount: number): number {
  * Spending is stored by month relative to the calendar month of the sandbox's origin (0; the one before it is -1),
  * because one fixture's records serve sandboxes that begin in any month.
  */
-export function currentMonth(world: WorldReader): number {
-  return monthIndex(world.absolute(world.now)) - getOriginIndex(world);
+export function getCurrentMonth(world: WorldReader): number {
+  return toMonthIndex(world.absolute(world.now)) - getOriginIndex(world);
 }
 
 /** @param month 1 to 12 */
@@ -45,7 +45,7 @@ export function toCalendar(world: WorldReader, month: number): { year: number; m
 }
 
 /** The instant at which a relative month begins. */
-export function monthStart(world: WorldReader, month: number): number {
+export function getMonthStart(world: WorldReader, month: number): number {
   const { year, month: ofYear } = toCalendar(world, month);
   // Not `Date.UTC(year, …)`, which moves years below 100 into the twentieth century.
   return world.relative(new Date(0).setUTCFullYear(year, ofYear - 1, 1));
@@ -63,16 +63,16 @@ export function parseMonth(world: WorldReader, text: string): number {
 }
 
 function getOriginIndex(world: WorldReader): number {
-  return monthIndex(world.absolute(0));
+  return toMonthIndex(world.absolute(0));
 }
 
-function monthIndex(epochMilliseconds: number): number {
+function toMonthIndex(epochMilliseconds: number): number {
   const date = new Date(epochMilliseconds);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
 /** Share of the limit that is spent: 1 at the limit. A limit of 0 is reached from the start. */
-export function utilization(spentMicro: number, limit: number): number {
+export function calculateUtilization(spentMicro: number, limit: number): number {
   const limitMicro = toMicro(limit);
   return limitMicro === 0 ? 1 : spentMicro / limitMicro;
 }
@@ -80,7 +80,7 @@ export function utilization(spentMicro: number, limit: number): number {
 /** Section 3.6, classified before rounding (G33). */
 export function toStatus(spentMicro: number, limit: number | null): UsageStatus {
   if (limit === null) return "no_limit";
-  const share = utilization(spentMicro, limit);
+  const share = calculateUtilization(spentMicro, limit);
   return share >= 1 ? "exceeded" : share >= 0.8 ? "warning" : "ok";
 }
 
@@ -92,12 +92,13 @@ export function pickWorse(a: UsageStatus, b: UsageStatus): UsageStatus {
 }
 
 /** Section 2.7, rounded for display. */
-export function limitFigures(spentMicro: number, limit: number | null) {
+export function renderLimitFigures(spentMicro: number, limit: number | null) {
   const spent = fromMicro(spentMicro);
   return {
     monthly_limit: limit === null ? null : roundAmount(limit),
     current_usage: roundAmount(spent),
-    utilization_percentage: limit === null ? null : roundAmount(utilization(spentMicro, limit) * 100),
+    utilization_percentage:
+      limit === null ? null : roundAmount(calculateUtilization(spentMicro, limit) * 100),
     remaining_budget: limit === null ? null : roundAmount(Math.max(0, limit - spent)),
     status: toStatus(spentMicro, limit),
   };
@@ -120,7 +121,9 @@ export function getSpentIn(row: Usage, month: number): number {
 }
 
 export function findUsage(world: WorldReader, organization_id: string, api_key_id: string | null): Usage {
-  return world.get(usage, usageId(organization_id, api_key_id)) ?? emptyUsage(organization_id, api_key_id);
+  return (
+    world.get(usage, usageId(organization_id, api_key_id)) ?? createEmptyUsage(organization_id, api_key_id)
+  );
 }
 
 /** Organization limit, total API-key limit, the key's own: in the order in which they are checked. */

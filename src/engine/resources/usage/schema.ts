@@ -45,7 +45,7 @@ export function usageId(organization_id: string, api_key_id: string | null): str
   return api_key_id === null ? organization_id : `${organization_id}:${api_key_id}`;
 }
 
-export function emptyUsage(organization_id: string, api_key_id: string | null): Usage {
+export function createEmptyUsage(organization_id: string, api_key_id: string | null): Usage {
   return {
     id: usageId(organization_id, api_key_id),
     organization_id,

@@ -9,16 +9,16 @@ import { organizations } from "../organizations/schema.ts";
 import {
   BUDGET_SCOPES,
   type Budget,
-  currentMonth,
+  calculateUtilization,
   findUsage,
   fromMicro,
+  getCurrentMonth,
   getSpentIn,
-  limitFigures,
   listBudgets,
+  renderLimitFigures,
   roundInDetails,
   toMicro,
   toStatus,
-  utilization,
 } from "./rules.ts";
 import { usage, usageId } from "./schema.ts";
 
@@ -37,7 +37,7 @@ type BudgetFigures = Static<typeof BudgetFigures>;
 /** A month's budget as usage events show it (G25). */
 export function toBudgetFigures(organization_id: string, budget: Budget): BudgetFigures {
   const { scope, api_key_id, limit, spentMicro } = budget;
-  const { monthly_limit, current_usage, utilization_percentage } = limitFigures(spentMicro, limit);
+  const { monthly_limit, current_usage, utilization_percentage } = renderLimitFigures(spentMicro, limit);
   return { organization_id, scope, api_key_id, monthly_limit, current_usage, utilization_percentage };
 }
 
@@ -48,7 +48,7 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
     const key = world.get(apiKeys, id);
     const organization_id = key?.current ?? world.get(organizations, id)?.id;
     if (organization_id === undefined) return undefined;
-    const all = listBudgets(world, { organization_id, api_key_id: key?.id ?? null }, currentMonth(world));
+    const all = listBudgets(world, { organization_id, api_key_id: key?.id ?? null }, getCurrentMonth(world));
     return toBudgetFigures(organization_id, key ? all.at(-1)! : all[0]!);
   },
   fields: BudgetFigures.properties,
@@ -117,13 +117,13 @@ export interface Spending {
 }
 
 /** The caller's budgets of this month, in the organization that the key acts in. */
-function callersBudgets(world: WorldReader, { organization_id, key_id }: Principal): Budget[] {
-  return listBudgets(world, { organization_id, api_key_id: key_id }, currentMonth(world));
+function listCallerBudgets(world: WorldReader, { organization_id, key_id }: Principal): Budget[] {
+  return listBudgets(world, { organization_id, api_key_id: key_id }, getCurrentMonth(world));
 }
 
 /** A caller's figures in section 8's hierarchy this month, in the order in which they are checked. */
-export function spendingFigures(world: WorldReader, caller: Principal): Spending[] {
-  return callersBudgets(world, caller).map(toSpending);
+export function listSpendingFigures(world: WorldReader, caller: Principal): Spending[] {
+  return listCallerBudgets(world, caller).map(toSpending);
 }
 
 /**
@@ -132,7 +132,7 @@ export function spendingFigures(world: WorldReader, caller: Principal): Spending
  * @throws ApiError SPENDING_LIMIT_EXCEEDED with `scope`, `monthly_limit` and `current_usage` in CHF
  */
 export function requireBudget(world: WorldReader, caller: Principal): void {
-  const spent = callersBudgets(world, caller).find(
+  const spent = listCallerBudgets(world, caller).find(
     ({ limit, spentMicro }) => toStatus(spentMicro, limit) === "exceeded",
   );
   if (spent) throw new ApiError("SPENDING_LIMIT_EXCEEDED", { details: { ...toSpending(spent) } });
@@ -149,7 +149,7 @@ export function recordSpending(
 ): void {
   const micro = toMicro(amount);
   if (micro === 0) return;
-  const month = currentMonth(tx);
+  const month = getCurrentMonth(tx);
   emitThresholdEvents(tx, { organization_id, api_key_id: key_id }, () => {
     for (const api_key_id of [null, key_id]) {
       const row = findUsage(tx, organization_id, api_key_id);
@@ -178,7 +178,7 @@ export function emitThresholdEvents<T>(
   place: { organization_id: string; api_key_id: string | null },
   change: () => T,
 ): T {
-  const month = currentMonth(tx);
+  const month = getCurrentMonth(tx);
   const before = listBudgets(tx, place, month);
   const result = change();
   const after = listBudgets(tx, place, month);
@@ -196,5 +196,5 @@ export function emitThresholdEvents<T>(
 }
 
 function isOver({ limit, spentMicro }: Budget, share: number): boolean {
-  return toStatus(spentMicro, limit) !== "no_limit" && utilization(spentMicro, limit!) >= share;
+  return toStatus(spentMicro, limit) !== "no_limit" && calculateUtilization(spentMicro, limit!) >= share;
 }

@@ -7,7 +7,14 @@ import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { files } from "../files/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
-import { findStepEnd, processingEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./rules.ts";
+import {
+  calculateProgress,
+  findStepEnd,
+  getProcessingEnd,
+  getStepEnd,
+  processingMs,
+  UNSUPPORTED,
+} from "./rules.ts";
 import { StoreFile, storeFileId, storeFiles, VectorStore, vectorStores } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
@@ -32,9 +39,9 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   const processing_ms = past && status !== "processing" ? PAST_PROCESSING_MS : processingMs(context.settings);
   const started_at = fields.started_at ?? pickStart(status, processing_ms, context);
   const processing = { started_at, processing_ms };
-  const ended = status === "failed" ? stepEnd(processing, "parsing") : started_at + processing_ms;
+  const ended = status === "failed" ? getStepEnd(processing, "parsing") : started_at + processing_ms;
   const completed_at = status === "processing" ? null : (fields.completed_at ?? (past ? ended : now));
-  const reached = progressAt(processing, completed_at ?? now);
+  const reached = calculateProgress(processing, completed_at ?? now);
   const progress_percent =
     status === "failed" ? (fields.progress_percent ?? reached.progress_percent) : reached.progress_percent;
   return {
@@ -133,7 +140,7 @@ export const vectorStoresFixture: FixtureReader = {
         if (entry.status !== "processing") continue;
         const file = generateFile(id, entry);
         // Processing that ended before the epoch goes through its steps in order too.
-        const since = processingEnd(file) > 0 ? 0 : file.started_at;
+        const since = getProcessingEnd(file) > 0 ? 0 : file.started_at;
         const due = findStepEnd(file, since);
         base.timer({ kind: "file.step", subject: file.file_id, key: file.id, due });
       }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { isReadable } from "../files/examine-file.ts";
-import { findStepEnd, progressAt } from "./rules.ts";
+import { calculateProgress, findStepEnd } from "./rules.ts";
 
 const minute = { started_at: 1000, processing_ms: 60_000 };
-const at = (seconds: number) => progressAt(minute, 1000 + seconds * 1000);
+const at = (seconds: number) => calculateProgress(minute, 1000 + seconds * 1000);
 
 describe("the processing of a file", () => {
   it.each([
@@ -23,7 +23,7 @@ describe("the processing of a file", () => {
 
   it("stays below 100 percent until it ends [3.1]", () => {
     expect(at(3600).progress_percent).toBe(99);
-    expect(progressAt({ started_at: 0, processing_ms: 0 }, 0).progress_percent).toBe(99);
+    expect(calculateProgress({ started_at: 0, processing_ms: 0 }, 0).progress_percent).toBe(99);
   });
 
   it("has steps that end when the next begins, for any duration [G11]", () => {
@@ -37,8 +37,8 @@ describe("the processing of a file", () => {
       }
       expect(ends.at(-1)).toBe(processing_ms - 5);
       for (const end of ends.slice(0, -1)) {
-        const before = progressAt(processing, end - 1).current_step;
-        expect(progressAt(processing, end).current_step).not.toBe(before);
+        const before = calculateProgress(processing, end - 1).current_step;
+        expect(calculateProgress(processing, end).current_step).not.toBe(before);
       }
     }
   });

@@ -38,7 +38,7 @@ export function processingMs({ processing_seconds }: Pick<Settings, "processing_
 }
 
 /** The progress of a file that is being processed: linear in the sandbox's time and below 100 (3.1). */
-export function progressAt({ started_at, processing_ms }: Processing, now: number) {
+export function calculateProgress({ started_at, processing_ms }: Processing, now: number) {
   const elapsed = Math.max(0, now - started_at);
   const whole = processing_ms > 0 ? Math.floor((elapsed * 100) / processing_ms) : 99;
   const progress_percent = Math.min(99, whole);
@@ -48,16 +48,16 @@ export function progressAt({ started_at, processing_ms }: Processing, now: numbe
 
 /** The end of the step at `now`, or the end of the last step. */
 export function findStepEnd(processing: Processing, now: number): number {
-  const ends = STEP_ENDS.map(({ step }) => stepEnd(processing, step));
+  const ends = STEP_ENDS.map(({ step }) => getStepEnd(processing, step));
   return ends.find((end) => end > now) ?? ends.at(-1)!;
 }
 
-export function processingEnd({ started_at, processing_ms }: Processing): number {
+export function getProcessingEnd({ started_at, processing_ms }: Processing): number {
   return started_at + processing_ms;
 }
 
 /** The end of a step, at which a failure of that step shows (G34). */
-export function stepEnd({ started_at, processing_ms }: Processing, step: Step): number {
+export function getStepEnd({ started_at, processing_ms }: Processing, step: Step): number {
   const { percent } = STEP_ENDS.find((one) => one.step === step)!;
   return started_at + Math.ceil((processing_ms * percent) / 100);
 }
@@ -65,13 +65,13 @@ export function stepEnd({ started_at, processing_ms }: Processing, step: Step): 
 export const UNSUPPORTED = "unsupported file type";
 
 /** The file with its progress at `now`. */
-export function currentStoreFile(file: StoreFile, now: number): StoreFile {
-  return file.status === "processing" ? { ...file, ...progressAt(file, now) } : file;
+export function withCurrentProgress(file: StoreFile, now: number): StoreFile {
+  return file.status === "processing" ? { ...file, ...calculateProgress(file, now) } : file;
 }
 
 /** The answer of section 2.9. */
 export function renderStatus(file: StoreFile, world: WorldReader) {
-  return renderProcessing(currentStoreFile(file, world.now), world);
+  return renderProcessing(withCurrentProgress(file, world.now), world);
 }
 
 /** A file does not have its stores, so the emitter gives the store that the file was processed for. */
@@ -113,9 +113,9 @@ export function advanceFile(tx: Transaction, { key, due }: Timer): void {
   if (file?.status !== "processing") return;
   const known = tx.get(files, file.file_id);
   const failure = known && findFailure(tx, known);
-  if (failure && due >= stepEnd(file, failure.step)) {
+  if (failure && due >= getStepEnd(file, failure.step)) {
     tx.put(storeFiles, toFailed(file, due, failure.message));
-  } else if (due >= processingEnd(file)) {
+  } else if (due >= getProcessingEnd(file)) {
     completeFile(tx, file, { at: due, silent: false });
   } else scheduleStep(tx, file, due);
 }
@@ -148,7 +148,7 @@ export function completeFile(
 
 /** A failed file keeps its progress (G11). */
 export function toFailed(file: StoreFile, at: number, error_message: string): StoreFile {
-  const { progress_percent } = progressAt(file, at);
+  const { progress_percent } = calculateProgress(file, at);
   const ended = { current_step: null, error_message, completed_at: at };
   return { ...file, status: "failed", progress_percent, ...ended };
 }
@@ -183,7 +183,7 @@ function audit(
 
 /** Progress, step and times of a file follow from its status (3.1, G11). */
 export const storeFileState: StateRules<StoreFile> = {
-  toPublic: (record, world) => currentStoreFile(record, world.now),
+  toPublic: (record, world) => withCurrentProgress(record, world.now),
   insert(tx, record, actor) {
     const store = requireReferred(tx, vectorStores, { field: "store_id", id: record.store_id });
     const file = requireReferred(tx, files, { field: "file_id", id: record.file_id });

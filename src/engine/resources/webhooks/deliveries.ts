@@ -1,17 +1,17 @@
-import { eventData, sampleData } from "../../contract/event.ts";
+import { buildEventData, sampleData } from "../../contract/event.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
 import { Random } from "../../state/random.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../../state/transaction.ts";
 import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
 import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
 import { settleAttempt } from "../../webhooks/schedule.ts";
-import { eventNamed } from "../events.ts";
+import { findEventByName } from "../events.ts";
 import {
   type Attempt,
   type Delivery,
   deliveries,
   explainInactive,
-  subscribers,
+  listSubscribers,
   type Webhook,
   webhooks,
   webhookTest,
@@ -40,7 +40,7 @@ export function toBody(delivery: Delivery, world: WorldReader): string {
   if (body !== null) return body;
   const random = new Random(0, "delivery", delivery_id);
   const known = { webhook_id, organization_id };
-  const data = sampleData(eventNamed(event) ?? webhookTest, { world, at: created_at, random, known });
+  const data = sampleData(findEventByName(event) ?? webhookTest, { world, at: created_at, random, known });
   return renderBody({ event, data, timestamp: world.iso(created_at), webhook_id, delivery_id });
 }
 
@@ -49,7 +49,7 @@ const created = new WeakMap<Transaction, string[]>();
 /** For each emitted event and each active webhook of its organization that subscribed to it, one delivery. */
 export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]): void {
   for (const { event, organization_id, data } of events) {
-    for (const webhook of tx.index(webhooks, "by_event", subscribers(organization_id, event))) {
+    for (const webhook of tx.index(webhooks, "by_event", listSubscribers(organization_id, event))) {
       enqueue(tx, webhook, { event, data });
     }
   }
@@ -57,7 +57,7 @@ export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]):
 
 /** 4.21: a test is a delivery like any other, and an inactive webhook gets it too (G23). */
 export function enqueueTest(tx: Transaction, webhook: Webhook): string {
-  return enqueue(tx, webhook, { event: webhookTest.name, data: eventData(webhookTest, webhook, tx) });
+  return enqueue(tx, webhook, { event: webhookTest.name, data: buildEventData(webhookTest, webhook, tx) });
 }
 
 /** Ids of the deliveries that this transaction has queued. */
@@ -112,7 +112,7 @@ export function recordAttempt(
   const present = tx.get(outgoing, row.id);
   const webhook = tx.get(webhooks, row.webhook_id);
   tx.remove(outgoing, row.id);
-  const before = deliveryBefore(tx, row);
+  const before = findDeliveryBefore(tx, row);
   if (present === undefined || webhook === undefined || before === undefined) return;
   const { response_code } = outcome;
   const isRedelivery = row.kind === "redelivery";
@@ -188,7 +188,7 @@ export function keepTimer(tx: Transaction, { delivery_id, next_retry }: Delivery
   else tx.schedule({ kind: "webhook.retry", subject: delivery_id, due: next_retry });
 }
 
-function deliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
+function findDeliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
   const { first, delivery_id, webhook_id } = row;
   if (first === undefined) return tx.get(deliveries, delivery_id);
   const { organization_id, event, created_at, body } = first;
@@ -235,7 +235,7 @@ export const DELIVERY_RULES = {
   queueRetry,
 };
 
-export function secretOfWebhook(world: WorldReader, webhook_id: string): string | undefined {
+export function getWebhookSecret(world: WorldReader, webhook_id: string): string | undefined {
   return world.get(webhooks, webhook_id)?.secret;
 }
 

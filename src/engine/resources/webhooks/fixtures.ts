@@ -26,7 +26,7 @@ export const fixtureFacts = collection<FixtureFact>({
 });
 
 /** The organization of an event that names none (interfaces 4); undefined if there is none. */
-export function defaultOrganization(world: WorldReader): string | undefined {
+export function getDefaultOrganization(world: WorldReader): string | undefined {
   const first = world.get(fixtureFacts, "first_organization")?.organization_id;
   if (first !== undefined && world.get(organizations, first) !== undefined) return first;
   return world.all(organizations).first()?.id;
@@ -132,7 +132,7 @@ export const webhooksFixture: FixtureReader = {
       return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
     });
     // A webhook shows its latest delivery, so both are made when either is first read.
-    const stories = () => entries.map((entry) => story(entry, base));
+    const stories = () => entries.map((entry) => makeWebhookWithDeliveries(entry, base));
     base.fill(webhooks, () => stories().map(({ webhook }) => webhook));
     base.fill(deliveries, () => stories().flatMap(({ sent }) => sent));
     for (const { deliveries: listed = [] } of entries) {
@@ -144,7 +144,7 @@ export const webhooksFixture: FixtureReader = {
   },
 };
 
-function story(entry: Entry, base: BaseBuilder): { webhook: Webhook; sent: Delivery[] } {
+function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: Webhook; sent: Delivery[] } {
   const webhook = makeWebhook(record.toFields(entry, base), base.context("webhooks", entry.id));
   const { webhook_id, organization_id, events } = webhook;
   const sent = (entry.deliveries ?? []).map((one) => {

@@ -54,7 +54,7 @@ const ASSUMED = { status: "G23", body: "G23", envelope: "G23" };
 
 const Enveloped = <T extends TSchema>(data: T) => Type.Object({ status: Type.Literal("success"), data });
 
-const enveloped = <T>(data: T) => ({ status: "success" as const, data });
+const toEnvelope = <T>(data: T) => ({ status: "success" as const, data });
 
 export const createWebhook = operation({
   id: "webhooks.create",
@@ -91,7 +91,7 @@ export const createWebhook = operation({
       created_at: world.now,
       last_delivery: null,
     };
-    return enveloped(renderCreatedWebhook(world.insert(webhooks, webhook), world));
+    return toEnvelope(renderCreatedWebhook(world.insert(webhooks, webhook), world));
   },
 });
 
@@ -108,7 +108,7 @@ export const listWebhooks = operation({
   access: requireCurrentMember,
   handle({ world }, organization_id) {
     const all = world.index(webhooks, "newest", organization_id);
-    return enveloped([...all].map((webhook) => renderListedWebhook(webhook, world)));
+    return toEnvelope([...all].map((webhook) => renderListedWebhook(webhook, world)));
   },
 });
 
@@ -143,7 +143,7 @@ export const updateWebhook = operation({
     const because = "PUT /webhooks/{webhook_id} deactivated it";
     const changed = world.put(webhooks, withActivity(put, { active: active ?? webhook.active, because }));
     if (active === false) cancelPending(world, webhook.webhook_id);
-    return enveloped(renderWebhook(changed, world));
+    return toEnvelope(renderWebhook(changed, world));
   },
 });
 
@@ -162,7 +162,7 @@ export const deleteWebhook = operation({
   },
   handle({ world }, webhook) {
     removeWithDependents(world, webhooks, webhook.webhook_id);
-    return enveloped({ webhook_id: webhook.webhook_id, deleted: true as const });
+    return toEnvelope({ webhook_id: webhook.webhook_id, deleted: true as const });
   },
 });
 
@@ -180,7 +180,7 @@ export const testWebhook = operation({
   handle({ world }, webhook) {
     const delivery_id = enqueueTest(world, webhook);
     const pending = { event: "webhook.test", status: "failed" as const, response_code: 0, attempts: 0 };
-    return enveloped({ delivery_id, ...pending });
+    return toEnvelope({ delivery_id, ...pending });
   },
   finish: (_call, answer, services) => {
     const { delivery_id } = (answer as { data: { delivery_id: string } }).data;
@@ -200,7 +200,7 @@ export const listDeliveries = operation({
   success: { status: 200, schema: Enveloped(Type.Array(DeliveryBody)) },
   handle({ world }, { webhook_id }) {
     const all = world.index(deliveries, "newest", webhook_id);
-    return enveloped([...all].map((delivery) => renderDelivery(delivery, world)));
+    return toEnvelope([...all].map((delivery) => renderDelivery(delivery, world)));
   },
 });
 
@@ -229,7 +229,7 @@ export const redeliver = operation({
     const { webhook_id, delivery_id } = delivery;
     const id = redeliveryId(delivery_id, request.id);
     queueAttempt(world, { id, kind: "redelivery", webhook_id, delivery_id });
-    return enveloped(renderDelivery(delivery, world));
+    return toEnvelope(renderDelivery(delivery, world));
   },
   finish: ({ params: { delivery_id }, request }, _answer, services) =>
     readOutcome(services, { delivery_id, attempt_id: redeliveryId(delivery_id, request.id) }),
@@ -249,7 +249,7 @@ async function readOutcome(services: Services, attempt: { delivery_id: string; a
   const delivery = present.get(deliveries, attempt.delivery_id);
   if (delivery === undefined) throw resourceNotFound("delivery_id", attempt.delivery_id);
   if (!result && delivery.status === "success") throw alreadyDelivered(delivery);
-  return enveloped(renderDelivery(delivery, present));
+  return toEnvelope(renderDelivery(delivery, present));
 }
 
 function alreadyDelivered({ status }: Delivery): ApiError {

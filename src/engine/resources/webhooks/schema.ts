@@ -81,7 +81,7 @@ export const webhooks = collection({
     newest: { groups: ({ organization_id }) => [organization_id], order: ({ created_at }) => -created_at },
     by_event: {
       groups: ({ active, events, organization_id }) =>
-        active ? events.map((event) => subscribers(organization_id, event)) : [],
+        active ? events.map((event) => listSubscribers(organization_id, event)) : [],
       order: ({ created_at }) => created_at,
     },
   },
@@ -103,7 +103,7 @@ export function explainInactive({ active, inactive_because }: Webhook): string |
 }
 
 /** The list of active webhooks that are subscribed to an event. */
-export function subscribers(organization_id: string, event: string): string {
+export function listSubscribers(organization_id: string, event: string): string {
   return `${organization_id}|${event}`;
 }
 

@@ -60,7 +60,7 @@ export class PersistentFolder {
 
   /** Removes files that no sandbox names, left by a server that was killed. */
   removeAllBut(wanted: ReadonlySet<string>): void {
-    for (const name of namesIn(this.path)) {
+    for (const name of listNames(this.path)) {
       if (!wanted.has(name) && !name.endsWith(DAMAGED)) rmSync(join(this.path, name), { force: true });
     }
   }
@@ -76,7 +76,7 @@ export class PersistentFolder {
   }
 }
 
-function namesIn(path: string): string[] {
+function listNames(path: string): string[] {
   try {
     return readdirSync(path);
   } catch {
@@ -132,7 +132,7 @@ export function makeOwnedFolder(): string {
   const started = startOfProcess(process.pid) ?? UNKNOWN_START;
   // The system's temporary folder may have been removed, too.
   makeFolder(tmpdir());
-  return mkdtempSync(join(tmpdir(), `understudy-uploads-${machine()}-${process.pid}-${started}-`));
+  return mkdtempSync(join(tmpdir(), `understudy-uploads-${identifyMachine()}-${process.pid}-${started}-`));
 }
 
 /**
@@ -156,7 +156,7 @@ export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]>
 
 function isOrphaned(name: string): boolean {
   const [, where, pid, started] = NAME.exec(name) ?? [];
-  if (where === undefined || where !== machine()) return false;
+  if (where === undefined || where !== identifyMachine()) return false;
   return !isProcessAlive(Number(pid), started === UNKNOWN_START ? undefined : started);
 }
 
@@ -170,7 +170,7 @@ async function isOwnFolder(path: string): Promise<boolean> {
 }
 
 /** Process ids are valid only within a machine or container, and several may share a temporary folder. */
-function machine(): string {
+function identifyMachine(): string {
   let namespace = "";
   try {
     namespace = readlinkSync("/proc/self/ns/pid");

@@ -10,9 +10,9 @@ import {
   isBrokenBy,
   isRead,
   isSame,
+  makeRule,
   notObservable,
   passed,
-  ruleFor,
 } from "../client-check.ts";
 
 const NEVER_ENDS = "the client does not end by itself, so a hang cannot be seen";
@@ -43,7 +43,7 @@ function breakOnce(effect: NonNullable<RuleDefinition["effect"]>) {
   return {
     rules(baseline: ClientRun) {
       const target = findTarget(baseline, isRead);
-      return target === undefined ? NO_READ : [ruleFor(target, { times: 1, effect })];
+      return target === undefined ? NO_READ : [makeRule(target, { times: 1, effect })];
     },
   };
 }
@@ -192,7 +192,7 @@ function isPlainJson({ status, response }: JournalEntry): boolean {
 function toNewerAnswer(entry: JournalEntry, change: (body: unknown) => unknown): RuleDefinition {
   const query = Object.fromEntries(new URLSearchParams(entry.request.query));
   const headers = { "X-Deprecated-Soon": "no", "Content-Type": "application/json; charset=utf-8" };
-  const { match, ...rule } = ruleFor(entry, {
+  const { match, ...rule } = makeRule(entry, {
     effect: { status: entry.status, headers, body: change(entry.response.body) },
   });
   return { ...rule, match: { ...match, query } };

@@ -6,9 +6,9 @@ import {
   findHit,
   findTarget,
   isSame,
+  makeRule,
   notObservable,
   passed,
-  ruleFor,
 } from "../client-check.ts";
 
 const getHeader = (entry: JournalEntry, name: string) =>
@@ -28,7 +28,7 @@ const noBlindRepeat: ClientCheck = {
         method === "POST" && !operation?.includes("upload_url");
       const target = findTarget(baseline, isChange);
       if (target === undefined) return "the client made no successful POST";
-      return [ruleFor(target, { times: 1, phase: "after", effect: { wire: "reset" } })];
+      return [makeRule(target, { times: 1, phase: "after", effect: { wire: "reset" } })];
     },
   },
   read({ run }) {
@@ -76,7 +76,7 @@ const resumesUploads: ClientCheck = {
         (entry) => isUploadPart(entry) && entry.status > 0 && !isQuestion(entry),
       );
       if (target === undefined) return "the client uploaded nothing by PUT";
-      const { match, ...rule } = ruleFor(target, { times: 1, phase: "after", effect: { wire: "reset" } });
+      const { match, ...rule } = makeRule(target, { times: 1, phase: "after", effect: { wire: "reset" } });
       const range = getHeader(target, "content-range");
       // Its questions have the same path.
       return [{ ...rule, match: { ...match, header: { "content-range": range ?? null } } }];

@@ -10,9 +10,9 @@ import {
   getArrival,
   isRead,
   isTokenRequest,
+  makeRule,
   notObservable,
   passed,
-  ruleFor,
   usesToken,
 } from "../client-check.ts";
 
@@ -33,7 +33,7 @@ const oneRefresh: ClientCheck = {
       if (target === undefined) return "the client made no request with a token";
       // The token has expired by the time at which this request is answered.
       const delay = (TOKEN_LIFETIME_S + 0.3) * 1000;
-      return [{ ...ruleFor(target, { times: 1, effect: { delay } }) }];
+      return [{ ...makeRule(target, { times: 1, effect: { delay } }) }];
     },
   },
   read({ run }) {
@@ -100,7 +100,7 @@ const noKeyElsewhere: ClientCheck = {
     rules(baseline) {
       const target = findTarget(baseline, isRead);
       if (target === undefined) return "the client made no successful GET";
-      return [ruleFor(target, { times: 1, effect: { status: 307, headers: { Location: "$STAGED" } } })];
+      return [makeRule(target, { times: 1, effect: { status: 307, headers: { Location: "$STAGED" } } })];
     },
     async collect(sandbox) {
       const { items } = await sandbox.receivers.list();

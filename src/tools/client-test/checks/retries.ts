@@ -14,11 +14,11 @@ import {
   isRead,
   isSame,
   isTokenRequest,
+  makeRule,
   notObservable,
   passed,
   pauseBetween,
   type ReadContext,
-  ruleFor,
   type Stage,
   usesToken,
 } from "../client-check.ts";
@@ -37,7 +37,7 @@ const RATE_LIMITED: Stage = {
     const target = findReadOrAny(baseline);
     if (target === undefined) return NO_TARGET;
     const headers = { "Retry-After": RETRY_AFTER_S };
-    return [ruleFor(target, { times: 1, effect: { error: "RATE_LIMIT_EXCEEDED!", headers } })];
+    return [makeRule(target, { times: 1, effect: { error: "RATE_LIMIT_EXCEEDED!", headers } })];
   },
 };
 
@@ -79,7 +79,7 @@ function readRetryAfter({ response, at }: JournalEntry): number | undefined {
 const OUTAGE: Stage = {
   rules(baseline) {
     const target = findReadOrAny(baseline);
-    return target === undefined ? NO_TARGET : [ruleFor(target, { effect: { status: 503 } })];
+    return target === undefined ? NO_TARGET : [makeRule(target, { effect: { status: 503 } })];
   },
 };
 
@@ -204,7 +204,7 @@ const lostCauses = LOST_CAUSES.map(
     stage: {
       rules(baseline) {
         const target = accepts === undefined ? findReadOrAny(baseline) : findTarget(baseline, accepts);
-        if (target !== undefined) return [ruleFor(target, { effect: { error } })];
+        if (target !== undefined) return [makeRule(target, { effect: { error } })];
         return accepts === undefined ? NO_TARGET : "the client made no successful request other than GET";
       },
     },
@@ -223,7 +223,7 @@ const noRetryOf401: ClientCheck = {
       const target = findTarget(baseline, usesToken) ?? findReadOrAny(baseline);
       return target === undefined
         ? NO_TARGET
-        : [ruleFor(target, { effect: { error: "AUTHENTICATION_REQUIRED!" } })];
+        : [makeRule(target, { effect: { error: "AUTHENTICATION_REQUIRED!" } })];
     },
   },
   read(context) {

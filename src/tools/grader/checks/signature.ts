@@ -14,7 +14,7 @@ export function createSignedCase(label: string, write: (right: string, given: Gi
   return { label, change: (test) => ({ signature: write(test.right, test) }) };
 }
 
-const covered = (one: Case): Case => ({ ...one, isCovered: true });
+const asCovered = (one: Case): Case => ({ ...one, isCovered: true });
 
 /** A check of signatures that are wrong in one way; the fix is the same if the receiver throws an exception. */
 function refusesSignatures(check: Omit<Parameters<typeof refuses>[0], "adviceAppliesTo">): Check {
@@ -51,8 +51,8 @@ export const signatureTruncated = refusesSignatures({
   advice:
     "Compare whole values, and check that lengths are equal before a constant-time comparison that requires it.",
   cases: [
-    covered(createSignedCase("the first eight digits of the digest", (right) => right.slice(0, HEX + 8))),
-    covered(createSignedCase("the first half of the digest", (right) => right.slice(0, HEX + 32))),
+    asCovered(createSignedCase("the first eight digits of the digest", (right) => right.slice(0, HEX + 8))),
+    asCovered(createSignedCase("the first half of the digest", (right) => right.slice(0, HEX + 32))),
     createSignedCase("the second half of the digest alone", (right) => right.slice(-32)),
     createSignedCase("the digest without its last character", (right) => right.slice(0, -1)),
   ],
@@ -81,7 +81,7 @@ export const signaturePrefix = refusesSignatures({
   severity: "critical",
   why: "If only the first digits are compared, an attacker guesses these few and signs any body.",
   advice: "Compare all 64 digits, or all 32 bytes; never cut a digest to a length before comparing.",
-  cases: [...[8, 16, 32].map((right) => covered(beginsRight(right))), beginsRight(48)],
+  cases: [...[8, 16, 32].map((right) => asCovered(beginsRight(right))), beginsRight(48)],
 });
 
 function beginsRight(right: number): Case {
@@ -149,7 +149,7 @@ export const signatureSurrounded = refusesSignatures({
     "Compare the whole header value with the whole expected one: no startsWith, no includes, no cutting to length, no list of values.",
   cases: [
     createSignedCase("two more hex digits after the right digest", (right) => `${right}00`),
-    covered(createSignedCase("the right digest twice", (right) => right + right.slice(HEX))),
+    asCovered(createSignedCase("the right digest twice", (right) => right + right.slice(HEX))),
     createSignedCase(
       "two more hex digits before the right digest",
       (right) => `sha256=00${right.slice(HEX)}`,

@@ -6,13 +6,13 @@ import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import type { Call } from "../exchange.ts";
-import { type PathParams, parameterNames } from "../known-objects.ts";
+import { listParameterNames, type PathParams } from "../known-objects.ts";
 import { findItems, isReading, readNeeded } from "../own-operation.ts";
 import type { Exchange } from "../target.ts";
 
 const ORGANIZATION = new Set(["organization_id", "org_id"]);
 const listObjects = (operation: AnyOperation) =>
-  parameterNames(operation).filter((name) => !ORGANIZATION.has(name));
+  listParameterNames(operation).filter((name) => !ORGANIZATION.has(name));
 
 const FEW_CHARACTERS = 1000;
 

@@ -4,7 +4,7 @@ import { checkSuccess, checkWire } from "../check-answer.ts";
 import { checkUnauthenticated } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { type Call, changesNothing } from "../exchange.ts";
-import { inventOwnParams, inventParams, parameterNames } from "../known-objects.ts";
+import { inventOwnParams, inventParams, listParameterNames } from "../known-objects.ts";
 import { isReading } from "../own-operation.ts";
 
 /**
@@ -24,7 +24,7 @@ function withoutCredentials({ operations }: Contract): Check[] {
 
 /** Without an id in its path, an own operation might change something if it does not check the caller. */
 function mayBeAsked(operation: AnyOperation): boolean {
-  return operation.own === undefined || isReading(operation) || parameterNames(operation).length > 0;
+  return operation.own === undefined || isReading(operation) || listParameterNames(operation).length > 0;
 }
 
 async function probe({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {

@@ -61,7 +61,7 @@ function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void 
   verdict.expect(first === undefined, first === undefined ? "" : `${where}: ${problem(first)}${more}`, gap);
 }
 
-function present(name: string, form: RegExp, what: string): Rule {
+function presenceRule(name: string, form: RegExp, what: string): Rule {
   return {
     fits: ({ headers }) => form.test(headers.get(name) ?? ""),
     problem: ({ headers }) => `${name} is ${toExcerpt(headers.get(name) ?? undefined)}, not ${what}`,
@@ -101,25 +101,25 @@ function requireUnique(): Rule {
 }
 
 const ORGANIZATION = "service-organization";
-const named = ({ path }: Exchange) => /\/(org_[^/?]+)/.exec(normalizePath(path))?.[1];
-const own = (one: Exchange) => one.authenticated && one.status < 300;
+const findOrganization = ({ path }: Exchange) => /\/(org_[^/?]+)/.exec(normalizePath(path))?.[1];
+const isSuccessWithKey = (one: Exchange) => one.authenticated && one.status < 300;
 
 const ORGANIZATION_RULES: readonly Rule[] = [
   {
-    of: own,
+    of: isSuccessWithKey,
     fits: ({ headers }) => /^org_\S+$/.test(headers.get(ORGANIZATION) ?? ""),
     problem: ({ headers }) => `${ORGANIZATION} is ${toExcerpt(headers.get(ORGANIZATION) ?? undefined)}`,
   },
   {
-    of: (one) => own(one) && named(one) !== undefined,
-    fits: (one) => named(one) === one.headers.get(ORGANIZATION),
+    of: (one) => isSuccessWithKey(one) && findOrganization(one) !== undefined,
+    fits: (one) => findOrganization(one) === one.headers.get(ORGANIZATION),
     problem: ({ headers }) =>
       `${ORGANIZATION} is ${headers.get(ORGANIZATION)}, not the organization of the path`,
     gap: "G32",
   },
 ];
 
-const plain = (one: Exchange) => isCounted(one) && has(one, FAMILIES.plain);
+const hasPlainFamily = (one: Exchange) => isCounted(one) && has(one, FAMILIES.plain);
 /** After this many answers to one key in one window, the count must have changed. */
 const SAME_ANSWERS = 10;
 
@@ -127,7 +127,7 @@ const SAME_ANSWERS = 10;
 function createCountRule(): Rule {
   let last = { window: "", remaining: "", answers: 0 };
   return {
-    of: (one) => plain(one) && !isMasked(getCredential(one)),
+    of: (one) => hasPlainFamily(one) && !isMasked(getCredential(one)),
     fits(one) {
       const [limit, remaining, reset] = FAMILIES.plain.map((name) => one.headers.get(name)!);
       const window = `${getCredential(one)} ${limit} ${reset}`;
@@ -161,13 +161,13 @@ const RATE_RULES: readonly Rule[] = [
     problem: () => "a rate header is not a whole number",
   },
   {
-    of: plain,
+    of: hasPlainFamily,
     fits: ({ headers }) =>
       Number(headers.get("x-ratelimit-remaining")) <= Number(headers.get("x-ratelimit-limit")),
     problem: () => "more requests remain than the limit allows",
   },
   {
-    of: plain,
+    of: hasPlainFamily,
     // Seconds since 1970 and not until the reset; in milliseconds it would be a date in the far future.
     fits: ({ headers }) => /^\d{9,10}$/.test(headers.get("x-ratelimit-reset") ?? ""),
     problem: ({ headers }) => `X-RateLimit-Reset ${headers.get("x-ratelimit-reset")} is not a Unix timestamp`,
@@ -189,13 +189,13 @@ const RATE_RULES: readonly Rule[] = [
 
 export const headerChecks: readonly Check[] = [
   createAnswersCheck("service-api-version", "every answer carries service-api-version, a date", () => [
-    present("service-api-version", /^\d{4}-\d{2}-\d{2}$/, "a date"),
+    presenceRule("service-api-version", /^\d{4}-\d{2}-\d{2}$/, "a date"),
   ]),
   createAnswersCheck("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
-    present("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
+    presenceRule("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
   ]),
   createAnswersCheck("x-request-id", "every answer carries an x-request-id, each another one", () => [
-    present("x-request-id", /^\S+$/, "an id"),
+    presenceRule("x-request-id", /^\S+$/, "an id"),
     requireUnique(),
   ]),
   createAnswersCheck(

@@ -9,33 +9,33 @@ import { listingChecks } from "./listings.ts";
 import { logChecks } from "./logs.ts";
 import { malformedChecks, transportChecks } from "./malformed.ts";
 import { createOwnChecks } from "./own-operations.ts";
-import { refusalChecks, refusedChecks } from "./refusals.ts";
+import { readingRefusalChecks, writingRefusalChecks } from "./refusals.ts";
 import { transcriptChecks } from "./transcripts.ts";
 import { currentOrganizationCheck, writeChecks } from "./writes.ts";
 
-const reading = (contract: Contract): Check[] => [
+const readingChecks = (contract: Contract): Check[] => [
   ...answerChecks(contract),
   ...listingChecks,
   ...logChecks,
   ...transcriptChecks,
   ...figureChecks,
   ...createOwnChecks(contract),
-  ...refusalChecks(contract),
+  ...readingRefusalChecks(contract),
   ...malformedChecks(contract),
   ...transportChecks,
   ...credentialChecks(contract),
 ];
 
 /** The checks of a run in their order: first those that find objects, last those that read every answer. */
-export function checksFor(contract: Contract, write: boolean): readonly Check[] {
+export function listChecks(contract: Contract, write: boolean): readonly Check[] {
   return write
     ? [
         currentOrganizationCheck,
-        ...reading(contract),
-        ...refusedChecks(contract),
+        ...readingChecks(contract),
+        ...writingRefusalChecks(contract),
         ...writeChecks,
         ...fileChecks,
         ...headerChecks,
       ]
-    : [...reading(contract), ...headerChecks];
+    : [...readingChecks(contract), ...headerChecks];
 }

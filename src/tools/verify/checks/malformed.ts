@@ -3,7 +3,7 @@ import type { Check, Context } from "../check.ts";
 import { hasSucceeded } from "../check-answer.ts";
 import { checkDescribedRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { inventOwnParams, inventParams, parameterNames } from "../known-objects.ts";
+import { inventOwnParams, inventParams, listParameterNames } from "../known-objects.ts";
 import { isReading, listParameters } from "../own-operation.ts";
 import type { Basis } from "../verdict.ts";
 import { checkAnyPage } from "./listings.ts";
@@ -18,7 +18,7 @@ interface Property {
 }
 
 /** Values that a declared property must refuse, without repetitions. */
-function invalidValues({ type, minimum, maximum, ...form }: Property): (string | number)[] {
+function listInvalidValues({ type, minimum, maximum, ...form }: Property): (string | number)[] {
   if (type !== "integer") return form.enum || form.format || form.pattern ? ["!nonsense"] : [];
   const bounds = [minimum === undefined ? [] : minimum - 1, maximum === undefined ? [] : maximum + 1];
   return [...bounds.flat(), "some"];
@@ -30,7 +30,7 @@ const listProperties = (schema: unknown) =>
   ) as [string, Property][];
 
 /** G08: each reading operation is asked with one malformed parameter at a time, as the declarations allow. */
-function values({ operations }: Contract): Check[] {
+function valueChecks({ operations }: Contract): Check[] {
   const takingValues = operations.filter((one) => isReading(one) && listSpoiled(one).length > 0);
   return takingValues.map((operation) => ({
     id: `${operation.id}/malformed`,
@@ -54,7 +54,7 @@ function listSpoiled(operation: AnyOperation): Spoiled[] {
       ? listProperties(body?.kind === "json" ? body.schema : query)
       : listParameters(operation, "query").map(({ name, schema }): [string, Property] => [name, schema]);
   return properties.flatMap(([field, property]) =>
-    invalidValues(property).map((value) => ({ field, value })),
+    listInvalidValues(property).map((value) => ({ field, value })),
   );
 }
 
@@ -104,14 +104,14 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
   title: `${id} answers 422 to a malformed identifier`,
   async run({ contract, target, verdict }) {
     const operation = contract.operation(id);
-    const [field = ""] = parameterNames(operation);
+    const [field = ""] = listParameterNames(operation);
     const value = "nobody0!";
     const exchange = await target.send({ operation, params: { [field]: value } });
     checkRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap: "G08" });
   },
 }));
 
-export const malformedChecks = (contract: Contract): Check[] => [...values(contract), ...ids];
+export const malformedChecks = (contract: Contract): Check[] => [...valueChecks(contract), ...ids];
 
 /** G04 and G09: requests that reach no operation. The POST of 4.16, which only reads, represents all operations with a JSON body. */
 export const transportChecks: readonly Check[] = [

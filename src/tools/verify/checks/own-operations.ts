@@ -4,7 +4,7 @@ import type { Check, Context } from "../check.ts";
 import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, refusesWith } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { inventOwnParams, type PathParams, parameterNames } from "../known-objects.ts";
+import { inventOwnParams, listParameterNames, type PathParams } from "../known-objects.ts";
 import { findItems, isObject, isReading, listParameters, readNeeded } from "../own-operation.ts";
 
 /** Checks of one's own operations only: pages of lists, and records that do not exist. */
@@ -81,7 +81,7 @@ function toNext(names: Partial<Record<string, string>>, json: unknown): Record<s
 async function checkUnknown({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   const needed = readNeeded(operation);
   const [binding] = known.bindingsFor(operation, 1);
-  const last = parameterNames(operation).at(-1)!;
+  const last = listParameterNames(operation).at(-1)!;
   const { [last]: id, ...above } = binding ?? ({} as PathParams);
   const params = inventOwnParams(operation, above, id === undefined ? {} : { [last]: id });
   if (params === undefined || "missing" in needed)

@@ -44,7 +44,8 @@ function createRefusalChecks(
   }));
 }
 
-export const refusalChecks = (contract: Contract): Check[] => createRefusalChecks(contract, READING_REFUSALS);
+export const readingRefusalChecks = (contract: Contract): Check[] =>
+  createRefusalChecks(contract, READING_REFUSALS);
 
-export const refusedChecks = (contract: Contract): Check[] =>
+export const writingRefusalChecks = (contract: Contract): Check[] =>
   createRefusalChecks(contract, WRITING_REFUSALS, "writes");

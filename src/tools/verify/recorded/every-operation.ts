@@ -102,13 +102,13 @@ function listMalformedFields({ params, query, body }: AnyOperation, sent: SentRe
   const search = new URLSearchParams(sent.query).toString();
   const checked = body?.kind === "json" && body.validated === undefined ? sent.body : undefined;
   return [
-    ...invalidFields(params, sent.params),
-    ...invalidFields(query, readQuery(query, search, { unknown: "drop", outOfRange: "reject" })),
-    ...(checked === undefined ? [] : invalidFields((body as { schema: TSchema }).schema, checked)),
+    ...listInvalidFields(params, sent.params),
+    ...listInvalidFields(query, readQuery(query, search, { unknown: "drop", outOfRange: "reject" })),
+    ...(checked === undefined ? [] : listInvalidFields((body as { schema: TSchema }).schema, checked)),
   ];
 }
 
-function invalidFields(schema: TSchema | undefined, value: unknown): string[] {
+function listInvalidFields(schema: TSchema | undefined, value: unknown): string[] {
   if (schema === undefined) return [];
   const validate = toValidator(schema);
   const filled = withDefaults(schema, value, "reject");

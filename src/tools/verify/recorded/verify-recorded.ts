@@ -2,7 +2,7 @@ import { readBaseUrl } from "../../har/har-file.ts";
 import { MASK, redactText } from "../../redact.ts";
 import type { Check } from "../check.ts";
 import { hasSucceeded } from "../check-answer.ts";
-import { checksFor } from "../checks/index.ts";
+import { listChecks } from "../checks/index.ts";
 import type { Contract } from "../contract.ts";
 import {
   type CheckReport,
@@ -166,7 +166,7 @@ export class RecordingVerifier implements ExchangeVisitor {
 
 /** The checks of single answers of a live run, and the checks of every operation. */
 function createRecordedChecks(contract: Contract): Recorded[] {
-  const observing = checksFor(contract, true).filter(
+  const observing = listChecks(contract, true).filter(
     (check): check is Check & Recorded => check.observe !== undefined,
   );
   return [...checkEveryOperation(contract), ...createOverTimeChecks(contract), ...observing];
