@@ -1,5 +1,7 @@
+import isEqual from "fast-deep-equal";
 import { invalidInput, resourceNotFound } from "../../engine/contract/errors.ts";
 import { type AnyEvent, emit } from "../../engine/contract/event.ts";
+import { invalidField } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { visitReferences } from "../../engine/contract/references.ts";
 import { Reply } from "../../engine/contract/reply.ts";
@@ -8,6 +10,7 @@ import type { Action, OperationBinding } from "./binding-schema.ts";
 import { addFile, type SentFile, toDownload } from "./bound-files.ts";
 import { type ListParts, toLister } from "./bound-list.ts";
 import { chooseMedia, coerceForm, type DescribedSuccess } from "./declare-operation.ts";
+import { applyPatch } from "./json-patch.ts";
 import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
 import { matches } from "./list-records.ts";
 import { isJson, type Json } from "./open-document.ts";
@@ -64,7 +67,7 @@ export class BoundOperation {
     this.id = selector.id;
     const body = described.body && chooseMedia(described.body.media)?.schema?.node;
     this.ignored = new Set(
-      [...this.schemas.properties(body)]
+      [...this.schemas.fields(body)]
         .filter(([, one]) => this.schemas.has(one, "readOnly"))
         .map(([name]) => name),
     );
@@ -182,6 +185,7 @@ export class BoundOperation {
   private create(call: Call, files: readonly SentFile[] | undefined): unknown {
     const { target, binding } = this;
     const fields = this.readBody(call, files);
+    const sent = Object.keys(fields);
     const values = toValues(call, call.params as Json, call.body);
     Object.assign(fields, this.toConditions(call));
     if (target.spec !== undefined) this.addOwners(call, fields);
@@ -189,6 +193,7 @@ export class BoundOperation {
     Object.assign(fields, fill(early, values));
     this.requireOwners(call, fields);
     let record = target.create(call, fields);
+    this.requireFit(call, record, sent);
     const late = Object.entries(binding.set ?? {}).filter(([field]) => !Object.hasOwn(early, field));
     if (late.length > 0) {
       const set = fill(
@@ -210,10 +215,7 @@ export class BoundOperation {
     if (isJson(body)) for (const name in body) if (!this.ignored.has(name)) fields[name] = body[name];
     if (
       this.target.spec !== undefined &&
-      this.schemas.has(
-        this.schemas.properties(this.target.spec.schema).get(this.target.spec.idField),
-        "readOnly",
-      )
+      this.schemas.has(this.schemas.fields(this.target.spec.schema).get(this.target.spec.idField), "readOnly")
     )
       delete fields[this.target.spec.idField];
     for (const file of files ?? []) addFile(fields, this.target.fields, file);
@@ -244,7 +246,8 @@ export class BoundOperation {
 
   private update(call: Call, record: object, prepared: SentFile[] | undefined): unknown {
     const { target, binding, action } = this;
-    const fields = this.readBody(call, prepared);
+    const fields = Array.isArray(call.body) ? this.readPatch(call, record) : this.readBody(call, prepared);
+    const sent = Object.keys(fields);
     const { idField } = target.collection;
     if (fields[idField] !== undefined && String(fields[idField]) !== target.getId(record))
       throw invalidInput(idField, fields[idField], `${idField} cannot change`);
@@ -252,10 +255,40 @@ export class BoundOperation {
     Object.assign(fields, fill(binding.set ?? {}, toValues(call, call.params as Json, call.body)));
     this.requireOwners(call, fields);
     const isPatch = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
-    const changes = isPatch ? mergeInto(target.toPublic(record, call.world), fields) : fields;
+    const changes = isPatch ? this.mergePatch(target.toPublic(record, call.world), fields) : fields;
     const after = target.update(call, record, changes, { whole: action === "replace" });
+    this.requireFit(call, after, sent);
     this.emit(call, after);
     return this.present(after, call);
+  }
+
+  private mergePatch(before: Json, fields: Json): Json {
+    const merged = Object.entries(mergeInto(before, fields));
+    return Object.fromEntries(
+      merged.map(([name, value]) => [name, value === null ? this.target.removed(name) : value]),
+    );
+  }
+
+  /** The fields that a JSON patch changes; what the server sets stays. @throws ApiError INVALID_INPUT */
+  private readPatch({ body, world }: Call, record: object): Json {
+    const before = this.target.toPublic(record, world);
+    const after = applyPatch(before, body as unknown[]);
+    if (!isJson(after)) throw invalidInput("body", after, "the patched record must be an object");
+    const changed = Object.keys({ ...before, ...after }).filter(
+      (name) => !this.target.isSetByServer(name) && !isEqual(before[name], after[name]),
+    );
+    const nothing = this.target.spec === undefined ? null : undefined;
+    return Object.fromEntries(changed.map((name) => [name, name in after ? after[name] : nothing]));
+  }
+
+  /** The schema of a request may be wider than that of the record. @throws ApiError INVALID_INPUT */
+  private requireFit(call: Call, record: object, sent: readonly string[]): void {
+    const { spec } = this.target;
+    const shown = this.target.toPublic(record, call.world);
+    const validate = this.schemas.validator(spec?.schema ?? true, "answer");
+    if (validate(shown)) return;
+    const { field, value, message } = invalidField(shown, validate.errors!);
+    if (sent.includes(field.split(/[.[]/)[0]!)) throw invalidInput(field, value, `${field} ${message}`);
   }
 
   private remove(call: Call, record: object): unknown {

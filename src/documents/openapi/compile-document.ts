@@ -175,7 +175,7 @@ class Compiling {
   private agrees({ collection }: Target, schema: unknown): boolean {
     const { schemas } = this.reading;
     const fields = (collection.schema as unknown as { properties: Record<string, unknown> }).properties;
-    return [...schemas.properties(schema)].every(([name, node]) => {
+    return [...schemas.fields(schema)].every(([name, node]) => {
       if (!Object.hasOwn(fields, name)) return true;
       const [own, described] = [schemas.types(fields[name]), schemas.types(node)];
       return (
@@ -214,7 +214,7 @@ class Compiling {
     const files = uses.some(
       ({ value, operation }) => value.download !== undefined || this.takesFiles(operation),
     );
-    const fields = schemas.properties(found.node);
+    const fields = schemas.fields(found.node);
     for (const [field, owner] of Object.entries(belongs_to))
       if (this.targets.find(owner) === undefined && !this.bindings.collections.has(owner))
         this.report(binding, {

@@ -4,6 +4,7 @@ import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/con
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
 import { tryJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
+import { JSON_PATCH } from "./json-patch.ts";
 import { type DescribedOperation, isJsonType, type Media, type ReadOpenApi } from "./list-operations.ts";
 import { isJson, type Json } from "./open-document.ts";
 import { coerce, ParameterReader, readNested } from "./read-parameters.ts";
@@ -51,9 +52,10 @@ function isFile(node: unknown, schemas: Schemas): boolean {
   return contentMediaType !== undefined && contentEncoding === undefined;
 }
 
-/** JSON if it is one of several. */
+/** JSON if it is one of several, and then its plain form rather than a list of changes. */
 export function chooseMedia(media: readonly Media[]): Media | undefined {
   return (
+    media.find(({ type }) => isJsonType(type) && !type.startsWith(JSON_PATCH)) ??
     media.find(({ type }) => isJsonType(type)) ??
     media.find(({ type }) => type.startsWith("multipart/")) ??
     media.find(({ type }) => type.startsWith(FORM)) ??
@@ -69,7 +71,11 @@ function toBody({ body, method }: DescribedOperation, schemas: Schemas): BodySpe
   if (body === undefined || media === undefined || method === "GET") return undefined;
   const declared = (schema: unknown, more: Json = {}) =>
     schemas.declare({ node: schema, path: media.schema?.path ?? [] }, "request", more) as TSchema;
-  const whole = media.schema?.node ?? true;
+  const steps = body.media.find(({ type }) => type.startsWith(JSON_PATCH) && type !== media.type);
+  const alone = media.schema?.node ?? true;
+  // A JSON patch is a list, and no other body of an update is.
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  const whole = steps ? { if: { type: "array" }, then: steps.schema?.node ?? true, else: alone } : alone;
   if (isJsonType(media.type)) return { kind: "json", schema: declared(whole), optional: !body.required };
   if (media.type.startsWith("multipart/")) return toForm(whole, schemas);
   if (media.type.startsWith(FORM))

@@ -32,6 +32,8 @@ export interface Invention {
   /** ISO 8601. */
   now: string;
   seed: number;
+  /** The fields in their public form, if the object has them as they are stored. */
+  sent?: Json;
 }
 
 /**
@@ -77,7 +79,10 @@ export function completeObject(fields: Json, node: unknown, invention: Invention
     )
       whole[name] = inventField(schema, invention);
   }
-  return whole;
+  // The form that was sent, though it may lack what the server sets.
+  const sent = depth === 0 ? (invention.sent ?? whole) : whole;
+  const form = schemas.findForm(node, sent);
+  return form === undefined || depth >= MAX_DEPTH ? whole : completeObject(whole, form, invention, depth + 1);
 }
 
 /** The first example of a media type, a schema or a parameter, if it has one. */

@@ -35,7 +35,7 @@ export function inferPairs({
     if (above === undefined || parameter === undefined || list === undefined || retrieve === undefined)
       continue;
     const schema = findSuccess(retrieve).json?.schema?.node;
-    const properties = schemas.properties(schema);
+    const properties = schemas.fields(schema);
     const item = findItem(findSuccess(list).json?.schema?.node, schemas);
     if (properties.size === 0 || item === undefined || !doTypesAgree(item, schema, schemas)) continue;
     const outer = [...above.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
@@ -45,7 +45,7 @@ export function inferPairs({
     const collection = toCollectionName(above.split("/").at(-1)!);
     const takes = (operation: DescribedOperation | undefined) =>
       operation?.body === undefined ||
-      schemas.properties(chooseMedia(operation.body.media)?.schema?.node).size > 0;
+      schemas.fields(chooseMedia(operation.body.media)?.schema?.node).size > 0;
     const candidates: [DescribedOperation | undefined, OperationBinding][] = [
       [list, { list: collection }],
       [many!.get("POST"), { create: collection }],

@@ -32,7 +32,7 @@ export const ALL = "all";
 export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollection {
   const { name, idField, belongs_to, soft, files } = spec;
   const properties: Record<string, TSchema> = {};
-  for (const [field, schema] of schemas.properties(spec.schema))
+  for (const [field, schema] of schemas.fields(spec.schema))
     properties[field] = toField(field, schema, schemas) as TSchema;
   properties[idField] = toId(spec, schemas) as TSchema;
   for (const [field, owner] of Object.entries(belongs_to))
@@ -47,8 +47,11 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     (field) => CREATED.test(field) && isStoredInstant(properties[field]!),
   );
   const isLive = (record: object) => soft === undefined || (record as Json)[soft] == null;
-  const order = (record: object) =>
-    created === undefined ? 0 : -(((record as Json)[created] as number | null) ?? 0);
+  const isNumbered = isNumeric(schemas.fields(spec.schema).get(idField), schemas);
+  const order = (record: object) => {
+    const at = created === undefined ? 0 : (((record as Json)[created] as number | null) ?? 0);
+    return isNumbered ? [at, Number((record as Json)[idField])].map(toDescending).join() : -at;
+  };
   const indexes: Record<string, IndexSpec<object>> = {
     [ALL]: { groups: (record) => (isLive(record) ? [""] : []), order },
   };
@@ -71,6 +74,10 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   } as never) as AnyCollection;
 }
 
+/** A text that comes before that of any smaller number. */
+const toDescending = (number: number) => String(FARTHEST - number).padStart(17, "0");
+const FARTHEST = 2 ** 53 - 1;
+
 export function isStoredInstant(field: object): boolean {
   return (field as Json)["x-instant"] === true;
 }
@@ -87,7 +94,7 @@ function toField(name: string, node: unknown, schemas: Schemas): unknown {
 
 /** Ids are stored as texts, also where the API shows numbers. */
 function toId({ idField, schema, prefix }: CollectionSpec, schemas: Schemas): unknown {
-  const node = schemas.properties(schema).get(idField);
+  const node = schemas.fields(schema).get(idField);
   if (isNumeric(node, schemas)) return { type: "string", pattern: "^-?\\d+$" };
   return prefix === undefined
     ? { ...schemas.plain(inlineSchema(node ?? {}, schemas, 0)), type: "string" }
@@ -101,7 +108,7 @@ export function isNumeric(node: unknown, schemas: Schemas): boolean {
 
 function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schemas): string {
   if (prefix !== undefined) return prefix;
-  const id = schemas.plain(schemas.properties(schema).get(idField));
+  const id = schemas.plain(schemas.fields(schema).get(idField));
   const shown = [id["example"], ...(Array.isArray(id["examples"]) ? id["examples"] : [])].find(
     (one) => typeof one === "string",
   );

@@ -19,7 +19,7 @@ export class RecordPresenter {
     this.target = target;
     this.schemas = schemas;
     this.node = node;
-    const names = [...schemas.properties(node).keys()];
+    const names = [...schemas.fields(node).keys()];
     const whole = target.spec !== undefined && [...target.fields].every((field) => names.includes(field));
     this.picked = names.length === 0 || whole ? undefined : new Set(names);
     // An own record was completed when it was created.

@@ -1,3 +1,4 @@
+import isEqual from "fast-deep-equal";
 import { isJson, type Json } from "./open-document.ts";
 import type { References } from "./references.ts";
 
@@ -8,7 +9,8 @@ export class SchemaReader {
   protected readonly hides: boolean;
   private readonly known = {
     types: new Map<Json, Set<string>>(),
-    properties: new Map<Json, Map<string, unknown>>(),
+    properties: new Map<Json, ReadonlyMap<string, unknown>>(),
+    fields: new Map<Json, ReadonlyMap<string, unknown>>(),
     required: new Map<Json, Set<string>>(),
     plain: new Map<Json, Json>(),
   };
@@ -38,6 +40,23 @@ export class SchemaReader {
         if (isJson(properties)) for (const name in properties) found.set(name, properties[name]);
       return found;
     });
+  }
+
+  /** The same with those of its alternatives; any value fits where they differ. */
+  fields(node: unknown): ReadonlyMap<string, unknown> {
+    return remember(this.known.fields, node, (schema) => {
+      const own = this.properties(schema);
+      const found = new Map(own);
+      for (const branch of this.alternatives(schema))
+        for (const [name, one] of branch === schema ? [] : this.fields(branch))
+          if (!own.has(name)) found.set(name, found.has(name) && !isEqual(found.get(name), one) ? {} : one);
+      return found;
+    });
+  }
+
+  alternatives(node: unknown): readonly unknown[] {
+    const { oneOf, anyOf } = this.plain(node);
+    return [oneOf, anyOf].flatMap((branches) => (Array.isArray(branches) ? branches : []));
   }
 
   /** The names that an object must have. */

@@ -81,6 +81,21 @@ export class Schemas extends SchemaReader {
     return chosen && { property, value: chosen.names[0] };
   }
 
+  /** The alternative that an object has the form of; a discriminator decides where there is one. */
+  findForm(node: unknown, object: Json): unknown {
+    const { discriminator } = this.plain(node);
+    const branches = this.alternatives(node);
+    if (branches.length === 0) return undefined;
+    const { propertyName: property, mapping } = isJson(discriminator) ? discriminator : {};
+    const choices =
+      typeof property === "string"
+        ? this.choices(branches, property, isJson(mapping) ? mapping : {})
+        : undefined;
+    if (choices !== undefined)
+      return choices.find(({ names }) => names.includes(object[property as string]))?.target;
+    return branches.find((branch) => this.validator(branch, "request")(object));
+  }
+
   /** Names the converted schema of a node. */
   private register(node: unknown, purpose: Purpose): string {
     const key = isJson(node) ? `${purpose}:${identify(node)}` : `${purpose}:${String(node)}`;

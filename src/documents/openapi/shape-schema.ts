@@ -58,6 +58,7 @@ class Shaping {
     if (depth > MAX_REQUIRED_DEPTH) return types.has("null") ? { const: null } : {};
     const inside = { depth, above: [...above, plain] };
     const branch = this.choose(plain, inside);
+    if (branch !== undefined) inside.above.push(schemas.plain(branch.node));
     const properties = new Map([...(branch?.properties ?? []), ...schemas.properties(node)]);
     if (properties.size > 0) {
       const required = new Set([...schemas.required(node), ...(branch?.required ?? [])]);

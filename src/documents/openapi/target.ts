@@ -52,7 +52,7 @@ export class Target {
     this.hidden = names.filter((field) => isInternal(properties[field]!));
     this.instants = names.filter((field) => isStoredInstant(properties[field]!));
     this.fields = new Set(names);
-    const id = spec && schemas.properties(spec.schema).get(spec.idField);
+    const id = spec && schemas.fields(spec.schema).get(spec.idField);
     this.numericId = id !== undefined && isNumeric(id, schemas);
   }
 
@@ -145,6 +145,7 @@ export class Target {
       schemas: this.schemas,
       now: world.iso(world.now),
       seed: world.random(collection.name).uint32(),
+      sent: fields,
     });
     return world.insert(collection, this.toWhole(whole, world));
   }
@@ -155,6 +156,7 @@ export class Target {
     const base = whole && this.spec !== undefined ? this.keepServerFields(before as Json) : before;
     const after: Json = { ...base, ...fields };
     for (const field of this.instants) if (UPDATED.test(field)) after[field] = world.now;
+    for (const field in after) if (after[field] === undefined) delete after[field];
     if (this.spec === undefined && this.rules.update)
       return this.rules.update(world, before, after, this.actor(call));
     if (!whole || this.spec === undefined) return world.put(this.collection, after as object);
@@ -162,6 +164,7 @@ export class Target {
       schemas: this.schemas,
       now: world.iso(world.now),
       seed: world.random(this.collection.name).uint32(),
+      sent: changes,
     };
     const complete = completeObject(after, this.spec.schema, invention);
     return world.put(this.collection, this.toWhole(complete, world));
@@ -179,16 +182,27 @@ export class Target {
 
   /** The fields that a client does not send when it replaces a record. */
   private keepServerFields(record: Json): Json {
-    const { idField, belongs_to, schema } = this.spec!;
-    const properties = this.schemas.properties(schema);
-    const setByServer = (field: string) =>
-      field === idField ||
+    return Object.fromEntries(Object.entries(record).filter(([field]) => this.isSetByServer(field)));
+  }
+
+  isSetByServer(field: string): boolean {
+    if (field === this.collection.idField || this.spec === undefined)
+      return field === this.collection.idField;
+    const { belongs_to, schema } = this.spec;
+    const node = this.schemas.fields(schema).get(field);
+    return (
       Object.hasOwn(belongs_to, field) ||
       this.instants.includes(field) ||
       this.hidden.includes(field) ||
-      !properties.has(field) ||
-      this.schemas.has(properties.get(field), "readOnly");
-    return Object.fromEntries(Object.entries(record).filter(([field]) => setByServer(field)));
+      node === undefined ||
+      this.schemas.has(node, "readOnly")
+    );
+  }
+
+  /** The value of a field that a patch removes: null where a record can have that, else nothing. */
+  removed(field: string): null | undefined {
+    const node = this.schemas.fields(this.spec?.schema).get(field);
+    return this.spec === undefined || this.schemas.types(node).has("null") ? null : undefined;
   }
 
   remove(call: Call, record: object): void {
@@ -209,12 +223,17 @@ export class Target {
   private newId(world: Transaction): string {
     const { collection, spec, schemas } = this;
     if (this.numericId) return this.nextNumber(world);
-    const node = schemas.properties(spec?.schema).get(collection.idField);
+    const node = schemas.fields(spec?.schema).get(collection.idField);
     const usual = world.newestFirstId(collection.prefix);
+    const digits = usual.slice(collection.prefix.length, collection.prefix.length + 7);
     if (node === undefined || schemas.validator(node, "answer")(usual)) return usual;
     const random = world.random(collection.name);
+    const isUuid = schemas.plain(node)["format"] === "uuid";
+    const rank = Number.parseInt(digits, 36).toString(16).padStart(8, "0");
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const id = String(generateValue(schemas, node, random.uint32()));
+      const made = String(generateValue(schemas, node, random.uint32()));
+      // Records of one moment are listed by their ids, so that ids say which is newer.
+      const id = isUuid ? rank + made.slice(rank.length) : made;
       if (world.get(collection, id) === undefined) return id;
     }
     return usual;

@@ -56,7 +56,7 @@ export function pointerTo(pointer: string, key: string): string {
   return `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-function toSteps(pointer: string): string[] {
+export function toSteps(pointer: string): string[] {
   return pointer
     .split("/")
     .slice(1)

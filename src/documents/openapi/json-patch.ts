@@ -1,0 +1,81 @@
+import isEqual from "fast-deep-equal";
+import { invalidInput } from "../../engine/contract/errors.ts";
+import { toSteps } from "../../engine/contract/invalid-field.ts";
+import { isJson, type Json } from "./open-document.ts";
+
+export const JSON_PATCH = "application/json-patch+json";
+
+/** Applies a JSON patch (RFC 6902) to a copy. @throws ApiError INVALID_INPUT that names the part of the patch */
+export function applyPatch(document: Json, patch: readonly unknown[]): unknown {
+  // The whole document is a value like those in it.
+  const holder: Json = { document: structuredClone(document) };
+  for (const [at, step] of patch.entries()) new PatchStep(holder, isJson(step) ? step : {}, at).apply();
+  return holder["document"];
+}
+
+class PatchStep {
+  private readonly holder: Json;
+  private readonly step: Json;
+  private readonly at: number;
+
+  constructor(holder: Json, step: Json, at: number) {
+    this.holder = holder;
+    this.step = step;
+    this.at = at;
+  }
+
+  apply(): void {
+    const { op, value } = this.step;
+    if (["add", "replace", "test"].includes(op as string) && value === undefined)
+      throw this.refuse("value", "is required");
+    if (op === "add") this.put(value);
+    else if (op === "remove") this.take("path");
+    else if (op === "replace") {
+      this.take("path");
+      this.put(value);
+    } else if (op === "move") this.put(this.take("from"));
+    else if (op === "copy") this.put(structuredClone(read(...this.locate("from"))));
+    else if (op !== "test") throw this.refuse("op", "must be add, remove, replace, move, copy or test");
+    else if (!isEqual(read(...this.locate("path")), value))
+      throw this.refuse("value", "is not the value at the path");
+  }
+
+  private put(value: unknown): void {
+    const [parent, name] = this.locate("path", { isNew: true });
+    if (Array.isArray(parent)) parent.splice(name === "-" ? parent.length : Number(name), 0, value);
+    else parent[name] = value;
+  }
+
+  private take(key: "path" | "from"): unknown {
+    const [parent, name] = this.locate(key);
+    if (Array.isArray(parent)) return parent.splice(Number(name), 1)[0];
+    const value = parent[name];
+    delete parent[name];
+    return value;
+  }
+
+  private locate(key: "path" | "from", { isNew = false } = {}): [parent: Json | unknown[], name: string] {
+    const pointer = this.step[key];
+    if (typeof pointer !== "string" || (pointer !== "" && !pointer.startsWith("/")))
+      throw this.refuse(key, 'must be a JSON pointer such as "/title"');
+    const steps = ["document", ...toSteps(pointer)];
+    const name = steps.pop()!;
+    let parent: unknown = this.holder;
+    for (const one of steps) parent = read(parent, one);
+    const exists = read(parent, name) !== undefined;
+    if (Array.isArray(parent)) {
+      if (exists || (isNew && (name === "-" || name === String(parent.length)))) return [parent, name];
+    } else if (isJson(parent) && (exists || (isNew && name !== "__proto__"))) return [parent, name];
+    throw this.refuse(key, "names nothing");
+  }
+
+  private refuse(key: string, reason: string): Error {
+    const field = `[${this.at}].${key}`;
+    return invalidInput(field, this.step[key] ?? null, `${field} ${reason}`);
+  }
+}
+
+function read(parent: unknown, name: string): unknown {
+  if (Array.isArray(parent)) return /^(0|[1-9]\d*)$/.test(name) ? parent[Number(name)] : undefined;
+  return isJson(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined;
+}

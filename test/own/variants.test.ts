@@ -1,0 +1,82 @@
+import { afterEach, expect, it } from "vitest";
+import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
+
+const open: ServedDocument[] = [];
+afterEach(async () => {
+  for (const { understudy } of open.splice(0)) await understudy.close();
+});
+
+const content = (schema: string) => `content: { application/json: { schema: ${schema} } }`;
+const PET = '{ $ref: "#/components/schemas/Pet" }';
+const toPets = (key: string) => `openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /pets:
+    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: array, items: ${PET} }`)} } } }
+    post: { operationId: add, requestBody: { required: true, ${content(PET)} }, responses: { "201": { description: d, ${content(PET)} } } }
+  /pets/{petId}:
+    parameters: [{ name: petId, in: path, required: true, schema: { type: integer } }]
+    get: { operationId: get, responses: { "200": { description: d, ${content(PET)} } } }
+    patch: { operationId: change, requestBody: { ${content("{ type: object, properties: { lives: { type: integer } } }")} }, responses: { "200": { description: d, ${content(PET)} } } }
+components:
+  schemas:
+    Pet:
+      ${key}: [{ $ref: "#/components/schemas/Cat" }, { $ref: "#/components/schemas/Dog" }]
+      discriminator: { propertyName: kind, mapping: { cat: "#/components/schemas/Cat", dog: "#/components/schemas/Dog" } }
+    Base: { type: object, required: [id, kind, name], properties: { id: { type: integer, readOnly: true }, kind: { type: string }, name: { type: string } } }
+    Cat: { allOf: [{ $ref: "#/components/schemas/Base" }, { type: object, properties: { lives: { type: integer, maximum: 9, default: 9 } } }] }
+    Dog: { allOf: [{ $ref: "#/components/schemas/Base" }, { type: object, required: [bark, tagged_at], properties: { bark: { type: string }, tagged_at: { type: string, format: date-time, readOnly: true } } }] }
+`;
+
+it.each(["oneOf", "anyOf"])("records of several forms (%s) are not stored [interfaces 18]", async (key) => {
+  const served = serveDocument(toPets(key));
+  open.push(served);
+  const cat = await served.send("POST", "/pets", { body: { kind: "cat", name: "Tom" } });
+  expect([cat.status, cat.body]).toEqual([201, { id: 1, kind: "cat", name: "Tom", lives: 9 }]);
+  const dog = await served.send("POST", "/pets", { body: { kind: "dog", name: "Rex", bark: "woof" } });
+  const tagged_at = expect.stringMatching(/^2026-03-15T/);
+  expect(dog.body).toEqual({ id: 2, kind: "dog", name: "Rex", bark: "woof", tagged_at });
+  expect((await served.send("GET", "/pets/2")).body).toEqual(dog.body);
+  expect((await served.send("GET", "/pets")).body).toEqual([dog.body, cat.body]);
+  const changed = await served.send("PATCH", "/pets/1", { body: { lives: 8 } });
+  expect(changed.body).toEqual({ ...cat.body, lives: 8 });
+  const refused = await served.send("PATCH", "/pets/1", { body: { lives: 10 } });
+  expect([refused.status, refused.body.error.details]).toEqual([422, { field: "lives", value: 10 }]);
+});
+
+it("a generated value of a circle with an end does not fit its schema [interfaces 18]", async () => {
+  const expression =
+    '{ oneOf: [{ type: object, required: [op, args], properties: { op: { enum: [add] }, args: { type: array, minItems: 2, items: { $ref: "#/components/schemas/Expression" } } } }, { type: number }] }';
+  const served = serveDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /expression: { get: { operationId: get, responses: { "200": { description: d, ${content('{ $ref: "#/components/schemas/Expression" }')} } } } }
+components: { schemas: { Expression: ${expression} } }
+`);
+  open.push(served);
+  const { body } = await served.send("GET", "/expression");
+  expect(body).toEqual({ op: "add", args: [expect.any(Number), expect.any(Number)] });
+});
+
+it.each([
+  "{ type: integer, readOnly: true }",
+  "{ type: string, format: uuid, readOnly: true }",
+  "{ type: string, readOnly: true }",
+])("a list of records with ids %s is not newest first [interfaces 18]", async (id) => {
+  const note = '{ $ref: "#/components/schemas/Note" }';
+  const served = serveDocument(`openapi: 3.0.3
+info: { title: t, version: "1" }
+paths:
+  /notes:
+    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: array, items: ${note} }`)} } } }
+    post: { operationId: add, requestBody: { required: true, ${content(note)} }, responses: { "201": { description: d, ${content(note)} } } }
+  /notes/{id}:
+    get: { operationId: get, parameters: [{ name: id, in: path, required: true, schema: { type: string } }], responses: { "200": { description: d, ${content(note)} } } }
+components: { schemas: { Note: { type: object, required: [id, created_at], properties: { id: ${id}, n: { type: integer }, created_at: { type: string, format: date-time, readOnly: true } } } } }
+`);
+  open.push(served);
+  for (let n = 1; n <= 12; n++) await served.send("POST", "/notes", { body: { n } });
+  const { body } = await served.send("GET", "/notes");
+  expect(body.map(({ n }: { n: number }) => n)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  expect(new Set(body.map((one: { id: unknown }) => one.id)).size).toBe(12);
+});
