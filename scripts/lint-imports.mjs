@@ -1,6 +1,6 @@
 // Checks that the folders of `src/` import one way (docs/decisions/0005-folders-import-one-way.md):
 //   node scripts/lint-imports.mjs            exits 1 and lists each import that the table does not allow
-//   node scripts/lint-imports.mjs --arrows   prints which room imports which
+//   node scripts/lint-imports.mjs --arrows   prints which folder imports which
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,17 +20,17 @@ const ENGINE = [
   "pipeline",
   "own",
 ];
-const rooms = ENGINE.map((room) => `engine/${room}`);
-const engine = [...rooms, "engine/index.ts"];
+const folders = ENGINE.map((folder) => `engine/${folder}`);
+const engine = [...folders, "engine/index.ts"];
 
-/** Files of the engine that import nothing and that every room may import. */
+/** Files of the engine that import nothing and that every folder may import. */
 const FOUNDATION = ["engine/platform.ts", "engine/bytes.ts", "engine/crc32c.ts"];
 
 /** Globals that a browser lacks. */
 const NODE_GLOBALS = /(?<![.\w"'`/-])(Buffer\b|process\.|setImmediate\b|NodeJS\.|__dirname\b)/;
 
-/** Each room, and the rooms that it may import. A file at the root of `src/` is a room. */
-export const ROOMS = {
+/** Each folder, and the folders that it may import. A file at the root of `src/` is a folder. */
+export const FOLDERS = {
   "engine/state": [],
   "engine/contract": ["engine/state"],
   "engine/documents": ["engine/contract"],
@@ -49,7 +49,7 @@ export const ROOMS = {
   "engine/pipeline": ["engine/state", "engine/contract", "engine/sandbox"],
   "engine/own": ["engine/state", "engine/contract", "engine/resources"],
   "engine/services.ts": ["engine/state", "engine/contract", "engine/sandbox", "engine/webhooks"],
-  "engine/index.ts": [...rooms, "engine/services.ts"],
+  "engine/index.ts": [...folders, "engine/services.ts"],
   "hosts/node": engine,
   "hosts/fetch": engine,
   documents: engine,
@@ -81,7 +81,7 @@ export const ROOMS = {
   ],
 };
 
-function findRoom(path) {
+function findFolder(path) {
   const file = relative(src, path);
   if (file.startsWith("..")) return undefined;
   const [first, second] = file.split("/");
@@ -97,24 +97,25 @@ const arrows = new Map();
 for (const name of readdirSync(src, { recursive: true, encoding: "utf8" })) {
   if (!/\.(tsx?|js)$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
   const file = join(src, name);
-  const room = findRoom(file);
-  if (room === undefined) continue;
-  if (ROOMS[room] === undefined) problems.push(`src/${name}: the room ${room} is not in the table`);
+  const folder = findFolder(file);
+  if (folder === undefined) continue;
+  if (FOLDERS[folder] === undefined)
+    problems.push(`src/${name}: the folder ${folder} is not in the table FOLDERS of this script`);
   const text = readFileSync(file, "utf8");
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
-  const [, global] = (room.startsWith("engine/") && NODE_GLOBALS.exec(code)) || [];
+  const [, global] = (folder.startsWith("engine/") && NODE_GLOBALS.exec(code)) || [];
   if (global !== undefined) problems.push(`src/${name}: the engine uses ${global}`);
   for (const match of text.matchAll(IMPORT)) {
     const target = match[1] ?? match[2] ?? match[3];
     if (!target.startsWith(".")) {
-      if (room.startsWith("engine/") && target.startsWith("node:"))
+      if (folder.startsWith("engine/") && target.startsWith("node:"))
         problems.push(`src/${name}: the engine imports ${target}`);
       continue;
     }
-    const to = findRoom(normalize(join(dirname(file), target)));
-    if (to === undefined || to === room) continue;
-    arrows.set(`${room} -> ${to}`, [...(arrows.get(`${room} -> ${to}`) ?? []), name]);
-    if (!ROOMS[room]?.includes(to)) problems.push(`src/${name}: ${room} imports ${to}`);
+    const to = findFolder(normalize(join(dirname(file), target)));
+    if (to === undefined || to === folder) continue;
+    arrows.set(`${folder} -> ${to}`, [...(arrows.get(`${folder} -> ${to}`) ?? []), name]);
+    if (!FOLDERS[folder]?.includes(to)) problems.push(`src/${name}: ${folder} imports ${to}`);
   }
 }
 if (process.argv.includes("--arrows"))

@@ -32,7 +32,7 @@ import { UploadStore } from "./hosts/node/storage/upload-store.ts";
 import { LocalPersistence } from "./persistence/local-persistence.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
 
-/** The composition root: the only place that knows every part. */
+/** The composition root of Node: with `browser.ts`, the only place that knows every part. */
 export function assemble(options: UnderstudyOptions = {}): Understudy {
   const { shared, replay, log = standardLog() } = options;
   const { version } = manifest;

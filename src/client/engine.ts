@@ -1,5 +1,5 @@
 import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
-import { createEngine } from "./create-engine.ts";
+import { createLocal } from "./local-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
 import { readOpenApiOption } from "./own-documents.ts";
 import type { SandboxClient } from "./sandbox.ts";
@@ -31,6 +31,6 @@ export interface EngineOptions extends SandboxStart {
 export async function createSandbox(options: EngineOptions = {}): Promise<LocalSandbox> {
   requireKnownOptions("createSandbox", options, [...START_OPTIONS, "openapi", "onDelivery"]);
   const { openapi, ...start } = options;
-  const engine = createEngine(start, await readOpenApiOption(openapi));
+  const engine = createLocal(start, await readOpenApiOption(openapi));
   return Object.assign(await engine.open("default"), { close: engine.close });
 }

@@ -1,5 +1,5 @@
 import type { Understudy } from "../control/understudy-options.ts";
-import { assembleEngine } from "./create-engine.ts";
+import { assembleLocal } from "./local-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
 
@@ -38,7 +38,7 @@ export function understudyRoutes(options: RoutesOptions = {}): Routes {
     const { pathname } = new URL(request.url);
     if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(pathname.slice(basePath.length)))
       return answerClosed();
-    const engine = engines.get(key) ?? assembleEngine(start);
+    const engine = engines.get(key) ?? assembleLocal(start);
     engines.set(key, engine);
     return engine.fetch(request, basePath);
   };

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { findServedKind } from "../engine/faults/match.ts";
 import type { RuleDocument } from "../engine/faults/rule-document.ts";
-import { createEngine } from "./create-engine.ts";
 import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { journalText } from "./evidence.ts";
 import { describeHeld } from "./held.ts";
+import { createLocal } from "./local-understudy.ts";
 import { requireKnownOptions, showValue } from "./options.ts";
 import { readOpenApiOption } from "./own-documents.ts";
 import type { SandboxClient } from "./sandbox.ts";
@@ -88,7 +88,7 @@ export class TestServers {
     const own = `${this.number(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.number(one)))}`;
     if (engine)
       return this.started(`engine ${folder} ${own}`, async () =>
-        createEngine(options, await readOpenApiOption(openapi)),
+        createLocal(options, await readOpenApiOption(openapi)),
       );
     const url = process.env["UNDERSTUDY_URL"];
     if (url && (operations ?? openapi) !== undefined)

@@ -10,7 +10,7 @@ import {
 } from "../engine/resources/webhooks/schema.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../engine/state/transaction.ts";
-import { JournalEntryBody, renderEntry } from "./journal/render-entry.ts";
+import { JournalEntryBody, renderEntry } from "./journal/render-journal-entry.ts";
 
 export const ListedDelivery = ClosedObject(
   {

@@ -36,10 +36,10 @@ import { ClockBody, ClockInput } from "./clock-input.ts";
 import { DeliveryDetail, ListedDelivery } from "./delivery-body.ts";
 import { RuleBody, RuleInput, ScenarioBody } from "./faults-body.ts";
 import { RecordChangesBody } from "./history/record-changes.ts";
-import { HistoryEntryBody } from "./history/render-entry.ts";
+import { HistoryEntryBody } from "./history/render-history-entry.ts";
 import { HarBody } from "./journal/har.ts";
-import { JournalEntryBody } from "./journal/render-entry.ts";
 import { HeldBody } from "./journal/render-held.ts";
+import { JournalEntryBody } from "./journal/render-journal-entry.ts";
 import { LiveBody, RequestLine } from "./journal/stream-live.ts";
 import { VerificationBody } from "./journal/verify-journal.ts";
 import {

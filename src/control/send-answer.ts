@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Durability, UnsavedAnswer } from "../engine/pipeline/engine-parts.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import type { DurabilityHook } from "../hosts/node/hooks.ts";
-import { sendAnswer as send } from "../hosts/node/send.ts";
+import { sendPlainAnswer } from "../hosts/node/send.ts";
 import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import { toOwnAnswer } from "./answer-in-process.ts";
 import { type Problem, storeProblem } from "./problem.ts";
@@ -33,7 +33,7 @@ async function sendWith(
   own: Readonly<Record<string, string>>,
   { request, response, answer }: { request: IncomingMessage; response: ServerResponse; answer: Answer },
 ): Promise<void> {
-  await send(request, response, toOwnAnswer(answer, own));
+  await sendPlainAnswer(request, response, toOwnAnswer(answer, own));
 }
 
 const METHODS = "GET, POST, PUT, PATCH, DELETE";

@@ -28,7 +28,7 @@ import { createDeliveries } from "./webhooks/dispatcher.ts";
 import { findAttemptEntry, toJournalEntry } from "./webhooks/journal-attempt.ts";
 
 /** The parts that a host gives the engine. */
-export interface EngineOptions
+export interface HostParts
   extends Pick<
       EngineParts,
       "readForm" | "durability" | "refuseGrowth" | "refuseFullDisk" | "refuseDefault" | "upstream" | "log"
@@ -74,7 +74,7 @@ export interface Engine {
   handle(request: PlainRequest): Promise<PlainAnswer | undefined>;
 }
 
-export function createEngine(options: EngineOptions): Engine {
+export function createEngine(options: HostParts): Engine {
   const { log, uploads, recordings, replay } = options;
   let { api } = options;
   const { fixture = "reference", seed = 1, clock = { mode: "real" }, settings = {} } = options.defaults;

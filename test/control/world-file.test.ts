@@ -3,8 +3,8 @@ import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
-import { createEngine } from "../../src/client/create-engine.ts";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/create-understudy.ts";
+import { createLocal } from "../../src/client/local-understudy.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
@@ -24,7 +24,7 @@ async function start(): Promise<{ api: Api; sandbox: SandboxClient }> {
 
 /** Another process: an engine that knows nothing of the first. */
 function elsewhere(): LocalUnderstudy {
-  const engine = createEngine({});
+  const engine = createLocal({});
   closing.push(engine);
   return engine;
 }

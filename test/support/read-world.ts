@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import { createEngine } from "../../src/client/create-engine.ts";
+import { createLocal } from "../../src/client/local-understudy.ts";
 
 /** The paths of the requests in an exported sandbox, oldest first, as another process shows them. */
 export async function readWorld(file: string): Promise<string[]> {
-  const engine = createEngine({});
+  const engine = createLocal({});
   const sandbox = await engine.openFile(readFileSync(file), "attached");
   const { entries } = await sandbox.journal.list();
   await engine.close();

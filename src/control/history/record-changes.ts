@@ -25,7 +25,7 @@ export const RecordChangesBody = Type.Record(
 );
 
 /** The changes of an entry, record by record. */
-export function recordChanges(
+export function toRecordChanges(
   { resources, collections }: Api,
   states: BeforeAfter,
 ): Static<typeof RecordChangesBody> {

@@ -10,7 +10,7 @@ import { listMatchingOperations } from "../../engine/faults/match.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
-import { requestBody } from "./render-entry.ts";
+import { requestBody } from "./render-journal-entry.ts";
 
 const Status = typed(
   "StatusPattern",

@@ -3,7 +3,7 @@ import { ClosedObject, ListOf, Nullable, Timestamp, Words } from "../../engine/c
 import type { Held } from "../../engine/sandbox/held.ts";
 import { ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
-import { JournalEntryBody } from "./render-entry.ts";
+import { JournalEntryBody } from "./render-journal-entry.ts";
 
 const { kind, at, operation, method, path, principal, request } = JournalEntryBody.properties;
 

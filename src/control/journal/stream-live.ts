@@ -8,9 +8,9 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Timeline } from "../../engine/sandbox/timeline.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 import { waitForChange } from "../entry-log.ts";
-import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
-import { JournalEntryBody } from "./render-entry.ts";
+import { HistoryEntryBody, renderHistoryEntry } from "../history/render-history-entry.ts";
 import { HeldBody, renderHeld } from "./render-held.ts";
+import { JournalEntryBody } from "./render-journal-entry.ts";
 
 const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.properties;
 const { status, code, duration_ms, principal, decision, fault, history, undone } =

@@ -5,7 +5,7 @@ import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
-import { EntryParams, requireEntry, requireStates } from "../history/render-entry.ts";
+import { EntryParams, requireEntry, requireStates } from "../history/render-history-entry.ts";
 import { repeatRequest, requireExchange } from "../history/repeat-request.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";

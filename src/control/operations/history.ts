@@ -3,14 +3,14 @@ import { StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import { listNewestFirst, NEWEST, NewestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
-import { RecordChangesBody, recordChanges } from "../history/record-changes.ts";
+import { RecordChangesBody, toRecordChanges } from "../history/record-changes.ts";
 import {
   EntryParams,
   HistoryEntryBody,
   renderHistoryEntry,
   requireEntry,
   requireStates,
-} from "../history/render-entry.ts";
+} from "../history/render-history-entry.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { TRAVEL_OPERATIONS } from "./history-travel.ts";
 
@@ -93,7 +93,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-entry", "state-evicted"],
     success: { status: 200, schema: RecordChangesBody },
     handle: ({ params: { id }, sandbox }) =>
-      recordChanges(sandbox.api, requireStates(requireEntry(sandbox, id), "compared")),
+      toRecordChanges(sandbox.api, requireStates(requireEntry(sandbox, id), "compared")),
   }),
   ...TRAVEL_OPERATIONS,
 ];

@@ -8,7 +8,7 @@ import { redactText } from "../../tools/redact.ts";
 import { listNewestFirst, NEWEST, NewestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { HarBody, toHar } from "../journal/har.ts";
 import { conditions, createConditions, delivered, type EntryMatch } from "../journal/match-entry.ts";
-import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
+import { JournalEntryBody, renderEntry } from "../journal/render-journal-entry.ts";
 import { LiveBody, streamLive } from "../journal/stream-live.ts";
 import { type ControlOperation, OptionalText, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";

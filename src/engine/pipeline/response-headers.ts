@@ -43,7 +43,7 @@ const ALLOWED_HEADERS =
   "api-key, X-API-Key, Authorization, Content-Type, Content-Range, X-Goog-Hash, Content-MD5, If-None-Match, If-Modified-Since, Last-Event-ID, Prefer, X-Sandbox, X-Sandbox-Fault, X-Sandbox-Delay";
 
 /**
- * Adds the headers that all answers have (sections 8 and 9).
+ * Adds the headers that all answers of operations have (sections 8 and 9); those of an upstream keep their own.
  * @throws TypeError for a header that HTTP cannot carry
  */
 export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {

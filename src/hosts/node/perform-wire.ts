@@ -86,7 +86,7 @@ function openWire(
   };
 }
 
-/** Status line and headers as `sendAnswer` would have written them; the connection ends with this answer. */
+/** Status line and headers as `sendPlainAnswer` would have written them; the connection ends with this answer. */
 function renderHead({ status, headers }: PlainAnswer, length: number): Buffer {
   const all = headers.filter((_, index) => headers[index - (index % 2)] !== "Content-Length");
   all.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");

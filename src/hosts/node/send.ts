@@ -10,7 +10,7 @@ const PING_MS = 10_000;
  * Sends an answer, after existing headers of the response; a stream is sent as fast as the client reads it. A stream's
  * promise resolves when its last byte was handed to the connection.
  */
-export function sendAnswer(
+export function sendPlainAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   answer: PlainAnswer,

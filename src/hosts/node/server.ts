@@ -11,7 +11,7 @@ import { followSockets, lingerOnClose } from "./linger.ts";
 import { NodeRequest } from "./node-request.ts";
 import type { WireBreaker } from "./perform-wire.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
-import { sendAnswer } from "./send.ts";
+import { sendPlainAnswer } from "./send.ts";
 import type { Sites } from "./sites.ts";
 
 export interface NodeClasses {
@@ -129,7 +129,7 @@ async function answerRequest(
   const answer = await handleRequest(engine, plain, { sandbox, address });
   if (answer === undefined) return;
   if (answer.wire !== undefined) await wires.send(request, response, answer);
-  else await sendAnswer(request, response, answer);
+  else await sendPlainAnswer(request, response, answer);
 }
 
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;

@@ -211,7 +211,7 @@ const ERROR_SCHEMAS: Json = {
   },
 };
 
-/** Headers of every answer. */
+/** Headers of all answers; the organization and the rate need a caller. */
 const STANDARD_HEADERS: Json = {
   "x-request-id": { description: "Unique id of the request; also the trace id of errors", schema: text },
   "service-api-version": { description: "Version of the API in date form", schema: text },

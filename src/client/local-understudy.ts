@@ -11,18 +11,18 @@ import type { SandboxStart } from "./sandbox-start.ts";
 import { transportOver } from "./transport.ts";
 
 /** The features of a server, without a server. @throws as `createSandbox` */
-export function createEngine(
+export function createLocal(
   { onDelivery, ...start }: SandboxStart & { onDelivery?: OnDelivery | undefined },
   own: readonly OwnSource[] = [],
 ): LocalUnderstudy {
-  const understudy = assembleEngine(start, own, onDelivery);
+  const understudy = assembleLocal(start, own, onDelivery);
   const fetch = (request: Request) => keepAliveFor(understudy.fetch(request));
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: transportOver(fetch), fetch });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
 }
 
 /** @throws DocumentError, Problem */
-export function assembleEngine(
+export function assembleLocal(
   { seed, clock, settings, operations, ...rest }: SandboxStart,
   own: readonly OwnSource[] = [],
   onDelivery?: OnDelivery,
