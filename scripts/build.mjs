@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { parse } from "yaml";
-import { buildBrowser } from "./build-browser.mjs";
+import { buildBrowser, reach } from "./build-browser.mjs";
 import { buildConsole } from "./build-console.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 
@@ -63,16 +63,7 @@ let loadedAtStart;
 
 /** Whether a plain start loads this module: it is reached from the start's entries by static imports. */
 function isLoadedAtStart(id, build) {
-  if (loadedAtStart === undefined) {
-    loadedAtStart = new Set();
-    const follow = (module) => {
-      if (loadedAtStart.has(module)) return;
-      loadedAtStart.add(module);
-      for (const imported of build.getModuleInfo(module)?.importedIds ?? []) follow(imported);
-    };
-    for (const entry of ["src/cli/run.ts", "src/cli/start-server.ts", "src/understudy.ts"])
-      follow(join(root, entry));
-  }
+  loadedAtStart ??= reach(["src/cli/run.ts", "src/cli/start-server.ts", "src/understudy.ts"], build);
   return loadedAtStart.has(id);
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { atMost, ratioAtLeast, row } from "../rows.mjs";
 import { median } from "../statistics.mjs";
 import { nodeHttp } from "../subjects/baselines.mjs";
@@ -52,15 +52,19 @@ export async function measure(run) {
       unit: "us",
       goal: atMost(40),
     }),
-    row({
-      what: "loaded by start() in a page, gzip",
-      subject: "Understudy",
-      value: loadedKilobytes(),
-      unit: "KB",
-      goal: atMost(250),
-    }),
+    loaded("gzip", gzipSync),
+    loaded("brotli", brotliCompressSync, atMost(250)),
   ];
 }
+
+const loaded = (name, compress, goal) =>
+  row({
+    what: `loaded by start() in a page, ${name}`,
+    subject: "Understudy",
+    value: loadedKilobytes(compress),
+    unit: "KB",
+    goal,
+  });
 
 async function speedOfNode(run) {
   const { started } = await startAll([nodeHttp], run.log);
@@ -78,14 +82,14 @@ async function speedOfNode(run) {
 /** The chunks that a page has loaded once `start()` has resolved: these, and what they import statically. */
 const LOADED = /^(index|browser-[^.]*)\.js$/;
 
-function loadedKilobytes() {
+function loadedKilobytes(compress) {
   const folder = `${DIST}browser/`;
   const files = new Set(readdirSync(folder).filter((name) => LOADED.test(name)));
   let bytes = 0;
   for (const name of files) {
     const text = readFileSync(folder + name, "utf8");
     for (const [, imported] of text.matchAll(/(?:from|import)\s*["`]\.\/([^"`]+)["`]/g)) files.add(imported);
-    bytes += gzipSync(text).length;
+    bytes += compress(text).length;
   }
   return bytes / 1024;
 }
