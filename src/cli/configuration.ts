@@ -1,4 +1,4 @@
-import Type, { type TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { checkSettings, SettingsInput } from "../control/check-input.ts";
 import { Problem } from "../control/problem.ts";
 import { readUserText } from "../documents/files.ts";

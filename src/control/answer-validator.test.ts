@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../engine/contract/errors.ts";
 import type { AnyDeclaration } from "../engine/contract/operation.ts";

@@ -1,4 +1,4 @@
-import Type, { type TObject, type TSchema } from "typebox";
+import { type TObject, type TSchema, Type } from "typebox";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { getValue, pointerTo, toFieldName } from "../engine/contract/invalid-field.ts";
 import { ClosedObject } from "../engine/contract/schema.ts";
@@ -48,7 +48,9 @@ function joinFieldPath(prefix: string, field: string): string {
   return prefix === "" ? field : `${prefix}.${field}`;
 }
 
-export const SomeSettings = Type.Partial(Settings, { additionalProperties: false });
+export const SomeSettings = ClosedObject(
+  Object.fromEntries(Object.entries(Settings.properties).map(([name, one]) => [name, Type.Optional(one)])),
+);
 
 /** Settings that are on or off; they also take booleans (G22). */
 const SWITCHES: ReadonlySet<string> = new Set(

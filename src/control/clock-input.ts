@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { parseInstant } from "../engine/contract/instant.ts";
 import { ClosedObject, Timestamp, Words } from "../engine/contract/schema.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";

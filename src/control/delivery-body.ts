@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { ClosedObject, getExamples, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
 import { toBody } from "../engine/resources/webhooks/deliveries.ts";
 import { renderDelivery } from "../engine/resources/webhooks/rules.ts";

@@ -1,4 +1,4 @@
-import Type, { type TObject } from "typebox";
+import { type TObject, Type } from "typebox";
 import { describeInstantForms, parseDateOrInstant } from "../engine/contract/instant.ts";
 import { ClosedObject, getExamples } from "../engine/contract/schema.ts";
 import { describeLostEntries, wasRepeated } from "../engine/contract/text.ts";

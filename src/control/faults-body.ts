@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import type { ListedScenario } from "../documents/scenario-library.ts";
 import { ClosedObject, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
 import { ArmedRule } from "../engine/faults/rule.ts";

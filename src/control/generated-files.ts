@@ -1,7 +1,7 @@
 import "../hosts/node/platform.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import Type, { type TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
 import { BindingFile } from "../documents/openapi/binding-schema.ts";

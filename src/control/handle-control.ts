@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { ApiError } from "../engine/contract/errors.ts";
 import { normalizePath } from "../engine/contract/http-url.ts";
 import { readsOnly } from "../engine/contract/operation.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
+import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
 import type { Api } from "../engine/contract/api.ts";
 import type { Declaration, Input, Method, Success } from "../engine/contract/operation.ts";

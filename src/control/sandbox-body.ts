@@ -1,5 +1,5 @@
-import Type, { type Static } from "typebox";
-import { ClosedObject, Nullable, Timestamp, typed } from "../engine/contract/schema.ts";
+import { type Static, Type } from "typebox";
+import { ClosedObject, MapOf, Nullable, Timestamp, typed } from "../engine/contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
 import { NoPortError, type Site } from "../engine/pipeline/plain-http.ts";
 import { randomHex } from "../engine/platform.ts";
@@ -32,7 +32,7 @@ export const SandboxBody = ClosedObject(
     ),
     counts: typed(
       "Record<CollectionName, number>",
-      Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+      MapOf(Type.Integer({ minimum: 0 }), {
         description: "How many records each collection holds",
       }),
     ),

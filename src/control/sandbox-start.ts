@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { ClosedObject } from "../engine/contract/schema.ts";
 import type { Settings } from "../engine/contract/settings.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";

@@ -1,7 +1,7 @@
 import isEqual from "fast-deep-equal";
-import Type, { type Static, type TSchema } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import type { Api } from "../engine/contract/api.ts";
-import { ClosedObject } from "../engine/contract/schema.ts";
+import { ClosedObject, MapOf } from "../engine/contract/schema.ts";
 import { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { listStateCollections } from "./state/state-collection.ts";
@@ -10,7 +10,7 @@ type Fields = Record<string, unknown>;
 
 const Shown = Type.Unsafe<Fields>({ type: "object", description: "A record as the state calls show it" });
 const ByCollection = <T extends TSchema>(one: T, description: string) =>
-  Type.Record(Type.String(), Type.Array(one), { description });
+  MapOf(Type.Array(one), { description });
 
 /** The differences between two worlds (interfaces 4). */
 export const DifferenceBody = ClosedObject(
@@ -20,7 +20,7 @@ export const DifferenceBody = ClosedObject(
     changed: ByCollection(
       ClosedObject({
         id: Type.String(),
-        fields: Type.Record(Type.String(), ClosedObject({ before: Type.Unknown(), after: Type.Unknown() })),
+        fields: MapOf(ClosedObject({ before: Type.Unknown(), after: Type.Unknown() })),
       }),
       "By collection, the records of which fields differ; null where one has no such field",
     ),

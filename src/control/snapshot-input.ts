@@ -1,5 +1,5 @@
-import Type from "typebox";
-import { ClosedObject } from "../engine/contract/schema.ts";
+import { Type } from "typebox";
+import { ClosedObject, MapOf } from "../engine/contract/schema.ts";
 import { findNearest } from "../engine/contract/text.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
@@ -27,10 +27,7 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
       world: Type.Object(
         {
           ...listWorldFields(),
-          tables: Type.Record(
-            Type.String(),
-            Type.Object({ records: Records }, { additionalProperties: false }),
-          ),
+          tables: MapOf(Type.Object({ records: Records }, { additionalProperties: false })),
         },
         { additionalProperties: false },
       ),

@@ -1,6 +1,6 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import type { Api } from "../engine/contract/api.ts";
-import { Words } from "../engine/contract/schema.ts";
+import { MapOf, Words } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
 import { StoredUploads } from "../engine/sandbox/snapshots.ts";
@@ -24,7 +24,7 @@ const Progress = Type.Object(
   {
     calls: WholeNumber,
     hits: WholeNumber,
-    counted: Type.Record(Type.String(), WholeNumber),
+    counted: MapOf(WholeNumber),
     due: Type.Optional(Epoch),
     expired: Type.Boolean(),
   },
@@ -45,7 +45,7 @@ const World = Type.Object(
     facts: Type.Object({ ...listWorldFields({ wall: Epoch }), taken_at: Epoch }, CLOSED),
     windows: Windows,
     uploads: Type.Optional(StoredUploads),
-    tables: Type.Record(Type.String(), Type.Object({ put: Records, removed: Names }, CLOSED)),
+    tables: MapOf(Type.Object({ put: Records, removed: Names }, CLOSED)),
   },
   CLOSED,
 );
@@ -64,10 +64,7 @@ const Entry = Type.Object(
     seq: Type.Optional(WholeNumber),
     journal: Type.Optional(WholeNumber),
     ...{ title: Type.String(), subject: Id, cause: Id, advanced_by: Id, request: Id },
-    changes: Type.Record(
-      Type.String(),
-      Type.Object({ added: WholeNumber, removed: WholeNumber, changed: WholeNumber }, CLOSED),
-    ),
+    changes: MapOf(Type.Object({ added: WholeNumber, removed: WholeNumber, changed: WholeNumber }, CLOSED)),
     undone: Type.Boolean(),
     delivered: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
     leaves: Names,
@@ -110,15 +107,15 @@ const Saved = Type.Object(
           first: Names,
           active: Names,
           inline: Type.Array(Type.Object({ id: Type.String(), rule: Type.Object({}) }, CLOSED)),
-          progress: Type.Record(Type.String(), Progress),
-          stages: Type.Optional(Type.Record(Type.String(), Stages)),
+          progress: MapOf(Progress),
+          stages: Type.Optional(MapOf(Stages)),
           numbered: WholeNumber,
         },
         CLOSED,
       ),
     ),
     present: World,
-    snapshots: Type.Record(Type.String(), World),
+    snapshots: MapOf(World),
     history: Type.Optional(History),
   },
   CLOSED,

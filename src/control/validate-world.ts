@@ -1,4 +1,4 @@
-import Type, { type TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import type { Resource } from "../engine/contract/resource.ts";
 import type { SnapshotDocument } from "../engine/sandbox/snapshots.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../engine/state/clock.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { RateWindows } from "../../src/engine/sandbox/rate-windows.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";

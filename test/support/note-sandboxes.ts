@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { type Change, requestTitle, type StateRef } from "../../src/engine/sandbox/history-entry.ts";
 import { toMinute } from "../../src/engine/sandbox/rate-windows.ts";
 import { SandboxRegistry } from "../../src/engine/sandbox/registry.ts";

@@ -1,5 +1,5 @@
 import isEqual from "fast-deep-equal";
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactHeader, redactJson, redactText } from "../../tools/redact.ts";

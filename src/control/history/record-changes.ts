@@ -1,6 +1,6 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
-import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
+import { ClosedObject, MapOf, Nullable } from "../../engine/contract/schema.ts";
 import type { BeforeAfter, StateRef } from "../../engine/sandbox/history-entry.ts";
 import type { Root, Tables } from "../../engine/state/tables.ts";
 import { Transaction } from "../../engine/state/transaction.ts";
@@ -12,8 +12,7 @@ const Shown = Nullable(
   Type.Unsafe<Fields>({ type: "object", description: "A record as the state calls show it" }),
 );
 
-export const RecordChangesBody = Type.Record(
-  Type.String(),
+export const RecordChangesBody = MapOf(
   Type.Array(ClosedObject({ id: Type.String(), before: Shown, after: Shown })),
   {
     $id: "RecordChanges",

@@ -1,5 +1,5 @@
-import Type, { type Static } from "typebox";
-import { ClosedObject, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { type Static, Type } from "typebox";
+import { ClosedObject, MapOf, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import { describeLostEntries } from "../../engine/contract/text.ts";
 import { type BeforeAfter, HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -34,13 +34,9 @@ export const HistoryEntryBody = ClosedObject(
     delivered: Nullable(
       Type.Boolean({ description: "For a delivery attempt: whether the receiver accepted it with a 2xx" }),
     ),
-    changes: Type.Record(
-      Type.String(),
-      ClosedObject({ added: Count(), removed: Count(), changed: Count() }),
-      {
-        description: "The number of changed records by collection",
-      },
-    ),
+    changes: MapOf(ClosedObject({ added: Count(), removed: Count(), changed: Count() }), {
+      description: "The number of changed records by collection",
+    }),
     undone: Type.Boolean({ description: "A rewind has undone it" }),
     kept: Type.Boolean({ description: "Whether the world before and after it is still stored" }),
   },

@@ -1,5 +1,5 @@
 import isEqual from "fast-deep-equal";
-import Type from "typebox";
+import { Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { normalizePath } from "../../engine/contract/http-url.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { ClosedObject, ListOf, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import type { Held } from "../../engine/sandbox/held.ts";
 import { ShownMessage, showMessage } from "../../tools/har/har-entry.ts";

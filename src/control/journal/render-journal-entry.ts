@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
 import { ClosedObject, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import type { AppliedFault, JournalEntry } from "../../engine/sandbox/journal-entry.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import { randomHex } from "../../engine/platform.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";

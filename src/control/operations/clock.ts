@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
 import { noContent } from "../../engine/contract/reply.ts";
 import { ClosedObject, Nullable, Timestamp, typed, Words } from "../../engine/contract/schema.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { type Api, findEvent } from "../../engine/contract/api.ts";
 import { type AnyEvent, buildEventData, sampleData } from "../../engine/contract/event.ts";
 import { ClosedObject, typed } from "../../engine/contract/schema.ts";

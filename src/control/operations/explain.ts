@@ -1,6 +1,6 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { ClosedObject, Nullable, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, MapOf, Nullable, typed, Words } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
 import { findKeyOfUser } from "../../engine/resources/api-keys/rules.ts";
@@ -18,7 +18,7 @@ export const ExplainInput = ClosedObject(
       typed("OperationId", Type.String({ description: "Instead of method and path" })),
     ),
     params: Type.Optional(
-      Type.Record(Type.String(), Scalar, {
+      MapOf(Scalar, {
         description:
           "With `operation`: the parameters of its path. Steps that depend on a missing one are skipped",
       }),
@@ -26,8 +26,8 @@ export const ExplainInput = ClosedObject(
     method: OptionalText("In any case", { minLength: 1 }),
     path: OptionalText("Without host and sandbox prefix; a query may follow", { minLength: 1 }),
     principal: OptionalText("A user id; the request has the user's first usable key"),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-    query: Type.Optional(Type.Record(Type.String(), Scalar)),
+    headers: Type.Optional(MapOf(Type.String())),
+    query: Type.Optional(MapOf(Scalar)),
     body: Type.Optional(Type.Unknown({ description: "Sent as JSON" })),
   },
   {

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { noContent } from "../../engine/contract/reply.ts";
 import { ListOf } from "../../engine/contract/schema.ts";
 import { RuleExists } from "../../engine/faults/sandbox-faults.ts";

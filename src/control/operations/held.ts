@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { noContent, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
 import { restartUploads } from "../../engine/resources/files/rules.ts";

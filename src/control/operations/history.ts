@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";

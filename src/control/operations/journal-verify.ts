@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
 import { normalizePath } from "../../engine/contract/http-url.ts";
 import { ClosedObject, typed } from "../../engine/contract/schema.ts";

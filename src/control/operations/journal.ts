@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, Words } from "../../engine/contract/schema.ts";
 import { describeLostEntries } from "../../engine/contract/text.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { OwnFault } from "../../engine/contract/own-fault.ts";
 import { RawBody } from "../../engine/contract/reply.ts";

@@ -1,7 +1,7 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import type { ReceiverReport } from "../../../types/control-api.ts";
 import { StreamBody } from "../../engine/contract/reply.ts";
-import { ClosedObject, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, MapOf, typed, Words } from "../../engine/contract/schema.ts";
 import { type GradeReceiverOptions, OPTION_NAMES, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
 import { type ControlCall, type ControlOperation, operation } from "../operation.ts";
@@ -44,7 +44,7 @@ export const ReceiverTestInput = ClosedObject(
       ),
     ),
     data: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
+      MapOf(Type.Unknown(), {
         description:
           "Values for fields of data, in every event that has them, such as a `user_id` that the receiver knows",
       }),

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import { noContent, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Nullable } from "../../engine/contract/schema.ts";

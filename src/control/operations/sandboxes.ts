@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { isPath } from "../../documents/files.ts";
 import { noContent } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, typed } from "../../engine/contract/schema.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { listDerived } from "../../documents/scenario-library.ts";
 import { ClosedObject, getExamples, ListOf } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";

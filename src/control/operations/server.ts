@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { RawBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Timestamp, Words } from "../../engine/contract/schema.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { noContent, Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Timestamp } from "../../engine/contract/schema.ts";
 import { sleep } from "../../engine/platform.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { withoutInternal } from "../../engine/contract/public-view.ts";
 import { noContent } from "../../engine/contract/reply.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { fromLooseBase64 } from "../../engine/bytes.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";

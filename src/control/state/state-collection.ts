@@ -1,4 +1,4 @@
-import Type, { type TObject } from "typebox";
+import { type TObject, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
 import { ShownCollection, toIso } from "../../engine/contract/shown-collection.ts";

@@ -1,5 +1,6 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import type { Resource } from "../../engine/contract/resource.ts";
+import { MapOf } from "../../engine/contract/schema.ts";
 import { type Step, undo } from "../../engine/state/undo-log.ts";
 import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { Body } from "../../tools/bundle/bundle.ts";
@@ -59,7 +60,7 @@ const TableOf = Type.Union([
 const StoredStep = Type.Object(
   {
     ...{ written: Type.Array(Written), draws: WholeNumber },
-    tables: Type.Optional(Type.Record(Text, TableOf)),
+    tables: Type.Optional(MapOf(TableOf)),
   },
   CLOSED,
 );
@@ -69,7 +70,7 @@ const Environment = Type.Object(
 );
 const States = Type.Object(
   {
-    ...{ oldest: WholeNumber, steps: Type.Array(StoredStep), entries: Type.Record(Text, Around) },
+    ...{ oldest: WholeNumber, steps: Type.Array(StoredStep), entries: MapOf(Around) },
     ...{ environments: Type.Array(Environment), windows: Type.Array(Windows) },
   },
   CLOSED,

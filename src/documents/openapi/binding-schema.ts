@@ -1,14 +1,13 @@
-import Type, { type Static, type TProperties } from "typebox";
-import { ClosedObject } from "../../engine/contract/schema.ts";
+import { Optional, type Static, type TProperties, Type } from "typebox";
+import { ClosedObject, MapOf } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { isJson } from "./open-document.ts";
 
 const text = (description: string, options: object = {}) =>
   Type.String({ minLength: 1, description, ...options });
-const { Optional } = Type;
 
 const Place = (description: string) => Optional(text(`${description}, such as \`data\` or \`meta.next\``));
-const Values = (description: string) => Optional(Type.Record(Type.String(), Type.Unknown(), { description }));
+const Values = (description: string) => Optional(MapOf(Type.Unknown(), { description }));
 
 const Access = Optional(
   Type.Unsafe<"anyone" | "caller" | "member" | "admin">({
@@ -26,7 +25,7 @@ const shared = {
   ),
 };
 const parents = Optional(
-  Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
+  MapOf(MapOf(Type.Unknown()), {
     description:
       "By a field that names another record: what must be equal there, else it is not found either",
   }),
@@ -89,7 +88,7 @@ export const CollectionBinding = ClosedObject({
   prefix: Optional(text("How ids begin, such as `tag_`")),
   id: Optional(text("The field with the id. Default: `id`")),
   belongs_to: Optional(
-    Type.Record(Type.String(), Type.String(), {
+    MapOf(Type.String(), {
       description: "Fields with the id of a record of another collection, with which the record is deleted",
     }),
   ),
@@ -97,20 +96,22 @@ export const CollectionBinding = ClosedObject({
 
 const sections = {
   collections: Optional(
-    Type.Record(Type.String({ pattern: "^[a-z][a-z0-9_]*$" }), CollectionBinding, {
-      description: "Collections of your own",
-    }),
+    MapOf(
+      CollectionBinding,
+      {
+        description: "Collections of your own",
+      },
+      "^[a-z][a-z0-9_]*$",
+    ),
   ),
-  operations: Optional(
-    Type.Record(Type.String(), OperationBinding, { description: "By the operationId of the document" }),
-  ),
+  operations: Optional(MapOf(OperationBinding, { description: "By the operationId of the document" })),
 };
 
 /** `x-understudy` at the top of a document. */
 export const Bindings = ClosedObject(sections);
 const WithoutOperations = ClosedObject({
   collections: sections.collections,
-  operations: Optional(Type.Record(Type.String(), Type.Unknown())),
+  operations: Optional(MapOf(Type.Unknown())),
 });
 /** A file beside the document. */
 export const BindingFile = ClosedObject(

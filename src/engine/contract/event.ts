@@ -1,4 +1,4 @@
-import Type, { type TObject, type TSchema } from "typebox";
+import { type TObject, type TSchema, Type } from "typebox";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import { Random } from "../state/random.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { fixtureRecord } from "./fixture-record.ts";
 import { Id, Instant, internal, Nullable, NullableInstant, UserId } from "./schema.ts";

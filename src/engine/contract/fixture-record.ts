@@ -1,4 +1,4 @@
-import Type, { type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from "typebox";
+import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 import type { Collection, StoredRecord } from "../state/collection.ts";
 import type { Factory } from "./factory.ts";
 import { createInstantConverter } from "./instant-fields.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { publicView, withoutInternal } from "./public-view.ts";
 import { Id, Instant, internal, Nullable, NullableInstant, Timestamp } from "./schema.ts";

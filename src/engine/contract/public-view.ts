@@ -1,4 +1,4 @@
-import Type, {
+import {
   type Static,
   type TNull,
   type TObject,
@@ -6,6 +6,7 @@ import Type, {
   type TSchema,
   type TString,
   type TUnion,
+  Type,
 } from "typebox";
 import type { WorldReader } from "../state/transaction.ts";
 import { type InstantSchema, Nullable, Timestamp } from "./schema.ts";

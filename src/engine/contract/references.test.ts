@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { belongsTo, findReferences, keysBelongTo, mentions, visitReferences } from "./references.ts";
 import { Id, Nullable, UserId } from "./schema.ts";

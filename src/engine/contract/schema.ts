@@ -1,4 +1,4 @@
-import Type, { type TProperties, type TSchema, type TUnsafe } from "typebox";
+import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 
 /** A field whose stored value is an instant; `publicView` and the fixture's records convert it to a timestamp. */
 export type InstantSchema<T extends number | null = number> = TUnsafe<T> & { "x-instant": true };
@@ -83,6 +83,17 @@ export const DateOrInstant = (options: object = {}) =>
 /** An object of these fields and no others, as every body of the control API is. */
 export const ClosedObject = <T extends TProperties>(properties: T, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
+
+/**
+ * An object with any keys, or keys of this pattern. `Type.Record` needs the part of typebox that computes types, which is
+ * 10 KB in a page.
+ */
+export const MapOf = <T extends TSchema>(value: T, options: object = {}, keys = "^.*$") =>
+  Type.Unsafe<Record<string, Static<T>>>({
+    type: "object",
+    patternProperties: { [keys]: value },
+    ...options,
+  });
 
 /** The body of a list in the control API, with the example of its items. */
 export const ListOf = <T extends TSchema>(items: T) =>

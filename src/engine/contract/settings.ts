@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { Words } from "./schema.ts";
 
 /** The locales of faker, by the names of its modules. */

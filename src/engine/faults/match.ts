@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { glob, isGlob, pathGlob } from "../documents/glob.ts";

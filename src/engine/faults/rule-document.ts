@@ -1,7 +1,7 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import type { Api } from "../contract/api.ts";
 import { CATALOGUE } from "../contract/errors.ts";
-import { ClosedObject, typed, Words } from "../contract/schema.ts";
+import { ClosedObject, MapOf, typed, Words } from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
 
@@ -17,7 +17,7 @@ const ExactValues = (part: string) => {
     type: ["string", "number", "boolean", "null"],
   });
   const description = `Exact values; null: the ${part} is absent`;
-  return Type.Optional(Type.Record(Type.String(), value, { description }));
+  return Type.Optional(MapOf(value, { description }));
 };
 const TextOrNumber = (type: "number" | "integer", options: object) =>
   Type.Unsafe<string | number>({ type: ["string", type], ...options });

@@ -1,4 +1,4 @@
-import Type, { type TObject, type TSchema } from "typebox";
+import { type TObject, type TSchema, Type } from "typebox";
 import { ApiError, CATALOGUE, type DeclaredError } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
 import { type AnyOperation, type Call, METHODS, operation, type Success } from "../contract/operation.ts";

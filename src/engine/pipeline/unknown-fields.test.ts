@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { readQuery } from "./read-query.ts";
 import { findUnknownFields } from "./unknown-fields.ts";

@@ -1,6 +1,6 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { fromBase64, toBase64, toHex } from "../bytes.ts";
-import { ClosedObject, Timestamp } from "../contract/schema.ts";
+import { ClosedObject, MapOf, Timestamp } from "../contract/schema.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import { platform, sleep } from "../platform.ts";
 import type { World } from "../state/world.ts";
@@ -13,8 +13,7 @@ import {
 } from "./receiver.ts";
 
 const Headers = (description: string) =>
-  Type.Record(
-    Type.String(),
+  MapOf(
     Type.Unsafe<string | string[]>({
       anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
     }),

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import { parseDuration } from "../contract/duration.ts";
 import { Instant, typed } from "../contract/schema.ts";

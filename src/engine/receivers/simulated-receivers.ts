@@ -1,8 +1,8 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { fromUtf8 } from "../bytes.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import { removeWithDependents } from "../contract/removal.ts";
-import { ClosedObject, Timestamp, Words } from "../contract/schema.ts";
+import { ClosedObject, MapOf, Timestamp, Words } from "../contract/schema.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
@@ -26,7 +26,7 @@ export const ReceivedRequestBody = ClosedObject(
     at: Timestamp({ description: "On the sandbox's clock" }),
     method: Type.String(),
     path: Type.String({ description: "Below the receiver's own; empty for itself" }),
-    headers: Type.Record(Type.String(), Type.Unsafe<string | string[]>({ type: ["string", "array"] })),
+    headers: MapOf(Type.Unsafe<string | string[]>({ type: ["string", "array"] })),
     body: Type.String({ description: "The raw text; a byte that is not UTF-8 becomes U+FFFD" }),
     verdict: Words(["valid", "invalid", "missing"], { description: "On the signature" }),
     reason: Type.String(),

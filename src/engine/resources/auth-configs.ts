@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { ApiError } from "../contract/errors.ts";
 import type { Factory } from "../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord } from "../contract/fixture-record.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { aboutRecords, emit, event } from "../contract/event.ts";
 import type { Factory } from "../contract/factory.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";

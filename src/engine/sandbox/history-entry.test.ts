@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { collection } from "../state/collection.ts";
 import type { WrittenRecord } from "../state/transaction.ts";

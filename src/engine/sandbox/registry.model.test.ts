@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import Type from "typebox";
+import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { NO_BLOBS, quietParts } from "../../../test/support/quiet-sandboxes.ts";
 import { collection } from "../state/collection.ts";

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
+import { MapOf } from "../contract/schema.ts";
 import type { AnyCollection } from "../state/collection.ts";
 import { decodeWorld, encodeWorld, type WorldDocument } from "../state/world-document.ts";
 import { RateWindows } from "./rate-windows.ts";
@@ -7,7 +8,7 @@ import type { SandboxValue } from "./sandbox-value.ts";
 /** The uploads in a snapshot's document: the bytes of each in base64, and the ids of those that were too large. */
 export const UploadsDocument = Type.Object(
   {
-    uploads: Type.Record(Type.String(), Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" })),
+    uploads: MapOf(Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" })),
     left_out: Type.Array(Type.String()),
   },
   { additionalProperties: false },
@@ -36,8 +37,7 @@ export interface BlobStore {
 }
 
 /** The uploads in a store: the checksum of each, and its parts in files. */
-export const StoredUploads = Type.Record(
-  Type.String(),
+export const StoredUploads = MapOf(
   Type.Object(
     {
       crc: Type.Integer({ minimum: 0, maximum: 0xffffffff }),

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { TIMER_KINDS, type TimerKind } from "./clock.ts";
 import { collection } from "./collection.ts";
 

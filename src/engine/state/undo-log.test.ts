@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import Type from "typebox";
+import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { collection } from "./collection.ts";
 import type { Root } from "./tables.ts";

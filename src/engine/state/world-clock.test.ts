@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { fakeEngineTimers } from "../../../test/support/fake-timers.ts";
 import { makeClock } from "./clock.ts";

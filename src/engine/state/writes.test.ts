@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { collection } from "./collection.ts";
 import { listWrites, mergeWrites } from "./transaction.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { ClosedObject, Instant, Timestamp } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { belongsTo } from "../contract/references.ts";
 import { Instant } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import { DelaySchema } from "../../engine/faults/effects/delay.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { ClosedObject, Nullable, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
 import { SEVERITIES } from "./report.ts";
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync, constants as zlib } from "node:zlib";
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { ClosedObject, Timestamp } from "../../engine/contract/schema.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import {
   type AnyOperation,

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { type AnyEvent, dataSchema, samplePayload } from "../../engine/contract/event.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { toPlainSchema } from "./openapi-document.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { type AssumedPart, findAssumedEndpoint, listAssumedParts } from "../../engine/contract/provenance.ts";

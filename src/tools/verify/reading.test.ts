@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Type from "typebox";
+import { Type } from "typebox";
 import { afterAll, describe, expect, it } from "vitest";
 import { noContent } from "../../engine/contract/reply.ts";
 import { Id } from "../../engine/contract/schema.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
 import { typed } from "../../contract/schema.ts";
 import type { Random } from "../../state/random.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { CATALOGUE, type ErrorCode } from "../../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../contract/operation.ts";
 import { typed } from "../../contract/schema.ts";

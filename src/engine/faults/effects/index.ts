@@ -1,4 +1,4 @@
-import Type, { type TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
 import { answerEffect } from "./answer.ts";
 import { delayEffect } from "./delay.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { toLatin1 } from "../../bytes.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Id, NullableInstant, UserId } from "../../contract/schema.ts";

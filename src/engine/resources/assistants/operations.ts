@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { resourceNotFound } from "../../contract/errors.ts";
 import { parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import { Reply, StreamBody } from "../../contract/reply.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
 import { inventJob, inventName, inventTitle } from "../../contract/invent.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, UserId, Words } from "../../contract/schema.ts";

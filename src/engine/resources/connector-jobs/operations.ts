@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { type DateSpan, parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";

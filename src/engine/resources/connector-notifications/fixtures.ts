@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { ApiError, invalidInput } from "../../contract/errors.ts";
 import type { Factory, RecordLookup } from "../../contract/factory.ts";
 import type { FixtureData, FixtureReader } from "../../contract/resource.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { renderError } from "../../contract/envelopes.ts";
 import { ApiError, invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";

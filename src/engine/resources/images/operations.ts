@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { RawBody, Reply } from "../../contract/reply.ts";

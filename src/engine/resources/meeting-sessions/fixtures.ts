@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import {
   computeOnce,

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
 import { noContent, RawBody, Reply } from "../../contract/reply.ts";

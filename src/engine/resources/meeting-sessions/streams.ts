@@ -1,4 +1,4 @@
-import Type, { type TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { noContent, Reply, StreamBody } from "../../contract/reply.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, RecordLookup } from "../../contract/factory.ts";

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { ApiError, invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";

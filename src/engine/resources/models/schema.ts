@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { toLatin1, toUtf8 } from "../../bytes.ts";
 import { publicView } from "../../contract/public-view.ts";
 import { Description, Id, Nullable, Words } from "../../contract/schema.ts";

@@ -1,6 +1,6 @@
-import Type, { type Static, type TSchema } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { keysBelongTo } from "../../contract/references.ts";
-import { Id, Nullable, Words } from "../../contract/schema.ts";
+import { Id, MapOf, Nullable, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 export const ORGANIZATION_TYPES = ["company", "personal"] as const;
@@ -18,11 +18,15 @@ export type Organization = Static<typeof Organization>;
 
 /** A map whose keys are organizations; the value of a key is deleted with the organization. */
 export const ByOrganization = <T extends TSchema>(value: T, options: object = {}) =>
-  Type.Record(Type.String({ pattern: "^org_" }), value, {
-    additionalProperties: false,
-    ...keysBelongTo("organizations"),
-    ...options,
-  });
+  MapOf(
+    value,
+    {
+      additionalProperties: false,
+      ...keysBelongTo("organizations"),
+      ...options,
+    },
+    "^org_",
+  );
 
 export const organizations = collection({
   name: "organizations",

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { toHex } from "../../bytes.ts";
 import { Reply } from "../../contract/reply.ts";
 import { digest } from "../../platform.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { RawBody } from "../../contract/reply.ts";

@@ -1,8 +1,9 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import type { Factory, RecordLookup } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord } from "../../contract/fixture-record.ts";
 import { keysBelongTo } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { MapOf } from "../../contract/schema.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
@@ -55,10 +56,14 @@ const record = fixtureRecord(UsageRecord, {
   more: {
     spent: Type.Optional(Spent),
     keys: Type.Optional(
-      Type.Record(Type.String({ pattern: "^apikey_" }), keyRecord.schema, {
-        additionalProperties: false,
-        ...keysBelongTo("api_keys"),
-      }),
+      MapOf(
+        keyRecord.schema,
+        {
+          additionalProperties: false,
+          ...keysBelongTo("api_keys"),
+        },
+        "^apikey_",
+      ),
     ),
   },
 });

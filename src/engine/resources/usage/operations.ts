@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { requireReferred } from "../../contract/references.ts";

@@ -1,6 +1,6 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, internal, Nullable, Words } from "../../contract/schema.ts";
+import { Id, internal, MapOf, Nullable, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 const Limit = () => Nullable(Type.Number({ minimum: 0, maximum: 1e9 }));
@@ -17,10 +17,10 @@ export const UsageRecord = Type.Object({
   monthly_limit: Limit(),
   /** For all API keys of the organization together; null in a key's row. */
   api_monthly_limit: Limit(),
-  spent: Type.Record(
-    Type.String({ pattern: "^\\d{4}-(0[1-9]|1[0-2])$" }),
+  spent: MapOf(
     Type.Number({ minimum: 0, maximum: 1e9 }),
     { additionalProperties: false, default: {}, examples: [{ "2026-03": 850 }] },
+    "^\\d{4}-(0[1-9]|1[0-2])$",
   ),
   /** Thresholds whose event was emitted, as `month/scope/event`, so that each is emitted once (G25). */
   emitted: internal(Type.Array(Type.String())),

@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { type EventSubject, emit, event } from "../../contract/event.ts";
 import type { Principal } from "../../contract/operation.ts";

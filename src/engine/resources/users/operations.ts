@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";

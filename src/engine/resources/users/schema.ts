@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { Instant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { ByOrganization } from "../organizations/schema.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "typebox";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { type ApiError, invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";

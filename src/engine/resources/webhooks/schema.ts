@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import { type Static, Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, event } from "../../contract/event.ts";
 import { publicView } from "../../contract/public-view.ts";
