@@ -20,7 +20,7 @@ import { requestInProcess } from "./hosts/fetch/request-in-process.ts";
 import type { Saver, SavingFailure } from "./persistence/saver.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
 
-/** As the library's caller gives them. */
+/** The options that the library's caller gives. */
 export interface BrowserEngineOptions {
   fixture?: string | object;
   seed?: number;

@@ -41,7 +41,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
 
   const policy = { mode: shared ? "shared" : "local", allow: shared?.allowAddresses } as const;
   const network = new NodeNetwork({ ...options, policy, isOwn: guard.isOwn });
-  const { server, origins, own, sites } = network;
+  const { server, origins, ownAddress, sites } = network;
   const findReceiver = createReceiverFinder((request) => fetch(request), options.onDelivery);
   const outbound = replay?.outbound ?? deliverInProcess(findReceiver, network.createOutbound());
   const countText = (sandbox: Sandbox) => countTextBytes(sandbox, sandbox.world.root);
@@ -74,7 +74,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onDelete: ({ name }) => origins.close(name),
   });
   const { sandboxes, wallClock } = engine;
-  const requestOwn = createRequestOwn(() => own.within);
+  const requestOwn = createRequestOwn(() => ownAddress.within);
   const control: ControlServer = {
     ...{ sandboxes, scenarios, recordings, limits, version, log, sites, fixtures, uploads, wallClock },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
@@ -95,7 +95,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     receiver: (request) => engine.receivers.handle(request),
   });
   const login = shared && new Login(shared.token);
-  const toItself = { url: () => own.withinUrl, token: shared?.token, version };
+  const toItself = { url: () => ownAddress.withinUrl, token: shared?.token, version };
   const application = createApplication(network.classes, {
     ...{ control, login, guard, origins, log, mcp: options.mcp && (() => options.mcp!(toItself)) },
     atOwner: (prefix, handle) => fleet?.handleAtOwner(prefix, handle) ?? handle,
@@ -129,7 +129,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
     async listen(port, host) {
       if (fleet !== undefined || persistence !== undefined) await openStored();
-      return own.listen(port, host);
+      return ownAddress.listen(port, host);
     },
     async close() {
       await fleet?.leave(() => network.connections.unanswered);

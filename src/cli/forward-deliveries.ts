@@ -43,9 +43,9 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
   const { sandbox, signal, onProblem } = options;
   const { settings } = await sandbox.info();
   const local = new LocalReceiver(options.to, settings.webhook_timeout_seconds * 1000);
-  let isTold = false;
+  let isReported = false;
   const onReady = (registered: ForwardingWebhook) => {
-    isTold = false;
+    isReported = false;
     options.onReady(registered);
   };
   const forwarder = new Forwarder({ ...options, onReady }, local);
@@ -57,9 +57,9 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
         if (!signal.aborted && !isLost(error)) throw error;
       }
       if (signal.aborted) break;
-      if (!isTold) onProblem("the sandbox was reset, or its server cannot be reached; reconnecting");
-      isTold = true;
-      await forwarder.reachable();
+      if (!isReported) onProblem("the sandbox was reset, or its server cannot be reached; reconnecting");
+      isReported = true;
+      await forwarder.waitUntilReachable();
     }
   } finally {
     await forwarder.end();
@@ -94,7 +94,7 @@ class Forwarder {
     for await (const { ready, delivery } of sandbox.receivers.follow(receiver.id, signal)) {
       if (ready) await this.register(receiver);
       // Deliveries do not wait for each other, as on the service's side.
-      if (delivery !== undefined) void this.pass(receiver.id, delivery);
+      if (delivery !== undefined) void this.forward(receiver.id, delivery);
     }
   }
 
@@ -118,22 +118,22 @@ class Forwarder {
     onReady({ webhook_id: this.webhook.webhook_id, secret: this.webhook.secret, url });
   }
 
-  private async pass(receiver_id: string, delivery: ForwardedDelivery): Promise<void> {
+  private async forward(receiver_id: string, delivery: ForwardedDelivery): Promise<void> {
     const { sandbox, signal, onDelivery, onProblem } = this.options;
-    const { answer, heard } = await this.local.call(delivery);
-    onDelivery(heard);
+    const { answer, listened } = await this.local.call(delivery);
+    onDelivery(listened);
     try {
       await sandbox.receivers.answer(receiver_id, delivery.id, answer);
     } catch (error) {
       if (signal.aborted) return;
       const isLate = error instanceof ControlError && error.status === 404;
       const why = isLate ? "its sender had timed out" : (error as Error).message;
-      onProblem(`the answer to ${heard.delivery_id} could not be returned: ${why}`);
+      onProblem(`the answer to ${listened.delivery_id} could not be returned: ${why}`);
     }
   }
 
   /** Resolves once the server answers again, or the signal aborts. */
-  async reachable(): Promise<void> {
+  async waitUntilReachable(): Promise<void> {
     const { sandbox, signal } = this.options;
     while (!signal.aborted) {
       await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});

@@ -59,8 +59,8 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
     for (const range of all[flag] ?? []) requireRange(flag, range);
   const trustProxy = (all["trust-proxy"] ?? []).flatMap((list) => list.split(",").map((one) => one.trim()));
   requireProxies(trustProxy);
-  const most = all["max-sandboxes"];
-  if (most !== undefined) requireMaxSandboxes(most, all.shared);
+  const maxSandboxes = all["max-sandboxes"];
+  if (maxSandboxes !== undefined) requireMaxSandboxes(maxSandboxes, all.shared);
   const { own, operations } = await openOwn(all);
   return {
     port,
@@ -83,7 +83,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
         ? {
             token: readControlToken(),
             allowAddresses: all["allow-webhook"],
-            limits: most === undefined ? undefined : { sandboxes: most },
+            limits: maxSandboxes === undefined ? undefined : { sandboxes: maxSandboxes },
           }
         : undefined,
       overrides: all.overrides,
@@ -97,7 +97,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   };
 }
 
-/** Its code is only loaded where it is needed. @throws DocumentError */
+/** Loads the code for own operations only if there are any. @throws DocumentError */
 async function openOwn({ operations, openapi }: StartFlags): Promise<OwnStart> {
   if (operations === undefined && openapi === undefined) return { own: [], operations: undefined };
   const { loadOwn, openOwnFiles } = await import("../documents/own-files.ts");

@@ -112,12 +112,12 @@ class Tabs {
       this.resolveFound = resolve;
     });
     this.channel = new BroadcastChannel(name) as unknown as Channel;
-    this.channel.onmessage = ({ data }) => this.hear(data);
+    this.channel.onmessage = ({ data }) => this.onMessage(data);
   }
 
   /** Resolves with the version of the leading tab. */
   findLeader(): Promise<string> {
-    this.say({ type: "who" });
+    this.post({ type: "who" });
     return this.found;
   }
 
@@ -127,7 +127,7 @@ class Tabs {
     for (const port of this.ports.values())
       port.onmessage?.({ data: { type: "broken" } as never, ports: [] });
     this.ports.clear();
-    this.say({ type: "leads", version: manifest.version });
+    this.post({ type: "leads", version: manifest.version });
   }
 
   follower(): BrowserEngine {
@@ -135,7 +135,7 @@ class Tabs {
       fetch: async (request) => {
         const id = crypto.randomUUID();
         const answer = receive(this.port(`${id}:page`, `${id}:leader`), request.signal);
-        this.say({ type: "passed", id, request: await toPassed(request) });
+        this.post({ type: "passed", id, request: await toPassed(request) });
         const response = await answer;
         if (response.type === "error") throw new TypeError("fetch failed");
         return response;
@@ -149,14 +149,14 @@ class Tabs {
     this.channel.close();
   }
 
-  private hear(message: Message): void {
+  private onMessage(message: Message): void {
     if (message.type === "leads") this.resolveFound(message.version);
     else if (message.type === "part") {
       const { to, data } = message;
       this.ports.get(to)?.onmessage?.({ data: data as never, ports: [] });
       if (/^(whole|end|broken)$/.test((data as { type: string }).type)) this.ports.delete(to);
     } else if (this.engine === undefined) return;
-    else if (message.type === "who") this.say({ type: "leads", version: manifest.version });
+    else if (message.type === "who") this.post({ type: "leads", version: manifest.version });
     else {
       const { id, request } = message;
       const port = this.port(`${id}:leader`, `${id}:page`);
@@ -164,12 +164,12 @@ class Tabs {
     }
   }
 
-  private say(message: Message): void {
+  private post(message: Message): void {
     this.channel.postMessage(message);
   }
 
   private port(from: string, to: string): Port {
-    const port: Port = { onmessage: null, postMessage: (data) => this.say({ type: "part", to, data }) };
+    const port: Port = { onmessage: null, postMessage: (data) => this.post({ type: "part", to, data }) };
     this.ports.set(from, port);
     return port;
   }

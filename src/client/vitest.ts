@@ -52,7 +52,7 @@ expect.extend({ toHaveReceived });
 export type { TestOptions };
 export { expect };
 
-/** As Vitest's own reports spell it. */
+/** The test's name as in Vitest's own reports. */
 function toFullName({ name, suite }: { name: string; suite?: RunnerTestCase["suite"] }): string {
   return suite === undefined ? name : toFullName({ name: `${suite.name} > ${name}`, suite: suite.suite });
 }

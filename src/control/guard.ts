@@ -68,17 +68,17 @@ export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions)
   return {
     requireAllowedSource(request) {
       for (const host of listHosts(request)) {
-        if (!accepts(parseAuthority(host))) throw findForeignHost(host);
+        if (!accepts(parseAuthority(host))) throw foreignHostProblem(host);
       }
       const { origin } = request.headers;
-      if (origin !== undefined && !accepts(parseOrigin(origin))) throw findForeignOrigin(origin);
+      if (origin !== undefined && !accepts(parseOrigin(origin))) throw foreignOriginProblem(origin);
       // A page's <img> or <script> sends no Origin, but Sec-Fetch-Site says whether the page is of another site.
-      if (origin === undefined && isCrossSiteLoad(request)) throw findForeignOrigin("another site");
+      if (origin === undefined && isCrossSiteLoad(request)) throw foreignOriginProblem("another site");
     },
     requireAllowedBrowser(request) {
       if (!isBrowser(request)) return;
       for (const host of listHosts(request)) {
-        if (!accepts(parseAuthority(host))) throw findForeignHostOfBrowser(host);
+        if (!accepts(parseAuthority(host))) throw foreignBrowserHostProblem(host);
       }
     },
     isOwn: ({ host, port: named }, port) =>
@@ -88,7 +88,7 @@ export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions)
       const sent = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
       // Digests, because timingSafeEqual throws on texts of different lengths, which would disclose the length.
       if (sent === undefined || !timingSafeEqual(digest(sent), expected))
-        throw missingToken(sent !== undefined);
+        throw missingTokenProblem(sent !== undefined);
     },
   };
 }
@@ -139,7 +139,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-function findForeignHost(host: string): Problem {
+function foreignHostProblem(host: string): Problem {
   return new Problem("host-not-allowed", {
     detail:
       "The control API and the console answer requests to loopback names only. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host and the name you use.",
@@ -148,7 +148,7 @@ function findForeignHost(host: string): Problem {
   });
 }
 
-function findForeignHostOfBrowser(host: string): Problem {
+function foreignBrowserHostProblem(host: string): Problem {
   const name = parseAuthority(host)?.host ?? "NAME";
   return new Problem("host-not-allowed", {
     detail: `A browser sent this to a name that is not loopback. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host ${name}. Other clients may use any name.`,
@@ -158,7 +158,7 @@ function findForeignHostOfBrowser(host: string): Problem {
   });
 }
 
-function findForeignOrigin(origin: string): Problem {
+function foreignOriginProblem(origin: string): Problem {
   return new Problem("origin-not-allowed", {
     detail:
       "The control API and the console answer pages from loopback origins only. Serve the page from localhost, or start the server with --allow-host and the page's host.",
@@ -167,7 +167,7 @@ function findForeignOrigin(origin: string): Problem {
   });
 }
 
-function missingToken(sent: boolean): Problem {
+function missingTokenProblem(sent: boolean): Problem {
   return new Problem("token-required", {
     detail: sent
       ? "The token is not the one of this server. It was printed at its start, or set by UNDERSTUDY_TOKEN."

@@ -123,7 +123,7 @@ function route(exchange: ControlExchange): void {
 }
 
 function notFound(method: string, path: string): Problem {
-  const allowed = router.allowed(path);
+  const allowed = router.listMethods(path);
   if (allowed.length === 0) {
     return new Problem("unknown-path", {
       detail: `The control API has no ${path.slice(0, 200)}. Its paths begin with /_control/sandboxes, /_control/health, /_control/api.json, /_control/openapi.json, /_control/fidelity and /_control/metrics.`,

@@ -206,12 +206,12 @@ export class DocumentLibrary<T> {
   }
 
   isFileInUse(file: string): boolean {
-    return this.dependentOn(file).length > 0;
+    return this.listDependents(file).length > 0;
   }
 
   /** Whether a file in use has changed since it was read. */
   isOutdated(file: string): boolean {
-    return this.dependentOn(file).some((document) => document.isOutdated(file));
+    return this.listDependents(file).some((document) => document.isOutdated(file));
   }
 
   /** Calls back when the set of files in use may have changed. Returns an undo. */
@@ -227,7 +227,7 @@ export class DocumentLibrary<T> {
   /** Reads the documents in use that a file belongs to again. */
   refresh(file: string): AffectedDocuments<T> {
     const refreshed: AffectedDocuments<T> = { changed: [], broken: [] };
-    for (const document of this.dependentOn(file)) {
+    for (const document of this.listDependents(file)) {
       const changed = document.refresh(this.options.differs);
       const { problem } = document;
       if (changed) refreshed.changed.push(document);
@@ -242,7 +242,7 @@ export class DocumentLibrary<T> {
   }
 
   /** The documents in use. */
-  private dependentOn(file: string): Document<T>[] {
+  private listDependents(file: string): Document<T>[] {
     return this.known().filter((document) => document.dependsOn(file) && this.options.isInUse(document));
   }
 

@@ -157,7 +157,7 @@ function readExtended(layer: Layer, above: readonly Layer[], places: ReadPlaces)
 function readLayer(file: string, { cwd, trustBuild, warn }: ReadPlaces): Layer {
   const shown = showFile(file, cwd);
   const { text, mark } = readFileText(file, { shown, noun: "fixture", maxBytes: OWN_FILE_LIMITS.maxBytes });
-  const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.compiled(file, text);
+  const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.findCompiled(file, text);
   if (value !== undefined) return { document: locateLazily(text, shown, value), trusted: true, file, mark };
   const document =
     readLargeJson(file, text, shown) ?? readDocument(text, { file: shown, limits: LIMITS, warn });

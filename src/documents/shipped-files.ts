@@ -24,7 +24,7 @@ export class ShippedFiles {
    * The value of a shipped file as the build has stored it, which saves parsing YAML and checks that the tests have
    * made. Undefined for other files, without a build, and when the file differs from what was built.
    */
-  compiled(file: string, text: string): unknown {
+  findCompiled(file: string, text: string): unknown {
     if (!this.holds(file)) return undefined;
     this.stored ??= readStored(this.build);
     const name = basename(file);

@@ -87,7 +87,7 @@ class Watch implements DocumentWatch {
 
   /** Finds edits that were made between reading and watching. */
   private findMissedEdits(paths: readonly string[]): void {
-    for (const path of paths) if (this.isOutdated(path)) this.soon(path);
+    for (const path of paths) if (this.isOutdated(path)) this.scheduleEdit(path);
   }
 
   private async open(paths: readonly string[]): Promise<FSWatcher> {
@@ -100,11 +100,12 @@ class Watch implements DocumentWatch {
     });
     // Too few watches, or a folder that contains itself, must not end the server.
     watcher.on("error", (error) => this.fail(error as Error));
-    for (const event of ["add", "change", "unlink"] as const) watcher.on(event, (file) => this.soon(file));
+    for (const event of ["add", "change", "unlink"] as const)
+      watcher.on(event, (file) => this.scheduleEdit(file));
     return watcher;
   }
 
-  private soon(file: string): void {
+  private scheduleEdit(file: string): void {
     if (this.closed || !this.isInUse(file)) return;
     clearTimeout(this.timers.get(file));
     const timer = setTimeout(() => this.applyEdit(file), QUIET_MS);

@@ -97,7 +97,7 @@ export function createEngine(options: HostParts): Engine {
       if (sandbox !== undefined) recordings.onLeaseEnd(sandbox, id);
     },
   });
-  const outbound = receivers.forwarding.explain(options.outbound);
+  const outbound = receivers.forwarding.withFailures(options.outbound);
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,

@@ -23,13 +23,13 @@ export class DueSandboxes {
   }
 
   /** Writes an earlier instant, before the commit with its timer. */
-  before(sandbox: Sandbox): void {
+  recordBeforeCommit(sandbox: Sandbox): void {
     const due = findNextDue(sandbox);
     if (due < (this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
       this.writeDue(sandbox.name, due);
   }
 
-  after(sandbox: Sandbox): void {
+  recordAfterCommit(sandbox: Sandbox): void {
     const due = findNextDue(sandbox);
     const recorded = this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
     if (due !== recorded && !(Math.abs(due - recorded) <= SAME_MS)) this.writeDue(sandbox.name, due);

@@ -127,7 +127,7 @@ export class FleetNode {
         this.parts.log.error(`The last changes could not be saved: ${this.saver.failure!.refusal.message}.`);
       await register.leave();
       await session.end();
-      if ((await register.live()).length > 0) await this.linger();
+      if ((await register.live()).length > 0) await this.waitUntilQuiet();
     } catch (error) {
       // Without Redis the session ends by itself.
       if (!(error instanceof StoreRefusal)) throw error;
@@ -135,7 +135,7 @@ export class FleetNode {
   }
 
   /** Other nodes may still send requests here, which would be lost if the connection closed now. */
-  private async linger(): Promise<void> {
+  private async waitUntilQuiet(): Promise<void> {
     const now = performance.now();
     const quietSince = () => Math.max(now, this.router.lastRefusedAt);
     while (performance.now() < Math.min(quietSince() + QUIET_MS, now + MAX_LINGER_MS)) await pause(POLL_MS);
@@ -165,7 +165,7 @@ export class FleetNode {
     const folder = join(this.files.path, `${name}-${store.owned.get(name)?.epoch}`);
     try {
       await this.chunks.load(name, rows, folder);
-      const image = await this.restorer.bringBack(name, rows, folder);
+      const image = await this.restorer.restoreRows(name, rows, folder);
       this.saver.adopt(image);
       this.takenOver += 1;
       return image.sandbox;

@@ -189,7 +189,7 @@ export class FleetSaver {
     if (tracked === undefined) return;
     const isAwaited = this.awaited.delete(name);
     try {
-      await this.bring(tracked);
+      await this.saveTracked(tracked);
     } catch (error) {
       const refusal = toStoreRefusal(error, "the store");
       if (refusal.kind === "moved") return this.release(name);
@@ -198,7 +198,7 @@ export class FleetSaver {
     }
   }
 
-  private async bring(tracked: TrackedSandbox): Promise<void> {
+  private async saveTracked(tracked: TrackedSandbox): Promise<void> {
     const { sandbox } = tracked;
     const { name } = sandbox;
     const { sandboxes } = this.parts;
@@ -229,9 +229,9 @@ export class FleetSaver {
       if (before === undefined && store.owned.has(name))
         await store.restoreToFleetList(name, sandbox.created_at);
       await chunks.save(image);
-      due.before(sandbox);
+      due.recordBeforeCommit(sandbox);
       await store.save(name, splitChanges(listRowChanges(before, image)));
-      due.after(sandbox);
+      due.recordAfterCommit(sandbox);
     } catch (error) {
       image.release();
       throw error;

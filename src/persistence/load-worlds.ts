@@ -22,7 +22,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       get: (name) => sandboxes.get(name),
       discard: (name) => sandboxes.delete(name),
       bringBack: async (name) => {
-        const image = await restorer.bringBack(name, await store.load(name));
+        const image = await restorer.restoreRows(name, await store.load(name));
         // Loading may have made small changes, which may be saved later.
         image.refreshVersions();
         saver.adopt(image);
@@ -34,7 +34,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
   for (const name of await store.list()) {
     const rows = await store.load(name);
     try {
-      images.push(await restorer.bringBack(name, rows));
+      images.push(await restorer.restoreRows(name, rows));
     } catch (error) {
       if (error instanceof MissingOperations) throw error;
       isWhole = false;

@@ -120,7 +120,7 @@ export class RedisConnection {
     client.on("end", () => this.drop(client));
     try {
       await client.connect();
-      const facts = await this.greet(client);
+      const facts = await this.prepareClient(client);
       if (this.isClosed) return void client.destroy();
       this.client = client;
       this.onBack(facts);
@@ -130,7 +130,7 @@ export class RedisConnection {
     }
   }
 
-  private async greet(client: Client): Promise<RedisFacts> {
+  private async prepareClient(client: Client): Promise<RedisFacts> {
     const info = parseInfo((await client.sendCommand(["INFO"])) as unknown as string);
     for (const { text } of REDIS_SCRIPTS) await client.sendCommand(["SCRIPT", "LOAD", text]);
     const before = this.run_id;

@@ -60,7 +60,7 @@ describe("a restored sandbox", () => {
     remove("n1");
     plain.windows.count("key", 10, 500);
     plain.created_at = 1;
-    const image = await restorer.bringBack("default", rows(), "/folder");
+    const image = await restorer.restoreRows("default", rows(), "/folder");
     const [{ name, savedState, fixture }] = restoredSandboxes as [(typeof restoredSandboxes)[0]];
     expect([name, fixture, restored]).toEqual(["default", plain.source, [{ numbered: 0 }]]);
     const { root } = savedState.value.world;
@@ -91,7 +91,7 @@ describe("a restored sandbox", () => {
         ...stand().plain.value(),
         world: { ...plain.world.value(), clock: plain.world.clock },
       });
-      await restorer.bringBack("default", rows());
+      await restorer.restoreRows("default", rows());
       return restoredSandboxes[0]!.savedState.value.world.clock;
     };
     expect(await clockAt("frozen", 3000)).toEqual({ mode: "frozen", rate: 0, wall: 3000, at: 500 });
@@ -108,7 +108,7 @@ describe("a restored sandbox", () => {
         ? { ...row, text: row.text.replace('["z","m","a"]', '["z","gone","a"]') }
         : row,
     );
-    await restorer.bringBack("default", given);
+    await restorer.restoreRows("default", given);
     expect([...restoredSandboxes[0]!.savedState.snapshots.keys()]).toEqual(["z", "a", "m"]);
     expect(restoredSandboxes[0]!.savedState.snapshots.get("m")).toMatchObject({ taken_at: 500 });
   });
@@ -121,38 +121,38 @@ describe("a restored sandbox", () => {
       loaded.push(fixture);
       return present;
     };
-    await edited.restorer.bringBack("default", edited.rows());
+    await edited.restorer.restoreRows("default", edited.rows());
     expect([loaded, edited.restoredSandboxes[0]!.fixture]).toEqual([["reference"], present]);
     const rows = edited.rows();
     present.document = () => ({ notes: ["another"] }) as never;
-    await edited.restorer.bringBack("default", rows);
+    await edited.restorer.restoreRows("default", rows);
     expect(loaded.slice(1)).toEqual(["reference", { notes: [] }]);
     expect(edited.restoredSandboxes[1]!.fixture.name).toBe("reference");
     edited.parts.fixtures.load = (fixture) => {
       if (typeof fixture === "string") throw new Error("no such fixture");
       return present;
     };
-    await edited.restorer.bringBack("default", rows);
+    await edited.restorer.restoreRows("default", rows);
     expect(edited.restoredSandboxes[2]!.fixture).toMatchObject({ name: "reference", root: present.root });
   });
 
   it("is refused for an invalid name, row or world, and nothing changes [interfaces 2]", async () => {
     const { restorer, rows, parts, restoredSandboxes } = stand();
     for (const name of ["No", "a/b", "", "-"]) {
-      await expect(restorer.bringBack(name, rows())).rejects.toThrow("no sandbox can have this name");
+      await expect(restorer.restoreRows(name, rows())).rejects.toThrow("no sandbox can have this name");
     }
     parts.validator.shape = () => {
       throw new Error("about is missing");
     };
-    await expect(restorer.bringBack("default", rows())).rejects.toThrow("about is missing");
+    await expect(restorer.restoreRows("default", rows())).rejects.toThrow("about is missing");
     parts.validator.shape = () => {};
     parts.validator.world = () => {
       throw new Error("a note is wrong");
     };
-    await expect(restorer.bringBack("default", rows())).rejects.toThrow("a note is wrong");
+    await expect(restorer.restoreRows("default", rows())).rejects.toThrow("a note is wrong");
     expect(restoredSandboxes).toEqual([]);
     const strange = { section: "records/none", id: "n1", text: "{}" };
-    await expect(restorer.bringBack("default", [...rows(), strange])).rejects.toThrow(
+    await expect(restorer.restoreRows("default", [...rows(), strange])).rejects.toThrow(
       "records/none is unknown",
     );
   });
@@ -167,19 +167,19 @@ describe("a restored sandbox", () => {
       };
     };
     restore(() => ["lost"]);
-    await restorer.bringBack("default", rows());
+    await restorer.restoreRows("default", rows());
     expect(said).toContain("The scenario lost was active in sandbox default, but no longer exists.");
     expect(deleted).toEqual([]);
     restore(() => {
       throw new Error("no rules");
     });
-    await expect(restorer.bringBack("default", rows())).rejects.toThrow("no rules");
+    await expect(restorer.restoreRows("default", rows())).rejects.toThrow("no rules");
     expect(deleted).toEqual(["default"]);
   });
 
   it("needs no saved faults or uploads [interfaces 2]", async () => {
     const { restorer, rows, restored, from } = stand();
-    await restorer.bringBack(
+    await restorer.restoreRows(
       "default",
       rows().filter(({ id }) => id !== "faults" && id !== "uploads"),
     );

@@ -37,7 +37,7 @@ interface ParsedSandbox {
   saved: SavedSandbox;
   /** Resources of this sandbox alone. */
   own: readonly Resource[];
-  /** With them. */
+  /** The API with them. */
   api: Api;
 }
 
@@ -80,7 +80,7 @@ export class SandboxRestorer {
    * @param folder the folder with the bytes of its uploads; by default that of the store
    * @throws Error that describes the problem of the rows; then nothing has changed
    */
-  async bringBack(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
+  async restoreRows(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
     try {
       const { sandbox, value } = await this.restoreSaved(name, await this.parse(name, rows), folder);
       return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);

@@ -136,7 +136,7 @@ export class Saver {
       await this.parts.store.close();
     } finally {
       // A refused change was undone, so it is not lost now.
-      if (this.failure !== undefined && !(this.isAllSaved() && this.goneNames().length === 0)) {
+      if (this.failure !== undefined && !(this.isAllSaved() && this.listDeletedNames().length === 0)) {
         // biome-ignore lint/correctness/noUnsafeFinally: what was lost matters more than a copy not made
         throw new PersistenceError(`The last changes could not be saved: ${this.failure.refusal.message}.`);
       }
@@ -177,7 +177,7 @@ export class Saver {
     this.sweeping = false;
     const refused: Step[] = [];
     let refusal: StoreRefusal | undefined;
-    let names = all ? this.goneNames() : [];
+    let names = all ? this.listDeletedNames() : [];
     for (let from = 0; from === 0 || from < concerned.length; from += MAX_BATCH) {
       const steps: Step[] = names.map((name) => ({ name, image: undefined }));
       names = [];
@@ -261,7 +261,7 @@ export class Saver {
     if (image !== undefined) this.rollbacks.set(image.sandbox, this.rollback);
   }
 
-  private goneNames(): string[] {
+  private listDeletedNames(): string[] {
     return [...this.saved.keys()].filter((name) => this.parts.sandboxes.get(name) === undefined);
   }
 }

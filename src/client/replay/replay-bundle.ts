@@ -34,7 +34,7 @@ export interface ReplayResult {
 }
 
 export interface ReplayOptions {
-  /** Those that the bundle names. */
+  /** The own operations that the bundle names. */
   operations?: readonly OwnSource[];
   onStep?: (done: number, total: number) => void;
   signal?: AbortSignal;
@@ -94,7 +94,7 @@ class Replay {
       operations,
     });
     try {
-      this.knowKeys();
+      this.registerKeys();
       this.secrets.registerWritten(JSON.stringify(fixture));
       for (const [index, step] of bundle.steps.entries()) {
         if (signal?.aborted) break;
@@ -165,7 +165,7 @@ class Replay {
     });
     const text = await response.text();
     await sandbox.world.settled();
-    this.knowKeys();
+    this.registerKeys();
     if (response.status === control.status) return undefined;
     return {
       step: `control call ${this.controlCalls}, ${control.method} ${control.path}`,
@@ -216,7 +216,7 @@ class Replay {
     return GOES_BACK.has(operation) ? Number.POSITIVE_INFINITY : Date.parse(now);
   }
 
-  private knowKeys(): void {
+  private registerKeys(): void {
     for (const { id, key } of this.world.sandbox.world.read().all(apiKeys))
       this.secrets.register(key, `api_key:${id}`);
   }

@@ -36,8 +36,8 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const signal = AbortSignal.any([options.signal, broken.signal]);
   const coverage = new CoverageSum();
   const runs = scenarios.map(({ file, scenario }, position): ScenarioRun => {
-    const wish = { ...world, name: nameSandbox(id, position, scenario.name) };
-    return { server, command, signal, timeoutMs, coverage, file, scenario, wish };
+    const sandboxOptions = { ...world, name: nameSandbox(id, position, scenario.name) };
+    return { server, command, signal, timeoutMs, coverage, file, scenario, sandboxOptions };
   });
   const results = runs.map(toSkippedResult);
   let next = 0;
@@ -85,7 +85,7 @@ interface ScenarioRun {
   /** The form that the user wrote. */
   file: string;
   command: readonly string[];
-  wish: SuiteSandboxOptions;
+  sandboxOptions: SuiteSandboxOptions;
   timeoutMs: number | undefined;
   signal: AbortSignal;
   coverage: CoverageSum;
@@ -102,7 +102,7 @@ async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   let sandbox: SandboxClient | undefined;
   const share = new ShareFile(toShare(run));
   try {
-    sandbox = await run.server.open(run.wish, run.scenario);
+    sandbox = await run.server.open(run.sandboxOptions, run.scenario);
     await fill(result, { ...run, sandbox, share });
   } catch (error) {
     if (error instanceof CommandNotFound) throw error;
@@ -130,12 +130,12 @@ async function discard(
 }
 
 /** The result of a run that has not begun. */
-function toSkippedResult({ scenario, file, wish }: ScenarioRun): ScenarioResult {
+function toSkippedResult({ scenario, file, sandboxOptions }: ScenarioRun): ScenarioResult {
   return {
     name: scenario.name,
     file,
     description: scenario.description ?? "",
-    sandbox: wish.name,
+    sandbox: sandboxOptions.name,
     outcome: "skipped",
     failures: [],
     exit_code: null,
@@ -224,13 +224,13 @@ function makeEnvironment({ server, sandbox, scenario, share }: BegunRun): Record
   };
 }
 
-function toShare({ wish, server, scenario }: ScenarioRun): SuiteShare {
-  const { name, fixture, seed, clock } = wish;
+function toShare({ sandboxOptions, server, scenario }: ScenarioRun): SuiteShare {
+  const { name, fixture, seed, clock } = sandboxOptions;
   return {
     sandbox: name,
     world: JSON.parse(JSON.stringify({ fixture, seed, clock })),
     origin: server.hasFiles,
-    scenarios: server.knows(scenario) ? [scenario.name as ScenarioName] : [],
-    rules: server.knows(scenario) ? [] : toRules(scenario),
+    scenarios: server.hasScenario(scenario) ? [scenario.name as ScenarioName] : [],
+    rules: server.hasScenario(scenario) ? [] : toRules(scenario),
   };
 }

@@ -65,7 +65,7 @@ export interface ScenarioResult {
   stages: StageResult[];
   /** For all its sandboxes: the suite's own, and those of the tests that used the runner fixtures. */
   requests: number;
-  /** Those of the command that used the runner fixtures, in the order in which they ended. */
+  /** The command's tests that used the runner fixtures, in the order in which they ended. */
   tests: SuiteTest[];
   /** The end of the command's output. */
   output: string;

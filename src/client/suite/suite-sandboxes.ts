@@ -35,7 +35,7 @@ export class SuiteSandboxes {
     this.all = all;
   }
 
-  /** Their state after the command has ended. */
+  /** The sandboxes in their state after the command has ended. */
   static async of(own: SandboxClient, server: SuiteServer, scenario: Scenario): Promise<SuiteSandboxes> {
     const names = (await server.client.list()).map(({ name }) => name);
     // Sandboxes of tests have the suite's name as a prefix, so that the suite finds them (test-sandbox.ts).
@@ -105,7 +105,7 @@ export class SuiteSandboxes {
         const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
         const requests = entries.toReversed();
         // Rules without a name for all of them are inline.
-        const source = this.server.knows(this.scenario) ? this.scenario.name : "inline";
+        const source = this.server.hasScenario(this.scenario) ? this.scenario.name : "inline";
         const run = toStageRun(requests, { end, source, stage });
         return { run, requests, isReal: clock.mode !== "frozen" && clock.rate === 1 };
       }),
@@ -233,17 +233,17 @@ export class SuiteServer {
   }
 
   /** Whether the server has the scenario by name. Stages cannot be armed rule by rule. */
-  knows({ stages }: Scenario): boolean {
+  hasScenario({ stages }: Scenario): boolean {
     return this.hasFiles || stages.length > 0;
   }
 
   /** A fresh sandbox with the active scenario. */
-  async open(wish: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
-    if (this.knows(scenario)) {
+  async open(options: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
+    if (this.hasScenario(scenario)) {
       const scenarios = [scenario.name as ScenarioName];
-      return this.client.sandbox({ ...wish, scenarios, ...(this.hasFiles && { origin: true }) });
+      return this.client.sandbox({ ...options, scenarios, ...(this.hasFiles && { origin: true }) });
     }
-    const sandbox = await this.client.sandbox(wish);
+    const sandbox = await this.client.sandbox(options);
     try {
       // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.
       for (const rule of toRules(scenario).toReversed()) await sandbox.faults.add(rule);
@@ -257,7 +257,7 @@ export class SuiteServer {
   /** How often each rule was triggered. */
   async hits(sandbox: SandboxClient, scenario: Scenario): Promise<RuleOutcome[]> {
     const { name, rules } = scenario;
-    const armed = this.knows(scenario)
+    const armed = this.hasScenario(scenario)
       ? (await sandbox.scenarios.list()).items.find((one) => one.name === name)?.rules
       : (await sandbox.faults.list()).items;
     // A reset by the application removes inline rules: a missing rule counts as not triggered since.

@@ -1,7 +1,7 @@
 /** The outcome of a request or another entry: each has its own shape, colour and word. */
 export type Outcome =
   | "ok"
-  /** Its own answer, only later. */
+  /** The operation's own answer, only later. */
   | "delayed"
   | "refused"
   | "failed"

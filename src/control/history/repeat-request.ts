@@ -121,7 +121,7 @@ async function arm(
   const faults = server.faults.of(target);
   requireRoom(server, "rules", faults.rules.length + 1);
   const { id } = readRuleField("with", () => faults.add(rule)).rule;
-  server.recordings.spoil(target, "a request was repeated under a rule of its own");
+  server.recordings.markNotReplayable(target, "a request was repeated under a rule of its own");
   return () => faults.remove(id);
 }
 

@@ -104,7 +104,7 @@ function createEvent(
 ) {
   const event = requireEvent(trigger.event, api);
   const subject = trigger.for === undefined ? undefined : requireSubject(tx, event, trigger.for);
-  const [owner] = subject === undefined ? [] : event.about.heardBy(subject, tx);
+  const [owner] = subject === undefined ? [] : event.about.listRecipients(subject, tx);
   const organization_id = requireOrganization(tx, trigger.organization ?? owner);
   const data =
     subject === undefined

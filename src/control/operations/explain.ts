@@ -166,7 +166,7 @@ function readLine(input: Asked, operations: readonly AnyOperation[]) {
   return { method: found.method, ...fillPath(found, params) };
 }
 
-/** Its path with the given parameters. @throws Problem 422 */
+/** The operation's path with the given parameters. @throws Problem 422 */
 function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, string | number | boolean>>) {
   const names = [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
   for (const [name, value] of Object.entries(params)) {

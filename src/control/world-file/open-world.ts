@@ -99,7 +99,7 @@ async function restore(
   const { resources } = sandbox.api;
   checkPastRecords(resources, history.versions.steps, world.value());
   sandbox.journal.restoreSaved(journal.entries.map(toEntry), journal.dropped);
-  server.recordings.spoil(sandbox, "it was opened from a file");
+  server.recordings.markNotReplayable(sandbox, "it was opened from a file");
   return sandbox;
 }
 

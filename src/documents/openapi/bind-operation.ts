@@ -9,13 +9,13 @@ import {
   requireMember,
 } from "../../engine/resources/organizations/access.ts";
 import { type Action, getAction, type OperationBinding } from "./binding-schema.ts";
+import type { BoundCollection } from "./bound-collection.ts";
 import { receiveFiles, takesBytes } from "./bound-files.ts";
 import { type BindingContext, BoundOperation } from "./bound-operation.ts";
 import { declareOperation, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import type { Json } from "./open-document.ts";
 import { type Selector, toSelector } from "./select-records.ts";
-import type { Target } from "./target.ts";
 import { fill, toValues } from "./templates.ts";
 
 /** One operation of a document, with the collection that it works on. The first call makes the parts that only calls need. */
@@ -62,7 +62,7 @@ function listErrors({
 }: {
   access: string;
   action: Action;
-  target: Target;
+  target: BoundCollection;
   selector: Selector;
 }): ErrorCode[] {
   const found: ErrorCode[] = [];

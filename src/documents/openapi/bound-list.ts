@@ -1,6 +1,7 @@
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import type { OperationBinding } from "./binding-schema.ts";
+import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { ECHOED, findPageNames, readPage, sortBy } from "./list-records.ts";
@@ -8,13 +9,12 @@ import type { Json } from "./open-document.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import type { RecordRows } from "./select-records.ts";
-import type { Target } from "./target.ts";
 import { fill, toValues } from "./templates.ts";
 
 export interface ListParts {
   described: DescribedOperation;
   binding: OperationBinding;
-  target: Target;
+  target: BoundCollection;
   success: DescribedSuccess;
   status: number;
 }
@@ -69,7 +69,7 @@ export function toLister(
 }
 
 /** The only list of an answer, or the one with a usual name. */
-function findItems(answer: unknown, target: Pick<Target, "collection">, schemas: Schemas): string {
+function findItems(answer: unknown, target: Pick<BoundCollection, "collection">, schemas: Schemas): string {
   if (schemas.types(answer).has("array")) return "";
   const lists = [...schemas.properties(answer)]
     .filter(([, node]) => schemas.types(node).has("array"))

@@ -7,6 +7,7 @@ import { visitReferences } from "../../engine/contract/references.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
 import type { Action, OperationBinding } from "./binding-schema.ts";
+import type { BoundCollection } from "./bound-collection.ts";
 import { addFile, type SentFile, toDownload } from "./bound-files.ts";
 import { type ListParts, toLister } from "./bound-list.ts";
 import { chooseMedia, coerceForm, type DescribedSuccess } from "./declare-operation.ts";
@@ -17,12 +18,11 @@ import { isJson, type Json } from "./open-document.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import { RecordRows, type Selector } from "./select-records.ts";
-import type { Target } from "./target.ts";
 import { fill, toValues } from "./templates.ts";
 
 export interface BindingContext {
   reading: ReadOpenApi;
-  target(name: string): Target;
+  target(name: string): BoundCollection;
   /** The event of a binding's `emit`. */
   event(name: string): AnyEvent | undefined;
 }
@@ -39,7 +39,7 @@ export class BoundOperation {
   private readonly described: DescribedOperation;
   private readonly binding: OperationBinding;
   private readonly action: Action;
-  private readonly target: Target;
+  private readonly target: BoundCollection;
   private readonly context: BindingContext;
   private readonly schemas: Schemas;
   private readonly success: DescribedSuccess;
@@ -328,7 +328,7 @@ export class BoundOperation {
     const { emit: name } = this.binding;
     const declared = name === undefined ? undefined : this.context.event(name);
     if (declared === undefined || call.world.emitted.some(({ event }) => event === name)) return;
-    const organizations = declared.about.heardBy(record, call.world);
+    const organizations = declared.about.listRecipients(record, call.world);
     const own = this.findOrganization(call, record) ?? call.principal?.organization_id;
     emit(call.world, declared, record, organizations.length > 0 || own === undefined ? organizations : [own]);
   }

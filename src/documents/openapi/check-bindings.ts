@@ -6,13 +6,13 @@ import type { DocumentProblem } from "../../engine/documents/document-error.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { getAction } from "./binding-schema.ts";
+import type { BoundCollection } from "./bound-collection.ts";
+import type { BoundCollections, KnownDeclarations } from "./bound-collections.ts";
 import { findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { type LocatedBinding, type ReadBindings, toProblem } from "./read-bindings.ts";
 import type { Schemas } from "./schemas.ts";
 import { listPathNames, toSelector } from "./select-records.ts";
-import type { Target } from "./target.ts";
-import type { KnownDeclarations, Targets } from "./targets.ts";
 import { listKnown, listUnknown } from "./templates.ts";
 
 /** Checks bindings against the operations and collections that they name, and collects the events that they emit. */
@@ -22,12 +22,12 @@ export class BindingChecker {
   /** By name; also those that a binding declares. */
   readonly events = new Map<string, AnyEvent>();
   private readonly known: KnownDeclarations;
-  private readonly targets: Targets;
+  private readonly targets: BoundCollections;
   private readonly schemas: Schemas;
   /** Names of the collections that bindings declare. */
   private readonly declared: readonly string[];
 
-  constructor(known: KnownDeclarations, targets: Targets, schemas: Schemas, bindings: ReadBindings) {
+  constructor(known: KnownDeclarations, targets: BoundCollections, schemas: Schemas, bindings: ReadBindings) {
     this.known = known;
     this.targets = targets;
     this.schemas = schemas;
@@ -72,7 +72,7 @@ export class BindingChecker {
     this.checkEvent(binding, target);
   }
 
-  private checkParents(binding: LocatedBinding, { collection }: Target): void {
+  private checkParents(binding: LocatedBinding, { collection }: BoundCollection): void {
     const fields = (
       collection.schema as unknown as { properties: Record<string, { "x-refers-to"?: Reference }> }
     ).properties;
@@ -129,7 +129,7 @@ export class BindingChecker {
   }
 
   /** A new name declares an event of an own collection; an event of the reference's must exist. */
-  private checkEvent(binding: LocatedBinding, target: Target): void {
+  private checkEvent(binding: LocatedBinding, target: BoundCollection): void {
     const { emit: name } = binding.value;
     if (name === undefined || this.events.has(name)) return;
     const all = this.known.events;

@@ -15,6 +15,8 @@ import type { AnyCollection } from "../../engine/state/collection.ts";
 import { answerUnbound } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";
 import { type CollectionBinding, getAction, type OperationBinding } from "./binding-schema.ts";
+import type { BoundCollection } from "./bound-collection.ts";
+import { BoundCollections, type KnownDeclarations } from "./bound-collections.ts";
 import { BindingChecker } from "./check-bindings.ts";
 import { chooseMedia, listFileParts, listUnreadBodies } from "./declare-operation.ts";
 import { inferPairs } from "./infer-bindings.ts";
@@ -26,8 +28,6 @@ import {
 } from "./list-operations.ts";
 import { isJson, requireOpenApi } from "./open-document.ts";
 import { type LocatedBinding, type ReadBindings, readBindings, toProblem } from "./read-bindings.ts";
-import type { Target } from "./target.ts";
-import { type KnownDeclarations, Targets } from "./targets.ts";
 
 export interface CompiledDocument {
   collections: AnyCollection[];
@@ -69,7 +69,7 @@ class Compiling {
   private readonly reading: ReadOpenApi;
   private readonly bindings: ReadBindings;
   private readonly known: KnownDeclarations;
-  private readonly targets: Targets;
+  private readonly targets: BoundCollections;
   /** The bindings of the documents, by their collection. */
   private readonly uses = new Map<string, { value: OperationBinding; operation: DescribedOperation }[]>();
   /** Bindings that no document contains: their answers need not fit, since documents contradict themselves. */
@@ -80,7 +80,7 @@ class Compiling {
     this.reading = reading;
     this.bindings = bindings;
     this.known = known;
-    this.targets = new Targets(known, reading.schemas);
+    this.targets = new BoundCollections(known, reading.schemas);
     this.warnings = [...reading.warnings];
   }
 
@@ -172,7 +172,7 @@ class Compiling {
   }
 
   /** Whether the fields that both have are of the same types. */
-  private agrees({ collection }: Target, schema: unknown): boolean {
+  private agrees({ collection }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
     const fields = (collection.schema as unknown as { properties: Record<string, unknown> }).properties;
     return [...schemas.fields(schema)].every(([name, node]) => {

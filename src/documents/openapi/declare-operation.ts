@@ -117,7 +117,7 @@ export function* listUnreadBodies(
 
 const PLAIN = /^(text|image|audio|video)\/|^application\/(x-www-form-urlencoded|octet-stream|pdf|zip|gzip)/;
 
-/** As many as a form has parts. */
+/** The number of parts that a form may have. */
 const MAX_FILES = 100;
 
 function toForm(node: unknown, schemas: Schemas): BodySpec {

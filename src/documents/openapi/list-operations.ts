@@ -209,7 +209,7 @@ class Reading {
     };
   }
 
-  /** Those of the operation replace those of its path. */
+  /** Parameters of the operation replace those of its path. */
   private listParameters(operation: Found, item: Found): DescribedParameter[] {
     const found = new Map<string, DescribedParameter>();
     for (const { node, path } of [item, operation])

@@ -21,7 +21,7 @@ export interface CollectionSpec {
   belongs_to: Readonly<Record<string, string>>;
   /** The field that marks a softly deleted record. */
   soft: string | undefined;
-  /** Its records have files. */
+  /** Whether the collection's records have files. */
   files: boolean;
 }
 

@@ -1,21 +1,21 @@
 import { hash32 } from "../../engine/state/random.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
+import type { BoundCollection } from "./bound-collection.ts";
 import { completeObject, type Invention } from "./generate-value.ts";
 import { isJson, type Json } from "./open-document.ts";
 import { putAt } from "./places.ts";
 import type { Schemas } from "./schemas.ts";
-import type { Target } from "./target.ts";
 
 /** Shows a record by the schema of an answer: only its properties, with values for required ones that the record lacks. */
 export class RecordPresenter {
-  private readonly target: Target;
+  private readonly target: BoundCollection;
   private readonly schemas: Schemas;
   private readonly node: unknown;
   /** Undefined if the record is shown whole. */
   private readonly picked: ReadonlySet<string> | undefined;
   private readonly missing: readonly string[];
 
-  constructor(target: Target, node: unknown, schemas: Schemas) {
+  constructor(target: BoundCollection, node: unknown, schemas: Schemas) {
     this.target = target;
     this.schemas = schemas;
     this.node = node;

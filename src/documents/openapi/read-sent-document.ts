@@ -15,11 +15,11 @@ export function readSentOperations(
   sent: SentOperations,
   known: readonly Resource[],
 ): { own: readonly Resource[]; warnings: string[] } {
-  const said: string[] = [];
-  const resource = readSentDocument(sent).read(known, (sentence) => said.push(sentence));
+  const warned: string[] = [];
+  const resource = readSentDocument(sent).read(known, (sentence) => warned.push(sentence));
   const { source } = resource.own!;
   const { api, warnings } = joinOwn(known, [{ ...resource, own: { source, sent } }]);
-  return { own: api.resources.slice(known.length), warnings: [...said, ...warnings] };
+  return { own: api.resources.slice(known.length), warnings: [...warned, ...warnings] };
 }
 
 export function readSentDocument({ openapi, bindings }: SentOperations): OwnSource {

@@ -1,11 +1,11 @@
 import type { WorldReader } from "../../engine/state/transaction.ts";
 import type { Order, View } from "../../engine/state/view.ts";
 import { getAction, type OperationBinding } from "./binding-schema.ts";
+import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { matches } from "./list-records.ts";
 import type { Json } from "./open-document.ts";
 import { ALL } from "./own-collection.ts";
-import type { Target } from "./target.ts";
 
 /** Which records of its target an operation works on. */
 export interface Selector {
@@ -19,7 +19,7 @@ export interface Selector {
 export function toSelector(
   { path }: Pick<DescribedOperation, "path">,
   binding: OperationBinding,
-  target: Pick<Target, "fields">,
+  target: Pick<BoundCollection, "fields">,
 ): Selector {
   const names = listPathNames(path);
   const where = new Map<string, unknown>();
@@ -39,10 +39,10 @@ export function listPathNames(path: string): string[] {
 
 /** The records of a target that have the values of an operation's fields. */
 export class RecordRows {
-  private readonly target: Target;
+  private readonly target: BoundCollection;
   private readonly includesDeleted: boolean;
 
-  constructor(target: Target, { deleted }: { deleted?: boolean }) {
+  constructor(target: BoundCollection, { deleted }: { deleted?: boolean }) {
     this.target = target;
     this.includesDeleted = deleted === true;
   }

@@ -17,7 +17,7 @@ export interface EventSubject<S extends object, F extends string> {
   /** The field with another name in the subject, such as `user_id`, which is its `id`. */
   own?: { field: string; key: string };
   /** The organizations whose webhooks and rules receive the event. */
-  heardBy: (subject: S, world: WorldReader) => readonly string[];
+  listRecipients: (subject: S, world: WorldReader) => readonly string[];
   /**
    * Invents a subject of this organization, for an event without an object of the sandbox: given fields stay, the
    * others match them and the world. Absent if its events cannot be triggered.
@@ -33,7 +33,7 @@ export interface EventDeclaration<
   name: N;
   /** The section that names it; data that the specification leaves open are assumptions. */
   section: string;
-  /** As in `operation()`. */
+  /** The assumptions, as in `operation()`. */
   assumptions?: readonly string[];
   summary: string;
   description?: string;
@@ -66,7 +66,7 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
   }: {
     id?: Own;
     /** Default: the organization that the record names as its own. */
-    heardBy?: EventSubject<R, string>["heardBy"];
+    heardBy?: EventSubject<R, string>["listRecipients"];
     /** Usually the record's factory. */
     invent?: EventSubject<R, string>["invent"];
   },
@@ -79,7 +79,7 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
     find: (world, key) => world.get(collection, key),
     fields: { ...properties, [field]: properties[idField]! } as Record<(keyof R & string) | Own, TSchema>,
     own: { field, key: idField },
-    heardBy,
+    listRecipients: heardBy,
     ...(invent && { invent }),
   };
 }
@@ -96,7 +96,7 @@ export function emit<S extends object>(
   tx: Transaction,
   event: EventDeclaration<string, S, string>,
   subject: S,
-  to = event.about.heardBy(subject, tx),
+  to = event.about.listRecipients(subject, tx),
 ): void {
   for (const organization_id of to) tx.emit(event.name, organization_id, buildEventData(event, subject, tx));
 }

@@ -30,8 +30,8 @@ describe("the router", () => {
   );
 
   it("lists the methods of a path for Allow [G04]", () => {
-    expect(router.allowed("/v1/files")).toEqual(["GET", "POST"]);
-    expect(router.allowed("/v1/files/upload")).toEqual(["GET"]);
-    expect(router.allowed("/v1/nothing")).toEqual([]);
+    expect(router.listMethods("/v1/files")).toEqual(["GET", "POST"]);
+    expect(router.listMethods("/v1/files/upload")).toEqual(["GET"]);
+    expect(router.listMethods("/v1/nothing")).toEqual([]);
   });
 });

@@ -64,7 +64,7 @@ export class Router<O extends Routed = AnyOperation> {
   }
 
   /** For `Allow`: the methods that this path answers. */
-  allowed(path: string): Method[] {
+  listMethods(path: string): Method[] {
     return METHODS.filter((method) => this.find(method, path) !== undefined);
   }
 }

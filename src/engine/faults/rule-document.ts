@@ -162,7 +162,7 @@ export const CLIENT_CHECK_NAMES = [
   "uses-etags",
 ] as const;
 
-/** Those that it cannot expect, and why. */
+/** The checks that a scenario cannot expect, and why. */
 export const NOT_IN_SCENARIOS: Partial<Record<(typeof CLIENT_CHECK_NAMES)[number], string>> = {
   "no-credentials-elsewhere":
     "it needs a second server to which the client is redirected, and a scenario has none",

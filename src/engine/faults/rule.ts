@@ -30,7 +30,7 @@ type Schedule =
 /** A checked rule, read once and shared by all sandboxes in which it is armed. */
 export interface Rule {
   id: string;
-  /** As it was written. */
+  /** The rule as it was written. */
   document: RuleDocument;
   phase: "before" | "after";
   schedule: Schedule;

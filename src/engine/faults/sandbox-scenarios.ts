@@ -13,7 +13,7 @@ export class SandboxScenarios implements ScenarioSource {
     this.sandbox = sandbox;
   }
 
-  /** Those of the sandbox's own operations. */
+  /** The derived scenarios of the sandbox's own operations. */
   get derived(): RefusalScenarios {
     const { own } = this.sandbox;
     if (this.last?.own !== own)

@@ -34,11 +34,11 @@ export type RuleApi = Pick<Api, "operations" | "events">;
 export interface Scenario {
   name: string;
   description: string | undefined;
-  /** As it was written. */
+  /** The scenario as it was written. */
   document: ScenarioDocument;
   /** The real path of its file; undefined for one that is derived from the operations. */
   file: string | undefined;
-  /** Those of its stages come last. */
+  /** The rules of stages come last. */
   rules: readonly Rule[];
   /** Empty: its rules are in force all the time. */
   stages: readonly Stage[];

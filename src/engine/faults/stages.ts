@@ -10,7 +10,7 @@ export interface Stage {
   readonly rules: ReadonlySet<string>;
   /** It ends after this many requests, after this time, when a request is held, or not at all. */
   readonly until: { requests?: number | undefined; time_ms?: number | undefined; held?: true | undefined };
-  /** As it was written. */
+  /** The stage as it was written. */
   readonly document: StageDocument;
   readonly expect: readonly ExpectDocument[];
 }
@@ -66,7 +66,7 @@ export class StageProgress implements Leased {
     this.staged = new Set(stages.flatMap(({ rules }) => [...rules]));
     const fresh = { begun: [{ at: now, requests: 0 }], ended: undefined, due: undefined };
     this.progress = { ...fresh, ...structuredClone(saved) };
-    // Its file was edited while the sandbox was saved.
+    // The scenario's file was edited while the sandbox was saved.
     if (this.progress.begun.length > stages.length) this.progress = fresh;
   }
 
@@ -76,7 +76,7 @@ export class StageProgress implements Leased {
     return ended === undefined ? this.stages[begun.length - 1] : undefined;
   }
 
-  /** Those of rules have a slash. */
+  /** A scenario's name; keys of rules contain a slash, so they never clash. */
   get key(): string {
     return this.scenario;
   }

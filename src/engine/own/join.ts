@@ -24,17 +24,17 @@ export interface OwnApi {
 /** The API with the operations of these sources. @throws OwnFault */
 export function createOwnApi(sources: readonly OwnSource[]): OwnApi {
   const own: Resource[] = [];
-  const said: string[] = [];
+  const warned: string[] = [];
   for (const { source, read } of sources) {
     try {
-      own.push(read([...RESOURCES, ...own], (sentence) => said.push(sentence)));
+      own.push(read([...RESOURCES, ...own], (sentence) => warned.push(sentence)));
     } catch (error) {
       if (!(error instanceof OwnFault)) throw error;
       throw new OwnFault(`${source}: ${error.message}`, { subject: error.subject });
     }
   }
   const { api, warnings } = joinOwn(RESOURCES, own);
-  return { api, warnings: [...said, ...warnings] };
+  return { api, warnings: [...warned, ...warnings] };
 }
 
 /** The reference's operations and those of the sources; warns of those that are not used. @throws OwnFault */

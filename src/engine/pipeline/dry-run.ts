@@ -36,7 +36,7 @@ export interface StageReport {
 /** The outcome that a request would have. */
 export interface DryRun {
   operation: string | null;
-  /** As in X-Sandbox-Decision; null if it cannot be known. */
+  /** The value that X-Sandbox-Decision would have; null if it cannot be known. */
   decision: string | null;
   /** 0 if the client would see none. */
   status: number | null;

@@ -5,7 +5,7 @@ import type { BodySpec, ReceivedFile } from "../contract/operation.ts";
 import { parseInteger } from "./read-query.ts";
 
 export type FormSpec = Extract<BodySpec, { kind: "multipart" }>;
-/** As they were sent; a list if a field came in several parts. */
+/** The texts as they were sent; a list if a field came in several parts. */
 export type FormTexts = Record<string, string | string[]>;
 
 const MAX_SHOWN = 100;

@@ -137,7 +137,7 @@ async function waitForRelease(
     else if (by !== "sandbox" && journal.lastSequence !== position)
       held.replayProblem ??= "others were answered while a request was held";
     const left = { kind: "wire", wire: CLIENT_LEFT, over_ms: 0, answer: undefined } as const;
-    // Its change would be made in the next world.
+    // After a reset or deletion the operation would change the next world.
     const ended = by === "sandbox" && phase === "before" ? UNAVAILABLE : outcome;
     return { held_ms, effect: by === "gone" ? left : ended };
   } finally {
@@ -268,6 +268,6 @@ function showRate(exchange: Exchange, code: string, status: number): void {
   const limit = identity.requests_per_minute;
   const spent = code === "RATE_LIMIT_EXCEEDED";
   exchange.rate = spent
-    ? sandbox.windows.exhausted(key_id, limit, at)
+    ? sandbox.windows.toExhausted(key_id, limit, at)
     : sandbox.windows.peek(key_id, limit, at);
 }

@@ -28,7 +28,7 @@ function route(exchange: Exchange): void {
     exchange.params = match.params;
     return;
   }
-  exchange.unmatched = notFound(exchange, router.allowed(exchange.path));
+  exchange.unmatched = notFound(exchange, router.listMethods(exchange.path));
   if (exchange.sandbox.faults.outside === undefined && !mayPassOn(exchange)) throw exchange.unmatched;
 }
 
@@ -107,7 +107,7 @@ function countRequest(exchange: Exchange): void {
 /** G05: if an operation injects a rate refusal, for example by a reply rule, the headers show a used-up window. */
 export function findSpentRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
   if (identity === undefined || rate === undefined || rate.exceeded) return rate;
-  return sandbox.windows.exhausted(identity.principal.key_id, rate.limit, at);
+  return sandbox.windows.toExhausted(identity.principal.key_id, rate.limit, at);
 }
 
 /**

@@ -60,7 +60,7 @@ export function checkUnknown(
   exchange.warn(describeIgnored("query parameter", [first, ...others]));
 }
 
-/** As it was sent: a text, a list if it was sent several times, null if it was not sent. */
+/** The parameter as it was sent: a text, a list if it was sent several times, null if it was not sent. */
 function findSentText(texts: URLSearchParams, name: string): string | string[] | null {
   const all = texts.getAll(name);
   return all.length > 1 ? all : (all[0] ?? null);

@@ -130,7 +130,7 @@ export class Forwarding {
   }
 
   /** A sender that reports the failures which the client of a remote receiver saw, instead of a broken connection. */
-  explain(outbound: OutboundClient): OutboundClient {
+  withFailures(outbound: OutboundClient): OutboundClient {
     return {
       send: async (request) => {
         const answer = await outbound.send(request);
@@ -180,7 +180,7 @@ export class Forwarding {
   }
 
   /** Forwards a delivery and waits for its answer, or until the sender leaves. */
-  pass(
+  forward(
     about: { world: World; receiver_id: string; at: string; bytes: Uint8Array },
     { method, rawHeaders, signal }: ReceiverRequest,
   ): Promise<ReceiverResponse> {

@@ -115,7 +115,7 @@ export class SimulatedReceivers {
     // Anyone may call a receiver, and a forwarded request reaches a user's own machine.
     if (received.verdict !== "valid")
       return refuse(403, `only signed deliveries are forwarded: ${received.reason}`);
-    return this.forwarding.pass({ world, receiver_id: id, at: received.at, bytes }, request);
+    return this.forwarding.forward({ world, receiver_id: id, at: received.at, bytes }, request);
   }
 
   private endLease(world: World, receiver_id: string): void {

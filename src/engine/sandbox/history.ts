@@ -240,7 +240,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   /** Versions before those of the oldest entry that has states. */
   private releaseVersions(): void {
     const oldest =
-      this.timeline.oldestWith("change")?.change?.states ??
+      this.timeline.findOldestWith("change")?.change?.states ??
       this.entries().find(({ states }) => states !== undefined)?.states;
     if (oldest !== undefined) this.versions.release(Math.min(oldest.before.version, oldest.from));
   }

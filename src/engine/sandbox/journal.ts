@@ -53,7 +53,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   /** Continues a saved journal. @param entries by position */
   restoreSaved(entries: readonly Omit<SavedJournalEntry, "bytes">[], dropped: number): void {
     for (const { seq, ...saved } of entries) {
-      const entry = this.timeline.place(seq);
+      const entry = this.timeline.insertEntry(seq);
       const exchange: JournalEntry = { ...saved, entry, revision: this.timeline.touch(), bytes: 0 };
       exchange.bytes = sizeInBytes(exchange);
       this.timeline.attach(entry, exchange);

@@ -51,7 +51,7 @@ export class RateWindows {
   }
 
   /** The state that `count` returns once the window is used up; counts nothing. */
-  exhausted(key_id: string, limit: number, now: number): RateState {
+  toExhausted(key_id: string, limit: number, now: number): RateState {
     return toState({ ...this.windowAt(key_id, toMinute(now)), requests: limit }, limit, true);
   }
 

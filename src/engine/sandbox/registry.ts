@@ -102,11 +102,11 @@ export class SandboxRegistry {
     for (const sandbox of this.sandboxes.values()) sandbox.close();
   }
 
-  private add(options: NewSandbox, fixture: LoadedFixture, become?: (sandbox: Sandbox) => void): Sandbox {
+  private add(options: NewSandbox, fixture: LoadedFixture, restore?: (sandbox: Sandbox) => void): Sandbox {
     const sandbox = new Sandbox(this.parts, options, fixture);
     try {
       if (options.scenarios?.length) sandbox.faults.setScenarios(options.scenarios, true);
-      become?.(sandbox);
+      restore?.(sandbox);
     } catch (error) {
       sandbox.close();
       throw error;

@@ -188,7 +188,7 @@ export class Sandbox {
 
   /** Adjusts the world's own activity to the current settings, which may differ from those at the save. */
   private followSettings(): void {
-    this.world.arrange((tx) => this.parts.followSettings(tx, this.settings));
+    this.world.setUp((tx) => this.parts.followSettings(tx, this.settings));
   }
 
   value(): SandboxValue {

@@ -133,8 +133,9 @@ export class TimelineRecorder {
     const earlier = change.entry;
     let entry = earlier;
     // Another commit of the same change, with no other change in between.
-    const goesOn = earlier?.sequence === this.history.lastSequence && earlier.states?.to === commit.from;
-    if (goesOn) this.history.extend(earlier, this.present(this.sandbox.world.changedAt), written);
+    const continuesEntry =
+      earlier?.sequence === this.history.lastSequence && earlier.states?.to === commit.from;
+    if (continuesEntry) this.history.extend(earlier, this.present(this.sandbox.world.changedAt), written);
     else {
       const from =
         earlier === undefined ? this.findProvenance(change) : { cause: earlier.id, advanced_by: null };
@@ -169,7 +170,7 @@ export class TimelineRecorder {
     entry: HistoryEntry,
     ran?: { timer: Timer; maker: Provenance },
   ): void {
-    for (const { key, record } of this.newWork(commit)) {
+    for (const { key, record } of this.listNewWork(commit)) {
       // A timer that sets itself again keeps its origin.
       const again = ran !== undefined && key === `${timers.name}\0${ran.timer.id}`;
       this.makers.set(record, again ? ran.maker : { cause: entry.id, advanced_by: null });
@@ -179,7 +180,7 @@ export class TimelineRecorder {
 
   /** Pending work of a timer has the origin of the timer. */
   private passOn(commit: RecordedCommit, from: Provenance): void {
-    for (const { key, record } of this.newWork(commit)) {
+    for (const { key, record } of this.listNewWork(commit)) {
       this.makers.set(record, from);
       const maker = from.cause === null ? undefined : this.history.find(from.cause);
       if (maker !== undefined) maker.pendingWork = [...maker.pendingWork, key];
@@ -188,11 +189,11 @@ export class TimelineRecorder {
 
   /** Leases outlive a restore; their timers are new. */
   private recordCarriedOver(commit: RecordedCommit): void {
-    for (const { key, record } of this.newWork(commit))
+    for (const { key, record } of this.listNewWork(commit))
       this.makers.set(record, { cause: this.history.findMaker(key), advanced_by: null });
   }
 
-  private newWork({ after, written }: RecordedCommit): Work[] {
+  private listNewWork({ after, written }: RecordedCommit): Work[] {
     const found: Work[] = [];
     for (const { collection, id } of written) {
       if (!collection.work) continue;

@@ -37,7 +37,7 @@ export class Timeline {
   }
 
   /** The entry of this number, added in its place if there is none; for entries that are restored. */
-  place(seq: number): TimelineEntry {
+  insertEntry(seq: number): TimelineEntry {
     const at = this.log.findLastIndex((entry) => entry.seq <= seq);
     if (this.log[at]?.seq === seq) return this.log[at];
     const entry = this.append(seq);
@@ -53,7 +53,7 @@ export class Timeline {
   }
 
   /** The oldest entry that still has this part. */
-  oldestWith(part: Part): TimelineEntry | undefined {
+  findOldestWith(part: Part): TimelineEntry | undefined {
     while (this.oldest[part] < this.log.length && this.log[this.oldest[part]]![part] === undefined)
       this.oldest[part] += 1;
     return this.log[this.oldest[part]];
@@ -135,11 +135,11 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
   }
 
   protected get oldest(): E {
-    return this.timeline.oldestWith(this.part)![this.part] as E;
+    return this.timeline.findOldestWith(this.part)![this.part] as E;
   }
 
   protected dropOldest(): void {
-    this.timeline.drop(this.timeline.oldestWith(this.part)!, this.part);
+    this.timeline.drop(this.timeline.findOldestWith(this.part)!, this.part);
     this.size -= 1;
     this.dropped += 1;
   }

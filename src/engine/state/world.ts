@@ -102,7 +102,7 @@ export class World implements ObservedWorld {
   }
 
   /** Changes the setup of the world, without a request; the world still counts as untouched. */
-  arrange(change: (tx: Transaction) => void): void {
+  setUp(change: (tx: Transaction) => void): void {
     this.transactNow(change, { source: this.source, timer: undefined });
   }
 

@@ -23,7 +23,7 @@ export class NodeNetwork {
   readonly server: Server;
   readonly connections: Connections;
   readonly origins: SandboxOrigins;
-  readonly own: OwnAddress;
+  readonly ownAddress: OwnAddress;
   readonly sites: Sites;
   readonly wires = new WireBreaker();
   private readonly targets: Parameters<typeof createOutbound>[0];
@@ -32,9 +32,12 @@ export class NodeNetwork {
     this.server = createNodeServer(this.classes, certificate);
     this.connections = new Connections(this.server);
     this.origins = new SandboxOrigins(this.server, this.connections);
-    this.own = new OwnAddress(this.server);
-    this.sites = new Sites({ own: this.own, origins: this.origins }, { publicUrl, trustProxy });
-    this.targets = { policy: createAddressPolicy(policy), own: this.own.findReceiver(this.origins, isOwn) };
+    this.ownAddress = new OwnAddress(this.server);
+    this.sites = new Sites({ own: this.ownAddress, origins: this.origins }, { publicUrl, trustProxy });
+    this.targets = {
+      policy: createAddressPolicy(policy),
+      own: this.ownAddress.findReceiver(this.origins, isOwn),
+    };
   }
 
   /** Ends streams and connections; answers that have begun are finished. */
@@ -43,7 +46,7 @@ export class NodeNetwork {
       this.wires.close();
       endStreams();
     };
-    await this.connections.close(end, [this.origins.closeAll(), this.own.close()]);
+    await this.connections.close(end, [this.origins.closeAll(), this.ownAddress.close()]);
   }
 
   createOutbound(): Outbound {

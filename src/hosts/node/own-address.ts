@@ -44,7 +44,7 @@ export class OwnAddress {
     return this.bound.address in LOOPBACK;
   }
 
-  /** As others on this machine reach it. */
+  /** The URL at which other programs on this machine reach the server. */
   get url(): string {
     const { address, port } = this.bound;
     return this.toUrl(LOOPBACK[address] ?? address, port);

@@ -51,7 +51,7 @@ export function createNodeServer({ Req, Res }: NodeClasses, certificate?: Certif
     maxHeaderSize: MAX_HEADER_BYTES,
     // Node's own 400 has no body. Ours says what is missing; the control API's guard has its own.
     requireHostHeader: false,
-    // Else only the first of two credentials would be seen.
+    // Without this, Node would show only the first of two credentials.
     joinDuplicateHeaders: true,
   };
   const server =

@@ -114,7 +114,7 @@ export class Recordings {
   };
 
   /** Marks a sandbox as not replayable; `why` completes the sentence `... cannot be replayed: `. */
-  spoil(sandbox: Sandbox, why: string): void {
+  markNotReplayable(sandbox: Sandbox, why: string): void {
     const recording = this.recordings.get(sandbox);
     if (recording !== undefined) recording.replayProblem ??= why;
   }

@@ -6,7 +6,7 @@ interface StageOfRun {
   end: RunEnd;
   /** The scenario, or `inline`. */
   source: string;
-  /** As `scenario/stage`; undefined for the whole run. */
+  /** The stage as `scenario/stage`; undefined for the whole run. */
   stage: string | undefined;
 }
 

@@ -58,7 +58,7 @@ export class Probe {
     this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
   }
 
-  hurry(): void {
+  shortenPatience(): void {
     this.options.patienceMs = Math.min(this.options.patienceMs, HURRIED_MS);
   }
 

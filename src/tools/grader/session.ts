@@ -172,7 +172,7 @@ export class Session {
   }
 
   /** Whether a slow receiver handled deliveries one after another that were sent together. */
-  handledInTurn(sent: readonly Attempt[]): boolean {
+  handledOneByOne(sent: readonly Attempt[]): boolean {
     const longest = Math.max(...sent.map(({ result }) => result.duration_ms));
     return this.isSlow && longest > (sent.length - 0.5) * this.fastestMs;
   }
@@ -192,7 +192,7 @@ export class Session {
   /** Shortens the wait for later side effects, because the first did not come within `waitedMs`. */
   stopWaitingForEffects(waitedMs: number): void {
     this.waitedMs = waitedMs;
-    this.options.probe?.hurry();
+    this.options.probe?.shortenPatience();
   }
 
   /** Tries to connect to the receiver for `patienceMs`. Returns null if it accepts, otherwise the reason. */

@@ -201,7 +201,7 @@ export class LocalReceiver {
   /** Calls it as the service would. Returns the answer for the server, and the delivery for the terminal. */
   async call({ method, headers, body_base64 }: ForwardedDelivery): Promise<{
     answer: ForwardedAnswer;
-    heard: ListenedDelivery;
+    listened: ListenedDelivery;
   }> {
     const at = new Date().toISOString();
     const body = Buffer.from(body_base64, "base64");
@@ -224,7 +224,7 @@ export class LocalReceiver {
               body_base64: answered.body.toString("base64"),
             }
           : { failure },
-      heard: {
+      listened: {
         ...this.attempts.count(received),
         at,
         method,

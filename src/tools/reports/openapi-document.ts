@@ -37,7 +37,7 @@ export interface DocumentedApi<O extends AnyDeclaration> {
 export interface DocumentComponents {
   schemas: SchemaComponents;
   responses: Json;
-  /** Those of users' documents, by kind. */
+  /** Components of users' documents, by kind. */
   foreign: { documents: object[]; components: Json };
 }
 

@@ -22,8 +22,8 @@ export class InferredFixture {
     const records = this.lists.get(list) ?? new Map<string, Fields>();
     this.lists.set(list, records);
     const known = records.get(id) ?? {};
-    const said = Object.entries(fields).filter(([, value]) => value !== undefined && !isMasked(value));
-    Object.assign(known, Object.fromEntries(said));
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined && !isMasked(value));
+    Object.assign(known, Object.fromEntries(given));
     records.set(id, known);
     return known;
   }

@@ -49,7 +49,7 @@ export class Context implements RunParts {
   }
 
   /** Known ids that belong together; if one is missing, undefined, and reported as not observable. */
-  need<N extends string>(...names: readonly N[]): Record<N, string> | undefined {
+  requireIds<N extends string>(...names: readonly N[]): Record<N, string> | undefined {
     const [found] = this.known.bindings(names, 1);
     if (found === undefined) this.verdict.notObservable(describeMissing(this.known, names));
     return found as Record<N, string> | undefined;
@@ -63,7 +63,7 @@ export class Context implements RunParts {
   }
 
   /** Reports a change that the API cannot take back. */
-  changed(done: string, detail: string): void {
+  reportChange(done: string, detail: string): void {
     this.changes.push({ done, undone: false, detail });
   }
 

@@ -32,7 +32,7 @@ const AFTER_PREFIX = /^[A-Za-z0-9-][A-Za-z0-9_-]{0,119}$/;
 
 /** Objects that paths of one's own operations name. */
 interface OwnObjects {
-  /** Their name among the known objects. */
+  /** The objects' name among the known objects. */
   key: string;
   /** A parameter that names one. */
   parameter: string;

@@ -142,14 +142,14 @@ describe("the pace of verify", () => {
   it("waits for the end of a window with nothing left [8]", () => {
     const pace = new RequestPacer();
     pace.readRateHeaders(answer(200, { "x-ratelimit-remaining": "1", "x-ratelimit-reset-requests": "41s" }));
-    expect(pace.due()).toBe(0);
+    expect(pace.getWaitMs()).toBe(0);
     pace.readRateHeaders(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset-requests": "1m0s" }));
-    expect(pace.due()).toBeGreaterThan(58_000);
+    expect(pace.getWaitMs()).toBeGreaterThan(58_000);
     pace.readRateHeaders(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1" }));
     // A service whose clock is not ours: a whole window.
-    expect(pace.due()).toBeGreaterThan(58_000);
+    expect(pace.getWaitMs()).toBeGreaterThan(58_000);
     pace.readRateHeaders(answer(200, { "x-ratelimit-remaining-requests": "99" }));
-    expect(pace.due()).toBe(0);
+    expect(pace.getWaitMs()).toBe(0);
   });
 
   it("repeats a request refused for its rate, but not for its spending [G05]", () => {

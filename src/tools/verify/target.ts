@@ -77,8 +77,8 @@ export class Target {
     }
     const authenticated = call.url === undefined && (call.credential ?? "key") === "key";
     for (let waits = 0; ; waits++) {
-      if (authenticated) await this.pause(this.pace.due());
-      const exchange = await this.once(call, authenticated);
+      if (authenticated) await this.pause(this.pace.getWaitMs());
+      const exchange = await this.sendOnce(call, authenticated);
       this.exchanges.push(exchange);
       this.pace.readRateHeaders(exchange);
       const retry = this.pace.retryAfter(exchange);
@@ -108,7 +108,7 @@ export class Target {
     return this.undoing > 0 ? AbortSignal.timeout(UNDO_TIMEOUT_MS) : this.options.signal;
   }
 
-  private async once(call: Call, authenticated: boolean): Promise<Exchange> {
+  private async sendOnce(call: Call, authenticated: boolean): Promise<Exchange> {
     const { operation } = call;
     const method = call.method ?? operation?.method ?? "GET";
     const path = toPath(call);
@@ -197,7 +197,7 @@ export class RequestPacer {
   private resumeAt = 0;
 
   /** Milliseconds to wait before the next request with the key. */
-  due(): number {
+  getWaitMs(): number {
     return Math.max(0, this.resumeAt - Date.now());
   }
 
@@ -213,7 +213,7 @@ export class RequestPacer {
   retryAfter({ status, headers, text }: Pick<Answer, "status" | "headers" | "text">): number | undefined {
     if (status !== 429 || /SPENDING_LIMIT/i.test(text)) return undefined;
     const after = headers.get("retry-after");
-    if (after === null) return this.due() || USUAL_WAIT;
+    if (after === null) return this.getWaitMs() || USUAL_WAIT;
     const seconds = /^\d+$/.test(after) ? Number(after) : (Date.parse(after) - Date.now()) / 1000;
     const wait = Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : USUAL_WAIT;
     this.resumeAt = 0;

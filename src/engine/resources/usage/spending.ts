@@ -52,7 +52,7 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
     return toBudgetFigures(organization_id, key ? all.at(-1)! : all[0]!);
   },
   fields: BudgetFigures.properties,
-  heardBy: ({ organization_id }) => [organization_id],
+  listRecipients: ({ organization_id }) => [organization_id],
 };
 
 /** An organization's budget with this spending. */

@@ -6,7 +6,7 @@ import { describeChange, recordStateAudit } from "../audit-logs/rules.ts";
 import { makeUser } from "./fixtures.ts";
 import { type User, users } from "./schema.ts";
 
-const user = {
+const userEvent = {
   section: "6.1",
   assumptions: ["G25"],
   about: aboutRecords(users, {
@@ -22,17 +22,17 @@ export const userCreated = event({
   name: "user.created",
   section: "6.2",
   summary: "A user was created",
-  about: user.about,
+  about: userEvent.about,
   data: ["user_id", "email", "created_at"],
   fresh: true,
 });
 
-export const userUpdated = event({ ...user, name: "user.updated", summary: "A user was changed" });
+export const userUpdated = event({ ...userEvent, name: "user.updated", summary: "A user was changed" });
 
-export const userDeleted = event({ ...user, name: "user.deleted", summary: "A user was deleted" });
+export const userDeleted = event({ ...userEvent, name: "user.deleted", summary: "A user was deleted" });
 
 export const userVerified = event({
-  ...user,
+  ...userEvent,
   name: "user.verified",
   summary: "A user's e-mail address was verified",
   implies: { verified: true },
@@ -65,13 +65,13 @@ export const userState: StateRules<User> = {
     const change = { tx, actor, user: after };
     const values = describeChange(before, after);
     if (values === undefined) return after;
-    const own = describeChange(before, after, ["memberships", "capabilities", "account"]);
+    const otherChanges = describeChange(before, after, ["memberships", "capabilities", "account"]);
     const beyondVerified = describeChange(before, after, ["verified"]) !== undefined;
     const verified = after.verified && !before.verified;
     for (const organization_id of listOrganizations(before, after)) {
       if (verified) emitUnlessSilent(change, organization_id, userVerified);
       if (beyondVerified || !verified) emitUnlessSilent(change, organization_id, userUpdated);
-      if (own !== undefined) audit(change, organization_id, "updated", own);
+      if (otherChanges !== undefined) audit(change, organization_id, "updated", otherChanges);
       if (after.account !== before.account) auditAccount(change, organization_id, before);
       auditRole(change, organization_id, before);
       auditCapabilities(change, organization_id, before);

@@ -17,7 +17,7 @@ export interface OutboundOptions {
 }
 
 export interface LocalAddress extends ResolvedAddress {
-  /** One without TLS, whatever the URL says. */
+  /** A port without TLS, whatever the URL says. */
   port: number;
 }
 
@@ -56,8 +56,8 @@ export function createTargetResolver({
  * redirects and never sends a request twice. Requests never queue for a connection, so a slow receiver delays no other;
  * the caller limits how many run at once.
  */
-export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
-  const locate = createTargetResolver(places);
+export function createOutbound({ ca, ...resolverOptions }: OutboundOptions): Outbound {
+  const locate = createTargetResolver(resolverOptions);
   const agents = createAgents(ca);
   const open = new Set<(result: RequestOutcome) => void>();
   let closed = false;

@@ -78,7 +78,7 @@ const resumesUploads: ClientCheck = {
       if (target === undefined) return "the client uploaded nothing by PUT";
       const { match, ...rule } = makeRule(target, { times: 1, phase: "after", effect: { wire: "reset" } });
       const range = getHeader(target, "content-range");
-      // Its questions have the same path.
+      // A probe of the upload has the same path, but another range.
       return [{ ...rule, match: { ...match, header: { "content-range": range ?? null } } }];
     },
   },

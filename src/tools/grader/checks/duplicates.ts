@@ -71,7 +71,7 @@ export const duplicateAtOnce: Check = {
       // A copy may be deferred, as long as one is acknowledged.
       if (!copies.some(isAccepted))
         return checkNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
-      if (session.handledInTurn(copies)) break;
+      if (session.handledOneByOne(copies)) break;
     }
     return checkEffects(session, { before, expected: expectOnceEach(deliveries) });
   },
@@ -135,7 +135,7 @@ export const distinctAtOnce: Check = {
       const attempts = await deliverBurst(session, burst);
       const refused = attempts.find((attempt) => !isAccepted(attempt));
       if (refused) return checkNotAccepted(session, refused, "one of several at once");
-      if (session.handledInTurn(attempts)) break;
+      if (session.handledOneByOne(attempts)) break;
     }
     return checkEffects(session, { before, expected: expectOnceEach(deliveries), whenMissing: this.advice });
   },

@@ -118,7 +118,7 @@ function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean 
 /** 4.18: announced. Production answers 404; a service that already has the operation answers as announced. */
 async function answerAnnounced(context: Context, operation: AnyOperation): Promise<void> {
   const { target, verdict } = context;
-  const params = context.need("organization_id");
+  const params = context.requireIds("organization_id");
   if (params === undefined) return;
   const exchange = await target.send({ operation, params });
   const gap = findAssumedEndpoint(operation);

@@ -17,7 +17,7 @@ const resumable: Check = {
   title: "a file is uploaded to its URL and registered",
   async run(context) {
     const { known, verdict } = context;
-    const params = context.need("organization_id");
+    const params = context.requireIds("organization_id");
     if (params === undefined) return;
     const begun = await context.sendAndCheck("files.create_upload_url", { params, body: FILE });
     if (begun === undefined) return;
@@ -36,7 +36,7 @@ const resumable: Check = {
     const registered = await context.sendAndCheck("files.register", { params, body });
     if (registered === undefined) return;
     const file_id = registered.json.id as string;
-    context.changed(`registered the file ${file_id} of ${FILE.file_size} bytes`, STAYS);
+    context.reportChange(`registered the file ${file_id} of ${FILE.file_size} bytes`, STAYS);
     known.addTuple({ scratch_file_id: file_id });
     const again = await context.send("files.register", { params, body });
     verdict.expect(again.status === 200, `registering it again answers ${again.status}, not 200`, "G13");
@@ -50,13 +50,13 @@ const simple: Check = {
   section: "G13",
   title: "a small file is uploaded in one request",
   async run(context) {
-    const params = context.need("organization_id");
+    const params = context.requireIds("organization_id");
     if (params === undefined) return;
     const body = new FormData();
     body.append("file", new File([TEXT], FILE.filename, { type: FILE.mime_type }));
     const exchange = await context.send("files.upload", { params, body });
     if (hasSucceeded(exchange))
-      context.changed(`uploaded the file ${exchange.json?.id} of ${FILE.file_size} bytes`, STAYS);
+      context.reportChange(`uploaded the file ${exchange.json?.id} of ${FILE.file_size} bytes`, STAYS);
     checkSuccess(context.verdict, exchange);
   },
 };
@@ -68,13 +68,13 @@ const attach: Check = {
   title: "a file is put into a store, once",
   async run(context) {
     const { verdict } = context;
-    const where = context.need("organization_id", "scratch_store_id", "scratch_file_id");
+    const where = context.requireIds("organization_id", "scratch_store_id", "scratch_file_id");
     if (where === undefined) return;
     const { organization_id, scratch_store_id: store_id, scratch_file_id: file_id } = where;
     const params = { organization_id, store_id };
     const first = await context.sendAndCheck("store_files.attach", { params, body: { file_id } });
     if (first === undefined) return;
-    context.changed(`put ${file_id} into ${store_id}`, STAYS);
+    context.reportChange(`put ${file_id} into ${store_id}`, STAYS);
     verdict.expect(first.status === 202, `the first time it answers ${first.status}, not 202`, "G12");
     const again = await context.send("store_files.attach", { params, body: { file_id } });
     verdict.expect(again.status === 200, `the second time it answers ${again.status}, not 200`, "G12");
@@ -128,7 +128,7 @@ const response: Check = {
       if (isOverBudget(context, exchange)) return;
       if (i === 0) checkSuccess(verdict, exchange);
       else verdict.expect(hasSucceeded(exchange), `the form with texts answers ${exchange.status}`);
-      if (hasSucceeded(exchange)) context.changed(`had ${model} answer`, BILLED);
+      if (hasSucceeded(exchange)) context.reportChange(`had ${model} answer`, BILLED);
     }
   },
 };
@@ -144,7 +144,7 @@ const uncrop: Check = {
   title: "images.uncrop extends a small image",
   async run(context) {
     const { verdict } = context;
-    const where = context.need("provider", "organization_id");
+    const where = context.requireIds("provider", "organization_id");
     if (where === undefined) return;
     const form = new FormData();
     const fields = { ...where, extend_left: "8", seed: "7" };
@@ -153,7 +153,7 @@ const uncrop: Check = {
     const exchange = await context.send("images.uncrop", { body: form });
     if (isOverBudget(context, exchange)) return;
     if (!checkSuccess(verdict, exchange) || !hasSucceeded(exchange)) return;
-    context.changed("had a small image extended", `${BILLED}, if it is`);
+    context.reportChange("had a small image extended", `${BILLED}, if it is`);
     const type = toMediaType(exchange.headers.get("content-type") ?? "");
     verdict.expect(type === "image/jpeg", `${where.provider} answers ${type}, not image/jpeg`);
     const credits = exchange.headers.has("x-provider-credits-consumed");

@@ -154,7 +154,7 @@ function createBodyCheck(name: string, title: string, { body, type }: { body: st
     section: "G09",
     title,
     async run(context) {
-      const known = context.need("organization_id");
+      const known = context.requireIds("organization_id");
       if (known === undefined) return;
       const params = inventParams(context.contract.operation("change_logs.list"), known);
       const headers = { "content-type": type };

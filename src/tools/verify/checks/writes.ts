@@ -49,7 +49,7 @@ const reparent: Check = {
   title: "departments.reparent moves a department to the top, and back",
   async run(context) {
     const { verdict } = context;
-    const where = context.need("organization_id", "department_id", "parent_department_id");
+    const where = context.requireIds("organization_id", "department_id", "parent_department_id");
     if (where === undefined) return;
     const { organization_id, department_id, parent_department_id } = where;
     const parent = parent_department_id === "null" ? null : parent_department_id;
@@ -213,7 +213,7 @@ const connectorJob: Check = {
   title: "a connector job is triggered and cancelled",
   async run(context) {
     const { verdict } = context;
-    const where = context.need("organization_id", "scratch_connection_id");
+    const where = context.requireIds("organization_id", "scratch_connection_id");
     if (where === undefined) return;
     const { organization_id, scratch_connection_id: connection_id } = where;
     const started = await context.send("connector_jobs.trigger", {

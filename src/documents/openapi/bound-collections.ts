@@ -2,20 +2,20 @@ import type { Api } from "../../engine/contract/api.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
+import { BoundCollection } from "./bound-collection.ts";
 import { type CollectionSpec, toCollection } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
-import { Target } from "./target.ts";
 
 /** The declarations that a document may name: the reference's, and those of other files. */
 export type KnownDeclarations = Pick<Api, "resources" | "events">;
 
 /** The collections that a document's operations may work on. */
-export class Targets {
+export class BoundCollections {
   /** The collections that the document declares. */
   readonly own: AnyCollection[] = [];
   private readonly known: KnownDeclarations;
   private readonly schemas: Schemas;
-  private readonly found = new Map<string, Target>();
+  private readonly found = new Map<string, BoundCollection>();
 
   constructor(known: KnownDeclarations, schemas: Schemas) {
     this.known = known;
@@ -26,16 +26,16 @@ export class Targets {
     const { schemas } = this;
     const collection = toCollection(spec, schemas);
     this.own.push(collection);
-    this.found.set(spec.name, new Target(collection, { spec, schemas }));
+    this.found.set(spec.name, new BoundCollection(collection, { spec, schemas }));
   }
 
-  find(name: string): Target | undefined {
+  find(name: string): BoundCollection | undefined {
     const found = this.found.get(name);
     if (found !== undefined) return found;
     for (const resource of this.known.resources)
       for (const collection of resource.collections) {
         if (collection.name !== name || collection.internal === true) continue;
-        const target = new Target(collection, { resource, schemas: this.schemas });
+        const target = new BoundCollection(collection, { resource, schemas: this.schemas });
         this.found.set(name, target);
         return target;
       }

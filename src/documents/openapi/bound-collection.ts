@@ -18,7 +18,7 @@ import type { Schemas } from "./schemas.ts";
 const MAX_TRIES = 100;
 
 /** A collection as bound operations use it: the reference's own, or one that the document declares. */
-export class Target {
+export class BoundCollection {
   readonly collection: AnyCollection;
   readonly spec: CollectionSpec | undefined;
   readonly fields: ReadonlySet<string>;
@@ -42,7 +42,7 @@ export class Target {
     const { name } = collection;
     this.rules = resource?.state?.[name] ?? {};
     this.factory = resource?.factories?.[name];
-    // Those of an own collection are at the top, and are many.
+    // An own collection has instants at the top level only; its records are many, so only that level is read.
     this.convert =
       spec === undefined
         ? createInstantConverter(collection.schema)
@@ -210,7 +210,7 @@ export class Target {
     removeWithDependents(call.world, this.collection, this.getId(record));
   }
 
-  /** Sets fields without the events and entries of a state call, for those that rules do not know. */
+  /** Sets fields that the collection's rules do not know, without the events and entries of a state call. */
   set(world: Transaction, record: object, fields: Json): object {
     return world.put(this.collection, { ...record, ...this.toStored(fields, world) });
   }
