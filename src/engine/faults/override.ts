@@ -75,7 +75,7 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   const hint = findNearestCode(code, [operation]) ?? findNearest(text, [...WIRE_NAMES, ...scenarios.names()]);
   throw new RefusedOverride(
     toSentence(
-      `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is not a code of the catalogue, no scenario and no wire fault (${WIRE_NAMES.join(", ")})`,
+      `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is neither a code of the catalogue, nor a scenario, nor a wire fault (${WIRE_NAMES.join(", ")})`,
       hint,
     ),
   );

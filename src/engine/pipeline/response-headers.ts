@@ -190,7 +190,7 @@ export function refuseUnknownSandbox(name: string, known: readonly string[] | un
     sandboxes: known?.slice(-MAX_LISTED),
     hint: wasRepeated(name)
       ? "X-Sandbox was sent twice"
-      : "create it with POST /_control/sandboxes, or leave the prefix, the X-Sandbox header and the name before `.localhost` out to use `default`",
+      : "create it with POST /_control/sandboxes; to use `default`, omit the prefix, the header X-Sandbox and the name before `.localhost`",
   });
 }
 
