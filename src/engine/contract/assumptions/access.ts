@@ -8,7 +8,6 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "POST /v1/auth/token exchanges an API key for an HS256 access token and a refresh token, which lives 30 days and works once at POST /v1/auth/refresh. A reset ends every token.",
     details: [
-      "The key is `api_key` in the body, else a header. After a refresh the old access token works until it expires.",
       "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A missing or invalid credential is 401; one that is not text is 422.",
     ],
   },

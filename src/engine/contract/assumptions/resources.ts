@@ -24,7 +24,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G12",
     topic: "Putting a file into a store",
     chosen:
-      "POST of a file_id to the store's files is 202 with the processing status, or 200 for a file that is already there, whose processing does not restart. The status of a file in an unknown store is FILE_NOT_IN_STORE too.",
+      "POST of a file_id to the store's files is 202 with the processing status, or 200 for a file that is already there, whose processing does not restart.",
     details: ["An unknown store or file is 404 `RESOURCE_NOT_FOUND` with `store_id` or `file_id`."],
   },
   {
@@ -33,8 +33,8 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Upload URLs point to this server and use the Google Cloud Storage resumable protocol, with a token in place of credentials. Registering compares the arrived bytes with the announcement. A multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an empty file is complete from the start.",
     details: [
-      "A chunk is answered with 308 and `Range`; `bytes */N` asks how much has arrived; a chunk that leaves a gap stores nothing. DELETE cancels with 499, later PUTs are 404; an expired URL is 410.",
-      "Registering is 201, and 200 with the same file if repeated. A difference is 422 with its field, an incomplete upload 422 with `gcs_path`. Every new file emits `file.uploaded`.",
+      "A chunk is answered with 308 and `Range`. An expired URL is 410.",
+      "Registering is 201, or 200 if repeated. A difference is 422 with its field, an incomplete upload 422 with `gcs_path`. Every new file emits `file.uploaded`.",
     ],
   },
   {
@@ -44,7 +44,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Jobs run on the sandbox's clock; their end is fixed when they start (G34: which ones fail). A connection has one running job per type. Cancelling is a POST.",
     details: [
       "A cancelled job's duration is the time it ran. Cancelling a job that is not running is 422 with `status`, a second running job 422 with `connection_id`, an unknown connection or job 404.",
-      "`duration` is in whole seconds, null while running, and null is last in each order; bytes and rows grow with time. The default of `order_by` is `-start_time`.",
+      "`duration` is in whole seconds, and null while running; bytes and rows grow with time. The default of `order_by` is `-start_time`.",
     ],
   },
   {
@@ -120,7 +120,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G26",
     topic: "Outpainting",
     chosen:
-      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images cannot be decoded.",
+      "The same seed and input give the same bytes. An octet-stream or an undeclared type is recognized by its bytes, `image/jpg` is a JPEG, and animated images cannot be decoded.",
     details: [
       "A field of the other provider, a picture that cannot be decoded (`image_file`) and more than 40 megapixels after growing (the largest side) are 422 with the field; another type is 415.",
       "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` scales image and mask to `size` (default `1024x1024`) and fills the mask's transparent part with the colours around it and a tint from the input. `X-Provider` has these names too.",
@@ -155,7 +155,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G33",
     topic: "Usage figures",
     chosen:
-      "A missing limit is null. Two decimals are shown, and statuses decided before rounding. Past months use today's limits.",
+      "A missing limit is null. Two decimals are shown, and statuses decided before rounding.",
     details: [
       "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond it the budget is 0. `overall_status` is the worst of organization, total and keys.",
       "Keys with a limit or any spending in the organization are listed by id, and `total_keys` counts those; a key may have another limit in each organization. The spending of a deleted key still counts in its months, under its last name and without a limit; a new key with its id has none.",

@@ -8,16 +8,15 @@ export const WEBHOOKS: readonly Assumption[] = [
     chosen:
       "Webhooks belong to the key's current organization; creation is 201, everything else 200; the secret is shown once.",
     details: [
-      "A change may be partial and answers without the secret. A test and a redelivery answer with their delivery once the attempt has ended.",
       "A URL is absolute, http or https, without credentials. The list of events has known ones, each once. A foreign webhook is 404; redelivering a success is 422 with `status`.",
-      "Lists are newest first. `last_delivery` is the latest attempt's time or null. Successes have `delivered_at`, failures `last_attempt` and `next_retry`.",
+      "`last_delivery` is the latest attempt's time or null. Successes have `delivered_at`, failures `last_attempt` and `next_retry`.",
     ],
   },
   {
     id: "G24",
     topic: "Delivery lifecycle",
     chosen:
-      "Each retry is due after the end of the previous attempt. Redirects and silence are failures. 410 disables the webhook and cancels pending retries. Attempts of one delivery run one after the other; once one succeeds, redeliveries that waited behind it are refused.",
+      "Each retry is due after the end of the previous attempt. Attempts of one delivery run one after the other; once one succeeds, redeliveries that waited behind it are refused.",
     details: [
       "[Attempts](../webhooks.md#attempts) has failures, due times and the effects of redeliveries, 410, `active: false`, deletion and a changed URL. The last failure has the `next_retry` null.",
       "An attempt that an advance makes has its due time. A redelivery counts in `attempts`.",
