@@ -185,7 +185,7 @@ describe("trigger and clock advance", () => {
     await run("trigger", "user.created");
     const { stdout } = await run("clock", "advance", "next", "--kind", "webhook.retry");
     expect(stdout).toMatch(/webhook\.retry .* 503 {5}answered 503$/m);
-    expect(stdout).toContain("It is 2026-03-15T12:01:00.000Z.");
+    expect(stdout).toContain("Now 2026-03-15T12:01:00.000Z.");
     const none = await run("clock", "advance", "next", "--kind", "webhook.rety");
     expect([none.code, none.stderr]).toEqual([
       2,
@@ -211,10 +211,7 @@ describe("trigger and clock advance", () => {
     await receiver([500, 500, 200]);
     await run("trigger", "user.created");
     const done = await run("clock", "advance", "--until-delivered");
-    expect([done.code, done.stdout.trim().split("\n").at(-1)]).toEqual([
-      0,
-      "It is 2026-03-15T12:06:00.000Z.",
-    ]);
+    expect([done.code, done.stdout.trim().split("\n").at(-1)]).toEqual([0, "Now 2026-03-15T12:06:00.000Z."]);
     await receiver([500]);
     await run("trigger", "user.created");
     const failed = await run("clock", "advance", "--until-delivered");

@@ -74,7 +74,7 @@ describe("a node of a fleet [interfaces 15]", () => {
     const { code, stdout } = await runCommand(["fleet", "status", ...target]);
     expect(code).toBe(0);
     const lines = stdout.split("\n").map((line) => line.trim().split(/ {2,}/));
-    expect(lines[0]).toEqual([`2 node(s) on ${redis.url}; 2 sandbox(es), 0 without an owner`]);
+    expect(lines[0]).toEqual([`2 nodes on ${redis.url}; 2 sandboxes, 0 without an owner`]);
     expect(lines).toContainEqual([a!.url, expect.any(String), expect.any(String), "2"]);
     expect(lines).toContainEqual([b!.url, expect.any(String), expect.any(String), "0"]);
     expect(lines).toContainEqual(["ci", a!.url, "1"]);

@@ -91,7 +91,7 @@ async function advanceUntilDelivered(sandbox: SandboxClient): Promise<Result> {
   const failed = items.filter(({ delivery_id }) => retried.has(delivery_id));
   return {
     value: { now, ran, failed },
-    text: `${formatRan(ran)}\nIt is ${now}.`,
+    text: `${formatRan(ran)}\nNow ${now}.`,
     failed: failed.map(({ delivery_id, why }) => `${delivery_id} failed for good: ${why}`).join("\n"),
   };
 }
@@ -141,7 +141,7 @@ const advance = sandboxCommand({
     const next = kind === undefined ? { next: true as const } : await findNext(sandbox, kind);
     const moved = await sandbox.clock.advance(by === "next" ? next : instant);
     const ran = await withAnswers(sandbox, moved.ran);
-    return { value: { ...moved, ran }, text: `${formatRan(ran)}\nIt is ${moved.now}.` };
+    return { value: { ...moved, ran }, text: `${formatRan(ran)}\nNow ${moved.now}.` };
   },
 });
 

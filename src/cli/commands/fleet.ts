@@ -1,3 +1,4 @@
+import { pluralize } from "../../engine/contract/text.ts";
 import { group, number, serverCommand } from "../command.ts";
 import { CheckFailed } from "../failure.ts";
 import { table } from "../process.ts";
@@ -15,7 +16,7 @@ const status = serverCommand({
     const nodes = fleet.nodes.map((node) => [node.url, node.version, node.started_at, String(node.owned)]);
     const leases = fleet.leases.map(({ sandbox, node, epoch }) => [sandbox, node ?? "none", String(epoch)]);
     const text = [
-      `${fleet.nodes.length} node(s) on ${fleet.store}; ${total} sandbox(es), ${free} without an owner`,
+      `${pluralize(fleet.nodes.length, "node")} on ${fleet.store}; ${pluralize(total, "sandbox", "sandboxes")}, ${free} without an owner`,
       "",
       table(["node", "version", "started", "owns"], nodes),
       "",

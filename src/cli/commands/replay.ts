@@ -1,6 +1,7 @@
 import type { ReplayResult } from "../../client/replay/replay-bundle.ts";
 import { readUserText } from "../../documents/files.ts";
 import type { openOwnFiles } from "../../documents/own-files.ts";
+import { pluralize } from "../../engine/contract/text.ts";
 import { command, texts } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, untilStopped } from "../process.ts";
@@ -42,8 +43,11 @@ async function loadOperations(paths: Parameters<typeof openOwnFiles>[0]) {
 }
 
 function resultText({ requests, control_calls, passed_on = 0, difference }: ReplayResult): string {
-  const counts = `${requests - passed_on} request(s) and ${control_calls} control call(s)`;
-  const others = passed_on === 0 ? "" : ` ${passed_on} request(s) had gone to the upstream.`;
+  const counts = `${pluralize(requests - passed_on, "request")} and ${pluralize(control_calls, "control call")}`;
+  const others =
+    passed_on === 0
+      ? ""
+      : ` ${pluralize(passed_on, "request")} to the upstream ${passed_on === 1 ? "was" : "were"} not repeated.`;
   if (difference === undefined) return `${counts} replayed; every answer was the same.${others}`;
   const { step, what, recorded, replayed } = difference;
   return [

@@ -79,5 +79,5 @@ export const scenarioCommand = group(
 async function change(sandbox: SandboxClient, next: (active: string[]) => string[]) {
   const active = next((await sandbox.info()).scenarios);
   await sandbox.scenarios.activate(...(active as ScenarioName[]));
-  return { value: { active }, text: `On: ${active.join(", ") || "none"}` };
+  return { value: { active }, text: `Active scenarios: ${active.join(", ") || "none"}` };
 }

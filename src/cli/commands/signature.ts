@@ -22,7 +22,7 @@ const explain = command({
     const found = explainSignature({ secret, body: bytes, mine, timestamp });
     const isRight = found.verdict === "valid";
     const lines = [
-      `${isRight ? "It is right" : "It is not right"}: ${found.reason}.`,
+      `The signature is ${isRight ? "right" : "wrong"}: ${found.reason}.`,
       ...(isRight ? [] : [found.fix]),
       `mine:      ${found.mine}`,
       `expected:  ${found.expected}, over ${found.body_bytes} bytes`,

@@ -1,3 +1,4 @@
+import { pluralize } from "../../engine/contract/text.ts";
 import { serverCommand } from "../command.ts";
 import { table } from "../process.ts";
 
@@ -12,7 +13,7 @@ export const statusCommand = serverCommand({
     const counts = Object.entries(sandbox.counts).filter(([, count]) => count > 0);
     const rows = counts.map(([collection, count]) => [collection, String(count)]);
     const text = [
-      `Understudy ${health.version} at ${server.url}, up ${Math.round(health.uptime_seconds)} s, ${health.sandboxes} sandbox(es)`,
+      `Understudy ${health.version} at ${server.url}, up ${Math.round(health.uptime_seconds)} s, ${pluralize(health.sandboxes, "sandbox", "sandboxes")}`,
       "",
       `${sandbox.name}  ${base_url}`,
       `  fixture ${fixture}, seed ${seed}, clock ${clock.mode} at ${clock.now}`,

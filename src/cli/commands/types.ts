@@ -25,7 +25,7 @@ export const typesCommand = command({
         : await (await connectTo({ url, token }).open(sandbox)).operations.types();
     if (out === undefined) return { value: { types }, text: types.trimEnd() };
     writeNewFile(out, types, { force });
-    return { value: { file: out }, text: `${out} written` };
+    return { value: { file: out }, text: `Wrote ${out}.` };
   },
 });
 

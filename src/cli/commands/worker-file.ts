@@ -26,7 +26,7 @@ export const workerFileCommand = command({
     if (console)
       for (const name of listConsole(join(dist, "console")))
         copy(join(dist, "console", name), join(dir, "_console", name));
-    return { value: { file }, text: `Wrote ${file}` };
+    return { value: { file }, text: `Wrote ${file}.` };
   },
 });
 
