@@ -2,8 +2,13 @@ import { printable, printableJson, printableLines } from "../engine/contract/tex
 
 /** Prints a command's result: JSON for machines, text for people. */
 export function print(json: boolean, value: unknown, text: string): void {
-  if (json) printLines(printableJson(value, 2));
+  if (json) printJson(value);
   else if (text !== "") printLines(text);
+}
+
+/** Writes a value as indented JSON. */
+export function printJson(value: unknown): void {
+  printLines(printableJson(value, 2));
 }
 
 /** Writes lines to standard output; control characters in them are escaped. */

@@ -6,7 +6,7 @@ import type { FixtureInput } from "../client/types.ts";
 import type { RunClient } from "../tools/client-test/client-report-types.ts";
 import { ClientTestUsageError, gradeClient } from "../tools/client-test/grade-client.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
-import { isInteractive, print, printStyled, untilEnded } from "./process.ts";
+import { isInteractive, printJson, printStyled, untilEnded } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface ClientTestOptions {
@@ -40,7 +40,7 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
     show("");
     if (runs.notFound !== undefined) throw runs.notFound;
     writeReports(reports, { cases: () => clientCases(result, name), html: () => clientHtml(result, name) });
-    if (json) print(true, { ...result, exports: undefined }, "");
+    if (json) printJson({ ...result, exports: undefined });
     else printStyled(clientText(result, { colour: isInteractive(process.stdout) }));
     if (result.verdict === "not-graded") throw new CheckFailed("the client could not be graded");
     if (result.verdict === "fail") process.exitCode = EXIT_FAILED;

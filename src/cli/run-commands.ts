@@ -35,7 +35,7 @@ import { verifyCommand } from "./commands/verify.ts";
 import { viewerCommand } from "./commands/viewer.ts";
 import { workerFileCommand } from "./commands/worker-file.ts";
 import { report, UsageError } from "./failure.ts";
-import { print } from "./process.ts";
+import { print, printLines } from "./process.ts";
 
 /** interfaces 2, one file per command; order is that of `--help`. */
 const COMMANDS = [
@@ -79,7 +79,7 @@ const COMMANDS = [
 export async function runCommands(words: readonly string[]): Promise<void> {
   if (words[0] === COMPLETES) {
     const names = await completeNames(words.slice(2));
-    if (names.length > 0) return print(false, names, names.join("\n"));
+    if (names.length > 0) return printLines(names.join("\n"));
   }
   const json = words.includes("--json");
   // yargs would read `--help` as a part of the command line to complete.

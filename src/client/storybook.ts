@@ -59,6 +59,6 @@ export function understudy(options: StorybookOptions = {}): StorybookPreview {
     sandbox.actAs(user);
     return { understudy: sandbox };
   };
-  // In frames of their own, the stories of a docs page do not meet.
+  // Not inline: each story of a docs page gets its own frame, and so its own sandbox.
   return { parameters: { docs: { story: { inline: false } } }, loaders: [begin] };
 }

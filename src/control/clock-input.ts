@@ -47,11 +47,11 @@ export function toClockSetting({ mode, now, rate }: ClockInput, prefix = ""): Cl
       "cannot be given with mode real, which is the wall clock; scaled with rate 1 runs at the same speed from any instant",
     );
   }
-  return { mode, now: now === undefined ? undefined : instantInput(at("now"), now), rate };
+  return { mode, now: now === undefined ? undefined : parseInstantInput(at("now"), now), rate };
 }
 
 /** Milliseconds since 1970. @throws Problem 422 */
-export function instantInput(field: string, text: string): number {
+export function parseInstantInput(field: string, text: string): number {
   const instant = parseInstant(text);
   if (instant === undefined) {
     throw unprocessable(field, text, "must be an ISO 8601 timestamp such as 2026-03-15T12:00:00Z");

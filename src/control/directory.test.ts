@@ -7,7 +7,7 @@ import { LocalDirectory, type SandboxDirectory } from "./directory.ts";
 import { metricsText } from "./metrics.ts";
 import type { ControlServer } from "./operation.ts";
 import { Problem } from "./problem.ts";
-import { findNamedSandbox, listSandboxes, RemoteSandbox } from "./remote-sandbox.ts";
+import { listSandboxes, RemoteSandbox, requireNamedSandbox } from "./remote-sandbox.ts";
 
 /** The node that owns the other sandbox. */
 let owner: Server;
@@ -88,7 +88,7 @@ describe("a sandbox that a call names [interfaces 15]", () => {
     names: async () => ["here", "there"],
   };
   const named = (name: string, more: object = directory) =>
-    findNamedSandbox(
+    requireNamedSandbox(
       { server: { sandboxes, directory: more } as unknown as ControlServer, headers: {} },
       name,
       "of",

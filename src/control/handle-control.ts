@@ -103,7 +103,7 @@ function delayStream({ server, sandbox, answer }: ControlExchange): Answer {
     ...answer!,
     async *stream(signal) {
       for await (const chunk of stream(signal)) {
-        const settling = durability.settled(sandbox, mark, true);
+        const settling = durability.settled(sandbox, mark, { reads: true });
         mark = durability.mark();
         if (settling !== undefined) await settling;
         yield chunk;
@@ -136,7 +136,7 @@ function notFound(method: string, path: string): Problem {
 }
 
 /** @throws Problem 404 */
-function findSandbox(exchange: ControlExchange): void {
+function requireSandbox(exchange: ControlExchange): void {
   const { params, server } = exchange;
   const name = params["name"];
   if (name !== undefined) {
@@ -233,12 +233,12 @@ function recordCall({ server, operation, sandbox, path, search, body, answer }: 
  * @throws StoreRefusal if they were undone
  */
 function settle({ server, sandbox, mark, operation }: ControlExchange): undefined | Promise<void> {
-  return server.durability?.settled(sandbox, mark!, readsOnly(operation));
+  return server.durability?.settled(sandbox, mark!, { reads: readsOnly(operation) });
 }
 
 const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
   { name: "route", run: route },
-  { name: "sandbox", run: findSandbox },
+  { name: "sandbox", run: requireSandbox },
   { name: "body", run: readBody },
   { name: "query", run: readQuery },
   { name: "handle", run: handle },

@@ -182,7 +182,7 @@ function unknownScenario({ scenario, hint }: UnknownScenario, field: string): Pr
 }
 
 /** @throws Problem 422 at the name's field if the scenario is unknown or its file is broken */
-export function findScenarioField<T>(field: string, find: () => T): T {
+export function readScenarioField<T>(field: string, find: () => T): T {
   try {
     return find();
   } catch (error) {

@@ -44,7 +44,7 @@ export async function listSandboxes(
  * Finds a second sandbox, which a field of the call names.
  * @throws Problem 422 if there is none of that name
  */
-export async function findNamedSandbox(
+export async function requireNamedSandbox(
   { server, headers }: Pick<ControlCall, "server" | "headers">,
   name: string,
   field: string,

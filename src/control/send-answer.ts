@@ -76,7 +76,7 @@ export function refuseFullDisk(error: unknown) {
 export function settleOrUnsaved({ settled }: DurabilityHook): Durability["settle"] {
   return (sandbox, mark) => {
     try {
-      return settled(sandbox, mark, true)?.then(nothing, toUnsavedAnswer);
+      return settled(sandbox, mark, { reads: true })?.then(nothing, toUnsavedAnswer);
     } catch (error) {
       return Promise.resolve(toUnsavedAnswer(error));
     }

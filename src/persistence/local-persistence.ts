@@ -37,8 +37,11 @@ export class LocalPersistence implements DurabilityHook {
   readonly mark = (): number => this.saver!.mark();
 
   /** A changing call may have created another sandbox, so it waits for all. */
-  readonly settled = (sandbox: Sandbox | undefined, mark: number, reads: boolean): Promise<void> =>
-    this.saver!.settled(reads ? sandbox : undefined, mark);
+  readonly settled = (
+    sandbox: Sandbox | undefined,
+    mark: number,
+    { reads }: { reads: boolean },
+  ): Promise<void> => this.saver!.settled(reads ? sandbox : undefined, mark);
 
   /** A loaded sandbox may send deliveries before all are loaded. */
   async readyToSend(sandbox: Sandbox): Promise<void> {

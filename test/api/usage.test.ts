@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findStateCollection } from "../../src/control/state/state-collection.ts";
+import { requireStateCollection } from "../../src/control/state/state-collection.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { usageRules } from "../../src/engine/resources/usage/operations.ts";
 import { recordSpending } from "../../src/engine/resources/usage/spending.ts";
@@ -15,7 +15,7 @@ afterEach(() => api.close());
 const DAY = 86_400_000;
 const limits = (who: Who | undefined, org = "org_acme", query = "") =>
   api.call(who, "GET", `/v1/analytics/usage/limits/${org}${query}`);
-const state = findStateCollection(API, "usage");
+const state = requireStateCollection(API, "usage");
 const world = () => api.understudy.sandboxes.get("default")!.world;
 const spend = (amount: number, key_id = "apikey_ada", organization_id = "org_acme") =>
   world().transact((tx) => {

@@ -1,6 +1,6 @@
 import packageJson from "../../../package.json" with { type: "json" };
 import { command, flag } from "../command.ts";
-import { print } from "../process.ts";
+import { printJson } from "../process.ts";
 
 export const openapiCommand = command({
   command: "openapi",
@@ -14,10 +14,10 @@ export const openapiCommand = command({
     ]);
     if (control) {
       const { CONTROL_OPERATIONS } = await import("../../control/operations/index.ts");
-      return print(true, controlApiDocument(CONTROL_OPERATIONS, packageJson.version), "");
+      return printJson(controlApiDocument(CONTROL_OPERATIONS, packageJson.version));
     }
     const { API } = await import("../../engine/resources/index.ts");
-    print(true, openApiDocument(API, packageJson.version), "");
+    printJson(openApiDocument(API, packageJson.version));
   },
 });
 

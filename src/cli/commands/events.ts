@@ -1,7 +1,7 @@
 import { findNearest } from "../../engine/contract/text.ts";
 import { choice, command, flag } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { print, table } from "../process.ts";
+import { printJson, table } from "../process.ts";
 
 export const eventsCommand = command({
   command: "events [name]",
@@ -32,7 +32,7 @@ export const eventsCommand = command({
     if (schema || sample) {
       const part = (event: (typeof all)[number]) => (schema ? event.schema : event.sample);
       const value = one ? part(one) : Object.fromEntries(chosen.map((event) => [event.name, part(event)]));
-      return print(true, value, "");
+      return printJson(value);
     }
     if (one !== undefined) {
       const text = `${one.name}  ${one.summary} (section ${one.section})\n\n${JSON.stringify(one.sample, null, 2)}`;

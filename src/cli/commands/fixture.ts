@@ -1,5 +1,5 @@
 import { command, FORCE, group, number, OWN, text, texts } from "../command.ts";
-import { print } from "../process.ts";
+import { printJson } from "../process.ts";
 import { requireFile, writeNewFile } from "../write-files.ts";
 
 const check = command({
@@ -42,7 +42,7 @@ const schema = command({
   async run() {
     const { fixtureSchema } = await import("../../engine/fixtures/fixture-schema.ts");
     const { RESOURCES } = await import("../../engine/resources/index.ts");
-    print(true, fixtureSchema(RESOURCES), "");
+    printJson(fixtureSchema(RESOURCES));
   },
 });
 

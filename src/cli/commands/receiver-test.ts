@@ -13,7 +13,7 @@ import {
   texts,
 } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
-import { isInteractive, print, printStyled, untilStopped } from "../process.ts";
+import { isInteractive, printJson, printStyled, untilStopped } from "../process.ts";
 import { parseReportFiles, writeReports } from "../write-files.ts";
 
 export const receiverTestCommand = command({
@@ -79,7 +79,7 @@ export const receiverTestCommand = command({
       );
       showProgress("");
       writeReports(reports, { cases: () => receiverCases(graded), html: () => receiverHtml(graded) });
-      if (json) print(true, graded, "");
+      if (json) printJson(graded);
       else printStyled(formatText(graded, { colour: isInteractive(process.stdout) }));
       if (graded.verdict === "fail") process.exitCode = 1;
     } catch (error) {

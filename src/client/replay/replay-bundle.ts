@@ -299,7 +299,7 @@ async function replayWorld(
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       sandbox.setOwn(readSentOperations(bundle.document, sandbox.api.resources).own);
     }
-    sandbox.faults.setScenarios(bundle.active, true);
+    sandbox.faults.setScenarios(bundle.active, { first: true });
     const url = await understudy.listen(0, "127.0.0.1");
     return { sandbox, url, port: Number(new URL(url).port), close };
   } catch (error) {

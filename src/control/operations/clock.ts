@@ -7,7 +7,7 @@ import { type AdvanceTarget, TIMER_KINDS } from "../../engine/state/clock.ts";
 import type { PendingTimer } from "../../engine/state/timers.ts";
 import type { World } from "../../engine/state/world.ts";
 import type { RanTimer } from "../../engine/state/world-parts.ts";
-import { ClockBody, ClockInput, instantInput, renderClock, toClockSetting } from "../clock-input.ts";
+import { ClockBody, ClockInput, parseInstantInput, renderClock, toClockSetting } from "../clock-input.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 import { listStateCollections } from "../state/state-collection.ts";
@@ -220,7 +220,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 function readTarget({ by, to }: Static<typeof AdvanceInput>): AdvanceTarget {
-  if (to !== undefined) return instantInput("to", to);
+  if (to !== undefined) return parseInstantInput("to", to);
   if (by === undefined) return "next";
   const duration = parseDuration(by);
   if (duration === undefined) {

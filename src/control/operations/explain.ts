@@ -136,7 +136,7 @@ function readRequest(input: Asked, sandbox: Sandbox): DryRunRequest {
         input.principal,
         `cannot be combined with the header ${credential}; leave one of them out`,
       );
-    headers["api-key"] = findKey(sandbox, input.principal);
+    headers["api-key"] = requireKey(sandbox, input.principal);
   }
   return { method, path: path!, query: query.toString(), headers, body, incomplete };
 }
@@ -189,7 +189,7 @@ function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, st
 }
 
 /** @throws Problem 422 */
-function findKey({ world }: Sandbox, user_id: string): string {
+function requireKey({ world }: Sandbox, user_id: string): string {
   const present = world.read();
   const key = findKeyOfUser(present, user_id);
   if (key !== undefined) return key.key;

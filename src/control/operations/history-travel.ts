@@ -9,7 +9,7 @@ import { EntryParams, requireEntry, requireStates } from "../history/render-hist
 import { repeatRequest, requireExchange } from "../history/repeat-request.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
-import { findNamedSandbox } from "../remote-sandbox.ts";
+import { requireNamedSandbox } from "../remote-sandbox.ts";
 import {
   createOrDiscard,
   generateName,
@@ -135,7 +135,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     async handle(call) {
       const { params, body = {}, sandbox, server } = call;
       const first = sandbox.journal.find(params.id) ?? requireExchange(requireEntry(sandbox, params.id));
-      const target = body.in === undefined ? sandbox : await findNamedSandbox(call, body.in, "in");
+      const target = body.in === undefined ? sandbox : await requireNamedSandbox(call, body.in, "in");
       const second = await repeatRequest(first, { server, target, rule: body.with });
       const differences = answerDifferences(first, second);
       return { request: second.id, same: differences.length === 0, differences };

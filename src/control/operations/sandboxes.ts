@@ -9,7 +9,7 @@ import { checkSettings, SettingsInput } from "../check-input.ts";
 import { ClockInput, toClockSetting } from "../clock-input.ts";
 import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
-import { findScenarioField, Problem, unprocessable } from "../problem.ts";
+import { Problem, readScenarioField, unprocessable } from "../problem.ts";
 import { listSandboxes } from "../remote-sandbox.ts";
 import {
   createOrDiscard,
@@ -128,7 +128,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
           } catch (error) {
             // Looked up again, so that only calls that name an unusable scenario read its file.
             for (const [i, one] of (scenarios ?? []).entries())
-              findScenarioField(`scenarios[${i}]`, () => server.scenarios.get(one));
+              readScenarioField(`scenarios[${i}]`, () => server.scenarios.get(one));
             throw error;
           }
         },

@@ -5,7 +5,7 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { renderScenario, ScenarioBody } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
-import { findScenarioField } from "../problem.ts";
+import { readScenarioField } from "../problem.ts";
 
 export const ActiveScenariosBody = ClosedObject(
   {
@@ -49,7 +49,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
     handle({ body: { names }, sandbox, server }) {
       const faults = server.faults.of(sandbox);
       const scenarios = new Set(
-        names.map((name, i) => findScenarioField(`names[${i}]`, () => faults.library.get(name))),
+        names.map((name, i) => readScenarioField(`names[${i}]`, () => faults.library.get(name))),
       );
       const rules = [...scenarios].flatMap((scenario) => scenario.rules);
       requireRoom(server, "rules", faults.inlineRules.length + rules.length);

@@ -9,7 +9,7 @@ import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation, sandboxParams, toList } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
-import { findNamedSandbox, RemoteSandbox } from "../remote-sandbox.ts";
+import { RemoteSandbox, requireNamedSandbox } from "../remote-sandbox.ts";
 import { renderSandbox, SandboxBody, sumRecords } from "../sandbox-body.ts";
 import { compareWorlds, DifferenceBody } from "../snapshot-diff.ts";
 import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
@@ -175,7 +175,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: DifferenceBody },
     async handle(call) {
       const { params, query, sandbox, server } = call;
-      const other = query.of === undefined ? sandbox : await findNamedSandbox(call, query.of, "of");
+      const other = query.of === undefined ? sandbox : await requireNamedSandbox(call, query.of, "of");
       if (!(other instanceof RemoteSandbox))
         return compareWorlds(sandbox.api, requireWorld(sandbox, params.a), requireWorld(other, params.b));
       const { world, blobs } = await readSnapshot(sandbox, await other.call("GET", `/snapshots/${params.b}`));

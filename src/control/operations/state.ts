@@ -28,8 +28,8 @@ import {
 } from "../state/change-records.ts";
 import {
   createMatcher,
-  findStateCollection,
   listStateCollections,
+  requireStateCollection,
   type StateCollection,
   withAnyEvent,
 } from "../state/state-collection.ts";
@@ -162,7 +162,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     },
     handle({ params, query, sandbox }) {
       const { limit, offset, contains = "", ...filters } = query;
-      const state = findStateCollection(sandbox.api, params.collection);
+      const state = requireStateCollection(sandbox.api, params.collection);
       const tx = readNow(sandbox.world);
       const all = tx.all(state.collection);
       const matches = createMatcher(state, { contains, filters: filters as Record<string, string> }, tx);
@@ -195,7 +195,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: AnyRecord, by: RECORD },
     handle(call) {
       const { sandbox, server, body = {} } = call;
-      const state = findStateCollection(sandbox.api, call.params.collection);
+      const state = requireStateCollection(sandbox.api, call.params.collection);
       requireRoomForRecords(server, sandbox.world.root, 1);
       return insertRecord(toTarget(call, state), body);
     },
@@ -209,7 +209,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: AnyRecord, by: RECORD },
     handle(call) {
       const { sandbox } = call;
-      const state = findStateCollection(sandbox.api, call.params.collection);
+      const state = requireStateCollection(sandbox.api, call.params.collection);
       const tx = readNow(sandbox.world);
       return state.toPublic(requireRecord(tx, state.collection, call.params.id), tx);
     },
@@ -229,7 +229,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: AnyRecord, by: RECORD },
     handle(call) {
       const { sandbox, body } = call;
-      const state = findStateCollection(sandbox.api, call.params.collection);
+      const state = requireStateCollection(sandbox.api, call.params.collection);
       return update(toTarget(call, state), call.params.id, body);
     },
   }),
@@ -246,7 +246,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-collection", "unknown-record"],
     success: { status: 204 },
     handle(call) {
-      const state = findStateCollection(call.sandbox.api, call.params.collection);
+      const state = requireStateCollection(call.sandbox.api, call.params.collection);
       removeRecord(toTarget(call, state), call.params.id);
       return noContent();
     },
@@ -269,11 +269,11 @@ type ChangingCall = ControlContext & { query: Static<typeof ChangeQuery> };
 function toTarget(call: ChangingCall, state: StateCollection): Target {
   const { sandbox, server } = call;
   const admit = (tx: Transaction) => requireRoomAfter(server, sandbox.world, tx);
-  return { state, sandbox, actor: findActor(call), admit };
+  return { state, sandbox, actor: requireActor(call), admit };
 }
 
 /** G31: the user who makes the change; unknown users are refused, so that no log names them. */
-function findActor({ query: { silent, actor }, sandbox }: ChangingCall): StateActor {
+function requireActor({ query: { silent, actor }, sandbox }: ChangingCall): StateActor {
   const users = listStateCollections(sandbox.api.resources).get("users");
   if (actor !== undefined && users && sandbox.world.read().get(users.collection, actor) === undefined) {
     throw unprocessable("actor", actor, "must be the id of a user of this sandbox");

@@ -99,7 +99,7 @@ export function listStateCollections(resources: readonly Resource[]): ReadonlyMa
 }
 
 /** @throws Problem 404 */
-export function findStateCollection({ resources }: Pick<Api, "resources">, name: string): StateCollection {
+export function requireStateCollection({ resources }: Pick<Api, "resources">, name: string): StateCollection {
   const known = listStateCollections(resources);
   const found = known.get(name);
   if (found === undefined) throw unknownName("collection", name, known.keys());

@@ -27,7 +27,7 @@ export async function openWorld(
   newName?: string,
 ): Promise<Sandbox> {
   const file = await unpackWorld(bytes);
-  const name = newName ?? freeName(String(file.name), (one) => server.sandboxes.get(one) !== undefined);
+  const name = newName ?? findFreeName(String(file.name), (one) => server.sandboxes.get(one) !== undefined);
   const added: string[] = [];
   try {
     checkFile(file);
@@ -39,9 +39,9 @@ export async function openWorld(
   } catch (error) {
     server.sandboxes.delete(name);
     for (const one of added) server.scenarios.removeDocument(one);
-    const isWhole =
+    const hasWholeMessage =
       error instanceof Problem && (error.kind === "limit-reached" || error.body.field === "file");
-    if (isWhole) throw error;
+    if (hasWholeMessage) throw error;
     const isKnown = [Problem, DocumentError, InvalidSandboxRows, MissingOperations, WorldDocumentError].some(
       (kind) => error instanceof kind,
     );
@@ -103,7 +103,7 @@ async function restore(
   return sandbox;
 }
 
-function freeName(name: string, isTaken: (name: string) => boolean): string {
+function findFreeName(name: string, isTaken: (name: string) => boolean): string {
   for (let number = 1; ; number += 1) {
     const one = number === 1 ? name : `${name.slice(0, 56)}-${number}`;
     if (!isTaken(one)) return one;

@@ -135,7 +135,7 @@ function findAfter(rows: View<object> | readonly object[], [at, id]: Rank, { ord
     return own === at ? getId(record) > id : own > at;
   };
   if (Array.isArray(rows)) {
-    // In whatever order the list is.
+    // The list may have any order: continue after the record, or, if it is gone, at the first one behind its rank.
     const own = rows.findIndex((record) => getId(record) === id);
     const found = own >= 0 ? own + 1 : rows.findIndex(isBehind);
     return found < 0 ? rows.length : found;

@@ -39,9 +39,10 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
   if (soft !== undefined) properties[soft] = NullableInstant();
   if (files) properties[CONTENT] = internal({ type: "string" } as unknown as TSchema);
-  const server = new Set([...(soft === undefined ? [] : [soft]), ...(files ? [CONTENT] : [])]);
+  const serverFields = new Set([...(soft === undefined ? [] : [soft]), ...(files ? [CONTENT] : [])]);
   const required = [...schemas.required(spec.schema)].filter(
-    (field) => !server.has(field) && !schemas.has(schemas.properties(spec.schema).get(field), "writeOnly"),
+    (field) =>
+      !serverFields.has(field) && !schemas.has(schemas.properties(spec.schema).get(field), "writeOnly"),
   );
   const created = Object.keys(properties).find(
     (field) => CREATED.test(field) && isStoredInstant(properties[field]!),

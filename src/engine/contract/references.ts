@@ -152,7 +152,7 @@ export function requireReferred<R extends StoredRecord>(
  * The default record that another one refers to: the first of its collection.
  * @throws ApiError INVALID_INPUT for the field that would have to name one
  */
-export function findFirstRecord<R extends StoredRecord>(
+export function requireFirstRecord<R extends StoredRecord>(
   world: Pick<WorldReader, "all">,
   collection: Collection<R>,
   field: string,

@@ -47,12 +47,12 @@ export function decodeText(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw refuseEncoding(bytes, encoding, file);
+    throw encodingError(bytes, encoding, file);
   }
 }
 
 /** The error for bytes that are invalid in the detected encoding, at the first one. */
-export function refuseEncoding(bytes: Uint8Array, encoding: TextEncoding, file: string): DocumentError {
+export function encodingError(bytes: Uint8Array, encoding: TextEncoding, file: string): DocumentError {
   const advice = "save it as UTF-8";
   if (encoding.startsWith("utf-32")) {
     return documentError(file, { line: 1, column: 1 }, `the file is in ${encoding.toUpperCase()}; ${advice}`);

@@ -37,7 +37,7 @@ const CALLS: Record<string, () => unknown> = {
     if (rule !== undefined) faults.onCounted(rule);
   },
   setScenarios: () => faults.setScenarios(["models-list-rate-limited"]),
-  another: () => faults.setScenarios(["flaky-ten-percent", "slow-network"], true),
+  another: () => faults.setScenarios(["flaky-ten-percent", "slow-network"], { first: true }),
   none: () => faults.setScenarios([]),
   reset: () => faults.reset(),
   suspendLeases: () => {
@@ -75,7 +75,7 @@ it("every change of the saved state of faults increases their revision [interfac
   const changed = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(names, { minLength: 5, maxLength: 30 }), async (sequence) => {
-      faults.setScenarios([], true);
+      faults.setScenarios([], { first: true });
       faults.clear();
       for (const name of sequence) {
         const [state, revision] = [JSON.stringify(faults.state()), faults.revision];

@@ -103,7 +103,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 
   /** Scenarios that were active already keep their progress. */
-  setScenarios(names: readonly string[], first = false): void {
+  setScenarios(names: readonly string[], { first } = { first: false }): void {
     this.activate(
       [...new Set(names)].map((name) => this.parts.scenarios.get(name)),
       first,

@@ -6,9 +6,9 @@ import { OwnFault } from "../contract/own-fault.ts";
 import {
   ADMINISTRATOR_ERRORS,
   CURRENT_MEMBER_ERRORS,
-  findCaller,
   MEMBER_ERRORS,
   requireAdministrator,
+  requireCaller,
   requireCurrentMember,
   requireMember,
 } from "../resources/organizations/access.ts";
@@ -130,7 +130,7 @@ function toAccess(
 /** @throws ApiError also INSUFFICIENT_PERMISSIONS */
 function requireOwner(call: Call, organization_id: string): void {
   requireMember(call, organization_id);
-  if (findCaller(call).memberships[organization_id] !== "owner")
+  if (requireCaller(call).memberships[organization_id] !== "owner")
     throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { required_role: "owner" } });
 }
 

@@ -170,7 +170,7 @@ export interface FaultInjector {
    * Activates exactly these scenarios; with `first`, a reset activates them again.
    * @throws UnknownScenario, DocumentError
    */
-  setScenarios(names: readonly string[], first?: boolean): void;
+  setScenarios(names: readonly string[], options?: { first: boolean }): void;
   /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces 4). */
   reset(): void;
   /** To be called after the sandbox's operations have changed. */

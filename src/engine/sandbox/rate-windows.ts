@@ -47,18 +47,18 @@ export class RateWindows {
       if (minute > this.minute) this.dropBefore(minute);
       this.store(key_id, window);
     }
-    return toState(window, limit, exceeded);
+    return toState(window, { limit, exceeded });
   }
 
   /** The state that `count` returns once the window is used up; counts nothing. */
   toExhausted(key_id: string, limit: number, now: number): RateState {
-    return toState({ ...this.windowAt(key_id, toMinute(now)), requests: limit }, limit, true);
+    return toState({ ...this.windowAt(key_id, toMinute(now)), requests: limit }, { limit, exceeded: true });
   }
 
   /** The current state of the window; counts nothing. */
   peek(key_id: string, limit: number, now: number): RateState {
     const window = this.windowAt(key_id, toMinute(now));
-    return toState(window, limit, window.requests >= limit);
+    return toState(window, { limit, exceeded: window.requests >= limit });
   }
 
   /**
@@ -123,7 +123,10 @@ export class RateWindows {
   }
 }
 
-function toState({ minute, requests, tokens }: RateWindow, limit: number, exceeded: boolean): RateState {
+function toState(
+  { minute, requests, tokens }: RateWindow,
+  { limit, exceeded }: { limit: number; exceeded: boolean },
+): RateState {
   const token_limit = limit * TOKENS_PER_REQUEST;
   return {
     limit,

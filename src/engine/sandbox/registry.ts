@@ -105,7 +105,7 @@ export class SandboxRegistry {
   private add(options: NewSandbox, fixture: LoadedFixture, restore?: (sandbox: Sandbox) => void): Sandbox {
     const sandbox = new Sandbox(this.parts, options, fixture);
     try {
-      if (options.scenarios?.length) sandbox.faults.setScenarios(options.scenarios, true);
+      if (options.scenarios?.length) sandbox.faults.setScenarios(options.scenarios, { first: true });
       restore?.(sandbox);
     } catch (error) {
       sandbox.close();

@@ -16,7 +16,7 @@ function job(kind: AttemptKind, delivery_id: string): Job {
 
 function begun(queue: DeliveryQueue, oneByOne = false): string[] {
   const ids: string[] = [];
-  for (let next = queue.next(oneByOne); next !== undefined; next = queue.next(oneByOne)) {
+  for (let next = queue.next({ oneByOne }); next !== undefined; next = queue.next({ oneByOne })) {
     queue.begin(next);
     ids.push(next.row.id);
   }

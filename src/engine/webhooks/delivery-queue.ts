@@ -33,14 +33,14 @@ export class DeliveryQueue {
   }
 
   get isEmpty(): boolean {
-    return this.busy.size === 0 && this.next(true) === undefined;
+    return this.busy.size === 0 && this.next({ oneByOne: true }) === undefined;
   }
 
   /**
    * The next job, which stays in the queue. In an advance (`oneByOne`) retries of one webhook that are due at
    * one instant go in their order, so that the effect of a 410 does not depend on timing.
    */
-  next(oneByOne: boolean): Job | undefined {
+  next({ oneByOne }: { oneByOne: boolean }): Job | undefined {
     for (const kind of ["redelivery", "first", "retry"] as const) {
       if (this.sending[kind] >= (oneByOne ? 1 : AT_ONCE[kind])) continue;
       for (const job of this.waiting[kind]) {

@@ -134,7 +134,7 @@ export class Dispatcher {
   }
 
   private next(queue: DeliveryQueue | undefined): Job | undefined {
-    return queue?.next(this.world.clock.pinned !== undefined);
+    return queue?.next({ oneByOne: this.world.clock.pinned !== undefined });
   }
 
   private send(job: Job, queue: DeliveryQueue): void {

@@ -25,8 +25,8 @@ export interface DurabilityHook {
   /**
    * Undefined if everything is already stored.
    * @param sandbox undefined for a control call that names none
-   * @param reads whether the call changed nothing
+   * @param call `reads`: the call changed nothing
    * @throws StoreRefusal if a change after the mark was undone instead
    */
-  settled(sandbox: Sandbox | undefined, mark: number, reads: boolean): undefined | Promise<void>;
+  settled(sandbox: Sandbox | undefined, mark: number, call: { reads: boolean }): undefined | Promise<void>;
 }

@@ -62,7 +62,7 @@ export function controlApiDocument(
 /** One response per status, with the kinds of problems that it can carry; many calls share them. */
 function problemResponses(call: Call, { schemas, responses }: DocumentComponents): Json {
   const byStatus = groupBy(listProblemKinds(call), (kind): number => PROBLEMS[kind].status);
-  const problem = schemas.place(ProblemBody);
+  const problem = schemas.addSchema(ProblemBody);
   return Object.fromEntries(
     [...byStatus].map(([status, kinds]) => {
       const name = kinds.map(toPascalCase).join("Or");

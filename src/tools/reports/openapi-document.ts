@@ -150,12 +150,12 @@ function operationObject<O extends AnyDeclaration>(
 function listParameters({ params, query, headers }: AnyDeclaration, components: SchemaComponents): Json[] {
   const list = (
     schema: { properties: Record<string, TSchema>; required?: string[] } | undefined,
-    place: string,
+    location: string,
   ) =>
     Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-      const { description, ...reference } = components.place(property);
-      const required = place === "path" || (schema?.required ?? []).includes(name);
-      return { name, in: place, ...(description ? { description } : {}), required, schema: reference };
+      const { description, ...reference } = components.addSchema(property);
+      const required = location === "path" || (schema?.required ?? []).includes(name);
+      return { name, in: location, ...(description ? { description } : {}), required, schema: reference };
     });
   return [
     ...list(params, "path"),
@@ -173,7 +173,7 @@ function requestBody({ body }: AnyDeclaration, components: SchemaComponents): Js
   if (body!.kind === "json") {
     return {
       required: body!.optional !== true,
-      content: { "application/json": { schema: components.place(body!.schema) } },
+      content: { "application/json": { schema: components.addSchema(body!.schema) } },
     };
   }
   if (body!.kind === "stream") {
@@ -191,7 +191,7 @@ function requestBody({ body }: AnyDeclaration, components: SchemaComponents): Js
             ...Object.fromEntries(
               Object.entries(fields.properties ?? {}).map(([name, schema]) => [
                 name,
-                components.place(schema),
+                components.addSchema(schema),
               ]),
             ),
             ...Object.fromEntries(files.map(([name]) => [name, { type: "string", format: "binary" }])),
@@ -220,11 +220,13 @@ function successResponse(success: Success, headers: Json, components: SchemaComp
   const content = {
     ...(schema === undefined
       ? {}
-      : { "application/json": { schema: components.place(schema), ...(by && schemasBy(by, components)) } }),
+      : {
+          "application/json": { schema: components.addSchema(schema), ...(by && schemasBy(by, components)) },
+        }),
     ...Object.fromEntries(
       (success.content_types ?? []).map((type) => [
         type,
-        { schema: { type: "string" }, ...(events && { "x-event-data": components.place(events) }) },
+        { schema: { type: "string" }, ...(events && { "x-event-data": components.addSchema(events) }) },
       ]),
     ),
   };
@@ -240,7 +242,7 @@ function successResponse(success: Success, headers: Json, components: SchemaComp
 
 /** The schema for each value of a path parameter. */
 function schemasBy({ parameter, schemas }: NonNullable<Success["by"]>, components: SchemaComponents): Json {
-  const references = Object.entries(schemas).map(([value, schema]) => [value, components.place(schema)]);
+  const references = Object.entries(schemas).map(([value, schema]) => [value, components.addSchema(schema)]);
   return { "x-schema-by": { parameter, schemas: Object.fromEntries(references) } };
 }
 
@@ -263,7 +265,7 @@ export class SchemaComponents {
   readonly schemas: Json = {};
   private readonly names = new Map<TSchema, string>();
 
-  place(schema: TSchema): Json {
+  addSchema(schema: TSchema): Json {
     const { title, $id } = schema as { title?: string; $id?: string };
     const name = title ?? $id;
     if (name === undefined || !/^[A-Za-z][A-Za-z0-9]*$/.test(name)) return this.inline(schema);
@@ -291,13 +293,16 @@ export class SchemaComponents {
   private value(key: string, value: unknown): unknown {
     if (key === "properties" || key === "patternProperties") {
       return Object.fromEntries(
-        Object.entries(value as Record<string, TSchema>).map(([name, inner]) => [name, this.place(inner)]),
+        Object.entries(value as Record<string, TSchema>).map(([name, inner]) => [
+          name,
+          this.addSchema(inner),
+        ]),
       );
     }
     if (key === "items" || (key === "additionalProperties" && typeof value === "object"))
-      return this.place(value as TSchema);
+      return this.addSchema(value as TSchema);
     if (key === "anyOf" || key === "oneOf" || key === "allOf")
-      return (value as TSchema[]).map((inner) => this.place(inner));
+      return (value as TSchema[]).map((inner) => this.addSchema(inner));
     return value;
   }
 }

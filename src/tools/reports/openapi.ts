@@ -268,7 +268,7 @@ function webhookObjects(events: readonly AnyEvent[], components: SchemaComponent
 
 function deliveryObject(event: AnyEvent, components: SchemaComponents): Json {
   const { name, section, assumptions, summary, description } = event;
-  const own = { properties: { event: { const: name }, data: components.place(dataSchema(event)) } };
+  const own = { properties: { event: { const: name }, data: components.addSchema(dataSchema(event)) } };
   return {
     tags: ["events"],
     summary,

@@ -18,10 +18,10 @@ export interface Shape {
   writeOnly?: boolean;
 }
 
-/** Requests lack what is `readOnly`, answers what is `writeOnly`. */
+/** A request has no `readOnly` fields, an answer no `writeOnly` ones. */
 export type Purpose = "request" | "answer";
 
-/** Where a schema is. */
+/** The place of a schema, on which its type depends. */
 export interface TypeScope {
   purpose: Purpose;
   /** Whether `nullable` of OpenAPI 3.0 has its meaning. */

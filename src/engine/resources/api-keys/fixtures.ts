@@ -1,6 +1,6 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
-import { findFirstRecord } from "../../contract/references.ts";
+import { requireFirstRecord } from "../../contract/references.ts";
 import type { NumberedLists } from "../../contract/resource.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
@@ -11,14 +11,14 @@ const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 /** A key acts in an organization that its user belongs to. */
 export const makeApiKey: Factory<ApiKey> = (fields, context) => {
   const { random, world } = context;
-  const user_id = fields.user_id ?? findFirstRecord(world, users, "user_id").id;
+  const user_id = fields.user_id ?? requireFirstRecord(world, users, "user_id").id;
   return {
     id: fields.id ?? context.newId("apikey_"),
     user_id,
     current:
       fields.current ??
       Object.keys(world.get(users, user_id)?.memberships ?? {})[0] ??
-      findFirstRecord(world, organizations, "current").id,
+      requireFirstRecord(world, organizations, "current").id,
     key: fields.key ?? `ak_${random.letters(39, ALPHANUMERIC)}`,
     name: fields.name ?? `Key of ${user_id}`,
     revoked: fields.revoked ?? false,

@@ -6,7 +6,7 @@ import {
   fixtureRecord,
   readOrGenerate,
 } from "../../contract/fixture-record.ts";
-import { findFirstRecord } from "../../contract/references.ts";
+import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { type Actor, findActor, pickActor } from "../change-logs/rules.ts";
@@ -74,7 +74,7 @@ export const makeAssistant: Factory<Assistant> = (fields, context) => {
 /** Makes an entry without a change, for example for a very long history. */
 export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const { world, past, now } = context;
-  const resource_id = fields.resource_id ?? findFirstRecord(world, assistants, "resource_id").id;
+  const resource_id = fields.resource_id ?? requireFirstRecord(world, assistants, "resource_id").id;
   const assistant = past ? undefined : world.get(assistants, resource_id);
   const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
   const actor = findActor(world, fields.user_id, organization_id);

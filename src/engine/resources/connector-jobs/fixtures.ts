@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
-import { findFirstRecord, requireReferred } from "../../contract/references.ts";
+import { requireFirstRecord, requireReferred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { type Connection, connections } from "../connections.ts";
@@ -65,7 +65,7 @@ interface Slot {
 
 /** A fixture names the connection of each job, and marks running jobs. */
 function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
-  const connection_id = fields.connection_id ?? findFirstRecord(world, connections, "connection_id").id;
+  const connection_id = fields.connection_id ?? requireFirstRecord(world, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {
     organization_id: chooseOrganization(world),
   };
@@ -93,7 +93,7 @@ function chooseConnections(
 ): Connection[] {
   if (connection_id !== undefined)
     return [requireReferred(world, connections, { field: "connection_id", id: connection_id })];
-  const first = findFirstRecord(world, connections, "connection_id");
+  const first = requireFirstRecord(world, connections, "connection_id");
   const found = [first, ...world.all(connections).page(0, MAX_TRIED)].filter((one) =>
     [undefined, one.organization_id].includes(organization_id),
   );

@@ -4,7 +4,7 @@ import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { type Caller, findCaller, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
+import { type Caller, MEMBER_ERRORS, requireCaller, requireMember } from "../organizations/access.ts";
 import { requireCallable } from "../webhooks/schema.ts";
 import { connectorNotificationsFixture, makeNotificationConfig } from "./fixtures.ts";
 import {
@@ -110,7 +110,7 @@ export const testNotification = operation({
     const { world, body } = call;
     const { notification_type } = body;
     if (notification_type === "email") {
-      const to = findFirstAddress(world, organization_id, "email") ?? findCaller(call).email;
+      const to = findFirstAddress(world, organization_id, "email") ?? requireCaller(call).email;
       sendNotificationEmail(
         world,
         to,

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
-import { findFirstRecord } from "../../contract/references.ts";
+import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor, SYSTEM_USER_ID } from "../organizations/access.ts";
 import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
@@ -25,7 +25,7 @@ export const makeDashboard: Factory<Dashboard> = (fields, context) => {
 /** The link is created by the creator of the dashboard. */
 export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const { random, world, past, now } = context;
-  const dashboard_id = fields.dashboard_id ?? findFirstRecord(world, dashboards, "dashboard_id").id;
+  const dashboard_id = fields.dashboard_id ?? requireFirstRecord(world, dashboards, "dashboard_id").id;
   const status = fields.status ?? "active";
   const revoked_at = past ? now - DAY_MS : now;
   return {

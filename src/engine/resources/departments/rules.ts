@@ -65,7 +65,7 @@ export function toReparentedEntry(before: Department, parent: Department | undef
 /** Path and depth follow from the parent; given ones are not stored. No change creates a cycle. */
 export const departmentState: StateRules<Department> = {
   insert(tx, record, actor) {
-    const place = placeUnder(record.id, findParent(tx, record));
+    const place = placeUnder(record.id, requireParent(tx, record));
     refuseOwnPlace(record, place, place);
     const inserted = tx.insert(departments, { ...record, ...place });
     audit(tx, actor, inserted, { action: "created" });
@@ -74,7 +74,7 @@ export const departmentState: StateRules<Department> = {
   update(tx, before, after, actor) {
     if (after.organization_id !== before.organization_id)
       throw invalidInput("organization_id", after.organization_id, "a department stays in its organization");
-    const parent = findParent(tx, after);
+    const parent = requireParent(tx, after);
     if (parent && wouldCycle(before, parent))
       throw invalidInput("parent_id", after.parent_id, "the move would create a cycle");
     const place = placeUnder(after.id, parent);
@@ -102,7 +102,7 @@ export const departmentState: StateRules<Department> = {
   },
 };
 
-function findParent(tx: Transaction, { parent_id, organization_id }: Department): Department | undefined {
+function requireParent(tx: Transaction, { parent_id, organization_id }: Department): Department | undefined {
   if (parent_id === null) return undefined;
   const parent = tx.get(departments, parent_id);
   if (parent?.organization_id !== organization_id)

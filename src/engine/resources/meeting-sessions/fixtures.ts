@@ -7,7 +7,7 @@ import {
   readEntries,
   readListed,
 } from "../../contract/fixture-record.ts";
-import { findFirstRecord } from "../../contract/references.ts";
+import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
@@ -51,7 +51,7 @@ export const makeSession: Factory<MeetingSession> = (fields, context) => {
 /** Makes an entry that follows the last one of its session, unless time and speaker are given. */
 export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   const { random, world } = context;
-  const session_id = fields.session_id ?? findFirstRecord(world, meetingSessions, "session_id").session_id;
+  const session_id = fields.session_id ?? requireFirstRecord(world, meetingSessions, "session_id").session_id;
   const text = fields.text ?? pickNextLine(world, session_id, random);
   const start_time = fields.start_time ?? findNextStart({ ...fields, text, session_id }, world, random);
   const end_time =
@@ -87,7 +87,8 @@ function findNextStart(
 
 export const makeLog: Factory<MeetingLog> = (fields, context) => ({
   id: fields.id ?? context.newId("mblog_"),
-  session_id: fields.session_id ?? findFirstRecord(context.world, meetingSessions, "session_id").session_id,
+  session_id:
+    fields.session_id ?? requireFirstRecord(context.world, meetingSessions, "session_id").session_id,
   at: fields.at ?? context.now,
   level: fields.level ?? "info",
   message: fields.message ?? "The assistant is listening.",
@@ -96,7 +97,7 @@ export const makeLog: Factory<MeetingLog> = (fields, context) => ({
 /** Makes a recording; one of a session that has ended covers all of it. */
 export const makeRecording: Factory<MeetingRecording> = (fields, context) => {
   const { world, now } = context;
-  const session_id = fields.session_id ?? findFirstRecord(world, meetingSessions, "session_id").session_id;
+  const session_id = fields.session_id ?? requireFirstRecord(world, meetingSessions, "session_id").session_id;
   const session = fields.started_at === undefined ? world.get(meetingSessions, session_id) : undefined;
   const recording: MeetingRecording = {
     recording_id: fields.recording_id ?? context.newId("mbrec_"),

@@ -4,7 +4,7 @@ import { removeWithDependents } from "../../contract/removal.ts";
 import { noContent, RawBody, Reply } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { Id, Words } from "../../contract/schema.ts";
-import { findCaller } from "../organizations/access.ts";
+import { requireCaller } from "../organizations/access.ts";
 import { formatClockTime, toOneLine, toSrt } from "../transcriptions/formats.ts";
 import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
 import {
@@ -109,7 +109,7 @@ export const stopMeeting = operation({
   success: { status: 200, schema: MeetingSessionBody },
   access: requireManagedSession,
   handle(call, session) {
-    return renderSession(stopSession(call.world, session, findCaller(call).name), call.world);
+    return renderSession(stopSession(call.world, session, requireCaller(call).name), call.world);
   },
 });
 

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
-import { findFirstRecord } from "../../contract/references.ts";
+import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { MusicCollection, musicCollections, Track, trackEntryId, tracks } from "./schema.ts";
@@ -26,8 +26,9 @@ export const makeMusicCollection: Factory<MusicCollection> = (fields, context) =
 export const makeTrack: Factory<Track> = (fields, context) => {
   const { world, now } = context;
   const [collectionInId, trackInId] = fields.id?.split(":") ?? [];
-  const { collection_id = collectionInId ?? findFirstRecord(world, musicCollections, "collection_id").id } =
-    fields;
+  const {
+    collection_id = collectionInId ?? requireFirstRecord(world, musicCollections, "collection_id").id,
+  } = fields;
   const { track_id = trackInId ?? context.newId("mtrack_") } = fields;
   return {
     id: trackEntryId(collection_id, track_id),

@@ -1,7 +1,7 @@
 import { ApiError } from "../../contract/errors.ts";
 import type { RecordLookup } from "../../contract/factory.ts";
 import type { Principal } from "../../contract/operation.ts";
-import { findFirstRecord } from "../../contract/references.ts";
+import { requireFirstRecord } from "../../contract/references.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type User, users } from "../users/schema.ts";
 import { type Organization, organizations } from "./schema.ts";
@@ -12,7 +12,7 @@ export interface Caller {
   world: WorldReader;
 }
 
-export function findCaller({ principal, world }: Caller): User {
+export function requireCaller({ principal, world }: Caller): User {
   const user = world.get(users, principal.user_id);
   if (user === undefined) throw new ApiError("AUTHENTICATION_REQUIRED");
   return user;
@@ -75,7 +75,7 @@ export const ADMINISTRATOR_ROLE = "the role owner or admin";
 
 /** Explains for the journal which user is refused and what is missing; for a user from outside, the membership. */
 export function explainRefusal(caller: Caller, organization_id: string, needs = "another role"): string {
-  const { id, memberships } = findCaller(caller);
+  const { id, memberships } = requireCaller(caller);
   const missing = Object.hasOwn(memberships, organization_id)
     ? `${needs} in ${organization_id} (has the role ${memberships[organization_id]})`
     : `to be a member of ${organization_id}`;
@@ -83,11 +83,11 @@ export function explainRefusal(caller: Caller, organization_id: string, needs = 
 }
 
 export function isMember(caller: Caller, organization_id: string): boolean {
-  return Object.hasOwn(findCaller(caller).memberships, organization_id);
+  return Object.hasOwn(requireCaller(caller).memberships, organization_id);
 }
 
 export function isAdministrator(caller: Caller, organization_id: string): boolean {
-  const { memberships } = findCaller(caller);
+  const { memberships } = requireCaller(caller);
   const role = Object.hasOwn(memberships, organization_id) ? memberships[organization_id] : undefined;
   return role === "owner" || role === "admin";
 }
@@ -95,7 +95,7 @@ export function isAdministrator(caller: Caller, organization_id: string): boolea
 /** G02: owners and admins have every capability. */
 export function hasCapability(caller: Caller, organization_id: string, capability: string): boolean {
   if (isAdministrator(caller, organization_id)) return true;
-  const { capabilities } = findCaller(caller);
+  const { capabilities } = requireCaller(caller);
   return Object.hasOwn(capabilities, organization_id) && capabilities[organization_id]!.includes(capability);
 }
 
@@ -104,7 +104,7 @@ export function hasCapability(caller: Caller, organization_id: string, capabilit
  * @throws ApiError INVALID_INPUT if there is none
  */
 export function chooseOrganization(world: Pick<WorldReader, "all">, organization_id?: string): string {
-  return organization_id ?? findFirstRecord(world, organizations, "organization_id").id;
+  return organization_id ?? requireFirstRecord(world, organizations, "organization_id").id;
 }
 
 /** The author of records in an organization without users. */

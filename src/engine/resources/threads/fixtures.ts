@@ -6,7 +6,7 @@ import {
   readListed,
   readOrGenerate,
 } from "../../contract/fixture-record.ts";
-import { findFirstRecord } from "../../contract/references.ts";
+import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { Message, messages, Thread, threads } from "./schema.ts";
@@ -59,7 +59,7 @@ export const makeMessage: Factory<Message> = (fields, context) => {
   const role = fields.role ?? "user";
   return {
     id: fields.id ?? context.newId("msg_"),
-    thread_id: fields.thread_id ?? findFirstRecord(world, threads, "thread_id").id,
+    thread_id: fields.thread_id ?? requireFirstRecord(world, threads, "thread_id").id,
     role,
     content: fields.content ?? random.pick(EXCHANGES)[role === "assistant" ? 1 : 0],
     created_at: fields.created_at ?? now,

@@ -7,7 +7,7 @@ import {
   readEntries,
   readListed,
 } from "../../contract/fixture-record.ts";
-import { findFirstRecord } from "../../contract/references.ts";
+import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { pauseSeconds, toMilliseconds, transcribingMs } from "./rules.ts";
@@ -53,7 +53,7 @@ function pickPastStart(status: Transcription["status"], { random }: FactoryConte
 export const makeSentence: Factory<Sentence> = (fields, context) => {
   const { random, world } = context;
   const transcription_id =
-    fields.transcription_id ?? findFirstRecord(world, transcriptions, "transcription_id").transcription_id;
+    fields.transcription_id ?? requireFirstRecord(world, transcriptions, "transcription_id").transcription_id;
   const text = fields.text ?? pickNextSentence(transcription_id, context);
   const start = fields.start ?? findNextStart({ ...fields, transcription_id, text }, context);
   return {

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
-import { belongsTo, findFirstRecord, requireReferred } from "../../contract/references.ts";
+import { belongsTo, requireFirstRecord, requireReferred } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
@@ -56,7 +56,7 @@ export const makeWebhook: Factory<Webhook> = (fields, context) => {
 /** G23: `delivered_at` only on success, `last_attempt` and `next_retry` only on failure. */
 export const makeDelivery: Factory<Delivery> = (fields, context) => {
   const { world, past, now } = context;
-  const webhook_id = fields.webhook_id ?? findFirstRecord(world, webhooks, "webhook_id").webhook_id;
+  const webhook_id = fields.webhook_id ?? requireFirstRecord(world, webhooks, "webhook_id").webhook_id;
   const webhook = () => requireReferred(world, webhooks, { field: "webhook_id", id: webhook_id });
   const status = fields.status ?? (fields.next_retry == null ? "success" : "failed");
   const failed = status === "failed";
@@ -132,9 +132,9 @@ export const webhooksFixture: FixtureReader = {
       return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
     });
     // A webhook shows its latest delivery, so both are made when either is first read.
-    const stories = () => entries.map((entry) => makeWebhookWithDeliveries(entry, base));
-    base.fill(webhooks, () => stories().map(({ webhook }) => webhook));
-    base.fill(deliveries, () => stories().flatMap(({ sent }) => sent));
+    const makeAll = () => entries.map((entry) => makeWebhookWithDeliveries(entry, base));
+    base.fill(webhooks, () => makeAll().map(({ webhook }) => webhook));
+    base.fill(deliveries, () => makeAll().flatMap(({ sent }) => sent));
     for (const { deliveries: listed = [] } of entries) {
       for (const { delivery_id, next_retry } of listed) {
         if (next_retry == null) continue;

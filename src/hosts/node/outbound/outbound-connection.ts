@@ -59,7 +59,9 @@ export function startRequest(
 
   const overflow = () => {
     settle(
-      answer ? answer.result(true) : toFailure("protocol", "the receiver sent too much before its status"),
+      answer
+        ? answer.truncatedResult()
+        : toFailure("protocol", "the receiver sent too much before its status"),
     );
   };
   let interim = 0;
@@ -76,7 +78,7 @@ export function startRequest(
   });
   outgoing.on("upgrade", (incoming, socket) => {
     socket.destroy();
-    settle(toResult(incoming, Buffer.alloc(0), false));
+    settle(toResult(incoming, { body: Buffer.alloc(0), truncated: false }));
   });
   outgoing.on("error", (error) => {
     if (answer === undefined) settle(wire.explain(error));
@@ -235,16 +237,16 @@ function collect(incoming: http.IncomingMessage, limit: number, settle: (result:
     length += chunk.length;
     if (length < limit && chunks.length < pieces) return;
     const isWhole = length === limit && incoming.headers["content-length"] === String(limit);
-    settle(toResult(incoming, read(), !isWhole));
+    settle(toResult(incoming, { body: read(), truncated: !isWhole }));
   });
   incoming.on("end", () => {
     ended = incoming.complete;
-    settle(ended ? toResult(incoming, read(), false) : broken());
+    settle(ended ? toResult(incoming, { body: read(), truncated: false }) : broken());
   });
   incoming.on("error", (error) => settle(broken(error)));
   incoming.on("close", () => settle(broken()));
   return {
-    result: (truncated: boolean) => toResult(incoming, read(), truncated),
+    truncatedResult: () => toResult(incoming, { body: read(), truncated: true }),
     broken,
     isComplete: () => incoming.complete,
     ended: () => ended,
@@ -252,7 +254,10 @@ function collect(incoming: http.IncomingMessage, limit: number, settle: (result:
   };
 }
 
-function toResult(incoming: http.IncomingMessage, body: Buffer, truncated: boolean): RequestOutcome {
+function toResult(
+  incoming: http.IncomingMessage,
+  { body, truncated }: { body: Buffer; truncated: boolean },
+): RequestOutcome {
   return {
     response_code: incoming.statusCode!,
     headers: incoming.headers as Record<string, string | string[]>,
