@@ -38,7 +38,7 @@ it("client-test grades a command, writes the reports, and exits with the code of
       "--checks",
       "gives-up-on-silence",
       "--timeout",
-      "1",
+      "4",
       "--json",
       "--report",
       "html=b.html",

@@ -75,4 +75,4 @@ it("understudy-sandbox/playwright takes options, fails tests whose faults were n
   expect(results.get("begins where they say")!.attachments).toEqual([]);
   const junit = readFileSync(join(folder, "junit.xml"), "utf8");
   expect(junit).toMatch(/\[\[ATTACHMENT\|[^\]]*understudy-bundle[^\]]*\]\]/);
-});
+}, 180_000);

@@ -34,7 +34,7 @@ function run() {
 let made: ReturnType<typeof run>;
 beforeAll(() => {
   made = run();
-});
+}, 180_000);
 afterAll(removeScratch);
 
 describe("understudy-sandbox/vitest", () => {

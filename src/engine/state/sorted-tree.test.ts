@@ -82,7 +82,7 @@ describe("SortedTree", () => {
       ),
       { numRuns: 200 },
     );
-  });
+  }, 180_000);
 
   it("stays balanced when entries are set in order", () => {
     let tree = SortedTree.empty(byNumber);

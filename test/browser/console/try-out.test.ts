@@ -61,7 +61,8 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
     await form.getByRole("button", { name: "Save settings" }).press("Enter");
     await see(page.getByText('Changed preview: "on".')).toBeVisible();
     await page.goBack();
-    expect(new URL(page.url()).searchParams.get("operation")).toBe("models.list_for_organization");
+    const operation = () => new URL(page.url()).searchParams.get("operation");
+    await expect.poll(operation).toBe("models.list_for_organization");
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await see(page.getByRole("region", { name: "Response", exact: true })).toContainText("200");
   });
