@@ -85,9 +85,9 @@ export class TestServers {
       ...(folder !== undefined && { scenariosFolder: folder }),
       ...(operations && { operations }),
     };
-    const own = `${this.number(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.number(one)))}`;
+    const own = `${this.identify(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.identify(one)))}`;
     if (engine)
-      return this.started(`engine ${folder} ${own}`, async () =>
+      return this.startOnce(`engine ${folder} ${own}`, async () =>
         createLocal(options, await readOpenApiOption(openapi)),
       );
     const url = process.env["UNDERSTUDY_URL"];
@@ -95,20 +95,20 @@ export class TestServers {
       throw new Error(
         `understudy's options operations and openapi need a server of the tests' own; start that of UNDERSTUDY_URL, ${url}, with --operations or --openapi`,
       );
-    return this.started(url || `${folder} ${own}`, () =>
+    return this.startOnce(url || `${folder} ${own}`, () =>
       createOrConnect({ ...options, ...(openapi && { openapi }), refuseDefault: true }),
     );
   }
 
   /** Modules and documents have no name of their own. */
-  private number(options: object | undefined): number {
+  private identify(options: object | undefined): number {
     if (options === undefined) return 0;
     const number = this.numbers.get(options) ?? ++this.numbered;
     this.numbers.set(options, number);
     return number;
   }
 
-  private started(key: string, start: () => Promise<LocalUnderstudy>): Promise<LocalUnderstudy> {
+  private startOnce(key: string, start: () => Promise<LocalUnderstudy>): Promise<LocalUnderstudy> {
     const server = this.servers.get(key) ?? start();
     this.servers.set(key, server);
     return server;

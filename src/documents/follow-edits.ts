@@ -68,14 +68,14 @@ function moveSandboxes(
 
 function describeProblem(fixture: string, { renewed, waiting }: Moved): string {
   const parts = [`fixture ${fixture} was edited`];
-  if (renewed.length > 0) parts.push(`applied to ${listSome(renewed)}`);
+  if (renewed.length > 0) parts.push(`applied to ${someText(renewed)}`);
   if (waiting.length > 0)
-    parts.push(`at the next reset also to ${listSome(waiting)}, because of changes since the start`);
+    parts.push(`at the next reset also to ${someText(waiting)}, because of changes since the start`);
   if (parts.length === 1) parts.push("applied to new sandboxes");
   return parts.join("; ");
 }
 
-function listSome(names: readonly string[]): string {
+function someText(names: readonly string[]): string {
   const shown = names.slice(0, 5).join(", ");
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }

@@ -79,14 +79,14 @@ class Watch implements DocumentWatch {
     const before = this.opened;
     this.opened = before === undefined ? this.open(added) : before.then((watcher) => watcher.add(added));
     const seen = this.opened.then(before === undefined ? waitForFirstScan : waitToSettle).then(
-      () => this.findMissedEdits(added),
+      () => this.scheduleMissedEdits(added),
       (error) => this.fail(error),
     );
     this.settled = Promise.all([this.settled, seen]).then(() => {});
   }
 
-  /** Finds edits that were made between reading and watching. */
-  private findMissedEdits(paths: readonly string[]): void {
+  /** Applies edits that were made between reading and watching. */
+  private scheduleMissedEdits(paths: readonly string[]): void {
     for (const path of paths) if (this.isOutdated(path)) this.scheduleEdit(path);
   }
 

@@ -38,9 +38,9 @@ it.each([
   ["none, where there is none", [], undefined, null],
 ])("the subject of a change is recognized: %s [interfaces 10]", (_what, ids, named, subject) => {
   const entry = new HistoryEntry(new Timeline().append(), place, asked, undefined);
-  entry.findSubject(written(...ids), named);
+  entry.setSubject(written(...ids), named);
   expect(entry.subject).toBe(subject);
-  entry.findSubject(written("note_9"), { note: "note_9" });
+  entry.setSubject(written("note_9"), { note: "note_9" });
   expect(entry.subject).toBe(subject ?? "note_9");
 });
 

@@ -236,8 +236,8 @@ export class HistoryEntry {
     this.counts = undefined;
   }
 
-  /** The default subject is the written record that the request names, else the first one. */
-  findSubject(written: readonly WrittenRecord[], named: Change["named"] = {}): void {
+  /** Sets the subject, unless there is one: the written record that the request names, else the first one. */
+  setSubject(written: readonly WrittenRecord[], named: Change["named"] = {}): void {
     if (this.subject !== null) return;
     const names = Object.values(named);
     const ids = written.filter(({ collection }) => !collection.internal).map(({ id }) => id);

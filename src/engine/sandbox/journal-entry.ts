@@ -109,10 +109,10 @@ export function sizeInBytes(entry: JournalEntry): number {
   const { request_body, response_body, response_headers, path, query } = entry;
   const bodies = (request_body?.length ?? 0) + (response_body?.length ?? 0);
   const lists =
-    listBytes(entry.request_headers) +
-    listBytes(response_headers) +
-    listBytes(entry.reasons) +
-    listBytes(entry.warnings);
+    countListBytes(entry.request_headers) +
+    countListBytes(response_headers) +
+    countListBytes(entry.reasons) +
+    countListBytes(entry.warnings);
   const { id, method, decision, principal, api_key, code } = entry;
   const names =
     id.length + method.length + decision.length + (principal?.length ?? 0) + (api_key?.length ?? 0);
@@ -120,7 +120,7 @@ export function sizeInBytes(entry: JournalEntry): number {
   return ENTRY_BYTES + bodies + lists + texts;
 }
 
-function listBytes(texts: readonly string[]): number {
+function countListBytes(texts: readonly string[]): number {
   let bytes = texts.length * TEXT_BYTES;
   for (const text of texts) bytes += text.length;
   return bytes;

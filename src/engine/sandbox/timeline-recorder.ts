@@ -142,7 +142,7 @@ export class TimelineRecorder {
       entry = this.add(change, from, commit);
       change.entry ??= entry;
     }
-    entry!.findSubject(written, change.named);
+    entry!.setSubject(written, change.named);
     this.recordWork(commit, entry!);
   }
 

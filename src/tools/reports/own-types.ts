@@ -95,11 +95,11 @@ function listDescribedTypeParts(
     });
     return found.length === 0 ? "undefined" : writeBlock(fields);
   };
-  const typeContent = (node: Json, scope: TypeScope, whole: boolean) => {
+  const typeContent = (node: Json, scope: TypeScope, { all }: { all: boolean }) => {
     const media = Object.entries((node["content"] ?? {}) as Record<string, Json>);
     const json = media.filter(([type]) => isJsonType(type.toLowerCase()));
     const read = json.length > 0 ? json : media;
-    const types = (whole ? read : read.slice(0, 1)).map(([type, { schema }]) => {
+    const types = (all ? read : read.slice(0, 1)).map(([type, { schema }]) => {
       if (json.length > 0 || /^(multipart\/|application\/x-www-form)/i.test(type))
         return schema === undefined ? "unknown" : toType(schema as Shape, scope);
       return /^text\//i.test(type) ? "string" : "Blob";
@@ -110,7 +110,7 @@ function listDescribedTypeParts(
   const given = Object.entries(responses);
   const successes = given.filter(([status]) => /^2/.test(status));
   const answers = successes.length > 0 ? successes : given.filter(([status]) => status === "default");
-  const types = answers.map(([, one]) => typeContent(follow(one), answer, true));
+  const types = answers.map(([, one]) => typeContent(follow(one), answer, { all: true }));
   return [
     toField("params", typeParameters("path")),
     toField("query", typeParameters("query")),
@@ -118,7 +118,7 @@ function listDescribedTypeParts(
       "body",
       body === undefined
         ? "undefined"
-        : `${typeContent(body, request, false)}${body["required"] === true ? "" : " | undefined"}`,
+        : `${typeContent(body, request, { all: false })}${body["required"] === true ? "" : " | undefined"}`,
     ),
     toField("response", [...new Set(types)].join(" | ") || "undefined"),
   ];
@@ -160,7 +160,7 @@ class SchemaNames {
     return scope;
   }
 
-  /** All of them; one may name further ones. */
+  /** The fields of all schemas; writing one may add those that it names. */
   list(purpose: Purpose): string[] {
     const fields: string[] = [];
     for (const [name, type] of this.fields[purpose]) fields.push(toField(name, type()));

@@ -98,22 +98,22 @@ function describeShape(schema: Shape, shown: Shown): string {
   const inside = findItem(schema) ?? items;
   if (inside !== undefined) {
     const isNamed = Object.keys(inside.properties ?? {}).length >= MANY_FIELDS;
-    const one = inside.properties === undefined ? inside.$id! : listFields(inside);
+    const one = inside.properties === undefined ? inside.$id! : fieldsText(inside);
     if (items !== undefined) return `\`[${one}]\``;
     return `list of ${isNamed ? describeShape(inside, shown) : `\`${one}\``}`;
   }
   const names = Object.keys(properties);
   if (names.length === 0) return $id === undefined ? (description ?? "") : `\`${$id}\``;
-  if ($id === undefined || names.length < MANY_FIELDS) return `\`${listFields(schema)}\``;
+  if ($id === undefined || names.length < MANY_FIELDS) return `\`${fieldsText(schema)}\``;
   if (shown.has($id)) return `\`${$id}\``;
   const whole = [...shown].find(([, part]) => part.every((field) => names.includes(field)));
   shown.set($id, names);
   if (names.length >= TOO_MANY_FIELDS) return `\`${$id}\``;
-  return `\`${$id}\`: \`${listFields(schema, whole)}\``;
+  return `\`${$id}\`: \`${fieldsText(schema, whole)}\``;
 }
 
 /** For an object with all fields of another: the other's name, and the remaining fields. */
-function listFields(
+function fieldsText(
   { properties = {}, required = [] }: Shape,
   [base, known]: readonly [string?, (readonly string[])?] = [],
 ): string {

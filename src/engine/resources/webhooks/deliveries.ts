@@ -11,7 +11,7 @@ import {
   type Delivery,
   deliveries,
   explainInactive,
-  listSubscribers,
+  toSubscriberKey,
   type Webhook,
   webhooks,
   webhookTest,
@@ -49,7 +49,7 @@ const created = new WeakMap<Transaction, string[]>();
 /** For each emitted event and each active webhook of its organization that subscribed to it, one delivery. */
 export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]): void {
   for (const { event, organization_id, data } of events) {
-    for (const webhook of tx.index(webhooks, "by_event", listSubscribers(organization_id, event))) {
+    for (const webhook of tx.index(webhooks, "by_event", toSubscriberKey(organization_id, event))) {
       enqueue(tx, webhook, { event, data });
     }
   }

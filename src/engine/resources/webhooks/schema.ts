@@ -81,7 +81,7 @@ export const webhooks = collection({
     newest: { groups: ({ organization_id }) => [organization_id], order: ({ created_at }) => -created_at },
     by_event: {
       groups: ({ active, events, organization_id }) =>
-        active ? events.map((event) => listSubscribers(organization_id, event)) : [],
+        active ? events.map((event) => toSubscriberKey(organization_id, event)) : [],
       order: ({ created_at }) => created_at,
     },
   },
@@ -102,8 +102,8 @@ export function explainInactive({ active, inactive_because }: Webhook): string |
   return active ? null : (inactive_because ?? "it was created inactive");
 }
 
-/** The list of active webhooks that are subscribed to an event. */
-export function listSubscribers(organization_id: string, event: string): string {
+/** The key under which the index has the active webhooks that are subscribed to an event. */
+export function toSubscriberKey(organization_id: string, event: string): string {
   return `${organization_id}|${event}`;
 }
 
@@ -167,7 +167,7 @@ const {
   omit: ["webhook_id", "organization_id", "scheduled_attempts", "created_at", "body", "attempt_log"],
 });
 
-/** Section 2.12; times that do not belong to its status are left out (present.ts). */
+/** Section 2.12; times that do not belong to its status are left out (`renderDelivery`). */
 export const DeliveryBody = Type.Object(
   {
     ...always,

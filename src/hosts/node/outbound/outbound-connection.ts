@@ -3,7 +3,7 @@ import https from "node:https";
 import type net from "node:net";
 import type { Duplex } from "node:stream";
 import type { OutboundAgents } from "./outbound-agents.ts";
-import { describeFailure, type Failure, toFailure } from "./outbound-failure.ts";
+import { classifyError, type Failure, toFailure } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import type { ResolvedAddress } from "./resolve-target.ts";
 
@@ -191,7 +191,7 @@ function watchWire(
       return stage === "connected" ? "the TLS handshake did not finish" : undefined;
     },
     explain: (error: Error): Failure => {
-      const failure = describeFailure(error);
+      const failure = classifyError(error);
       const { kind, message } = failure.error;
       // Node reports a peer that hangs up during the handshake as an ordinary reset.
       if (stage === "connected" && kind !== "tls")
@@ -227,7 +227,7 @@ function collect(incoming: http.IncomingMessage, limit: number, settle: (result:
   const read = () => Buffer.concat(chunks).subarray(0, limit);
   const broken = (error?: Error): Failure => {
     const where = `the answer ${incoming.statusCode} broke off after ${length} bytes of its body`;
-    const cause = error ? describeFailure(error).error : undefined;
+    const cause = error ? classifyError(error).error : undefined;
     if (cause?.kind !== "protocol") return toFailure("incomplete", where);
     return toFailure("protocol", `${where}: ${cause.message}`);
   };

@@ -41,8 +41,8 @@ const KINDS_BY_CODE: readonly [RegExp, OutboundErrorKind][] = [
   [/^ERR_(INVALID_|UNESCAPED_|HTTP_)/, "unsendable"],
 ];
 
-/** Sorts an error of the network, of TLS, of HTTP parsing or of the policy into a failure. Never throws. */
-export function describeFailure(error: unknown): Failure {
+/** Converts an error of the network, of TLS, of HTTP parsing or of the policy to a failure. Never throws. */
+export function classifyError(error: unknown): Failure {
   if (error instanceof ForbiddenAddressError) return toFailure("forbidden_address", error.message);
   const code = findCode(error);
   const kind = KINDS_BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "network";

@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import type { AddressPolicy } from "./address-policy.ts";
 import { createAgents } from "./outbound-agents.ts";
 import { type HttpUrl, type OpenRequest, type RequestOutcome, startRequest } from "./outbound-connection.ts";
-import { describeFailure, toFailure } from "./outbound-failure.ts";
+import { classifyError, toFailure } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import { createSystemLookup, type Lookup, type ResolvedAddress, resolveTarget } from "./resolve-target.ts";
 
@@ -89,7 +89,7 @@ export function createOutbound({ ca, ...resolverOptions }: OutboundOptions): Out
           if (isOwn) target.protocol = "http:";
           opened = startRequest({ request, target, port, addresses, agents }, settle);
         })
-        .catch((error: unknown) => settle(describeFailure(error)));
+        .catch((error: unknown) => settle(classifyError(error)));
     });
 
   const close = () => {

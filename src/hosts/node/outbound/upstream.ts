@@ -12,7 +12,7 @@ import {
 } from "../../../engine/pipeline/engine-parts.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { createTargetResolver } from "./outbound.ts";
-import { describeFailure } from "./outbound-failure.ts";
+import { classifyError } from "./outbound-failure.ts";
 
 export interface UpstreamOptions {
   /** http or https; its path is put before the path of each request. */
@@ -97,7 +97,7 @@ export function createUpstream(
       } catch (error) {
         signal.throwIfAborted();
         if (late) throw fail(504, `no answer within ${timeoutMs / 1000} s`);
-        throw fail(502, describeFailure(error).error.message);
+        throw fail(502, classifyError(error).error.message);
       } finally {
         clearTimeout(timer);
       }
