@@ -1,4 +1,5 @@
 import { findNearest } from "../engine/contract/text.ts";
+import { linkOrigin } from "../hosts/fetch/hold-requests.ts";
 import type {
   ClientReport,
   GradeClientOptions,
@@ -45,7 +46,7 @@ export class SandboxClient {
     const isOwn = original.origin === new URL(this.url).origin;
     const url = isOwn ? original.href : this.url + original.pathname + original.search;
     const request = input instanceof Request ? new Request(url, input) : url;
-    return this.http.fetch(new Request(request, init));
+    return this.http.fetch(linkOrigin(new Request(request, init), [input, request]));
   };
 
   /** Opens a sandbox that the server has described. */

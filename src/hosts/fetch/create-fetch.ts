@@ -5,6 +5,7 @@ import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/r
 import { toResponse } from "./fetch-answer.ts";
 import { FetchRequest } from "./fetch-request.ts";
 import { breakAnswer } from "./fetch-wire.ts";
+import { holdRequest } from "./hold-requests.ts";
 
 /** The address of every sandbox in a process. It exists in no network (RFC 6761), so that no request leaves by mistake. */
 export const IN_PROCESS_ORIGIN = "http://understudy.test";
@@ -38,7 +39,8 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
     if (plainAnswer.wire !== undefined) return breakAnswer(plainAnswer, request.signal);
     return toResponse(plainAnswer, request);
   };
-  return (request, base = "") => Promise.race([rejectOnAbort(request.signal), answer(request, base)]);
+  return (request, base = "") =>
+    holdRequest(request, Promise.race([rejectOnAbort(request.signal), answer(request, base)]));
 }
 
 /** Rejects when the caller aborts. The request may continue, as on a server whose client has disconnected. */

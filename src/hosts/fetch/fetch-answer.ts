@@ -10,10 +10,10 @@ export const wholeBodies = new WeakMap<Response, string | Uint8Array>();
 /** The answer as a caller of `fetch` gets it. */
 export function toResponse(
   { status, headers, body, stream }: PlainAnswer,
-  { method, signal }: Pick<Request, "method" | "signal">,
+  request: Pick<Request, "method" | "signal">,
 ): Response {
-  const isEmpty = method === "HEAD" || WITHOUT_BODY.has(status);
-  const content = isEmpty ? null : stream === undefined ? body : toStream(stream, signal);
+  const isEmpty = request.method === "HEAD" || WITHOUT_BODY.has(status);
+  const content = isEmpty ? null : stream === undefined ? body : toStream(stream, request);
   const response = new Response(content as Uint8Array<ArrayBuffer>, { status, headers: toPairs(headers) });
   if (body !== undefined && content === body) wholeBodies.set(response, body);
   return response;
@@ -28,17 +28,18 @@ export function toPairs(headers: readonly string[]): [string, string][] {
 /** Piece by piece, as fast as it is read, until its reader cancels or the request aborts. */
 function toStream(
   stream: NonNullable<PlainAnswer["stream"]>,
-  signal: AbortSignal,
+  request: Pick<Request, "signal">,
 ): ReadableStream<Uint8Array> {
   const cancelled = new AbortController();
-  const pieces = stream(AbortSignal.any([cancelled.signal, signal]))[Symbol.asyncIterator]();
+  const pieces = stream(AbortSignal.any([cancelled.signal, request.signal]))[Symbol.asyncIterator]();
   return new ReadableStream({
     start(controller) {
+      const { signal } = request;
       signal.addEventListener("abort", () => controller.error(signal.reason), { once: true });
     },
     async pull(controller) {
       const { done, value } = await pieces.next();
-      if (signal.aborted) return;
+      if (request.signal.aborted) return;
       if (done) controller.close();
       else controller.enqueue(typeof value === "string" ? toUtf8(value) : value);
     },

@@ -1,0 +1,18 @@
+/**
+ * The link from a caller's signal to that of its `Request` lasts as long as something has the request (Node), which an
+ * answer that only waits for the signal does not.
+ */
+const waiting = new Set<Request>();
+const origins = new WeakMap<Request, unknown>();
+
+/** Keeps a request until it is answered. */
+export function holdRequest<T>(request: Request, answer: Promise<T>): Promise<T> {
+  waiting.add(request);
+  return answer.finally(() => waiting.delete(request));
+}
+
+/** Keeps the request that another was made from as long as that one. */
+export function linkOrigin(request: Request, origin: unknown): Request {
+  origins.set(request, origin);
+  return request;
+}

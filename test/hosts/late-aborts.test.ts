@@ -1,0 +1,78 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSandbox, type LocalSandbox } from "../../src/client/engine.ts";
+import { understudyRoutes } from "../../src/client/fetch.ts";
+import { KEYS } from "../support/harness.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** Collects what nothing holds: memory is short long before a client's time limit ends. */
+async function collect(): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await pause(5);
+    collectGarbage();
+  }
+}
+
+const headers = { "api-key": KEYS.dan };
+const MODELS = "/v1/models";
+let sandbox: LocalSandbox;
+beforeEach(async () => {
+  sandbox = await createSandbox({ seed: 7 });
+});
+afterEach(() => sandbox.close());
+
+type Call = (path: string, signal: AbortSignal) => Promise<Response>;
+const CALLS: Record<string, Call> = {
+  "a path": (path, signal) => sandbox.fetch(path, { headers, signal }),
+  "a request": (path, signal) => sandbox.fetch(new Request(`http://api.test${path}`, { headers, signal })),
+  "a request and options": (path, signal) =>
+    sandbox.fetch(new Request(`http://api.test${path}`, { headers }), { signal }),
+};
+
+/** The failure of what is under way when its caller aborts late; "none" if there is none. */
+async function abortLate(caller: AbortController, work: Promise<unknown>): Promise<unknown> {
+  const ended = work.then(
+    () => "answered",
+    (error: Error) => error.message,
+  );
+  await collect();
+  caller.abort(new Error("enough"));
+  return Promise.race([ended, pause(2000, "none")]);
+}
+
+describe.each(Object.keys(CALLS))("a late abort of %s", (name) => {
+  it.each([{ wire: "hang" }, { delay: "10m" }, { hold: { timeout: "10m" } }] as const)(
+    "does not end an answer that waits: %j [interfaces 17]",
+    async (effect) => {
+      await sandbox.faults.add({ match: { operation: "models.list" }, effect: effect as never });
+      const caller = new AbortController();
+      expect(await abortLate(caller, CALLS[name]!(MODELS, caller.signal))).toBe("enough");
+    },
+  );
+
+  it("does not end a stream [interfaces 17]", async () => {
+    const caller = new AbortController();
+    const path = "/v1/meeting-buddy/sessions/mbsess_live/transcripts/stream";
+    const response = await CALLS[name]!(path, caller.signal);
+    expect(await abortLate(caller, response.text())).toBe("enough");
+  });
+});
+
+it("a late abort does not end an answer of a route handler [interfaces 17]", async () => {
+  const { GET } = understudyRoutes({ control: true });
+  const url = "http://app.test";
+  const rule = { match: { operation: "models.list" }, effect: { wire: "hang" } };
+  const sent = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(rule),
+  };
+  expect((await GET(new Request(`${url}/_control/sandboxes/default/faults`, sent))).status).toBe(201);
+  const caller = new AbortController();
+  const answer = GET(new Request(url + MODELS, { headers, signal: caller.signal }));
+  expect(await abortLate(caller, answer)).toBe("enough");
+});
