@@ -201,8 +201,8 @@ describe("a rule on a path outside the contract", () => {
   });
 });
 
-describe("coverage of a server", () => {
-  it("sums up all sandboxes, deleted ones included, and reported outcomes [interfaces 11]", async () => {
+describe("the coverage of all sandboxes", () => {
+  it("includes deleted sandboxes and reported outcomes [interfaces 11]", async () => {
     const all = async () => (await api.call(undefined, "GET", "/_control/coverage")).body;
     interface Matrix {
       operations: { operation: string; outcomes: { status: number; hits: number }[] }[];

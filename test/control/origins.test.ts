@@ -30,7 +30,7 @@ function called(host: string, path: string, lines: readonly string[] = []): Prom
 const seen = async (name: string): Promise<string[]> =>
   (await control("GET", `/${name}/journal`)).body.entries.map((entry: { path: string }) => entry.path);
 
-describe("{name}.localhost addresses a sandbox [interfaces 16]", () => {
+describe("a sandbox's name below localhost [interfaces 16]", () => {
   it.each([
     "mine.localhost",
     "mine.localhost:4747",

@@ -45,7 +45,7 @@ describe("a body with very many values", () => {
   });
 });
 
-describe("addressing a sandbox", () => {
+describe("the address of a sandbox", () => {
   it("stays in a handed-out URL, which leads to it without the header [interfaces 3]", async () => {
     const name = await fresh();
     const announced = { filename: "a.txt", file_size: 5, mime_type: "text/plain" };

@@ -282,7 +282,7 @@ async function sandboxOf(sandbox: SandboxClient): Promise<SandboxClient> {
   return sandbox.history.fork(entry!.id, { name: "other" });
 }
 
-it("are shown to pages in the stream of the timeline, and each change in the other stream [interfaces 20]", async () => {
+it("held requests are shown to pages in the stream of the timeline, and each change in the other stream [interfaces 20]", async () => {
   const sandbox = await overSockets();
   await sandbox.faults.add(MODELS);
   const live = await followed(api!, "/_control/sandboxes/default/live");

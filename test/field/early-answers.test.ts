@@ -170,7 +170,7 @@ print(json.dumps([send(4), send(64)]))`;
     expect(printed).toBe("401\n401");
   });
 
-  it("cannot make a second request on the same connection run", async () => {
+  it("has no second request on the same connection run", async () => {
     const second = `DELETE /v1/threads/thread_ada HTTP/1.1\r\nHost: x\r\n${key}\r\n\r\n`;
     await sendRaw(`${post(REPARENT, "Connection: close").join("\r\n")}\r\n\r\n`, second);
     await sendRaw(`${post("/_control/nowhere", "Content-Length: 5").join("\r\n")}\r\n\r\n`, `12345${second}`);

@@ -36,7 +36,7 @@ it.each<[what: string, match: object, whole: number, lost: number]>([
   ["a user who may have been deleted", { principal: "usr_gone" }, 422, 409],
   ["a webhook that may have been deleted", { webhook: "wh_gone" }, 422, 409],
 ])(
-  "verify of %s is refused or not, with a whole journal and with lost entries",
+  "verify of %s answers as documented, with a whole journal and with lost entries",
   async (_what, match, whole, lost) => {
     expect(await (await verifier(false))(match)).toBe(whole);
     expect(await (await verifier(true))(match)).toBe(lost);

@@ -93,7 +93,7 @@ it("no answer of the control API shows keywords or fields of own collections tha
     expect(`${seen}\n`).toContain(needed);
 });
 
-it("tools of an agent, written types and dry runs show neither [interfaces 13]", async () => {
+it("tools of an agent, written types and dry runs show no internal keywords or fields [interfaces 13]", async () => {
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${understudy.url}/_control/mcp`)));
   const call = async (name: string, args: Record<string, unknown>) => {
