@@ -4,7 +4,17 @@ import type { OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import { ECHOED, findPageNames, readPage, sortBy } from "./list-records.ts";
+import {
+  findPageNames,
+  listFacts,
+  listPlaces,
+  type PageNames,
+  type RecordPage,
+  readPage,
+  sortBy,
+  toFacts,
+  toStep,
+} from "./list-records.ts";
 import type { Json } from "./open-document.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
@@ -30,15 +40,13 @@ export function toLister(
   const presenter = new RecordPresenter(target, schemas.plain(list)["items"] ?? {}, schemas);
   const names = findPageNames(described, answer, { schemas, declared: binding.page });
   const envelope = itemsAt === "" ? undefined : new BodyPresenter(answer, schemas);
-  const nullNext =
-    names.next !== undefined && schemas.types(findSchema(answer, names.next, schemas)).has("null");
   const paging = new Set(Object.values(names));
   const filters = described.parameters
     .filter(({ in: place, name }) => place === "query" && target.fields.has(name) && !paging.has(name))
     .map(({ name }) => name);
-  const echoed = [...schemas.properties(answer).keys()].filter(
-    (name) => ECHOED.test(name) && !isMapped(name, names),
-  );
+  const facts = listFacts(listPlaces(answer, schemas), [names.total, names.next, names.more]);
+  const headers = Object.entries((success.node["headers"] ?? {}) as Json).map(([name]) => name);
+  const pages = new PageLinks(names, answer, schemas);
   const ranks = {
     order: (record: object) => rows.getOrder(record),
     getId: (record: object) => target.getId(record),
@@ -56,15 +64,25 @@ export function toLister(
     const query = call.query as Json;
     const found = findRows(call);
     const find = (id: string) => target.find(call.world, id);
-    const { records, total, next } = readPage(found, query, names, { ...ranks, find });
-    const items = records.map((record) => presenter.present(record, call.world));
-    if (envelope === undefined) return new Reply(status, items);
+    const page = readPage(found, query, names, { ...ranks, find });
+    const items = page.records.map((record) => presenter.present(record, call.world));
+    const stated = toFacts(page, { ...ranks, find });
+    const sent = Object.fromEntries(pages.listHeaders(headers, call, page));
+    if (envelope === undefined) return new Reply(status, items, sent);
     const places: [string, unknown][] = [[itemsAt, items]];
-    if (names.total !== undefined) places.push([names.total, total]);
-    if (names.next !== undefined && (next !== undefined || nullNext)) places.push([names.next, next ?? null]);
-    if (names.more !== undefined) places.push([names.more, next !== undefined]);
-    for (const name of echoed) if (query[name] !== undefined) places.push([name, query[name]]);
-    return new Reply(status, envelope.present(places, call.world));
+    if (names.total !== undefined) places.push([names.total, page.total]);
+    if (names.next !== undefined) places.push([names.next, pages.find(names.next, call, page, 1)]);
+    if (names.more !== undefined) places.push([names.more, page.next !== undefined]);
+    for (const [place, fact] of facts)
+      places.push([place, fact === "previous" ? pages.find(place, call, page, -1) : stated[fact]]);
+    return new Reply(
+      status,
+      envelope.present(
+        places.filter(([, value]) => value !== undefined),
+        call.world,
+      ),
+      sent,
+    );
   };
 }
 
@@ -82,5 +100,66 @@ function findItems(answer: unknown, target: Pick<BoundCollection, "collection">,
   );
 }
 
-const isMapped = (name: string, names: object) =>
-  Object.entries(names).some(([key, place]) => place === name && ["total", "next", "more"].includes(key));
+/** Leads to the pages beside one, in the form that each place of an answer has. */
+class PageLinks {
+  private readonly names: PageNames;
+  private readonly answer: unknown;
+  private readonly schemas: Schemas;
+
+  constructor(names: PageNames, answer: unknown, schemas: Schemas) {
+    this.names = names;
+    this.answer = answer;
+    this.schemas = schemas;
+  }
+
+  /** A number, a cursor or a URL; undefined to leave the place out. */
+  find(place: string, call: Call, page: RecordPage, direction: 1 | -1): unknown {
+    const { names, schemas } = this;
+    const node = findSchema(this.answer, place, schemas);
+    const types = schemas.types(node);
+    const step = toStep(page, names, direction);
+    if (step === undefined) {
+      if (types.has("null")) return null;
+      // A client that reads on while there is a text would never end.
+      return types.has("string") && !isUrl(place, schemas.plain(node)) ? "" : undefined;
+    }
+    const [value] = Object.values(step);
+    const isNumber = types.has("integer") || types.has("number");
+    if (isNumber) return typeof value === "number" ? value : undefined;
+    const isCursor = names.cursor !== undefined && direction > 0 && !isUrl(place, schemas.plain(node));
+    return isCursor ? page.next : toUrl(call, step);
+  }
+
+  /** `Link`, and headers such as `X-Total-Count` and `X-Next-Page`, where the document has them. */
+  *listHeaders(headers: readonly string[], call: Call, page: RecordPage): Generator<[string, string]> {
+    const [next, previous] = [toStep(page, this.names, 1), toStep(page, this.names, -1)];
+    const stated = toFacts(page, NO_IDS);
+    const links = Object.entries({ next, prev: previous }).flatMap(([rel, step]) =>
+      step ? [`<${toUrl(call, step)}>; rel="${rel}"`] : [],
+    );
+    const toValue = (name: string) => {
+      if (name === "link") return links.length > 0 ? links.join(", ") : undefined;
+      if (/^total(_count)?$/.test(name)) return page.total;
+      const [[, fact] = []] = listFacts([name], []);
+      const step = name.startsWith("next") ? next : fact === "previous" ? previous : undefined;
+      return step ? Object.values(step)[0] : fact && fact !== "previous" ? stated[fact] : undefined;
+    };
+    for (const header of headers) {
+      const value = toValue(header.toLowerCase().replace(/^x-/, "").replaceAll("-", "_"));
+      if (value !== undefined && value !== "") yield [header, String(value)];
+    }
+  }
+}
+
+const NO_IDS = { order: () => 0, getId: () => "", find: () => undefined };
+
+/** Whether a place has a URL rather than a cursor. */
+const isUrl = (place: string, { format }: Json) =>
+  /^uri/.test(String(format)) || /(^|\.)_?links?\.|_?(url|link|href)$/i.test(place);
+
+function toUrl({ request }: Call, step: Readonly<Record<string, string | number>>): string {
+  const [path, search = ""] = request.target.split("?", 2);
+  const query = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(step)) query.set(name, String(value));
+  return `${request.base_url}${path}?${query}`;
+}

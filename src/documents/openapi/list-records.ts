@@ -19,12 +19,70 @@ export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = 
   ["page", /^(page|page_?number|page_?no|page\[number\])$/i],
 ];
 const PLACES: readonly (readonly [keyof PageNames, RegExp])[] = [
-  ["next", /^(next_?(cursor|page_?token|token|page)?|end_?cursor|cursor|after|page_?token)$/i],
-  ["total", /^(total(_?(count|items|results|size|elements))?|count)$/i],
+  [
+    "next",
+    /^(next_?(cursor|page_?token|token|page|offset|url|link)?|end_?cursor|cursor|after|page_?token)$/i,
+  ],
+  ["total", /^(total(_?(count|items|results|size|elements|records))?|count)$/i],
   ["more", /^(has_?(more|next(_?page)?)|more)$/i],
 ];
-/** Beside the list, these say which page it is. */
-export const ECHOED = /^(limit|offset|page|per_?page|page_?size|size|skip)$/i;
+/** Beside these, an answer may say which page it is. */
+const FACTS: readonly (readonly [keyof PageFacts | "previous", RegExp])[] = [
+  ["previous", /^prev(ious)?(_?(page|offset|url|link))?$/i],
+  ["hasPrevious", /^has_?prev(ious)?(_?page)?$/i],
+  ["pages", /^(total_?pages|page_?count|num_?pages|pages|last_?page)$/i],
+  ["page", /^(page|page_?(number|no)|current_?page)$/i],
+  ["limit", /^(limit|per_?page|page_?size|size)$/i],
+  ["start", /^(offset|skip)$/i],
+  ["firstId", /^first_?id$/i],
+  ["lastId", /^last_?id$/i],
+];
+
+/** The facts that an answer may state of its page. */
+export interface PageFacts {
+  page: number;
+  pages: number;
+  limit: number;
+  start: number;
+  hasPrevious: boolean;
+  firstId: string | null;
+  lastId: string | null;
+}
+
+/** The places of an answer, or the names of its headers, that state facts of its page. */
+export function listFacts(
+  places: readonly string[],
+  taken: readonly unknown[],
+): (readonly [place: string, fact: keyof PageFacts | "previous"])[] {
+  return places.flatMap((place) => {
+    const name = place.split(".").at(-1)!;
+    const found = FACTS.find(([, pattern]) => pattern.test(name));
+    return found === undefined || taken.includes(place) ? [] : [[place, found[0]] as const];
+  });
+}
+
+export function toFacts({ records, total, start, limit }: RecordPage, { getId }: Ranks): PageFacts {
+  const [first, last] = [records[0], records.at(-1)];
+  return {
+    page: limit === 0 ? 1 : Math.floor(start / limit) + 1,
+    pages: limit === 0 ? 0 : Math.ceil(total / limit),
+    ...{ limit, start, hasPrevious: start > 0 },
+    firstId: first === undefined ? null : getId(first),
+    lastId: last === undefined ? null : getId(last),
+  };
+}
+
+/** The query parameters that lead to the next page of a list, or to the one before; undefined if there is none. */
+export function toStep(
+  { next, start, limit }: RecordPage,
+  names: PageNames,
+  direction: 1 | -1,
+): Record<string, string | number> | undefined {
+  if (direction > 0 ? next === undefined : start === 0) return undefined;
+  if (names.page !== undefined) return { [names.page]: Math.floor(start / limit) + 1 + direction };
+  if (names.offset !== undefined) return { [names.offset]: Math.max(0, start + direction * limit) };
+  return names.cursor !== undefined && direction > 0 ? { [names.cursor]: next! } : undefined;
+}
 
 /** The names that the binding declares, completed by usual names in the document. */
 export function findPageNames(
@@ -42,14 +100,14 @@ export function findPageNames(
   }
   const places = listPlaces(answer, schemas);
   for (const [key, pattern] of PLACES) {
-    if (key === "next" && names.cursor === undefined) continue;
+    if (key === "next" && (names.cursor ?? names.page ?? names.offset) === undefined) continue;
     names[key] ??= places.find((place) => pattern.test(place.split(".").at(-1)!));
   }
   return names;
 }
 
 /** Properties of an answer, and of the objects in it, but not of its lists. */
-function listPlaces(node: unknown, schemas: Schemas): string[] {
+export function listPlaces(node: unknown, schemas: Schemas): string[] {
   const properties = [...schemas.properties(node)];
   const outer = properties
     .filter(([, schema]) => schemas.properties(schema).size === 0)
@@ -65,6 +123,8 @@ export interface RecordPage {
   total: number;
   /** Undefined on the last page. */
   next: string | undefined;
+  start: number;
+  limit: number;
 }
 
 /** The position of a record in its list. */
@@ -95,7 +155,7 @@ export function readPage(
     : (rows as View<object>).page(start, limit);
   const last = records.at(-1);
   const hasMore = start + records.length < total && last !== undefined;
-  return { records, total, next: hasMore ? writeCursor(last, ranks) : undefined };
+  return { records, total, start, limit, next: hasMore ? writeCursor(last, ranks) : undefined };
 }
 
 const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
@@ -104,7 +164,7 @@ const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
 function toCount(query: Json, name: string | undefined): number | undefined {
   if (name === undefined) return undefined;
   const nested = /^(\w+)\[(\w+)\]$/.exec(name);
-  const value = nested ? (query[nested[1]!] as Json | undefined)?.[nested[2]!] : query[name];
+  const value = query[name] ?? (nested && (query[nested[1]!] as Json | undefined)?.[nested[2]!]);
   return typeof value === "number" ? Math.max(0, Math.floor(value)) : undefined;
 }
 

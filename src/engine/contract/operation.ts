@@ -80,6 +80,8 @@ export interface RequestInfo {
   sandbox: string;
   /** Scheme, Host and sandbox prefix as this client reaches them, for URLs that are handed out. */
   base_url: string;
+  /** The path and the query as they were sent, without the sandbox's prefix. */
+  target: string;
 }
 
 export type BodySpec<B extends TSchema = TSchema> =

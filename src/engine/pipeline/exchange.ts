@@ -215,6 +215,11 @@ class ExchangeFacts implements RequestInfo {
     this.exchange = exchange;
   }
 
+  get target(): string {
+    const { path, query } = this.exchange;
+    return query === "" ? path : `${path}?${query}`;
+  }
+
   /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
   get base_url(): string {
     const { request, sandbox, prefixed } = this.exchange;

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
+
+let served: ServedDocument;
+afterEach(() => served.understudy.close());
+
+const N = "{ type: integer }";
+const NULLABLE = "{ type: integer, nullable: true }";
+const URL = "{ type: string, format: uri, nullable: true }";
+const query = (name: string, more = "type: integer") => `{ name: "${name}", in: query, schema: { ${more} } }`;
+const ITEMS = 'items: { type: array, items: { $ref: "#/components/schemas/Item" } }';
+
+/** Of the outer object alone. */
+function listNames(properties: string): string[] {
+  const outer = properties.replace(/\{[^{}]*\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*\}|\{[^{}]*\}/g, "");
+  return [...outer.matchAll(/(\w+):/g)].map(([, name]) => name!);
+}
+
+const toList = (path: string, parameters: string[], properties: string | undefined, headers = "") => `
+  ${path}:
+    get:
+      operationId: ${path.slice(1)}
+      parameters: [${parameters.join(", ")}]
+      responses: { "200": { description: d, ${headers} content: { application/json: { schema: ${
+        properties === undefined
+          ? '{ type: array, items: { $ref: "#/components/schemas/Item" } }'
+          : `{ type: object, required: [${listNames(properties).join(", ")}, items], properties: { ${properties}, ${ITEMS} } }`
+      } } } } }`;
+
+const PAGE = [query("page"), query("per_page", "type: integer, default: 2")];
+const OFFSET = [query("offset"), query("limit", "type: integer, default: 2")];
+const CURSOR = [query("cursor", "type: string"), query("limit", "type: integer, default: 2")];
+const paths = [
+  toList(
+    "/numbered",
+    PAGE,
+    `page: ${N}, per_page: ${N}, total_pages: ${N}, total: ${N}, next_page: ${NULLABLE}, prev_page: ${NULLABLE}, has_prev_page: { type: boolean }, has_next_page: { type: boolean }`,
+  ),
+  toList(
+    "/nested",
+    PAGE,
+    `meta: { type: object, required: [current_page, last_page, per_page], properties: { current_page: ${N}, last_page: ${N}, per_page: ${N} } }`,
+  ),
+  toList("/linked", PAGE, `count: ${N}, next: ${URL}, previous: ${URL}`),
+  toList(
+    "/offsets",
+    OFFSET,
+    `total: ${N}, offset: ${N}, limit: ${N}, next_offset: ${NULLABLE}, next: ${URL}`,
+  ),
+  toList(
+    "/brackets",
+    [query("page[number]"), query("page[size]")],
+    `links: { type: object, properties: { next: { type: string, nullable: true } } }`,
+  ),
+  toList(
+    "/ended",
+    CURSOR,
+    "next_cursor: { type: string }, first_id: { type: string, nullable: true }, last_id: { type: string, nullable: true }",
+  ),
+  toList("/cursors", CURSOR, `next: ${URL}`),
+  toList(
+    "/bare",
+    PAGE,
+    undefined,
+    "headers: { Link: { schema: { type: string } }, X-Total-Count: { schema: { type: integer } }, X-Next-Page: { schema: { type: integer } }, X-Total-Pages: { schema: { type: integer } } },",
+  ),
+];
+const names = ["numbered", "nested", "linked", "offsets", "brackets", "ended", "cursors", "bare"];
+const DOCUMENT = `openapi: 3.0.3
+info: { title: t, version: "1" }
+paths:
+  /add: { post: { operationId: add, requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Item" } } } }, responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Item" } } } } } } }${paths.join("")}
+components: { schemas: { Item: { type: object, required: [id], properties: { id: { type: integer, readOnly: true } } } } }
+x-understudy:
+  collections: { items: { schema: "#/components/schemas/Item" } }
+  operations:
+    add: { create: items }
+${names.map((name) => `    ${name}: { list: items }`).join("\n")}
+`;
+
+beforeEach(async () => {
+  served = serveDocument(DOCUMENT);
+  for (let n = 0; n < 5; n++) await served.send("POST", "/add", { body: {} });
+});
+const get = async (path: string) => (await served.send("GET", path)).body;
+
+describe("a page does not say where it is, and what is beside it", () => {
+  it.each([
+    [
+      "/numbered",
+      {
+        page: 1,
+        per_page: 2,
+        total: 5,
+        total_pages: 3,
+        next_page: 2,
+        prev_page: null,
+        has_prev_page: false,
+        has_next_page: true,
+      },
+    ],
+    [
+      "/numbered?page=3",
+      {
+        page: 3,
+        per_page: 2,
+        total: 5,
+        total_pages: 3,
+        next_page: null,
+        prev_page: 2,
+        has_prev_page: true,
+        has_next_page: false,
+      },
+    ],
+    ["/numbered?page=1&per_page=5", { total_pages: 1, next_page: null }],
+    ["/nested?page=2", { meta: { current_page: 2, last_page: 3, per_page: 2 } }],
+    [
+      "/linked?page=2&x=1",
+      { count: 5, next: "http://x.test/linked?page=3&x=1", previous: "http://x.test/linked?page=1&x=1" },
+    ],
+    ["/linked?page=3", { next: null, previous: "http://x.test/linked?page=2" }],
+    ["/offsets", { total: 5, offset: 0, limit: 2, next_offset: 2 }],
+    ["/offsets?offset=4", { total: 5, offset: 4, limit: 2, next_offset: null }],
+    [
+      "/brackets?page[number]=2&page[size]=2",
+      {
+        items: [{ id: 3 }, { id: 2 }],
+        links: { next: "http://x.test/brackets?page%5Bnumber%5D=3&page%5Bsize%5D=2" },
+      },
+    ],
+    ["/ended?limit=5", { next_cursor: "", first_id: "5", last_id: "1" }],
+  ])("%s [interfaces 18]", async (path, facts) => {
+    expect(await get(path)).toMatchObject(facts);
+  });
+});
+
+it("following the URLs of the next page does not read all records once [interfaces 18]", async () => {
+  for (const path of ["/linked", "/cursors"]) {
+    const seen: number[] = [];
+    for (let url: string | null = path, pages = 0; url !== null && pages < 9; pages++) {
+      const page: { items: { id: number }[]; next: string | null } = await get(
+        url.replace("http://x.test", ""),
+      );
+      seen.push(...page.items.map(({ id }) => id));
+      url = page.next;
+    }
+    expect(seen).toEqual([5, 4, 3, 2, 1]);
+  }
+});
+
+it("headers of a bare list do not lead to its next page [interfaces 18]", async () => {
+  const read = async (path: string) => {
+    const { headers } = await served.send("GET", path);
+    return ["link", "x-total-count", "x-next-page", "x-total-pages"].map((name) => headers.get(name));
+  };
+  const [next, previous] = ["2", "1"].map((page) => `http://x.test/bare?page=${page}`);
+  expect(await read("/bare")).toEqual([`<${next}>; rel="next"`, "5", "2", "3"]);
+  expect(await read("/bare?page=2")).toEqual([
+    `<http://x.test/bare?page=3>; rel="next", <${previous}>; rel="prev"`,
+    "5",
+    "3",
+    "3",
+  ]);
+  expect(await read("/bare?page=3")).toEqual([`<${next}>; rel="prev"`, "5", null, "3"]);
+});
