@@ -24,7 +24,7 @@ export async function answerPassed(
     else requests += 1;
     wake();
   };
-  const taken = async () => {
+  const waitForReader = async () => {
     while (requests === 0 && !leaving.signal.aborted)
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -51,13 +51,13 @@ export async function answerPassed(
     send({ type: "head", ...head });
     isBegun = true;
     for await (const piece of readPieces(response)) {
-      await taken();
+      await waitForReader();
       send({ type: "piece", bytes: piece });
     }
     send({ type: "end" });
   } catch {
     if (isBegun) {
-      await taken();
+      await waitForReader();
       await new Promise((resolve) => setTimeout(resolve, DRAIN_MS));
     }
     send({ type: "broken" });

@@ -14,7 +14,7 @@ export async function openPageEngine({ persist, ...world }: PageStart): Promise<
   if (persist === undefined) return assembleBrowserEngine(world);
   if (typeof persist !== "string" || persist === "")
     throw new TypeError(`persist is the name of a world, not ${JSON.stringify(persist)}`);
-  const engine = await shareWorld(persist, (isStored) =>
+  const engine = await shareWorld(persist, ({ isStored }) =>
     assembleBrowserEngine(isStored ? { ...world, persist } : world),
   );
   // Changes of the last moment, before the page is left or hidden.

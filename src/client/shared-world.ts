@@ -30,14 +30,14 @@ const findLocks = () => (globalThis as { navigator?: { locks?: Locks } }).naviga
  */
 export async function shareWorld(
   name: string,
-  open: (isStored: boolean) => Promise<BrowserEngine>,
+  open: (options: { isStored: boolean }) => Promise<BrowserEngine>,
 ): Promise<BrowserEngine> {
   const locks = findLocks();
   if (locks === undefined) {
     console.warn(
       `The world "${name}" lasts until the page is left: only pages of https:// and localhost can store one.`,
     );
-    return open(false);
+    return open({ isStored: false });
   }
   const tabs = new Tabs(`understudy:${name}`);
   const leaving = new AbortController();
@@ -57,7 +57,7 @@ export async function shareWorld(
     tabs.close();
   };
   const lead = async () => {
-    const engine = await open(true);
+    const engine = await open({ isStored: true });
     tabs.lead(engine);
     return engine;
   };

@@ -69,14 +69,14 @@ const send = (type: string, body: unknown, path = "") =>
   });
 
 describe("a merge patch", () => {
-  it("does not remove what is null, or stores a null that the record cannot have [interfaces 18]", async () => {
+  it("removes fields that are null, unless the record may have null there [interfaces 18]", async () => {
     const { status, body } = await send(MERGE, { note: null, shelf: null, size: { unit: null, width: 4 } });
     const { note: _, ...rest } = FULL;
     expect([status, body]).toEqual([200, { id, ...rest, shelf: null, size: { width: 4 } }]);
     expect((await served.send("GET", `/books/${id}`)).body).toEqual(body);
   });
 
-  it("removes a required field [interfaces 18]", async () => {
+  it("keeps a required field: null is refused [interfaces 18]", async () => {
     const { status, body } = await send(MERGE, { title: null });
     expect([status, body.error.details]).toEqual([422, { field: "title", value: null }]);
     expect((await served.send("GET", `/books/${id}`)).body).toEqual({ id, ...FULL });
@@ -109,7 +109,7 @@ describe("a JSON patch", () => {
       { title: "C", note: undefined, shelf: undefined, tags: undefined, size: undefined },
     ],
     [[{ op: "replace", path: "/id", value: "other" }], {}],
-  ])("changes nothing: %j [interfaces 18]", async (patch, changes) => {
+  ])("makes its changes: %j [interfaces 18]", async (patch, changes) => {
     for (const path of ["", "/steps"]) {
       const { status, body } = await send(PATCH, patch, path);
       expect([status, body]).toEqual([200, JSON.parse(JSON.stringify({ id, ...FULL, ...changes }))]);
@@ -133,14 +133,14 @@ describe("a JSON patch", () => {
     [[{ op: "add", path: "/__proto__/x", value: "Z" }], "[0].path"],
     [[{ op: "replace", path: "/title", value: "" }], "title"],
     [[{ op: "remove", path: "/title" }], "title"],
-  ])("is applied although it cannot be: %j [interfaces 18]", async (patch, field) => {
+  ])("is refused if it cannot be applied: %j [interfaces 18]", async (patch, field) => {
     const { status, body } = await send(PATCH, patch);
     expect([status, body.error?.details.field]).toEqual([422, field]);
     expect((await served.send("GET", `/books/${id}`)).body).toEqual({ id, ...FULL });
   });
 });
 
-it("a record is stored that its own schema forbids, since that of the request allows it [interfaces 18]", async () => {
+it("a record is refused that its own schema forbids, although the request's schema allows it [interfaces 18]", async () => {
   const wrong = { title: "" };
   const answers = [
     await served.send("POST", "/books", { body: wrong }),

@@ -28,7 +28,7 @@ components:
     Dog: { allOf: [{ $ref: "#/components/schemas/Base" }, { type: object, required: [bark, tagged_at], properties: { bark: { type: string }, tagged_at: { type: string, format: date-time, readOnly: true } } }] }
 `;
 
-it.each(["oneOf", "anyOf"])("records of several forms (%s) are not stored [interfaces 18]", async (key) => {
+it.each(["oneOf", "anyOf"])("records of several forms (%s) are stored [interfaces 18]", async (key) => {
   const served = serveDocument(toPets(key));
   open.push(served);
   const cat = await served.send("POST", "/pets", { body: { kind: "cat", name: "Tom" } });
@@ -44,7 +44,7 @@ it.each(["oneOf", "anyOf"])("records of several forms (%s) are not stored [inter
   expect([refused.status, refused.body.error.details]).toEqual([422, { field: "lives", value: 10 }]);
 });
 
-it("a generated value of a circle with an end does not fit its schema [interfaces 18]", async () => {
+it("a generated value of a circle with an end fits its schema [interfaces 18]", async () => {
   const expression =
     '{ oneOf: [{ type: object, required: [op, args], properties: { op: { enum: [add] }, args: { type: array, minItems: 2, items: { $ref: "#/components/schemas/Expression" } } } }, { type: number }] }';
   const served = serveDocument(`openapi: 3.1.0
@@ -62,7 +62,7 @@ it.each([
   "{ type: integer, readOnly: true }",
   "{ type: string, format: uuid, readOnly: true }",
   "{ type: string, readOnly: true }",
-])("a list of records with ids %s is not newest first [interfaces 18]", async (id) => {
+])("a list of records with ids %s is newest first [interfaces 18]", async (id) => {
   const note = '{ $ref: "#/components/schemas/Note" }';
   const served = serveDocument(`openapi: 3.0.3
 info: { title: t, version: "1" }

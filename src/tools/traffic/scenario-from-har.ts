@@ -40,8 +40,8 @@ class Waits {
     this.waits.length = MAX_WAITS / 2;
   }
 
-  get any(): boolean {
-    return this.waits.length > 0;
+  get isEmpty(): boolean {
+    return this.waits.length === 0;
   }
 
   /** Nearest rank; whole milliseconds. */
@@ -105,7 +105,7 @@ function findError(operation: AnyOperation, { status, json }: OperationExchange[
 }
 
 function toLatencyRules({ operation, waits }: Seen): object[] {
-  if (!waits.any) return [];
+  if (waits.isEmpty) return [];
   const [p50, p99] = [waits.percentile(50), waits.percentile(99)];
   return [
     {

@@ -8,10 +8,10 @@ import { changeLogsFixture, makeChangeLog } from "./fixtures.ts";
 import {
   CHANGE_ACTIONS,
   ChangeLogBody,
-  changeLogGroup,
   changeLogs,
   RESOURCE_TYPES,
   renderChangeLog,
+  toChangeLogGroup,
 } from "./schema.ts";
 
 export const listChangeLogs = operation({
@@ -55,7 +55,7 @@ export const listChangeLogs = operation({
     const { skip = 0, take = 50 } = body;
     const { from, to } = parseDateSpan(body, world);
     const found = world
-      .index(changeLogs, "newest", changeLogGroup(organization_id, body))
+      .index(changeLogs, "newest", toChangeLogGroup(organization_id, body))
       .between(-to, -from);
     return {
       logs: found.page(skip, take).map((entry) => renderChangeLog(entry, world)),

@@ -54,7 +54,7 @@ export const { schema: ChangeLogBody, render: renderChangeLog } = publicView(Cha
 });
 
 /** One list for each combination of filters, so that none of them is ever scanned. */
-export function changeLogGroup(
+export function toChangeLogGroup(
   organization_id: string,
   { resource_type, action }: { resource_type?: string; action?: string },
 ): string {
@@ -67,10 +67,10 @@ export const changeLogs = collection({
   indexes: {
     newest: {
       groups: ({ organization_id, resource_type, action }) => [
-        changeLogGroup(organization_id, {}),
-        changeLogGroup(organization_id, { resource_type }),
-        changeLogGroup(organization_id, { action }),
-        changeLogGroup(organization_id, { resource_type, action }),
+        toChangeLogGroup(organization_id, {}),
+        toChangeLogGroup(organization_id, { resource_type }),
+        toChangeLogGroup(organization_id, { action }),
+        toChangeLogGroup(organization_id, { resource_type, action }),
       ],
       order: ({ timestamp }) => -timestamp,
     },
