@@ -3,6 +3,7 @@ import type { Understudy } from "../control/understudy-options.ts";
 import { type OwnSource, toOperationsOption } from "../engine/own/join.ts";
 import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
+import { keepAliveFor } from "../hosts/fetch/hold-requests.ts";
 import { assemble } from "../understudy.ts";
 import { UnderstudyClient } from "./connect.ts";
 import type { LocalUnderstudy } from "./create-understudy.ts";
@@ -33,14 +34,4 @@ export function assembleLocal(
     operations: [...(toOperationsOption(operations).operations ?? []), ...own],
     ...readSandboxStart({ seed, clock, settings }),
   });
-}
-
-/** Keeps Node alive while an answer is awaited, as a socket would; timers of a sandbox do not. */
-async function keepAliveFor<T>(work: Promise<T>): Promise<T> {
-  const alive = setInterval(() => {}, 2 ** 30);
-  try {
-    return await work;
-  } finally {
-    clearInterval(alive);
-  }
 }

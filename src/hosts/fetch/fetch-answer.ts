@@ -1,5 +1,6 @@
 import { toUtf8 } from "../../engine/bytes.ts";
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
+import { keepAliveFor } from "./hold-requests.ts";
 
 /** Statuses whose answers have no body, which the Fetch standard enforces. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -38,7 +39,7 @@ function toStream(
       signal.addEventListener("abort", () => controller.error(signal.reason), { once: true });
     },
     async pull(controller) {
-      const { done, value } = await pieces.next();
+      const { done, value } = await keepAliveFor(pieces.next());
       if (request.signal.aborted) return;
       if (done) controller.close();
       else controller.enqueue(typeof value === "string" ? toUtf8(value) : value);

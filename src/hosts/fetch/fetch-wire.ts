@@ -2,6 +2,7 @@ import { areBytesEqual, concatBytes, EMPTY_BYTES, toUtf8 } from "../../engine/by
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-injector.ts";
 import { toPairs } from "./fetch-answer.ts";
+import { keepAliveFor } from "./hold-requests.ts";
 
 /** Represents status line and headers, which a fault may truncate like other bytes. */
 const HEAD = toUtf8("HTTP");
@@ -99,9 +100,11 @@ class PieceStream {
       {
         pull: async (controller) => {
           while (this.pieces.length === 0 && this.ended === undefined)
-            await new Promise<void>((resolve) => {
-              this.wake = resolve;
-            });
+            await keepAliveFor(
+              new Promise<void>((resolve) => {
+                this.wake = resolve;
+              }),
+            );
           const piece = this.pieces.shift();
           if (piece !== undefined) controller.enqueue(piece);
           else if (this.ended!.error === undefined) controller.close();

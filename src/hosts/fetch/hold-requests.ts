@@ -16,3 +16,13 @@ export function linkOrigin(request: Request, origin: unknown): Request {
   origins.set(request, origin);
   return request;
 }
+
+/** Keeps Node alive while an answer, or the next piece of one, is awaited, as a socket would; timers of a sandbox do not. */
+export async function keepAliveFor<T>(work: Promise<T>): Promise<T> {
+  const alive = setInterval(() => {}, 2 ** 30);
+  try {
+    return await work;
+  } finally {
+    clearInterval(alive);
+  }
+}
