@@ -39,15 +39,15 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
     if (plainAnswer.wire !== undefined) return breakAnswer(plainAnswer, request.signal);
     return toResponse(plainAnswer, request);
   };
-  return (request, base = "") =>
-    holdRequest(request, Promise.race([rejectOnAbort(request.signal), answer(request, base)]));
+  return (request, base = "") => holdRequest(request, rejectOnAbort(request.signal, answer(request, base)));
 }
 
 /** Rejects when the caller aborts. The request may continue, as on a server whose client has disconnected. */
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
+function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
     if (signal.aborted) reject(signal.reason);
     else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
   });
 }
 

@@ -25,7 +25,9 @@ export class FetchRequest implements PlainRequest {
     for (const [name, value] of request.headers) headers[name] = value;
     if (bytes.length > 0) headers["content-length"] = String(bytes.length);
     this.headers = headers;
-    this.rawHeaders = Object.entries(headers).flat();
+    const raw: string[] = [];
+    for (const name in headers) raw.push(name, headers[name]!);
+    this.rawHeaders = raw;
     this.callers = request.signal;
   }
 
