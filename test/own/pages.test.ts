@@ -84,7 +84,7 @@ beforeEach(async () => {
 });
 const get = async (path: string) => (await served.send("GET", path)).body;
 
-describe("a page does not say where it is, and what is beside it", () => {
+describe("a page says where it is, and which pages are beside it", () => {
   it.each([
     [
       "/numbered",
@@ -134,7 +134,7 @@ describe("a page does not say where it is, and what is beside it", () => {
   });
 });
 
-it("following the URLs of the next page does not read all records once [interfaces 18]", async () => {
+it("the URLs of the next page lead to each record once [interfaces 18]", async () => {
   for (const path of ["/linked", "/cursors"]) {
     const seen: number[] = [];
     for (let url: string | null = path, pages = 0; url !== null && pages < 9; pages++) {
@@ -148,7 +148,7 @@ it("following the URLs of the next page does not read all records once [interfac
   }
 });
 
-it("headers of a bare list do not lead to its next page [interfaces 18]", async () => {
+it("the headers of a bare list lead to its next page [interfaces 18]", async () => {
   const read = async (path: string) => {
     const { headers } = await served.send("GET", path);
     return ["link", "x-total-count", "x-next-page", "x-total-pages"].map((name) => headers.get(name));
