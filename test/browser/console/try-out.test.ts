@@ -60,6 +60,7 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
     await choose(page, "preview", /^on/);
     await form.getByRole("button", { name: "Save settings" }).press("Enter");
     await see(page.getByText('Changed preview: "on".')).toBeVisible();
+    await see(form.getByRole("button", { name: "Save settings" })).toHaveCount(0);
     await page.goBack();
     const operation = () => new URL(page.url()).searchParams.get("operation");
     await expect.poll(operation).toBe("models.list_for_organization");
@@ -72,7 +73,7 @@ describe("the console's forms to try an operation out", { timeout: ALL_MS }, () 
 const WHY: Readonly<Record<string, string>> = {
   "auth.refresh_token": "create a token first",
   "models.list_for_organization": "until the setting preview is on",
-  "files.register": "begin with files.create_upload_url",
-  "uploads.put": "files.create_upload_url has begun",
-  "uploads.cancel": "files.create_upload_url has begun",
+  "files.register": "call files.create_upload_url first",
+  "uploads.put": "call files.create_upload_url first",
+  "uploads.cancel": "call files.create_upload_url first",
 };

@@ -133,7 +133,8 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
   const here = useSandboxName();
   const go = useGo();
   const { get, set } = useParameters();
-  const edit = (settings: string | undefined) => set({ settings });
+  // "Back" leads to the page before the form, not to the form that was left.
+  const closeForm = () => set({ settings: undefined }, { replace: true });
   const remove = useChange(
     async () => {
       // Navigate first: its queries would refetch a sandbox that no longer exists.
@@ -145,8 +146,8 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
   );
   if (get("settings") === "edit")
     return (
-      <DetailPane title={`Settings of ${name}`} label="Settings" onClose={() => edit(undefined)}>
-        <SettingsForm name={name} settings={settings} onClose={() => edit(undefined)} />
+      <DetailPane title={`Settings of ${name}`} label="Settings" onClose={closeForm}>
+        <SettingsForm name={name} settings={settings} onClose={closeForm} />
       </DetailPane>
     );
   return (
@@ -178,7 +179,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
               </CopyDialog>
             )}
           </DialogButton>
-          <ActionButton label="Edit settings" onPress={() => edit("edit")} />
+          <ActionButton label="Edit settings" onPress={() => set({ settings: "edit" })} />
           <DialogButton label="Reset …">
             {(close) => <ResetDialog sandbox={sandbox} onClose={close} />}
           </DialogButton>
