@@ -80,3 +80,14 @@ components: { schemas: { Note: { type: object, required: [id, created_at], prope
   expect(body.map(({ n }: { n: number }) => n)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
   expect(new Set(body.map((one: { id: unknown }) => one.id)).size).toBe(12);
 });
+
+it("a refusal does not name the only value that a field may have [G08]", async () => {
+  const kind = "{ type: object, properties: { kind: { const: note } } }";
+  const served = serveDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths: { /notes: { post: { operationId: add, requestBody: { ${content(kind)} }, responses: { "204": { description: d } } } } }
+`);
+  open.push(served);
+  const { status, body } = await served.send("POST", "/notes", { body: { kind: "memo" } });
+  expect([status, body.error.message]).toEqual([422, 'kind must be "note"']);
+});

@@ -32,6 +32,7 @@ function toMessage({ keyword, params, message }: ErrorObject, value: unknown): s
   if (keyword === "format") return `must be ${formatInWords(params["format"], value)}`;
   if (keyword === "required") return "is required";
   if (keyword === "enum") return `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
+  if (keyword === "const") return `must be ${JSON.stringify(params["allowedValue"])}`;
   if (keyword === "additionalProperties") return "is not known";
   return message ?? "is invalid";
 }
