@@ -1,5 +1,5 @@
 import { findNearest } from "../engine/contract/text.ts";
-import { linkOrigin } from "../hosts/fetch/hold-requests.ts";
+import { linkOrigin } from "../hosts/fetch/await-answer.ts";
 import type {
   ClientReport,
   GradeClientOptions,

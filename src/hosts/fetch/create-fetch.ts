@@ -2,10 +2,10 @@ import { EMPTY_BYTES } from "../../engine/bytes.ts";
 import type { PlainAnswer, PlainRequest } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
+import { keepRequest } from "./await-answer.ts";
 import { toResponse } from "./fetch-answer.ts";
 import { FetchRequest } from "./fetch-request.ts";
 import { breakAnswer } from "./fetch-wire.ts";
-import { holdRequest } from "./hold-requests.ts";
 
 /** The address of every sandbox in a process. It exists in no network (RFC 6761), so that no request leaves by mistake. */
 export const IN_PROCESS_ORIGIN = "http://understudy.test";
@@ -39,7 +39,7 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
     if (plainAnswer.wire !== undefined) return breakAnswer(plainAnswer, request.signal);
     return toResponse(plainAnswer, request);
   };
-  return (request, base = "") => holdRequest(request, rejectOnAbort(request.signal, answer(request, base)));
+  return (request, base = "") => keepRequest(request, rejectOnAbort(request.signal, answer(request, base)));
 }
 
 /** Rejects when the caller aborts. The request may continue, as on a server whose client has disconnected. */

@@ -1,6 +1,6 @@
 import { toUtf8 } from "../../engine/bytes.ts";
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
-import { keepAliveFor } from "./hold-requests.ts";
+import { keepAliveFor } from "./await-answer.ts";
 
 /** Statuses whose answers have no body, which the Fetch standard enforces. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);

@@ -1,8 +1,8 @@
 import { areBytesEqual, concatBytes, EMPTY_BYTES, toUtf8 } from "../../engine/bytes.ts";
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-injector.ts";
+import { keepAliveFor } from "./await-answer.ts";
 import { toPairs } from "./fetch-answer.ts";
-import { keepAliveFor } from "./hold-requests.ts";
 
 /** Represents status line and headers, which a fault may truncate like other bytes. */
 const HEAD = toUtf8("HTTP");

@@ -6,7 +6,7 @@ const waiting = new Set<Request>();
 const origins = new WeakMap<Request, unknown>();
 
 /** Keeps a request until it is answered. */
-export function holdRequest<T>(request: Request, answer: Promise<T>): Promise<T> {
+export function keepRequest<T>(request: Request, answer: Promise<T>): Promise<T> {
   waiting.add(request);
   return answer.finally(() => waiting.delete(request));
 }
