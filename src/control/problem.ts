@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from "../engine/contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
-import { findNearest } from "../engine/contract/text.ts";
+import { capitalize, findNearest, toSentence } from "../engine/contract/text.ts";
 import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { NotAvailable } from "../engine/platform.ts";
@@ -254,16 +254,10 @@ export function internalProblem(error: unknown, log: Log): Problem {
 /** Advice for a name in use. */
 export const NAME_ADVICE = "choose another name, delete it, or leave out the name to get a generated one";
 
-const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
 const MAX_VALUE_LENGTH = 2000;
 
 function shortenValue(value: unknown): unknown {
   if (value === undefined) return null;
   const text = JSON.stringify(value) ?? "null";
   return text.length <= MAX_VALUE_LENGTH ? value : clip(text, MAX_VALUE_LENGTH);
-}
-
-function toSentence(text: string, hint?: string): string {
-  return hint === undefined ? `${text}.` : `${text}. Did you mean ${JSON.stringify(hint)}?`;
 }

@@ -1,3 +1,4 @@
+import { toSentence } from "../engine/contract/text.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
 import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
 import { Saver } from "./saver.ts";
@@ -40,7 +41,8 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       isWhole = false;
       const place = await setAside(name, rows);
       await store.commit(listClearing(name));
-      log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${toSentence(error)}`);
+      const reason = toSentence((error as Error).message);
+      log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${reason}`);
     }
   }
   for (const image of images) saver.adopt(image);
@@ -52,9 +54,4 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
 
 async function* listClearing(name: string) {
   yield [{ sandbox: name, clear: "" }];
-}
-
-function toSentence(error: unknown): string {
-  const { message } = error as Error;
-  return message.endsWith(".") ? message : `${message}.`;
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import type { ReceiverReport } from "../../../types/control-api.ts";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, MapOf, typed, Words } from "../../engine/contract/schema.ts";
+import { capitalize, toSentence } from "../../engine/contract/text.ts";
 import { type GradeReceiverOptions, OPTION_NAMES, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
 import { type ControlCall, type ControlOperation, operation } from "../operation.ts";
@@ -102,7 +103,8 @@ export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [
       } catch (error) {
         if (!(error instanceof ReceiverTestUsageError)) throw error;
         const { message, option } = error;
-        throw new Problem("invalid-input", { detail: toSentence(message), ...(option && { field: option }) });
+        const detail = toSentence(capitalize(message));
+        throw new Problem("invalid-input", { detail, ...(option && { field: option }) });
       }
       const caller = { names: OPTION_NAMES.control, network: call.server.graderNetwork() };
       return new StreamBody("text/event-stream", (signal) =>
@@ -162,8 +164,4 @@ async function* streamEvents(
       wake = resolve;
     });
   }
-}
-
-function toSentence(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
 }

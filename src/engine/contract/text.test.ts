@@ -6,6 +6,7 @@ import {
   printable,
   printableJson,
   printableLines,
+  toSentence,
 } from "./text.ts";
 
 const CODES = ["RATE_LIMIT_EXCEEDED", "RESOURCE_NOT_FOUND", "INVALID_INPUT", "pass", "reset"];
@@ -75,4 +76,12 @@ describe("text for a terminal [interfaces 2]", () => {
       expect(JSON.parse(text)).toEqual({ [HOSTILE]: [HOSTILE, "\n"] });
     }
   });
+});
+
+it.each([
+  ["limit must be an integer", undefined, "limit must be an integer."],
+  ["Wait 5 s.", undefined, "Wait 5 s."],
+  ["settings.previw is not known", "preview", 'settings.previw is not known. Did you mean "preview"?'],
+])("%s becomes a sentence, with the hint %s", (text, hint, sentence) => {
+  expect(toSentence(text, hint)).toBe(sentence);
 });

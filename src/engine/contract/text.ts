@@ -31,6 +31,16 @@ function countMistakes(length: number): number {
   return Math.min(6, Math.floor(length / 3) + 1);
 }
 
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Ends a text with a full stop, unless it ends as a sentence already; `hint` is a word that may have been meant. */
+export function toSentence(text: string, hint?: string): string {
+  const sentence = /[.!?]\s*$/.test(text) ? text : `${text}.`;
+  return hint === undefined ? sentence : `${sentence} Did you mean ${JSON.stringify(hint)}?`;
+}
+
 /** "1 step", "2 steps"; `many` for irregular plurals. */
 export function pluralize(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

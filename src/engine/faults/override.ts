@@ -1,6 +1,6 @@
 import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, listSuccesses } from "../contract/operation.ts";
-import { findNearest, wasRepeated } from "../contract/text.ts";
+import { findNearest, toSentence, wasRepeated } from "../contract/text.ts";
 import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import { delayProblem } from "./effects/delay.ts";
 import type { EffectPlan } from "./effects/effect.ts";
@@ -106,8 +106,4 @@ function readPreferred(text: string, operation: AnyOperation): OverrideFault | u
   throw new RefusedOverride(
     `${operation.id} documents no answer with status ${status}; it answers ${[...listDocumentedCodes(operation)].join(", ")}.`,
   );
-}
-
-function toSentence(text: string, hint: string | undefined): string {
-  return hint === undefined ? `${text}.` : `${text}. Did you mean ${JSON.stringify(hint)}?`;
 }

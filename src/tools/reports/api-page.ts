@@ -1,3 +1,4 @@
+import { toSentence } from "../../engine/contract/text.ts";
 import { DATE_OR_INSTANT } from "./openapi-document.ts";
 
 /** The parts of the OpenAPI document that the page shows. */
@@ -322,8 +323,4 @@ function quote(value: unknown): string {
 function toTitle(tag: string): string {
   const words = tag.replaceAll("_", " ");
   return words[0]!.toUpperCase() + words.slice(1);
-}
-
-function toSentence(text: string): string {
-  return /[.!?]$/.test(text.trim()) ? text : `${text}.`;
 }
