@@ -4,7 +4,7 @@ import { hash32 } from "../../engine/state/random.ts";
 import { declareOperation, findSuccess } from "./declare-operation.ts";
 import { findExample, generateValue } from "./generate-value.ts";
 import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
-import type { Json } from "./open-document.ts";
+import type { JsonObject } from "./open-document.ts";
 
 /** An operation without a binding: it answers its example, else a value that its schema describes. */
 export function answerUnbound(described: DescribedOperation, reading: ReadOpenApi): AnyOperation {
@@ -42,10 +42,10 @@ function toBody(value: unknown, json: object | undefined, type: string): unknown
 }
 
 /** The headers of the answer that have an example. */
-function toHeaders({ headers }: Json, { references, schemas }: ReadOpenApi): Record<string, string> {
+function toHeaders({ headers }: JsonObject, { references, schemas }: ReadOpenApi): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const [name, header] of Object.entries((headers ?? {}) as Json)) {
-    const { node } = references.follow({ node: header as Json, path: [] });
+  for (const [name, header] of Object.entries((headers ?? {}) as JsonObject)) {
+    const { node } = references.follow({ node: header as JsonObject, path: [] });
     const plain = schemas.plain(node["schema"]);
     const value = node["example"] ?? plain["example"] ?? plain["default"];
     if (["string", "number", "boolean"].includes(typeof value) && !/^content-(type|length)$/i.test(name))

@@ -14,7 +14,7 @@ import { receiveFiles, takesBytes } from "./bound-files.ts";
 import { type BindingContext, BoundOperation } from "./bound-operation.ts";
 import { declareOperation, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import type { Json } from "./open-document.ts";
+import type { JsonObject } from "./open-document.ts";
 import { type Selector, toSelector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 
@@ -98,6 +98,6 @@ function answerFixed(
       if (access === "member") requireMember(call, organization_id);
     },
     handle: (call: Call) =>
-      new Reply(status, fill(binding.answer, toValues(call, call.params as Json, call.body))),
+      new Reply(status, fill(binding.answer, toValues(call, call.params as JsonObject, call.body))),
   } as AnyOperation;
 }

@@ -1,7 +1,7 @@
 import { Optional, type Static, type TProperties, Type } from "typebox";
 import { ClosedObject, MapOf } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
-import { isJson } from "./open-document.ts";
+import { isJsonObject } from "./open-document.ts";
 
 const text = (description: string, options: object = {}) =>
   Type.String({ minLength: 1, description, ...options });
@@ -159,7 +159,7 @@ export function areBindings(value: unknown): boolean {
 }
 
 export function isBinding(value: unknown): boolean {
-  const key = isJson(value) && Object.keys(FORMS).find((one) => one in value);
+  const key = isJsonObject(value) && Object.keys(FORMS).find((one) => one in value);
   return typeof key === "string" && toValidator(FORMS[key as keyof typeof FORMS])(value);
 }
 

@@ -11,7 +11,7 @@ import { StateContext } from "../../engine/contract/state-context.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { type CollectionSpec, CREATED, isNumeric, isStoredInstant, UPDATED } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -56,8 +56,8 @@ export class BoundCollection {
     this.numericId = id !== undefined && isNumeric(id, schemas);
   }
 
-  private convertTop(value: object, one: (value: unknown) => unknown): Json {
-    const converted: Json = { ...value };
+  private convertTop(value: object, one: (value: unknown) => unknown): JsonObject {
+    const converted: JsonObject = { ...value };
     for (const field of this.instants)
       if (converted[field] !== undefined) converted[field] = one(converted[field]);
     return converted;
@@ -65,9 +65,9 @@ export class BoundCollection {
 
   /** The collection whose records own those of this one by a field. */
   findOwner(field: string): string | undefined {
-    const properties = (this.collection.schema as unknown as { properties: Json }).properties;
-    const refers = (properties[field] as Json | undefined)?.["x-refers-to"];
-    return isJson(refers) && refers["owned"] === true ? String(refers["collection"]) : undefined;
+    const properties = (this.collection.schema as unknown as { properties: JsonObject }).properties;
+    const refers = (properties[field] as JsonObject | undefined)?.["x-refers-to"];
+    return isJsonObject(refers) && refers["owned"] === true ? String(refers["collection"]) : undefined;
   }
 
   getId(record: object): string {
@@ -81,14 +81,14 @@ export class BoundCollection {
   /** Whether a record is softly deleted. */
   isDeleted(record: object): boolean {
     const soft = this.spec?.soft;
-    return soft !== undefined && (record as Json)[soft] != null;
+    return soft !== undefined && (record as JsonObject)[soft] != null;
   }
 
-  toPublic(record: object, world: WorldReader): Json {
-    const shown: Json = { ...(this.rules.toPublic?.(record, world) ?? record) };
+  toPublic(record: object, world: WorldReader): JsonObject {
+    const shown: JsonObject = { ...(this.rules.toPublic?.(record, world) ?? record) };
     for (const field of this.hidden) delete shown[field];
     if (this.spec === undefined)
-      return this.convert(shown, (at) => (typeof at === "number" ? world.iso(at) : at)) as Json;
+      return this.convert(shown, (at) => (typeof at === "number" ? world.iso(at) : at)) as JsonObject;
     for (const field of this.instants)
       if (typeof shown[field] === "number") shown[field] = world.iso(shown[field]);
     if (this.numericId) shown[this.spec.idField] = Number(shown[this.spec.idField]);
@@ -96,8 +96,8 @@ export class BoundCollection {
   }
 
   /** @throws ApiError for a text that cannot be read as an instant */
-  private toStored(fields: Json, world: WorldReader): Json {
-    const stored = (this.rules.fromPublic?.(fields, world) ?? fields) as Json;
+  private toStored(fields: JsonObject, world: WorldReader): JsonObject {
+    const stored = (this.rules.fromPublic?.(fields, world) ?? fields) as JsonObject;
     const known =
       this.spec === undefined
         ? Object.fromEntries(Object.entries(stored).filter(([name]) => this.fields.has(name)))
@@ -112,11 +112,11 @@ export class BoundCollection {
           "must be an ISO 8601 timestamp",
         );
       return world.relative(instant);
-    }) as Json;
+    }) as JsonObject;
   }
 
   /** @throws ApiError INVALID_INPUT for an id in use */
-  create(call: Call, fields: Json): object {
+  create(call: Call, fields: JsonObject): object {
     const { world, settings } = call;
     const { collection, spec, factory, rules } = this;
     const stored = this.toStored(fields, world);
@@ -134,7 +134,7 @@ export class BoundCollection {
       );
       return rules.insert ? rules.insert(world, record, this.actor(call)) : world.insert(collection, record);
     }
-    const record: Json = {
+    const record: JsonObject = {
       ...stored,
       [collection.idField]: id === undefined ? this.newId(world) : String(id),
     };
@@ -150,11 +150,11 @@ export class BoundCollection {
     return world.insert(collection, this.toWhole(whole, world));
   }
 
-  update(call: Call, before: object, changes: Json, { whole }: { whole: boolean }): object {
+  update(call: Call, before: object, changes: JsonObject, { whole }: { whole: boolean }): object {
     const { world } = call;
     const fields = this.toStored(changes, world);
-    const base = whole && this.spec !== undefined ? this.keepServerFields(before as Json) : before;
-    const after: Json = { ...base, ...fields };
+    const base = whole && this.spec !== undefined ? this.keepServerFields(before as JsonObject) : before;
+    const after: JsonObject = { ...base, ...fields };
     for (const field of this.instants) if (UPDATED.test(field)) after[field] = world.now;
     for (const field in after) if (after[field] === undefined) delete after[field];
     if (this.spec === undefined && this.rules.update)
@@ -171,8 +171,8 @@ export class BoundCollection {
   }
 
   /** In the order of the schema; invented instants, which are in their public form, as they are stored. */
-  private toWhole(fields: Json, world: Transaction): object {
-    const ordered: Json = {};
+  private toWhole(fields: JsonObject, world: Transaction): object {
+    const ordered: JsonObject = {};
     for (const name of this.fields) if (fields[name] !== undefined) ordered[name] = fields[name];
     const whole = { ...ordered, ...fields };
     return this.convert(whole, (at) =>
@@ -181,7 +181,7 @@ export class BoundCollection {
   }
 
   /** The fields that a client does not send when it replaces a record. */
-  private keepServerFields(record: Json): Json {
+  private keepServerFields(record: JsonObject): JsonObject {
     return Object.fromEntries(Object.entries(record).filter(([field]) => this.isSetByServer(field)));
   }
 
@@ -211,7 +211,7 @@ export class BoundCollection {
   }
 
   /** Sets fields that the collection's rules do not know, without the events and entries of a state call. */
-  set(world: Transaction, record: object, fields: Json): object {
+  set(world: Transaction, record: object, fields: JsonObject): object {
     return world.put(this.collection, { ...record, ...this.toStored(fields, world) });
   }
 

@@ -5,7 +5,7 @@ import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import type { Action } from "./binding-schema.ts";
 import { chooseMedia, listFileParts } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import type { Json } from "./open-document.ts";
+import type { JsonObject } from "./open-document.ts";
 import { CONTENT } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -55,7 +55,7 @@ export async function receiveFiles(
 
 /** Puts the bytes of the first file into the fields of a record, with the name, type and size where it has such fields. */
 export function addFile(
-  values: Json,
+  values: JsonObject,
   names: ReadonlySet<string>,
   { bytes, filename, mime_type }: SentFile,
 ): void {
@@ -70,7 +70,7 @@ export function addFile(
 }
 
 /** The bytes of a file, as the type that the document describes, or as that of the upload. */
-export function toDownload(record: Json, status: number, described = "*/*"): unknown {
+export function toDownload(record: JsonObject, status: number, described = "*/*"): unknown {
   const field = Object.keys(record).find((name) => MIME_TYPE.test(name));
   const type = described.includes("*") ? ((field && record[field]) ?? "application/octet-stream") : described;
   const content = record[CONTENT];

@@ -15,7 +15,7 @@ import {
   toFacts,
   toStep,
 } from "./list-records.ts";
-import type { Json } from "./open-document.ts";
+import type { JsonObject } from "./open-document.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import type { RecordRows } from "./select-records.ts";
@@ -32,7 +32,11 @@ export interface ListParts {
 /** Answers a page of a target's records in the form that the document describes. */
 export function toLister(
   { described, binding, target, success, status }: ListParts,
-  { rows, schemas, toConditions }: { rows: RecordRows; schemas: Schemas; toConditions: (call: Call) => Json },
+  {
+    rows,
+    schemas,
+    toConditions,
+  }: { rows: RecordRows; schemas: Schemas; toConditions: (call: Call) => JsonObject },
 ): (call: Call) => unknown {
   const answer = success.json?.schema?.node;
   const itemsAt = binding.items_at ?? findItems(answer, target, schemas);
@@ -45,28 +49,28 @@ export function toLister(
     .filter(({ in: place, name }) => place === "query" && target.fields.has(name) && !paging.has(name))
     .map(({ name }) => name);
   const facts = listFacts(listPlaces(answer, schemas), [names.total, names.next, names.more]);
-  const headers = Object.entries((success.node["headers"] ?? {}) as Json).map(([name]) => name);
+  const headers = Object.entries((success.node["headers"] ?? {}) as JsonObject).map(([name]) => name);
   const pages = new PageLinks(names, answer, schemas);
-  const ranks = {
+  const recordOrder = {
     order: (record: object) => rows.getOrder(record),
     getId: (record: object) => target.getId(record),
   };
   const findRows = (call: Call) => {
-    const query = call.query as Json;
+    const query = call.query as JsonObject;
     const conditions = toConditions(call);
     for (const name of filters) if (query[name] !== undefined) conditions[name] = query[name];
     const found = rows.list(call.world, conditions);
     if (binding.sort === undefined) return found;
-    const sort = fill(binding.sort, toValues(call, call.params as Json, undefined));
+    const sort = fill(binding.sort, toValues(call, call.params as JsonObject, undefined));
     return typeof sort === "string" && sort !== "" ? sortBy(found, sort) : found;
   };
   return (call) => {
-    const query = call.query as Json;
+    const query = call.query as JsonObject;
     const found = findRows(call);
     const find = (id: string) => target.find(call.world, id);
-    const page = readPage(found, query, names, { ...ranks, find });
+    const page = readPage(found, query, names, { ...recordOrder, find });
     const items = page.records.map((record) => presenter.present(record, call.world));
-    const stated = toFacts(page, { ...ranks, find });
+    const stated = toFacts(page, { ...recordOrder, find });
     const sent = Object.fromEntries(pages.listHeaders(headers, call, page));
     if (envelope === undefined) return new Reply(status, items, sent);
     const places: [string, unknown][] = [[itemsAt, items]];
@@ -154,7 +158,7 @@ class PageLinks {
 const NO_IDS = { order: () => 0, getId: () => "", find: () => undefined };
 
 /** Whether a place has a URL rather than a cursor. */
-const isUrl = (place: string, { format }: Json) =>
+const isUrl = (place: string, { format }: JsonObject) =>
   /^uri/.test(String(format)) || /(^|\.)_?links?\.|_?(url|link|href)$/i.test(place);
 
 function toUrl({ request }: Call, step: Readonly<Record<string, string | number>>): string {

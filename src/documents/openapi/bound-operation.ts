@@ -14,7 +14,7 @@ import { chooseMedia, coerceForm, type DescribedSuccess } from "./declare-operat
 import { applyPatch } from "./json-patch.ts";
 import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
 import { matches } from "./list-records.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import { RecordRows, type Selector } from "./select-records.ts";
@@ -82,7 +82,7 @@ export class BoundOperation {
 
   /** Permission, then existence, as in the reference (G03). Returns the record. */
   authorize(call: Call, access: string): object | undefined {
-    const params = call.params as Json;
+    const params = call.params as JsonObject;
     const conditions = this.toConditions(call);
     const organization = params["organization_id"] ?? params["org_id"] ?? conditions["organization_id"];
     if (typeof organization === "string") this.permit(call, access, organization);
@@ -91,7 +91,7 @@ export class BoundOperation {
       this.action === "list" || this.action === "create" ? undefined : this.findRecord(call, conditions);
     if (organization === undefined && (access === "member" || access === "admin")) {
       const own =
-        (record as Json | undefined)?.["organization_id"] ??
+        (record as JsonObject | undefined)?.["organization_id"] ??
         this.findOrganization(call, record ?? conditions);
       this.permit(call, access, typeof own === "string" ? own : call.principal.organization_id);
     }
@@ -109,21 +109,21 @@ export class BoundOperation {
     visitReferences(this.target.collection.schema, record, ({ reference, id }) => {
       if (!reference.owned || own !== undefined) return;
       const owner = call.world.get(this.context.target(reference.collection).collection, id) as
-        | Json
+        | JsonObject
         | undefined;
       if (typeof owner?.["organization_id"] === "string") own = owner["organization_id"];
     });
     return own;
   }
 
-  private toConditions(call: Call): Json {
+  private toConditions(call: Call): JsonObject {
     if (this.where.length === 0) return {};
-    const values = toValues(call, call.params as Json, call.body);
+    const values = toValues(call, call.params as JsonObject, call.body);
     return Object.fromEntries(this.where.map(([field, template]) => [field, fill(template, values)]));
   }
 
   /** A nested resource exists only if its parents do. @throws ApiError RESOURCE_NOT_FOUND */
-  private requireParents(call: Call, conditions: Json): void {
+  private requireParents(call: Call, conditions: JsonObject): void {
     for (const [field, template] of this.where) {
       const owner = this.target.findOwner(field);
       const id = conditions[field];
@@ -138,19 +138,19 @@ export class BoundOperation {
   private isVisible(call: Call, field: string, parent: object): boolean {
     const templates = this.binding.parents?.[field];
     if (templates === undefined) return true;
-    const conditions = fill(templates, toValues(call, call.params as Json, call.body)) as Json;
-    return Object.entries(conditions).every(([name, value]) => matches((parent as Json)[name], value));
+    const conditions = fill(templates, toValues(call, call.params as JsonObject, call.body)) as JsonObject;
+    return Object.entries(conditions).every(([name, value]) => matches((parent as JsonObject)[name], value));
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND */
-  private findRecord(call: Call, conditions: Json): object {
+  private findRecord(call: Call, conditions: JsonObject): object {
     const { target, id } = this;
-    const values = toValues(call, call.params as Json, call.body);
+    const values = toValues(call, call.params as JsonObject, call.body);
     const key = id === undefined ? undefined : fill(id, values);
     const fits = (record: object | undefined): record is object =>
       record !== undefined &&
       (this.binding.deleted === true || !target.isDeleted(record)) &&
-      Object.entries(conditions).every(([field, value]) => matches((record as Json)[field], value));
+      Object.entries(conditions).every(([field, value]) => matches((record as JsonObject)[field], value));
     if (id !== undefined) {
       const record = target.find(call.world, key);
       if (fits(record)) return record;
@@ -174,7 +174,7 @@ export class BoundOperation {
       case "retrieve":
         return (call, record) => this.present(record, call);
       case "download":
-        return (_call, record) => toDownload(record as Json, this.status, this.success.media?.type);
+        return (_call, record) => toDownload(record as JsonObject, this.status, this.success.media?.type);
       case "delete":
         return (call, record) => this.remove(call, record);
       default:
@@ -186,7 +186,7 @@ export class BoundOperation {
     const { target, binding } = this;
     const fields = this.readBody(call, files);
     const sent = Object.keys(fields);
-    const values = toValues(call, call.params as Json, call.body);
+    const values = toValues(call, call.params as JsonObject, call.body);
     Object.assign(fields, this.toConditions(call));
     if (target.spec !== undefined) this.addOwners(call, fields);
     const early = binding.set === undefined ? {} : withoutNewId(binding.set);
@@ -198,8 +198,8 @@ export class BoundOperation {
     if (late.length > 0) {
       const set = fill(
         Object.fromEntries(late),
-        toValues(call, call.params as Json, call.body, target.getId(record)),
-      ) as Json;
+        toValues(call, call.params as JsonObject, call.body, target.getId(record)),
+      ) as JsonObject;
       record = target.set(call.world, record, set);
     }
     this.emit(call, record);
@@ -207,12 +207,12 @@ export class BoundOperation {
   }
 
   /** The fields of the body that the client may set, and its files. */
-  private readBody(call: Call, files: readonly SentFile[] | undefined): Json {
+  private readBody(call: Call, files: readonly SentFile[] | undefined): JsonObject {
     const media = this.described.body && chooseMedia(this.described.body.media);
     const isForm = media?.type.startsWith("multipart/") === true;
     const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
-    const fields: Json = {};
-    if (isJson(body)) for (const name in body) if (!this.ignored.has(name)) fields[name] = body[name];
+    const fields: JsonObject = {};
+    if (isJsonObject(body)) for (const name in body) if (!this.ignored.has(name)) fields[name] = body[name];
     if (
       this.target.spec !== undefined &&
       this.schemas.has(this.schemas.fields(this.target.spec.schema).get(this.target.spec.idField), "readOnly")
@@ -223,7 +223,7 @@ export class BoundOperation {
   }
 
   /** The caller's organization and user, for fields that name one and that the request leaves out. */
-  private addOwners({ principal }: Call, fields: Json): void {
+  private addOwners({ principal }: Call, fields: JsonObject): void {
     if (principal === undefined) return;
     for (const [field, owner] of Object.entries(this.target.spec!.belongs_to)) {
       if (fields[field] !== undefined) continue;
@@ -233,7 +233,7 @@ export class BoundOperation {
   }
 
   /** @throws ApiError INVALID_INPUT for a field that names a missing record */
-  private requireOwners({ world }: Call, fields: Json): void {
+  private requireOwners({ world }: Call, fields: JsonObject): void {
     for (const [field, id] of Object.entries(fields)) {
       const owner = this.target.findOwner(field);
       if (owner === undefined || id === null) continue;
@@ -252,7 +252,7 @@ export class BoundOperation {
     if (fields[idField] !== undefined && String(fields[idField]) !== target.getId(record))
       throw invalidInput(idField, fields[idField], `${idField} cannot change`);
     delete fields[idField];
-    Object.assign(fields, fill(binding.set ?? {}, toValues(call, call.params as Json, call.body)));
+    Object.assign(fields, fill(binding.set ?? {}, toValues(call, call.params as JsonObject, call.body)));
     this.requireOwners(call, fields);
     const isPatch = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
     const changes = isPatch ? this.mergePatch(target.toPublic(record, call.world), fields) : fields;
@@ -262,7 +262,7 @@ export class BoundOperation {
     return this.present(after, call);
   }
 
-  private mergePatch(before: Json, fields: Json): Json {
+  private mergePatch(before: JsonObject, fields: JsonObject): JsonObject {
     const merged = Object.entries(mergeInto(before, fields));
     return Object.fromEntries(
       merged.map(([name, value]) => [name, value === null ? this.target.removed(name) : value]),
@@ -270,10 +270,10 @@ export class BoundOperation {
   }
 
   /** The fields that a JSON patch changes; what the server sets stays. @throws ApiError INVALID_INPUT */
-  private readPatch({ body, world }: Call, record: object): Json {
+  private readPatch({ body, world }: Call, record: object): JsonObject {
     const before = this.target.toPublic(record, world);
     const after = applyPatch(before, body as unknown[]);
-    if (!isJson(after)) throw invalidInput("body", after, "the patched record must be an object");
+    if (!isJsonObject(after)) throw invalidInput("body", after, "the patched record must be an object");
     const changed = Object.keys({ ...before, ...after }).filter(
       (name) => !this.target.isSetByServer(name) && !isEqual(before[name], after[name]),
     );
@@ -318,7 +318,7 @@ export class BoundOperation {
     return this.wrap(this.presenter.present(record, call.world), call);
   }
 
-  private wrap(body: Json, call: Call): unknown {
+  private wrap(body: JsonObject, call: Call): unknown {
     if (this.envelope === undefined) return new Reply(this.status, body);
     return new Reply(this.status, this.envelope.present([[this.itemAt, body]], call.world));
   }
@@ -340,18 +340,18 @@ function toName(template: unknown): string | undefined {
 }
 
 /** The part of `set` that needs no id of the new record. */
-function withoutNewId(set: Readonly<Record<string, unknown>>): Json {
+function withoutNewId(set: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(
     Object.entries(set).filter(([, template]) => !JSON.stringify(template).includes("{id}")),
   );
 }
 
 /** A merge patch (RFC 7396), applied to the fields that it names. */
-function mergeInto(before: Json, patch: Json): Json {
+function mergeInto(before: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(patch).map(([name, value]) => {
       const old = before[name];
-      if (!isJson(value) || !isJson(old)) return [name, value];
+      if (!isJsonObject(value) || !isJsonObject(old)) return [name, value];
       const merged = { ...old, ...mergeInto(old, value) };
       return [name, Object.fromEntries(Object.entries(merged).filter(([key]) => value[key] !== null))];
     }),

@@ -1,4 +1,4 @@
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 
 /** A problem of one schema, or a feature that is not supported, with the key that it is about. */
 export interface SchemaProblem {
@@ -8,7 +8,7 @@ export interface SchemaProblem {
 
 const TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"];
 /** Says why the value of a keyword cannot be read; undefined if it can. */
-type Check = (value: unknown, key: string, schema: Json) => string | undefined;
+type Check = (value: unknown, key: string, schema: JsonObject) => string | undefined;
 
 const CHECKS = new Map<string, Check>([
   ["type", checkType],
@@ -32,7 +32,7 @@ function checkEach(keys: readonly string[], check: Check) {
 }
 
 /** Finds keywords that cannot be read, or that no value satisfies. Only the schema's own keys: walks visit the rest. */
-export function checkSchema(schema: Json): SchemaProblem[] {
+export function checkSchema(schema: JsonObject): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   for (const key in schema) {
     const message = schema[key] === undefined ? undefined : CHECKS.get(key)?.(schema[key], key, schema);
@@ -47,19 +47,19 @@ function checkType(type: unknown): string | undefined {
   return `${JSON.stringify(wrong)} is not a type; the types are ${TYPES.join(", ")}`;
 }
 
-function checkCount(value: unknown, key: string, schema: Json): string | undefined {
+function checkCount(value: unknown, key: string, schema: JsonObject): string | undefined {
   if (!Number.isInteger(value) || (value as number) < 0) return `${key} must be a whole number from 0 on`;
   return checkBound(key, schema);
 }
 
-function checkNumber(value: unknown, key: string, schema: Json): string | undefined {
+function checkNumber(value: unknown, key: string, schema: JsonObject): string | undefined {
   if (typeof value !== "number") return `${key} must be a number`;
   if (key === "multipleOf") return value > 0 ? undefined : "multipleOf must be greater than 0";
   return checkBound(key, schema);
 }
 
-/** `maxLength` and the like against `minLength`. */
-function checkBound(key: string, schema: Json): string | undefined {
+/** `maxLength` and the like against `minLength`; a lower bound is compared with itself, which fits. */
+function checkBound(key: string, schema: JsonObject): string | undefined {
   const low = key.replace(/^max/, "min");
   return (schema[low] as number) > (schema[key] as number)
     ? `${key} is less than ${low}, so no value fits`
@@ -72,12 +72,12 @@ function checkList(value: unknown, key: string): string | undefined {
 }
 
 function checkMap(value: unknown, key: string): string | undefined {
-  return isJson(value) && Object.values(value).every(isSchema)
+  return isJsonObject(value) && Object.values(value).every(isSchema)
     ? undefined
     : `${key} must be a map from names to schemas`;
 }
 
-function checkRequired(required: unknown, _key: string, schema: Json): string | undefined {
+function checkRequired(required: unknown, _key: string, schema: JsonObject): string | undefined {
   if (!Array.isArray(required) || !required.every((one) => typeof one === "string"))
     return "required must be a list of the names of properties";
   const { properties = {}, additionalProperties, patternProperties } = schema;
@@ -88,7 +88,7 @@ function checkRequired(required: unknown, _key: string, schema: Json): string | 
 }
 
 /** Whether the list of values has none of the schema's type; generated documents have such lists. */
-export function isEmptyEnum({ enum: values, type, nullable }: Json): boolean {
+export function isEmptyEnum({ enum: values, type, nullable }: JsonObject): boolean {
   if (!Array.isArray(values)) return false;
   const types = [type ?? []].flat() as string[];
   const fits = (value: unknown) =>
@@ -99,11 +99,11 @@ export function isEmptyEnum({ enum: values, type, nullable }: Json): boolean {
 function hasType(type: string, value: unknown): boolean {
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
-  if (type === "object") return isJson(value);
+  if (type === "object") return isJsonObject(value);
   if (type === "integer") return Number.isInteger(value);
   return typeof value === type;
 }
 
 function isSchema(value: unknown): boolean {
-  return isJson(value) || typeof value === "boolean";
+  return isJsonObject(value) || typeof value === "boolean";
 }

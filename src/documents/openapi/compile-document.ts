@@ -26,7 +26,7 @@ import {
   type ReadOpenApi,
   readOpenApi,
 } from "./list-operations.ts";
-import { isJson, requireOpenApi } from "./open-document.ts";
+import { isJsonObject, requireOpenApi } from "./open-document.ts";
 import { type LocatedBinding, type ReadBindings, readBindings, toProblem } from "./read-bindings.ts";
 
 export interface CompiledDocument {
@@ -198,7 +198,7 @@ class Compiling {
       return;
     }
     const found = references.find(schema);
-    if (found === undefined || !isJson(found.node)) {
+    if (found === undefined || !isJsonObject(found.node)) {
       const names = Object.keys(
         (this.reading.root["components"] as { schemas?: object } | undefined)?.schemas ?? {},
       );

@@ -6,7 +6,7 @@ import { tryJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
 import { type DescribedOperation, isJsonType, type Media, type ReadOpenApi } from "./list-operations.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { coerce, ParameterReader, readNested } from "./read-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -17,7 +17,7 @@ export interface DescribedSuccess {
   json: Media | undefined;
   /** The first of its media types. */
   media: Media | undefined;
-  node: Json;
+  node: JsonObject;
 }
 
 /** The lowest success, else a redirection, else the default answer. */
@@ -69,7 +69,7 @@ const FORM = "application/x-www-form-urlencoded";
 function toBody({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
   const media = body && chooseMedia(body.media);
   if (body === undefined || media === undefined || method === "GET") return undefined;
-  const declared = (schema: unknown, more: Json = {}) =>
+  const declared = (schema: unknown, more: JsonObject = {}) =>
     schemas.declare({ node: schema, path: media.schema?.path ?? [] }, "request", more) as TSchema;
   const steps = body.media.find(({ type }) => type.startsWith(JSON_PATCH) && type !== media.type);
   const alone = media.schema?.node ?? true;
@@ -146,7 +146,7 @@ function toForm(node: unknown, schemas: Schemas): BodySpec {
 
 /** The texts of a form by their schemas; objects and lists are JSON, or a list has a part for each value. */
 export function coerceForm(value: unknown, node: unknown, schemas: Schemas): unknown {
-  if (!isJson(value)) return value;
+  if (!isJsonObject(value)) return value;
   const properties = schemas.properties(node);
   return Object.fromEntries(
     Object.entries(value).map(([name, sent]) => {
@@ -167,7 +167,7 @@ const tryItem = (sent: unknown) => (typeof sent === "string" && sent.startsWith(
 function parseForm(text: string, node: unknown, schemas: Schemas): unknown {
   const sent = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(text)) sent.set(name, [...(sent.get(name) ?? []), value]);
-  const form: Json = {};
+  const form: JsonObject = {};
   for (const [name, values] of sent) {
     const [, outer] = /^([^[]+)\[/.exec(name) ?? [];
     if (outer === undefined) form[name] = values.length === 1 ? values[0] : values;

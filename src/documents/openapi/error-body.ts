@@ -1,7 +1,7 @@
 import type { ErrorContext, RenderedError } from "../../engine/contract/envelopes.ts";
 import { inventField } from "./generate-value.ts";
 import { type DescribedOperation, isJsonType, type Media } from "./list-operations.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** An error as the document's own schema for its status describes it; undefined if it describes none. */
@@ -72,7 +72,7 @@ function fillError(node: unknown, filling: Filling, depth = 0): unknown {
   const properties = schemas.properties(node);
   if (properties.size === 0) return inventField(node, { schemas, now: context.timestamp, seed: 0 });
   const required = schemas.required(node);
-  const body: Json = {};
+  const body: JsonObject = {};
   for (const [name, schema] of properties) {
     const value = fillField(name, schema, filling, depth);
     if (value !== undefined) body[name] = value;
@@ -92,7 +92,7 @@ function fillField(name: string, schema: unknown, filling: Filling, depth: numbe
   const types = schemas.types(schema);
   if (types.has("object") || schemas.properties(schema).size > 0) {
     const inner = fillError(schema, filling, depth + 1);
-    return isJson(inner) && Object.keys(inner).length > 0 && fits(inner) ? inner : undefined;
+    return isJsonObject(inner) && Object.keys(inner).length > 0 && fits(inner) ? inner : undefined;
   }
   if (types.has("array")) {
     const { items } = schemas.plain(schema);

@@ -1,5 +1,5 @@
 import { generateSync, type JsonSchema, type Random } from "json-schema-faker";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 import { shapeSchema } from "./shape-schema.ts";
 
@@ -10,7 +10,7 @@ export function generateValue(schemas: Schemas, node: unknown, seed: number): un
   return generate(shapeSchema(node, schemas, { examples: false }), seed);
 }
 
-function generate(shape: Json, seed: number): unknown {
+function generate(shape: JsonObject, seed: number): unknown {
   return generateSync(shape as JsonSchema, {
     seed,
     ...{ alwaysFakeOptionals: true, failOnInvalidTypes: false },
@@ -33,7 +33,7 @@ export interface Invention {
   now: string;
   seed: number;
   /** The fields in their public form, if the object has them as they are stored. */
-  sent?: Json;
+  sent?: JsonObject;
 }
 
 /**
@@ -65,13 +65,18 @@ export function inventField(node: unknown, invention: Invention): unknown {
 const MAX_DEPTH = 4;
 
 /** Adds the required properties that an object lacks, and those with a preset. */
-export function completeObject(fields: Json, node: unknown, invention: Invention, depth = 0): Json {
+export function completeObject(
+  fields: JsonObject,
+  node: unknown,
+  invention: Invention,
+  depth = 0,
+): JsonObject {
   const { schemas } = invention;
   const whole = { ...fields };
   const required = schemas.required(node);
   for (const [name, schema] of schemas.properties(node)) {
     const present = whole[name];
-    if (isJson(present) && depth < MAX_DEPTH)
+    if (isJsonObject(present) && depth < MAX_DEPTH)
       whole[name] = completeObject(present, schema, invention, depth + 1);
     if (present !== undefined) continue;
     if (
@@ -87,15 +92,15 @@ export function completeObject(fields: Json, node: unknown, invention: Invention
 
 /** The first example of a media type, a schema or a parameter, if it has one. */
 export function findExample(
-  media: Json,
+  media: JsonObject,
   schemas: Schemas,
-  follow: (node: Json) => Json,
+  follow: (node: JsonObject) => JsonObject,
 ): { value: unknown } | undefined {
   if (media["example"] !== undefined) return { value: media["example"] };
   const { examples, schema } = media;
-  if (isJson(examples))
+  if (isJsonObject(examples))
     for (const one of Object.values(examples)) {
-      const example = isJson(one) ? follow(one) : {};
+      const example = isJsonObject(one) ? follow(one) : {};
       if (example["value"] !== undefined) return { value: example["value"] };
     }
   const plain = schemas.plain(schema);

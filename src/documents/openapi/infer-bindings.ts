@@ -2,7 +2,7 @@ import equal from "fast-deep-equal";
 import type { OperationBinding } from "./binding-schema.ts";
 import { chooseMedia, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
-import { isJson } from "./open-document.ts";
+import { isJsonObject } from "./open-document.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
 export interface InferredPair {
@@ -72,7 +72,8 @@ function findItem(answer: unknown, schemas: ReadOpenApi["schemas"]): unknown {
 }
 
 function doTypesAgree(a: unknown, b: unknown, schemas: ReadOpenApi["schemas"]): boolean {
-  const isSameReference = isJson(a) && isJson(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
+  const isSameReference =
+    isJsonObject(a) && isJsonObject(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
   return isSameReference || equal(schemas.plain(a), schemas.plain(b));
 }
 

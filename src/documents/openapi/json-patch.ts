@@ -1,24 +1,24 @@
 import isEqual from "fast-deep-equal";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { toSteps } from "../../engine/contract/invalid-field.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 
 export const JSON_PATCH = "application/json-patch+json";
 
 /** Applies a JSON patch (RFC 6902) to a copy. @throws ApiError INVALID_INPUT that names the part of the patch */
-export function applyPatch(document: Json, patch: readonly unknown[]): unknown {
+export function applyPatch(document: JsonObject, patch: readonly unknown[]): unknown {
   // The whole document is a value like those in it.
-  const holder: Json = { document: structuredClone(document) };
-  for (const [at, step] of patch.entries()) new PatchStep(holder, isJson(step) ? step : {}, at).apply();
+  const holder: JsonObject = { document: structuredClone(document) };
+  for (const [at, step] of patch.entries()) new PatchStep(holder, isJsonObject(step) ? step : {}, at).apply();
   return holder["document"];
 }
 
 class PatchStep {
-  private readonly holder: Json;
-  private readonly step: Json;
+  private readonly holder: JsonObject;
+  private readonly step: JsonObject;
   private readonly at: number;
 
-  constructor(holder: Json, step: Json, at: number) {
+  constructor(holder: JsonObject, step: JsonObject, at: number) {
     this.holder = holder;
     this.step = step;
     this.at = at;
@@ -54,7 +54,10 @@ class PatchStep {
     return value;
   }
 
-  private locate(key: "path" | "from", { isNew = false } = {}): [parent: Json | unknown[], name: string] {
+  private locate(
+    key: "path" | "from",
+    { isNew = false } = {},
+  ): [parent: JsonObject | unknown[], name: string] {
     const pointer = this.step[key];
     if (typeof pointer !== "string" || (pointer !== "" && !pointer.startsWith("/")))
       throw this.refuse(key, 'must be a JSON pointer such as "/title"');
@@ -65,7 +68,7 @@ class PatchStep {
     const exists = read(parent, name) !== undefined;
     if (Array.isArray(parent)) {
       if (exists || (isNew && (name === "-" || name === String(parent.length)))) return [parent, name];
-    } else if (isJson(parent) && (exists || (isNew && name !== "__proto__"))) return [parent, name];
+    } else if (isJsonObject(parent) && (exists || (isNew && name !== "__proto__"))) return [parent, name];
     throw this.refuse(key, "names nothing");
   }
 
@@ -77,5 +80,5 @@ class PatchStep {
 
 function read(parent: unknown, name: string): unknown {
   if (Array.isArray(parent)) return /^(0|[1-9]\d*)$/.test(name) ? parent[Number(name)] : undefined;
-  return isJson(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined;
+  return isJsonObject(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined;
 }

@@ -6,7 +6,7 @@ import {
   type UserDocument,
 } from "../../engine/documents/user-document.ts";
 import { checkSchema, isEmptyEnum } from "./check-schema.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { type Found, References } from "./references.ts";
 import { isPattern, Schemas } from "./schemas.ts";
 import { type Place, walk } from "./walk.ts";
@@ -17,12 +17,12 @@ export interface DescribedOperation {
   method: Method;
   /** With the path of the first server in front. */
   path: string;
-  node: Json;
+  node: JsonObject;
   place: DocumentPath;
   parameters: readonly DescribedParameter[];
   body: { required: boolean; media: readonly Media[] } | undefined;
   /** By status: `200`, `4XX`, `default`. */
-  responses: ReadonlyMap<string, { node: Json; media: readonly Media[] }>;
+  responses: ReadonlyMap<string, { node: JsonObject; media: readonly Media[] }>;
   /** Whether it can be called without credentials. */
   open: boolean;
 }
@@ -31,7 +31,7 @@ export interface DescribedParameter {
   name: string;
   in: "path" | "query" | "header" | "cookie";
   required: boolean;
-  node: Json;
+  node: JsonObject;
   /** Undefined if any text is accepted. */
   schema: Found<unknown> | undefined;
   /** Its value is JSON. */
@@ -40,13 +40,13 @@ export interface DescribedParameter {
 
 export interface Media {
   type: string;
-  node: Json;
+  node: JsonObject;
   schema: Found<unknown> | undefined;
 }
 
 export interface ReadOpenApi {
   document: UserDocument;
-  root: Json;
+  root: JsonObject;
   references: References;
   schemas: Schemas;
   operations: readonly DescribedOperation[];
@@ -58,7 +58,7 @@ export interface ReadOpenApi {
 const MAX_PROBLEMS = 20;
 
 /** Reads and checks an OpenAPI document; `root` is its value. */
-export function readOpenApi(document: UserDocument, root: Json): ReadOpenApi {
+export function readOpenApi(document: UserDocument, root: JsonObject): ReadOpenApi {
   const reading = new Reading(document, root);
   reading.check();
   const operations = reading.problems.length === 0 ? reading.listOperations() : [];
@@ -71,10 +71,10 @@ class Reading {
   readonly schemas: Schemas;
   readonly problems: DocumentProblem[] = [];
   private readonly document: UserDocument;
-  private readonly root: Json;
+  private readonly root: JsonObject;
   private readonly unsupported = new Map<string, { path: DocumentPath; count: number }>();
 
-  constructor(document: UserDocument, root: Json) {
+  constructor(document: UserDocument, root: JsonObject) {
     this.document = document;
     this.root = root;
     this.references = new References(root);
@@ -84,7 +84,7 @@ class Reading {
   /** References and schemas of the whole document, used or not. */
   check(): void {
     const { paths, webhooks } = this.root;
-    if (paths !== undefined && !isJson(paths))
+    if (paths !== undefined && !isJsonObject(paths))
       this.report({ path: ["paths"], message: "paths must be a map" });
     if (webhooks !== undefined) this.warn("webhooks of the document (send them with `emit`)", ["webhooks"]);
     walk({ kind: "document", node: this.root, path: [] }, (place) => {
@@ -129,8 +129,8 @@ class Reading {
     const base = this.readBase();
     const operations: DescribedOperation[] = [];
     const seen = { ids: new Map<string, string>(), paths: new Map<string, string>() };
-    for (const [path, given] of Object.entries((this.root["paths"] ?? {}) as Json)) {
-      if (path.startsWith("x-") || !isJson(given)) continue;
+    for (const [path, given] of Object.entries((this.root["paths"] ?? {}) as JsonObject)) {
+      if (path.startsWith("x-") || !isJsonObject(given)) continue;
       if (!path.startsWith("/")) {
         this.report({
           path: ["paths", path],
@@ -142,7 +142,7 @@ class Reading {
       const item = this.references.follow({ node: given, path: ["paths", path] });
       for (const method of METHODS) {
         const node = item.node[method.toLowerCase()];
-        if (!isJson(node)) continue;
+        if (!isJsonObject(node)) continue;
         const place = [...item.path, method.toLowerCase()];
         const operation = this.describe({ method, path: base + path, node, place, item });
         if (this.isFirst(operation, seen)) operations.push(operation);
@@ -183,11 +183,11 @@ class Reading {
     item,
   }: Pick<DescribedOperation, "method" | "path" | "node" | "place"> & { item: Found }): DescribedOperation {
     const { operationId, requestBody, responses, security = this.root["security"] } = node;
-    const body = isJson(requestBody)
+    const body = isJsonObject(requestBody)
       ? this.references.follow({ node: requestBody, path: [...place, "requestBody"] })
       : undefined;
-    const answers = Object.entries(isJson(responses) ? responses : {}).flatMap(([status, response]) => {
-      if (!isJson(response) || status.startsWith("x-")) return [];
+    const answers = Object.entries(isJsonObject(responses) ? responses : {}).flatMap(([status, response]) => {
+      if (!isJsonObject(response) || status.startsWith("x-")) return [];
       const found = this.references.follow({ node: response, path: [...place, "responses", status] });
       return [
         [
@@ -205,7 +205,7 @@ class Reading {
       open:
         !Array.isArray(security) ||
         security.length === 0 ||
-        security.some((one) => isJson(one) && Object.keys(one).length === 0),
+        security.some((one) => isJsonObject(one) && Object.keys(one).length === 0),
     };
   }
 
@@ -214,7 +214,7 @@ class Reading {
     const found = new Map<string, DescribedParameter>();
     for (const { node, path } of [item, operation])
       for (const [at, written] of (Array.isArray(node["parameters"]) ? node["parameters"] : []).entries()) {
-        if (!isJson(written)) continue;
+        if (!isJsonObject(written)) continue;
         const parameter = this.references.follow({ node: written, path: [...path, "parameters", at] });
         const { name, in: place } = parameter.node;
         if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
@@ -245,8 +245,8 @@ class Reading {
 
   private listMedia({ node, path }: Found): Media[] {
     const { content } = node;
-    return Object.entries(isJson(content) ? content : {}).flatMap(([type, media]) => {
-      if (!isJson(media)) return [];
+    return Object.entries(isJsonObject(content) ? content : {}).flatMap(([type, media]) => {
+      if (!isJsonObject(media)) return [];
       const schema = media["schema"];
       const place = [...path, "content", type, "schema"];
       return [
@@ -262,11 +262,11 @@ class Reading {
   /** The path of the first server: what clients have between the host and the paths of the document. */
   private readBase(): string {
     const [server] = Array.isArray(this.root["servers"]) ? this.root["servers"] : [];
-    if (!isJson(server) || typeof server["url"] !== "string") return "";
-    const variables = isJson(server["variables"]) ? server["variables"] : {};
+    if (!isJsonObject(server) || typeof server["url"] !== "string") return "";
+    const variables = isJsonObject(server["variables"]) ? server["variables"] : {};
     const url = server["url"].replace(/\{([^}]*)\}/g, (_, name: string) => {
       const variable = variables[name];
-      return isJson(variable) ? String(variable["default"] ?? "") : "";
+      return isJsonObject(variable) ? String(variable["default"] ?? "") : "";
     });
     const path =
       /^(?:[a-z][\w+.-]*:)?\/\/[^/]*(\/[^?#]*)?/i.exec(url)?.[1] ?? (url.startsWith("/") ? url : "");

@@ -3,7 +3,7 @@ import { invalidInput } from "../../engine/contract/errors.ts";
 import type { Order, View } from "../../engine/state/view.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** Names of parameters and of places in answers, as the pages of a list use them. */
@@ -61,7 +61,7 @@ export function listFacts(
   });
 }
 
-export function toFacts({ records, total, start, limit }: RecordPage, { getId }: Ranks): PageFacts {
+export function toFacts({ records, total, start, limit }: RecordPage, { getId }: RecordOrder): PageFacts {
   const [first, last] = [records[0], records.at(-1)];
   return {
     page: limit === 0 ? 1 : Math.floor(start / limit) + 1,
@@ -127,8 +127,8 @@ export interface RecordPage {
   limit: number;
 }
 
-/** The position of a record in its list. */
-export interface Ranks {
+/** How the records of a list are ordered. */
+export interface RecordOrder {
   order: (record: object) => Order;
   getId: (record: object) => string;
   find: (id: string) => object | undefined;
@@ -139,9 +139,9 @@ const USUAL_LIMIT = 50;
 /** One page of an ordered list, as the query asks for it. @throws ApiError for a cursor that is none */
 export function readPage(
   rows: View<object> | readonly object[],
-  query: Json,
+  query: JsonObject,
   names: PageNames,
-  ranks: Ranks,
+  order: RecordOrder,
 ): RecordPage {
   const total = Array.isArray(rows) ? rows.length : (rows as View<object>).size;
   const limit = toCount(query, names.limit) ?? (isPaged(names) ? USUAL_LIMIT : total);
@@ -149,33 +149,33 @@ export function readPage(
   let start = toCount(query, names.offset) ?? 0;
   if (names.page !== undefined) start = Math.max(0, (toCount(query, names.page) ?? 1) - 1) * limit;
   if (cursor !== undefined && cursor !== null && cursor !== "")
-    start = findAfter(rows, readCursor(String(cursor), names, ranks), ranks);
+    start = findAfter(rows, readCursor(String(cursor), names, order), order);
   const records = Array.isArray(rows)
     ? rows.slice(start, start + limit)
     : (rows as View<object>).page(start, limit);
   const last = records.at(-1);
   const hasMore = start + records.length < total && last !== undefined;
-  return { records, total, start, limit, next: hasMore ? writeCursor(last, ranks) : undefined };
+  return { records, total, start, limit, next: hasMore ? writeCursor(last, order) : undefined };
 }
 
 const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
   (offset ?? page ?? cursor ?? limit) !== undefined;
 
-function toCount(query: Json, name: string | undefined): number | undefined {
+function toCount(query: JsonObject, name: string | undefined): number | undefined {
   if (name === undefined) return undefined;
   const nested = /^(\w+)\[(\w+)\]$/.exec(name);
-  const value = query[name] ?? (nested && (query[nested[1]!] as Json | undefined)?.[nested[2]!]);
+  const value = query[name] ?? (nested && (query[nested[1]!] as JsonObject | undefined)?.[nested[2]!]);
   return typeof value === "number" ? Math.max(0, Math.floor(value)) : undefined;
 }
 
 type Rank = readonly [order: Order, id: string];
 
-function writeCursor(record: object, { order, getId }: Ranks): string {
+function writeCursor(record: object, { order, getId }: RecordOrder): string {
   return toBase64Url(toUtf8(JSON.stringify([order(record), getId(record)])));
 }
 
 /** A cursor of an earlier answer, or the id of a record. */
-function readCursor(cursor: string, names: PageNames, { order, find }: Ranks): Rank {
+function readCursor(cursor: string, names: PageNames, { order, find }: RecordOrder): Rank {
   const record = find(cursor);
   if (record !== undefined) return [order(record), cursor];
   try {
@@ -189,7 +189,11 @@ function readCursor(cursor: string, names: PageNames, { order, find }: Ranks): R
 }
 
 /** The position of the first record behind a rank; the record itself may be gone. */
-function findAfter(rows: View<object> | readonly object[], [at, id]: Rank, { order, getId }: Ranks): number {
+function findAfter(
+  rows: View<object> | readonly object[],
+  [at, id]: Rank,
+  { order, getId }: RecordOrder,
+): number {
   const isBehind = (record: object) => {
     const own = order(record);
     return own === at ? getId(record) > id : own > at;
@@ -214,7 +218,7 @@ function findAfter(rows: View<object> | readonly object[], [at, id]: Rank, { ord
 export function sortBy(rows: Iterable<object>, sort: string): object[] {
   const field = sort.replace(/^[-+]/, "");
   const sign = sort.startsWith("-") ? -1 : 1;
-  return [...rows].sort((a, b) => sign * compare((a as Json)[field], (b as Json)[field]));
+  return [...rows].sort((a, b) => sign * compare((a as JsonObject)[field], (b as JsonObject)[field]));
 }
 
 function compare(a: unknown, b: unknown): number {
@@ -227,5 +231,5 @@ function compare(a: unknown, b: unknown): number {
 export function matches(value: unknown, wanted: unknown): boolean {
   if (Array.isArray(value) && !Array.isArray(wanted)) return value.includes(wanted);
   if (Array.isArray(wanted)) return wanted.length === 0 || wanted.some((one) => matches(value, one));
-  return value === wanted || (isJson(wanted) ? false : String(value ?? null) === String(wanted ?? null));
+  return value === wanted || (!isJsonObject(wanted) && String(value ?? null) === String(wanted ?? null));
 }

@@ -5,7 +5,7 @@ import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { Positions } from "./positions.ts";
 
-export type Json = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 const LIMITS = { ...OWN_FILE_LIMITS, maxDepth: 200 };
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
@@ -55,10 +55,10 @@ const VERSION = /^3\.[01]\.\d+/;
 /**
  * The value of an OpenAPI 3.0 or 3.1 document. @throws DocumentError that says what the document is instead
  */
-export function requireOpenApi({ value, file, text, locate }: UserDocument): Json {
+export function requireOpenApi({ value, file, text, locate }: UserDocument): JsonObject {
   const refuse = (at: Position, message: string) => documentError(file, at, message);
   const top = text === undefined ? NO_POSITION : { line: 1, column: 1 };
-  if (!isJson(value)) throw refuse(top, "this is not an OpenAPI document: it is not a map");
+  if (!isJsonObject(value)) throw refuse(top, "this is not an OpenAPI document: it is not a map");
   const { openapi, swagger } = value;
   if (swagger !== undefined)
     throw refuse(
@@ -75,6 +75,6 @@ export function requireOpenApi({ value, file, text, locate }: UserDocument): Jso
   return value;
 }
 
-export function isJson(value: unknown): value is Json {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

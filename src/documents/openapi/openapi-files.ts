@@ -7,7 +7,7 @@ import { digest } from "../../engine/platform.ts";
 import { getFileVersion, readFileText, resolveFile, showFile } from "../files.ts";
 import { dirname, resolve } from "../node-files.ts";
 import type { OwnFiles } from "../watch-documents.ts";
-import { isJson, openDocument } from "./open-document.ts";
+import { isJsonObject, openDocument } from "./open-document.ts";
 import { type OpenApiDocument, toOwnSource } from "./openapi-source.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -47,7 +47,7 @@ export class OpenApiFiles implements OwnFiles {
   private open(file: string): OpenApiDocument {
     const { text, shown } = this.read(file, "OpenAPI document");
     const document = openDocument(text, shown);
-    const named = isJson(document.value) ? document.value["openapi"] : undefined;
+    const named = isJsonObject(document.value) ? document.value["openapi"] : undefined;
     if (typeof named !== "string" || /^\d/.test(named)) return { document, sha256: toDigest(text) };
     return this.openBeside(named, { file, bindings: readDocument(text, { file: shown }) });
   }

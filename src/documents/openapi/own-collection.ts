@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { belongsTo } from "../../engine/contract/references.ts";
 import { Id, Instant, internal, NullableInstant } from "../../engine/contract/schema.ts";
 import { type AnyCollection, collection, type IndexSpec } from "../../engine/state/collection.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** Times that the server sets; stored as instants, so that a fixture's records serve sandboxes of any time. */
@@ -47,11 +47,11 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   const created = Object.keys(properties).find(
     (field) => CREATED.test(field) && isStoredInstant(properties[field]!),
   );
-  const isLive = (record: object) => soft === undefined || (record as Json)[soft] == null;
+  const isLive = (record: object) => soft === undefined || (record as JsonObject)[soft] == null;
   const isNumbered = isNumeric(schemas.fields(spec.schema).get(idField), schemas);
   const order = (record: object) => {
-    const at = created === undefined ? 0 : (((record as Json)[created] as number | null) ?? 0);
-    return isNumbered ? [at, Number((record as Json)[idField])].map(toDescending).join() : -at;
+    const at = created === undefined ? 0 : (((record as JsonObject)[created] as number | null) ?? 0);
+    return isNumbered ? [at, Number((record as JsonObject)[idField])].map(toDescending).join() : -at;
   };
   const indexes: Record<string, IndexSpec<object>> = {
     [ALL]: { groups: (record) => (isLive(record) ? [""] : []), order },
@@ -59,7 +59,9 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   for (const field of Object.keys(belongs_to))
     indexes[`by_${field}`] = {
       groups: (record) =>
-        isLive(record) && (record as Json)[field] != null ? [String((record as Json)[field])] : [],
+        isLive(record) && (record as JsonObject)[field] != null
+          ? [String((record as JsonObject)[field])]
+          : [],
       order,
     };
   return collection<object>({
@@ -80,7 +82,7 @@ const toDescending = (number: number) => String(FARTHEST - number).padStart(17, 
 const FARTHEST = 2 ** 53 - 1;
 
 export function isStoredInstant(field: object): boolean {
-  return (field as Json)["x-instant"] === true;
+  return (field as JsonObject)["x-instant"] === true;
 }
 
 function toField(name: string, node: unknown, schemas: Schemas): unknown {
@@ -140,13 +142,14 @@ const KEYWORDS = [
 
 /** Replaces references by their schemas; circular and very deep parts take any value. */
 function inlineSchema(node: unknown, schemas: Schemas, depth: number): unknown {
-  if (!isJson(node)) return node === false ? false : {};
+  if (!isJsonObject(node)) return node === false ? false : {};
   if (depth > MAX_DEPTH) return {};
   const properties = schemas.properties(node);
   const plain = schemas.plain(node);
   if (["anyOf", "oneOf", "not"].some((key) => plain[key] !== undefined)) return {};
-  const found: Json = {};
-  for (const key of KEYWORDS) if (plain[key] !== undefined && !isJson(plain[key])) found[key] = plain[key];
+  const found: JsonObject = {};
+  for (const key of KEYWORDS)
+    if (plain[key] !== undefined && !isJsonObject(plain[key])) found[key] = plain[key];
   const types = schemas.types(node);
   if (types.size > 0) found["type"] = types.size === 1 ? [...types][0] : [...types];
   if (types.has("null") && Array.isArray(found["enum"]))

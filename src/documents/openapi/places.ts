@@ -1,12 +1,12 @@
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 
-/** A value at a place such as `meta.next`; the objects on the way are made. An empty place is the value itself. */
-export function putAt(body: Json, place: string, value: unknown): Json {
+/** Puts a value at a place of the body, such as `meta.next`; the objects on the way are made. @returns the body */
+export function putAt(body: JsonObject, place: string, value: unknown): JsonObject {
   const steps = place.split(".");
   let inside = body;
   for (const step of steps.slice(0, -1)) {
-    if (!isJson(inside[step])) inside[step] = {};
-    inside = inside[step] as Json;
+    if (!isJsonObject(inside[step])) inside[step] = {};
+    inside = inside[step] as JsonObject;
   }
   inside[steps.at(-1)!] = value;
   return body;

@@ -2,7 +2,7 @@ import { hash32 } from "../../engine/state/random.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { completeObject, type Invention } from "./generate-value.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { putAt } from "./places.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -31,7 +31,7 @@ export class RecordPresenter {
     return this.missing;
   }
 
-  present(record: object, world: WorldReader): Json {
+  present(record: object, world: WorldReader): JsonObject {
     const shown = this.target.toPublic(record, world);
     const { picked } = this;
     if (picked !== undefined) for (const name in shown) if (!picked.has(name)) delete shown[name];
@@ -66,24 +66,24 @@ export class BodyPresenter {
   }
 
   present(places: readonly (readonly [place: string, value: unknown])[], world: WorldReader): unknown {
-    const body: Json = {};
+    const body: JsonObject = {};
     for (const [place, value] of places) putAt(body, place, value);
     if (this.isWhole(body)) return body;
     return this.complete(body, this.node, { schemas: this.schemas, now: world.iso(world.now), seed: 0 });
   }
 
   /** Whether no part is missing, as in most answers. */
-  private isWhole(body: Json): boolean {
+  private isWhole(body: JsonObject): boolean {
     return this.needed.every(([name, inner]) => {
       const value = body[name];
-      return value !== undefined && (!isJson(value) || inner.every((one) => value[one] !== undefined));
+      return value !== undefined && (!isJsonObject(value) || inner.every((one) => value[one] !== undefined));
     });
   }
 
-  private complete(body: Json, node: unknown, invention: Invention): Json {
+  private complete(body: JsonObject, node: unknown, invention: Invention): JsonObject {
     const whole = completeObject(body, node, invention);
     for (const [name, schema] of this.schemas.properties(node))
-      if (isJson(body[name]) && this.schemas.required(schema).size > 0)
+      if (isJsonObject(body[name]) && this.schemas.required(schema).size > 0)
         whole[name] = this.complete(body[name], schema, invention);
     return whole;
   }

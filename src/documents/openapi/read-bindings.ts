@@ -17,7 +17,7 @@ import {
   OperationBinding,
 } from "./binding-schema.ts";
 import type { ReadOpenApi } from "./list-operations.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 
 /** A binding, with the document that it is written in. */
 export interface LocatedBinding<T = OperationBinding> {
@@ -53,7 +53,7 @@ export function readBindings(reading: ReadOpenApi, file: UserDocument | undefine
       found.operations.set(id, { value: own as OperationBinding, path: [], document: part });
   }
   if (file !== undefined) {
-    const { openapi: _document, ...sections } = file.value as Json;
+    const { openapi: _document, ...sections } = file.value as JsonObject;
     const problems = areBindings(sections) ? [] : findProblems(file, BindingFile);
     found.problems.push(...problems);
     if (problems.length === 0) addSections(found, file);
@@ -80,9 +80,12 @@ function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
   const bindings: [DocumentPath, unknown][] =
     schema === OperationBinding
       ? [[[], part.value]]
-      : Object.entries(isJson(operations) ? operations : {}).map(([id, one]) => [["operations", id], one]);
+      : Object.entries(isJsonObject(operations) ? operations : {}).map(([id, one]) => [
+          ["operations", id],
+          one,
+        ]);
   const misspelt = bindings.flatMap(([path, binding]) => {
-    const keys = isJson(binding) ? Object.keys(binding) : [];
+    const keys = isJsonObject(binding) ? Object.keys(binding) : [];
     const key = keys.find((one) => findNearest(one, WORDS) !== undefined);
     if (key === undefined || keys.some((one) => WORDS.includes(one))) return [];
     const message = `${JSON.stringify(key)} is nothing that an operation does; there are ${WORDS.join(", ")}`;
@@ -94,7 +97,10 @@ function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
 }
 
 function addSections(found: ReadBindings, document: UserDocument): void {
-  const { collections = {}, operations = {} } = document.value as { collections?: Json; operations?: Json };
+  const { collections = {}, operations = {} } = document.value as {
+    collections?: JsonObject;
+    operations?: JsonObject;
+  };
   for (const [name, value] of Object.entries(collections))
     found.collections.set(name, { value: value as CollectionBinding, path: ["collections", name], document });
   for (const [id, value] of Object.entries(operations))

@@ -1,7 +1,7 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { getValue, invalidField, pointerTo, toFieldName } from "../../engine/contract/invalid-field.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
@@ -21,7 +21,7 @@ export class ParameterReader {
   }
 
   /** Path parameters as their schemas type them. @throws ApiError INVALID_INPUT */
-  readPath(texts: Readonly<Record<string, string>>): Json {
+  readPath(texts: Readonly<Record<string, string>>): JsonObject {
     return this.read("path", (parameter) => this.unpack(parameter, texts[parameter.name]));
   }
 
@@ -65,7 +65,7 @@ export class ParameterReader {
   }
 
   /** @returns the values with their defaults, and the names that the document does not have @throws ApiError */
-  readQuery(search: string): { values: Json; unknown: string[] } {
+  readQuery(search: string): { values: JsonObject; unknown: string[] } {
     if (search === "" && !this.places.has("query")) return { values: {}, unknown: [] };
     const sent = new Map<string, string[]>();
     for (const [name, text] of new URLSearchParams(search)) {
@@ -110,14 +110,17 @@ export class ParameterReader {
     return explode === true ? texts : texts.flatMap((text) => text.split(delimiter));
   }
 
-  private read(place: DescribedParameter["in"], find: (parameter: DescribedParameter) => unknown): Json {
-    const values: Json = {};
+  private read(
+    place: DescribedParameter["in"],
+    find: (parameter: DescribedParameter) => unknown,
+  ): JsonObject {
+    const values: JsonObject = {};
     for (const parameter of this.parameters) {
       if (parameter.in !== place || (place === "header" && IGNORED.test(parameter.name))) continue;
       const { name, required, schema, json } = parameter;
       const sent = find(parameter);
       if (sent === undefined) {
-        const preset = isJson(schema?.node) ? this.schemas.plain(schema.node)["default"] : undefined;
+        const preset = isJsonObject(schema?.node) ? this.schemas.plain(schema.node)["default"] : undefined;
         if (preset !== undefined) values[name] = preset;
         else if (required) throw invalidInput(name, null, `${name} is required`);
         continue;
@@ -154,7 +157,7 @@ function parseJson(name: string, text: unknown): unknown {
 
 /** `filter[status]=open`, `filter[range][from]=1`, `expand[]=a` as an object. */
 export function readNested(name: string, keys: readonly string[], take: (key: string) => string[]): unknown {
-  let found: Json | undefined;
+  let found: JsonObject | undefined;
   for (const key of keys) {
     if (!key.startsWith(`${name}[`)) continue;
     const steps = [...key.slice(name.length).matchAll(/\[([^\]]*)\]/g)].map(([, step]) => step!);
@@ -166,10 +169,10 @@ export function readNested(name: string, keys: readonly string[], take: (key: st
       continue;
     found ??= {};
     const texts = take(key);
-    let inside: Json = found;
+    let inside: JsonObject = found;
     for (const step of steps.slice(0, -1)) {
-      if (!isJson(inside[step])) inside[step] = {};
-      inside = inside[step] as Json;
+      if (!isJsonObject(inside[step])) inside[step] = {};
+      inside = inside[step] as JsonObject;
     }
     const last = steps.at(-1)!;
     inside[last] = last === "" || texts.length > 1 ? texts : texts[0];
@@ -183,7 +186,7 @@ export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth 
   const types = schemas.types(schema);
   if (Array.isArray(value) && types.has("array"))
     return value.map((one) => coerce(one, schemas.plain(schema)["items"], schemas, depth + 1));
-  if (isJson(value)) {
+  if (isJsonObject(value)) {
     // A list as `items[0][price]=x`.
     const positions = Object.keys(value);
     if (types.has("array") && positions.every((key) => /^\d*$/.test(key)))

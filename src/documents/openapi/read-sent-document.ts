@@ -3,7 +3,7 @@ import { DocumentError, NO_POSITION } from "../../engine/documents/document-erro
 import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { joinOwn, type OwnSource } from "../../engine/own/join.ts";
-import { isJson, openDocument } from "./open-document.ts";
+import { isJsonObject, openDocument } from "./open-document.ts";
 import { toOwnSource } from "./openapi-source.ts";
 
 /**
@@ -36,7 +36,7 @@ function readBindings(sent: unknown): UserDocument {
     typeof sent === "string"
       ? readDocument(sent, { file: "bindings" })
       : createInlineDocument(sent, { file: "bindings" });
-  if (isJson(document.value)) return { ...document, value: { openapi: "openapi", ...document.value } };
+  if (isJsonObject(document.value)) return { ...document, value: { openapi: "openapi", ...document.value } };
   throw new DocumentError([
     { file: "bindings", ...NO_POSITION, field: "", message: "bindings must be a map" },
   ]);

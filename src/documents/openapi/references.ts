@@ -1,8 +1,8 @@
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 
-export interface Found<T = Json> {
+export interface Found<T = JsonObject> {
   node: T;
   path: DocumentPath;
 }
@@ -15,21 +15,21 @@ export interface BadReference {
 
 /** Follows the `$ref`s of one document. Nothing is fetched, and no other file is read. */
 export class References {
-  private readonly root: Json;
+  private readonly root: JsonObject;
   private readonly found = new Map<string, Found<unknown> | undefined>();
 
-  constructor(root: Json) {
+  constructor(root: JsonObject) {
     this.root = root;
   }
 
   /** The object itself, or the one that its `$ref` leads to, over any number of steps. Only for checked references. */
   follow({ node, path }: Found): Found {
-    const seen = new Set<Json>();
+    const seen = new Set<JsonObject>();
     let found: Found = { node, path };
     while (typeof found.node["$ref"] === "string" && !seen.has(found.node)) {
       seen.add(found.node);
       const target = this.find(found.node["$ref"]);
-      if (target === undefined || !isJson(target.node)) return found;
+      if (target === undefined || !isJsonObject(target.node)) return found;
       found = target as Found;
     }
     return found;
@@ -47,13 +47,13 @@ export class References {
     for (const step of toSteps(ref)) {
       if (typeof node !== "object" || node === null || !Object.hasOwn(node, step)) return undefined;
       path.push(Array.isArray(node) ? Number(step) : step);
-      node = (node as Json)[step];
+      node = (node as JsonObject)[step];
     }
     return { node, path };
   }
 
   /** Undefined for a `$ref` that leads to an object, or, within schemas, to any schema. */
-  check(node: Json, isSchema: boolean): BadReference | undefined {
+  check(node: JsonObject, isSchema: boolean): BadReference | undefined {
     const ref = node["$ref"] as string;
     if (!ref.startsWith("#"))
       return {
@@ -61,14 +61,14 @@ export class References {
       };
     const found = this.find(ref);
     if (found === undefined) return { message: "leads nowhere", hint: this.nearest(ref) };
-    if (!isJson(found.node) && !(isSchema && typeof found.node === "boolean"))
+    if (!isJsonObject(found.node) && !(isSchema && typeof found.node === "boolean"))
       return { message: "leads to no object" };
     return this.leadsInCircle(node) ? { message: "leads back to itself" } : undefined;
   }
 
-  private leadsInCircle(node: Json): boolean {
+  private leadsInCircle(node: JsonObject): boolean {
     const seen = new Set<unknown>();
-    for (let next: unknown = node; isJson(next) && typeof next["$ref"] === "string"; ) {
+    for (let next: unknown = node; isJsonObject(next) && typeof next["$ref"] === "string"; ) {
       if (seen.has(next)) return true;
       seen.add(next);
       // In 3.1 a schema may have more beside its reference, and then it says something.
@@ -81,7 +81,7 @@ export class References {
   private nearest(ref: string): string | undefined {
     const cut = ref.lastIndexOf("/");
     const above = this.find(ref.slice(0, cut))?.node;
-    if (cut < 1 || !isJson(above)) return undefined;
+    if (cut < 1 || !isJsonObject(above)) return undefined;
     const name = findNearest(toSteps(ref).at(-1)!, Object.keys(above));
     return name === undefined ? undefined : `${ref.slice(0, cut)}/${name}`;
   }

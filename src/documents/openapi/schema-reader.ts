@@ -1,5 +1,5 @@
 import isEqual from "fast-deep-equal";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { References } from "./references.ts";
 
 /** Says of a schema what its keywords say together, over references and `allOf`; each is read once. */
@@ -8,11 +8,11 @@ export class SchemaReader {
   /** In OpenAPI 3.0 a reference hides what is beside it. */
   protected readonly hides: boolean;
   private readonly known = {
-    types: new Map<Json, Set<string>>(),
-    properties: new Map<Json, ReadonlyMap<string, unknown>>(),
-    fields: new Map<Json, ReadonlyMap<string, unknown>>(),
-    required: new Map<Json, Set<string>>(),
-    plain: new Map<Json, Json>(),
+    types: new Map<JsonObject, Set<string>>(),
+    properties: new Map<JsonObject, ReadonlyMap<string, unknown>>(),
+    fields: new Map<JsonObject, ReadonlyMap<string, unknown>>(),
+    required: new Map<JsonObject, Set<string>>(),
+    plain: new Map<JsonObject, JsonObject>(),
   };
 
   constructor(references: References, version: string) {
@@ -37,7 +37,7 @@ export class SchemaReader {
     return remember(this.known.properties, node, (schema) => {
       const found = new Map<string, unknown>();
       for (const { properties } of this.listParts(schema, ["allOf"]))
-        if (isJson(properties)) for (const name in properties) found.set(name, properties[name]);
+        if (isJsonObject(properties)) for (const name in properties) found.set(name, properties[name]);
       return found;
     });
   }
@@ -68,13 +68,13 @@ export class SchemaReader {
   }
 
   /** All other keywords in one schema without references and `allOf`. */
-  plain(node: unknown): Json {
+  plain(node: unknown): JsonObject {
     return remember(this.known.plain, node, (schema) => {
       if (isLeaf(schema, ["allOf"])) return schema;
       const parts = this.listParts(schema, ["allOf"]).filter(saysMore);
       // The same object for each reference to it, so that circles are seen.
       if (parts.length === 1 && parts[0]!["allOf"] === undefined) return parts[0]!;
-      const { $ref: _reference, allOf: _parts, ...merged } = Object.assign({}, ...parts) as Json;
+      const { $ref: _reference, allOf: _parts, ...merged } = Object.assign({}, ...parts) as JsonObject;
       return merged;
     });
   }
@@ -84,17 +84,17 @@ export class SchemaReader {
     return this.plain(node)[keyword] === true;
   }
 
-  protected target(node: Json): unknown {
+  protected target(node: JsonObject): unknown {
     return typeof node["$ref"] === "string" ? this.references.find(node["$ref"])?.node : undefined;
   }
 
   /** A schema with those that it refers to and consists of; what is nearest comes last. */
-  private listParts(schema: Json, keys: readonly string[]): Json[] {
+  private listParts(schema: JsonObject, keys: readonly string[]): JsonObject[] {
     if (isLeaf(schema, keys)) return [schema];
-    const seen = new Set<Json>();
-    const parts: Json[] = [];
+    const seen = new Set<JsonObject>();
+    const parts: JsonObject[] = [];
     const add = (node: unknown): void => {
-      if (!isJson(node) || seen.has(node)) return;
+      if (!isJsonObject(node) || seen.has(node)) return;
       seen.add(node);
       const target = this.target(node);
       add(target);
@@ -108,15 +108,15 @@ export class SchemaReader {
   }
 }
 
-const NOTHING: Json = {};
+const NOTHING: JsonObject = {};
 
-const isLeaf = (schema: Json, keys: readonly string[]) =>
+const isLeaf = (schema: JsonObject, keys: readonly string[]) =>
   schema["$ref"] === undefined && keys.every((key) => schema[key] === undefined);
 
-const saysMore = (part: Json) => Object.keys(part).some((key) => key !== "$ref" && key !== "allOf");
+const saysMore = (part: JsonObject) => Object.keys(part).some((key) => key !== "$ref" && key !== "allOf");
 
-function remember<T>(known: Map<Json, T>, node: unknown, read: (schema: Json) => T): T {
-  const schema = isJson(node) ? node : NOTHING;
+function remember<T>(known: Map<JsonObject, T>, node: unknown, read: (schema: JsonObject) => T): T {
+  const schema = isJsonObject(node) ? node : NOTHING;
   let found = known.get(schema);
   if (found === undefined) {
     found = read(schema);

@@ -1,7 +1,7 @@
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { isEmptyEnum } from "./check-schema.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { type Found, toPointer } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
 
@@ -36,15 +36,15 @@ export class Schemas extends SchemaReader {
   private readonly open: { name: string; node: unknown; purpose: Purpose }[] = [];
 
   /** A schema for declarations: its validator is that of the document's schema. */
-  declare({ node, path }: Found<unknown>, purpose: Purpose, more: Json = {}): object {
+  declare({ node, path }: Found<unknown>, purpose: Purpose, more: JsonObject = {}): object {
     const schema = { ...more, "x-schema": `#${toPointer(path)}` };
     provideValidator(schema, () => this.validator(node, purpose));
     return schema;
   }
 
   /** The same for the text fields of a form, which are converted to their types before validation. */
-  declareForm(node: Json, read: (fields: unknown) => unknown): object {
-    const properties = node["properties"] as Json;
+  declareForm(node: JsonObject, read: (fields: unknown) => unknown): object {
+    const properties = node["properties"] as JsonObject;
     const names = Object.entries(properties).map(([name, one]) => [
       name,
       { type: [...this.types(one)][0] ?? "string" },
@@ -71,25 +71,29 @@ export class Schemas extends SchemaReader {
   }
 
   /** The name by which a discriminator selects one of its alternatives. */
-  nameChoice(node: Json, key: string, branch: unknown): { property: string; value: unknown } | undefined {
+  nameChoice(
+    node: JsonObject,
+    key: string,
+    branch: unknown,
+  ): { property: string; value: unknown } | undefined {
     const { discriminator } = node;
-    if (!isJson(discriminator) || typeof discriminator["propertyName"] !== "string") return undefined;
+    if (!isJsonObject(discriminator) || typeof discriminator["propertyName"] !== "string") return undefined;
     const { propertyName: property, mapping } = discriminator;
-    const choices = this.choices(node[key] as unknown[], property, isJson(mapping) ? mapping : {});
-    const target = isJson(branch) ? this.target(branch) : undefined;
+    const choices = this.choices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
+    const target = isJsonObject(branch) ? this.target(branch) : undefined;
     const chosen = choices?.find((one) => one.target === target);
     return chosen && { property, value: chosen.names[0] };
   }
 
   /** The alternative that an object has the form of; a discriminator decides where there is one. */
-  findForm(node: unknown, object: Json): unknown {
+  findForm(node: unknown, object: JsonObject): unknown {
     const { discriminator } = this.plain(node);
     const branches = this.alternatives(node);
     if (branches.length === 0) return undefined;
-    const { propertyName: property, mapping } = isJson(discriminator) ? discriminator : {};
+    const { propertyName: property, mapping } = isJsonObject(discriminator) ? discriminator : {};
     const choices =
       typeof property === "string"
-        ? this.choices(branches, property, isJson(mapping) ? mapping : {})
+        ? this.choices(branches, property, isJsonObject(mapping) ? mapping : {})
         : undefined;
     if (choices !== undefined)
       return choices.find(({ names }) => names.includes(object[property as string]))?.target;
@@ -98,7 +102,7 @@ export class Schemas extends SchemaReader {
 
   /** Names the converted schema of a node. */
   private register(node: unknown, purpose: Purpose): string {
-    const key = isJson(node) ? `${purpose}:${identify(node)}` : `${purpose}:${String(node)}`;
+    const key = isJsonObject(node) ? `${purpose}:${identify(node)}` : `${purpose}:${String(node)}`;
     let name = this.names.get(key);
     if (name === undefined) {
       name = `schema:${this.names.size}`;
@@ -119,8 +123,8 @@ export class Schemas extends SchemaReader {
   }
 
   private convert(node: unknown, purpose: Purpose): unknown {
-    if (!isJson(node)) return node;
-    const schema: Json = {};
+    if (!isJsonObject(node)) return node;
+    const schema: JsonObject = {};
     if (typeof node["$ref"] === "string") {
       schema["$ref"] = this.register(this.target(node), purpose);
       if (this.hides) return node["nullable"] === true ? orNull(schema) : schema;
@@ -133,14 +137,14 @@ export class Schemas extends SchemaReader {
       else if (LISTS.includes(key)) schema[key] = (value as unknown[]).map(inner);
       else if (MAPS.includes(key))
         schema[key] = Object.fromEntries(
-          Object.entries(value as Json).map(([name, one]) => [name, inner(one)]),
+          Object.entries(value as JsonObject).map(([name, one]) => [name, inner(one)]),
         );
     }
     this.amend(schema, node, purpose);
     return node["nullable"] === true ? orNull(schema) : schema;
   }
 
-  private amend(schema: Json, node: Json, purpose: Purpose): void {
+  private amend(schema: JsonObject, node: JsonObject, purpose: Purpose): void {
     for (const side of ["Minimum", "Maximum"] as const) amendBound(schema, side);
     const { pattern } = schema;
     if (pattern !== undefined && !isPattern(pattern)) delete schema["pattern"];
@@ -152,17 +156,18 @@ export class Schemas extends SchemaReader {
     }
     const { discriminator } = node;
     const key = Array.isArray(node["oneOf"]) ? "oneOf" : "anyOf";
-    if (isJson(discriminator) && Array.isArray(node[key])) this.amendChoice(schema, { node, key, purpose });
+    if (isJsonObject(discriminator) && Array.isArray(node[key]))
+      this.amendChoice(schema, { node, key, purpose });
   }
 
   /** The property selects the schema, so that only its problems are reported, and only it must fit. */
   private amendChoice(
-    schema: Json,
-    { node, key, purpose }: { node: Json; key: string; purpose: Purpose },
+    schema: JsonObject,
+    { node, key, purpose }: { node: JsonObject; key: string; purpose: Purpose },
   ): void {
-    const { propertyName: property, mapping } = node["discriminator"] as Json;
+    const { propertyName: property, mapping } = node["discriminator"] as JsonObject;
     if (typeof property !== "string") return;
-    const choices = this.choices(node[key] as unknown[], property, isJson(mapping) ? mapping : {});
+    const choices = this.choices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
     if (choices === undefined) return;
     const refer = (target: unknown) => ({ $ref: this.register(target, purpose) });
     const named = (names: unknown[]) => ({
@@ -180,7 +185,7 @@ export class Schemas extends SchemaReader {
   private choices(
     branches: readonly unknown[],
     property: string,
-    mapping: Json,
+    mapping: JsonObject,
   ): { target: unknown; names: unknown[] }[] | undefined {
     const byTarget = new Map<unknown, unknown[]>();
     for (const [name, ref] of Object.entries(mapping)) {
@@ -190,12 +195,12 @@ export class Schemas extends SchemaReader {
       if (target !== undefined) byTarget.set(target, [...(byTarget.get(target) ?? []), name]);
     }
     for (const branch of branches) {
-      const target = isJson(branch) ? this.target(branch) : undefined;
+      const target = isJsonObject(branch) ? this.target(branch) : undefined;
       if (target === undefined) return undefined;
       if (byTarget.has(target)) continue;
       const own = this.plain(this.properties(target).get(property));
       const values = own["const"] === undefined ? own["enum"] : [own["const"]];
-      const name = String((branch as Json)["$ref"])
+      const name = String((branch as JsonObject)["$ref"])
         .split("/")
         .at(-1);
       byTarget.set(target, Array.isArray(values) ? values : [name]);
@@ -204,10 +209,10 @@ export class Schemas extends SchemaReader {
   }
 }
 
-const numbers = new WeakMap<Json, number>();
+const numbers = new WeakMap<JsonObject, number>();
 let identified = 0;
 
-function identify(node: Json): number {
+function identify(node: JsonObject): number {
   let number = numbers.get(node);
   if (number === undefined) {
     number = ++identified;
@@ -217,7 +222,7 @@ function identify(node: Json): number {
 }
 
 /** `nullable` of OpenAPI 3.0. */
-function orNull(schema: Json): Json {
+function orNull(schema: JsonObject): JsonObject {
   const { type, enum: values } = schema;
   if (type === undefined || schema["allOf"] !== undefined || schema["const"] !== undefined)
     return { anyOf: [schema, { type: "null" }] };
@@ -226,7 +231,7 @@ function orNull(schema: Json): Json {
 }
 
 /** In OpenAPI 3.0 `exclusiveMinimum` is a boolean about `minimum`. */
-function amendBound(schema: Json, side: "Minimum" | "Maximum"): void {
+function amendBound(schema: JsonObject, side: "Minimum" | "Maximum"): void {
   const [exclusive, bound] = [`exclusive${side}`, side.toLowerCase()];
   if (typeof schema[exclusive] !== "boolean") return;
   if (schema[exclusive] && typeof schema[bound] === "number") {

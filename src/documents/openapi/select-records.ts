@@ -4,7 +4,7 @@ import { getAction, type OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { matches } from "./list-records.ts";
-import type { Json } from "./open-document.ts";
+import type { JsonObject } from "./open-document.ts";
 import { ALL } from "./own-collection.ts";
 
 /** Which records of its target an operation works on. */
@@ -48,7 +48,7 @@ export class RecordRows {
   }
 
   /** By an index as far as there is one; newest first. */
-  list(world: WorldReader, conditions: Json): View<object> | readonly object[] {
+  list(world: WorldReader, conditions: JsonObject): View<object> | readonly object[] {
     const { collection, spec } = this.target;
     const { includesDeleted } = this;
     const fields = Object.keys(conditions);
@@ -66,7 +66,7 @@ export class RecordRows {
     if (rest.length === 0 && (indexed !== undefined || (spec !== undefined && !includesDeleted))) return base;
     const rows: object[] = [];
     for (const record of base)
-      if (rest.every((field) => matches((record as Json)[field], conditions[field]))) rows.push(record);
+      if (rest.every((field) => matches((record as JsonObject)[field], conditions[field]))) rows.push(record);
     return indexed === undefined && (spec === undefined || includesDeleted)
       ? rows.sort((a, b) => compareOrders(this.getOrder(a), this.getOrder(b)))
       : rows;
@@ -82,7 +82,7 @@ export class RecordRows {
     const { collection, spec } = this.target;
     const index = spec === undefined ? undefined : collection.indexes[ALL];
     if (index !== undefined) return index.order(record) as Order;
-    const created = (record as Json)["created_at"];
+    const created = (record as JsonObject)["created_at"];
     return typeof created === "number" ? -created : 0;
   }
 }

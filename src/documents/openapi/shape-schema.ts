@@ -1,5 +1,5 @@
 import { isEmptyEnum } from "./check-schema.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { isPattern, type Schemas } from "./schemas.ts";
 
 /** Optional properties are shown down to this depth; below it, only required ones. */
@@ -29,7 +29,11 @@ const SCALAR = [
  * The schema of one plausible value: alternatives are chosen, references are replaced, circles end, and the number of
  * fields is bounded. A generator then only invents values.
  */
-export function shapeSchema(node: unknown, schemas: Schemas, { examples }: { examples: boolean }): Json {
+export function shapeSchema(
+  node: unknown,
+  schemas: Schemas,
+  { examples }: { examples: boolean },
+): JsonObject {
   return new Shaping(schemas, examples).shape(node, { depth: 0, above: [] });
 }
 
@@ -49,7 +53,7 @@ class Shaping {
     this.examples = examples;
   }
 
-  shape(node: unknown, { depth, above }: Inside): Json {
+  shape(node: unknown, { depth, above }: Inside): JsonObject {
     const { schemas } = this;
     const plain = schemas.plain(node);
     const declared = this.findDeclared(plain);
@@ -69,7 +73,7 @@ class Shaping {
     if (types.has("object")) return this.shapeMap(plain, inside);
     const [type] = [...types].filter((one) => one !== "null");
     if (type === undefined) return types.has("null") ? { const: null } : {};
-    const scalar: Json = { type };
+    const scalar: JsonObject = { type };
     for (const key of SCALAR) if (plain[key] !== undefined) scalar[key] = plain[key];
     if (scalar["pattern"] !== undefined && !isPattern(scalar["pattern"])) delete scalar["pattern"];
     // Numbers beyond this are bounds of a format, and lose digits.
@@ -80,7 +84,7 @@ class Shaping {
   }
 
   /** The value that the document itself declares. */
-  private findDeclared(plain: Json): Json | undefined {
+  private findDeclared(plain: JsonObject): JsonObject | undefined {
     const { const: only, default: preset, example, examples, enum: values } = plain;
     const [first] = Array.isArray(examples) ? examples : [];
     const candidates = this.examples ? [only, example, first, preset] : [only];
@@ -91,14 +95,14 @@ class Shaping {
   }
 
   /** The first alternative that is neither null nor within itself. */
-  private choose(plain: Json, { above }: Inside) {
+  private choose(plain: JsonObject, { above }: Inside) {
     const { schemas } = this;
     const key = Array.isArray(plain["oneOf"]) ? "oneOf" : "anyOf";
     const branches = Array.isArray(plain[key]) ? (plain[key] as unknown[]) : [];
     const usable = branches.filter((branch) => !isNull(schemas.types(branch)));
     const node = usable.find((branch) => !above.includes(schemas.plain(branch))) ?? usable[0];
     if (node === undefined) return undefined;
-    const fixed: Json = {};
+    const fixed: JsonObject = {};
     const names = schemas.nameChoice(plain, key, node);
     if (names !== undefined) fixed[names.property] = { const: names.value };
     return { node, properties: schemas.properties(node), required: schemas.required(node), fixed };
@@ -109,10 +113,10 @@ class Shaping {
       properties,
       required,
       fixed,
-    }: { properties: ReadonlyMap<string, unknown>; required: ReadonlySet<string>; fixed: Json },
+    }: { properties: ReadonlyMap<string, unknown>; required: ReadonlySet<string>; fixed: JsonObject },
     { depth, above }: Inside,
-  ): Json {
-    const shaped: Json = {};
+  ): JsonObject {
+    const shaped: JsonObject = {};
     for (const [name, schema] of properties) {
       if (this.schemas.has(schema, "writeOnly")) continue;
       if (!required.has(name) && !this.isWorthShowing(schema, depth, above)) continue;
@@ -137,9 +141,9 @@ class Shaping {
   }
 
   private shapeList(
-    { items, prefixItems, minItems, maxItems, uniqueItems }: Json,
+    { items, prefixItems, minItems, maxItems, uniqueItems }: JsonObject,
     { depth, above }: Inside,
-  ): Json {
+  ): JsonObject {
     const least = typeof minItems === "number" ? minItems : 0;
     const most = typeof maxItems === "number" ? maxItems : Number.POSITIVE_INFINITY;
     if (Array.isArray(prefixItems)) {
@@ -162,12 +166,15 @@ class Shaping {
   }
 
   /** A map has as many keys as it needs at least. */
-  private shapeMap({ additionalProperties, minProperties }: Json, { depth, above }: Inside): Json {
+  private shapeMap(
+    { additionalProperties, minProperties }: JsonObject,
+    { depth, above }: Inside,
+  ): JsonObject {
     const names = Array.from(
       { length: typeof minProperties === "number" ? minProperties : 0 },
       (_, at) => `key${at + 1}`,
     );
-    const value = isJson(additionalProperties)
+    const value = isJsonObject(additionalProperties)
       ? this.shape(additionalProperties, { depth: depth + 1, above })
       : { type: "string" };
     return {

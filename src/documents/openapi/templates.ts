@@ -1,24 +1,24 @@
 import type { Call } from "../../engine/contract/operation.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 
 /** The values that placeholders stand for. */
 export interface Values {
-  params: Json;
-  query: Json;
+  params: JsonObject;
+  query: JsonObject;
   body: unknown;
-  caller: Json;
+  caller: JsonObject;
   readonly now: string;
   /** The id of a new record. */
   id?: string;
   readonly base_url: string;
 }
 
-export function toValues(call: Call, params: Json, body: unknown, id?: string): Values {
+export function toValues(call: Call, params: JsonObject, body: unknown, id?: string): Values {
   return {
     params,
-    query: call.query as Json,
+    query: call.query as JsonObject,
     body,
-    caller: (call.principal ?? {}) as unknown as Json,
+    caller: (call.principal ?? {}) as unknown as JsonObject,
     get now() {
       return call.world.iso(call.world.now);
     },
@@ -36,7 +36,7 @@ const CALLER = ["user_id", "organization_id", "key_id"];
 /** Replaces placeholders at any depth; a text that is one placeholder becomes its value, of whatever type. */
 export function fill(template: unknown, values: Values): unknown {
   if (Array.isArray(template)) return template.map((one) => fill(one, values));
-  if (isJson(template))
+  if (isJsonObject(template))
     return Object.fromEntries(Object.entries(template).map(([key, one]) => [key, fill(one, values)]));
   if (typeof template !== "string" || !template.includes("{")) return template;
   const only = /^\{([\w.-]+)\}$/.exec(template)?.[1];
@@ -48,7 +48,7 @@ function find(name: string, values: Values): unknown {
   if (Object.hasOwn(values.params, name)) return values.params[name];
   let found: unknown = values;
   for (const step of name.split(".")) {
-    if (!isJson(found) || !(step in found)) return undefined;
+    if (!isJsonObject(found) || !(step in found)) return undefined;
     found = found[step];
   }
   return found;
@@ -57,7 +57,7 @@ function find(name: string, values: Values): unknown {
 /** The names of the placeholders in a template, in any depth, that stand for nothing. */
 export function* listUnknown(template: unknown, params: readonly string[]): Generator<string> {
   if (Array.isArray(template)) for (const one of template) yield* listUnknown(one, params);
-  else if (isJson(template)) for (const one of Object.values(template)) yield* listUnknown(one, params);
+  else if (isJsonObject(template)) for (const one of Object.values(template)) yield* listUnknown(one, params);
   else if (typeof template === "string")
     for (const [, name] of template.matchAll(PLACEHOLDER)) {
       const [first, second] = name!.split(".");

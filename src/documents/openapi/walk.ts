@@ -1,5 +1,5 @@
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
-import { isJson, type Json } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "./open-document.ts";
 
 /** The kinds of objects that an OpenAPI document is made of, as far as they are read. */
 export type Kind =
@@ -68,7 +68,7 @@ function listEach(shape: Shape, keys: readonly string[]): Children {
 
 export interface Place {
   kind: Kind;
-  node: Json;
+  node: JsonObject;
   path: DocumentPath;
 }
 
@@ -84,15 +84,15 @@ export function walk(place: Place, visit: (place: Place) => void): void {
     const [inner, shape] = rule;
     const value = node[key];
     if (shape === "one") {
-      if (isJson(value)) walk({ kind: inner, node: value, path: [...path, key] }, visit);
+      if (isJsonObject(value)) walk({ kind: inner, node: value, path: [...path, key] }, visit);
     } else if (Array.isArray(value)) {
       for (const [at, one] of value.entries())
-        if (isJson(one)) walk({ kind: inner, node: one, path: [...path, key, at] }, visit);
-    } else if (shape === "map" && isJson(value)) {
+        if (isJsonObject(one)) walk({ kind: inner, node: one, path: [...path, key, at] }, visit);
+    } else if (shape === "map" && isJsonObject(value)) {
       for (const name in value) {
         const one = value[name];
         // Extensions may be beside paths and responses.
-        if (isJson(one) && (inner === "schema" || !name.startsWith("x-")))
+        if (isJsonObject(one) && (inner === "schema" || !name.startsWith("x-")))
           walk({ kind: inner, node: one, path: [...path, key, name] }, visit);
       }
     }

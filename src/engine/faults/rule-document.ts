@@ -246,7 +246,7 @@ export const ScenarioDocument = ClosedObject(
 );
 export type ScenarioDocument = Static<typeof ScenarioDocument>;
 
-type Json = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
 /**
  * The JSON Schema of scenario files for editors. It accepts more than `scenario check`, since no schema can describe
@@ -260,16 +260,16 @@ export function scenarioSchemaText({ operations, events }: Pick<Api, "operations
   };
   // `x-type` is only for the library's types.
   const plain = JSON.stringify(ScenarioDocument, (key, value) => (key === "x-type" ? undefined : value));
-  const schema = withExamples(JSON.parse(plain) as Json, words);
+  const schema = withExamples(JSON.parse(plain) as JsonObject, words);
   return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 1)}\n`;
 }
 
-function withExamples(schema: Json, words: Readonly<Record<string, readonly string[]>>): Json {
-  const properties = schema["properties"] as Record<string, Json> | undefined;
+function withExamples(schema: JsonObject, words: Readonly<Record<string, readonly string[]>>): JsonObject {
+  const properties = schema["properties"] as Record<string, JsonObject> | undefined;
   for (const [name, property] of Object.entries(properties ?? {})) {
     if (property["type"] === "string" && Object.hasOwn(words, name)) property["examples"] = words[name];
     withExamples(property, words);
-    if (typeof property["items"] === "object") withExamples(property["items"] as Json, words);
+    if (typeof property["items"] === "object") withExamples(property["items"] as JsonObject, words);
   }
   return schema;
 }

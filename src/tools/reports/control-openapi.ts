@@ -11,7 +11,7 @@ import {
   type DocumentComponents,
   groupBy,
   headerRefs,
-  type Json,
+  type JsonObject,
   LOCAL_SITE,
   shareResponse,
   toOpenApi,
@@ -22,7 +22,7 @@ import {
 type Call = Declaration<any, any, any, any, ProblemKind>;
 
 /** Headers of every answer. */
-const HEADERS: Json = {
+const HEADERS: JsonObject = {
   "Cache-Control": { description: "Answers must not be cached", schema: { const: "no-store" } },
   "X-Content-Type-Options": { description: "Bodies have the declared type", schema: { const: "nosniff" } },
 };
@@ -32,7 +32,7 @@ export function controlApiDocument(
   calls: readonly Call[],
   version: string,
   site: Pick<Site, "baseUrl"> = LOCAL_SITE,
-): Json {
+): JsonObject {
   return toOpenApi(
     {
       info: {
@@ -60,7 +60,7 @@ export function controlApiDocument(
 }
 
 /** One response per status, with the kinds of problems that it can carry; many calls share them. */
-function problemResponses(call: Call, { schemas, responses }: DocumentComponents): Json {
+function problemResponses(call: Call, { schemas, responses }: DocumentComponents): JsonObject {
   const byStatus = groupBy(listProblemKinds(call), (kind): number => PROBLEMS[kind].status);
   const problem = schemas.addSchema(ProblemBody);
   return Object.fromEntries(
@@ -71,7 +71,7 @@ function problemResponses(call: Call, { schemas, responses }: DocumentComponents
   );
 }
 
-function problemResponse(problem: Json, status: number, kinds: readonly ProblemKind[]): Json {
+function problemResponse(problem: JsonObject, status: number, kinds: readonly ProblemKind[]): JsonObject {
   const type = { enum: kinds.map((kind) => PROBLEM_TYPE + kind) };
   return {
     description: kinds.map((kind) => `\`${kind}\`: ${PROBLEMS[kind].when}.`).join(" "),

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { type AnyDeclaration, listSuccesses, type Success } from "../../engine/contract/operation.ts";
 import { toSite } from "../../engine/pipeline/plain-http.ts";
 
-export type Json = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 /** Describes a date in a query or body that has no other description. */
 export const DATE_OR_INSTANT = "An ISO 8601 date (the whole UTC day) or date-time";
@@ -12,44 +12,47 @@ export const LOCAL_SITE = toSite("http://127.0.0.1:4747");
 
 /** The parts of an API's document, without its operations. */
 export interface DocumentedApi<O extends AnyDeclaration> {
-  info: Json;
-  servers: readonly Json[];
-  security: readonly Json[];
+  info: JsonObject;
+  servers: readonly JsonObject[];
+  security: readonly JsonObject[];
   components: {
-    securitySchemes: Json;
+    securitySchemes: JsonObject;
     /** Headers of every answer, by name. */
-    headers: Json;
-    parameters?: Json;
-    schemas: Json;
+    headers: JsonObject;
+    parameters?: JsonObject;
+    schemas: JsonObject;
   };
   /** Additional members of an operation. */
-  notes: (operation: O) => Json;
+  notes: (operation: O) => JsonObject;
   /** Responses by status. */
-  errorResponses: (operation: O, components: DocumentComponents) => Json;
+  errorResponses: (operation: O, components: DocumentComponents) => JsonObject;
   /** Members of an operation that a user's document describes, in place of those of its declaration. */
-  described?: (operation: O, components: DocumentComponents) => Json | undefined;
+  described?: (operation: O, components: DocumentComponents) => JsonObject | undefined;
   tags?: readonly string[];
   /** Members of the whole document. */
-  more?: (components: SchemaComponents) => Json;
+  more?: (components: SchemaComponents) => JsonObject;
 }
 
 /** The components to which operations refer; writing operations adds to them. */
 export interface DocumentComponents {
   schemas: SchemaComponents;
-  responses: Json;
+  responses: JsonObject;
   /** Components of users' documents, by kind. */
-  foreign: { documents: object[]; components: Json };
+  foreign: { documents: object[]; components: JsonObject };
 }
 
-export function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** An OpenAPI 3.1 document, computed from the declarations. */
-export function toOpenApi<O extends AnyDeclaration>(api: DocumentedApi<O>, operations: readonly O[]): Json {
-  const foreign = { documents: [], components: {} as Json };
+export function toOpenApi<O extends AnyDeclaration>(
+  api: DocumentedApi<O>,
+  operations: readonly O[],
+): JsonObject {
+  const foreign = { documents: [], components: {} as JsonObject };
   const components: DocumentComponents = { schemas: new SchemaComponents(), responses: {}, foreign };
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, JsonObject> = {};
   for (const operation of operations) {
     const item = paths[operation.path] ?? {};
     paths[operation.path] = item;
@@ -75,11 +78,11 @@ export function toOpenApi<O extends AnyDeclaration>(api: DocumentedApi<O>, opera
 }
 
 /** Components of several documents, by kind. */
-function mergeKinds(...all: readonly Json[]): Json {
-  const merged: Record<string, Json> = {};
+function mergeKinds(...all: readonly JsonObject[]): JsonObject {
+  const merged: Record<string, JsonObject> = {};
   for (const components of all)
     for (const [kind, named] of Object.entries(components))
-      merged[kind] = { ...merged[kind], ...(named as Json) };
+      merged[kind] = { ...merged[kind], ...(named as JsonObject) };
   return merged;
 }
 
@@ -96,7 +99,7 @@ export function getTag({ id }: AnyDeclaration): string {
 }
 
 /** Adds a response that operations share, and returns a reference to it; `name` gets a number if another response has it. */
-export function shareResponse(responses: Json, name: string, response: Json): Json {
+export function shareResponse(responses: JsonObject, name: string, response: JsonObject): JsonObject {
   const text = JSON.stringify(response);
   let key = name;
   for (let at = 2; responses[key] !== undefined && JSON.stringify(responses[key]) !== text; at++)
@@ -109,7 +112,7 @@ export function toPascalCase(words: string): string {
   return words.toLowerCase().replaceAll(/(?:^|[-_])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-export function headerRefs(headers: Json): Json {
+export function headerRefs(headers: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
@@ -119,7 +122,7 @@ function operationObject<O extends AnyDeclaration>(
   api: DocumentedApi<O>,
   operation: O,
   components: DocumentComponents,
-): Json {
+): JsonObject {
   const { id, section, summary, description } = operation;
   const { schemas } = components;
   const headers = headerRefs(api.components.headers);
@@ -142,12 +145,15 @@ function operationObject<O extends AnyDeclaration>(
         ]),
       ),
       ...api.errorResponses(operation, components),
-      ...(described?.["responses"] as Json | undefined),
+      ...(described?.["responses"] as JsonObject | undefined),
     },
   };
 }
 
-function listParameters({ params, query, headers }: AnyDeclaration, components: SchemaComponents): Json[] {
+function listParameters(
+  { params, query, headers }: AnyDeclaration,
+  components: SchemaComponents,
+): JsonObject[] {
   const list = (
     schema: { properties: Record<string, TSchema>; required?: string[] } | undefined,
     location: string,
@@ -169,7 +175,7 @@ function listParameters({ params, query, headers }: AnyDeclaration, components: 
   ];
 }
 
-function requestBody({ body }: AnyDeclaration, components: SchemaComponents): Json {
+function requestBody({ body }: AnyDeclaration, components: SchemaComponents): JsonObject {
   if (body!.kind === "json") {
     return {
       required: body!.optional !== true,
@@ -215,7 +221,7 @@ function requestBody({ body }: AnyDeclaration, components: SchemaComponents): Js
   };
 }
 
-function successResponse(success: Success, headers: Json, components: SchemaComponents): Json {
+function successResponse(success: Success, headers: JsonObject, components: SchemaComponents): JsonObject {
   const { schema, by, events } = success;
   const content = {
     ...(schema === undefined
@@ -241,7 +247,10 @@ function successResponse(success: Success, headers: Json, components: SchemaComp
 }
 
 /** The schema for each value of a path parameter. */
-function schemasBy({ parameter, schemas }: NonNullable<Success["by"]>, components: SchemaComponents): Json {
+function schemasBy(
+  { parameter, schemas }: NonNullable<Success["by"]>,
+  components: SchemaComponents,
+): JsonObject {
   const references = Object.entries(schemas).map(([value, schema]) => [value, components.addSchema(schema)]);
   return { "x-schema-by": { parameter, schemas: Object.fromEntries(references) } };
 }
@@ -262,10 +271,10 @@ export function toPlainSchema(schema: TSchema): object {
 
 /** Moves titled object schemas to components/schemas, and replaces them by references. */
 export class SchemaComponents {
-  readonly schemas: Json = {};
+  readonly schemas: JsonObject = {};
   private readonly names = new Map<TSchema, string>();
 
-  addSchema(schema: TSchema): Json {
+  addSchema(schema: TSchema): JsonObject {
     const { title, $id } = schema as { title?: string; $id?: string };
     const name = title ?? $id;
     if (name === undefined || !/^[A-Za-z][A-Za-z0-9]*$/.test(name)) return this.inline(schema);
@@ -279,8 +288,8 @@ export class SchemaComponents {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  private inline(schema: TSchema): Json {
-    const copy: Json = {};
+  private inline(schema: TSchema): JsonObject {
+    const copy: JsonObject = {};
     for (const [key, value] of Object.entries(schema)) {
       if (INTERNAL.has(key)) continue;
       if (key === "format" && value === "date-or-instant") {

@@ -13,7 +13,7 @@ import {
   type DocumentComponents,
   groupBy,
   headerRefs,
-  type Json,
+  type JsonObject,
   LOCAL_SITE,
   type SchemaComponents,
   shareResponse,
@@ -31,7 +31,7 @@ export function openApiDocument(
   { operations, events }: Pick<Api, "operations" | "events">,
   version: string,
   site: Pick<Site, "baseUrl"> = LOCAL_SITE,
-): Json {
+): JsonObject {
   return toOpenApi(
     {
       info: {
@@ -75,7 +75,7 @@ export function openApiDocument(
   );
 }
 
-function describeAssumed(operation: AnyOperation): Json {
+function describeAssumed(operation: AnyOperation): JsonObject {
   const { assumptions, credentials, identify, own } = operation;
   const assumed = listAssumedParts(operation);
   return {
@@ -89,7 +89,7 @@ function describeAssumed(operation: AnyOperation): Json {
 }
 
 /** One response per status, with the codes that it can carry; many operations share them. */
-function errorResponses(operation: AnyOperation, { responses }: DocumentComponents): Json {
+function errorResponses(operation: AnyOperation, { responses }: DocumentComponents): JsonObject {
   const byStatus = groupBy(listErrorCodes(operation), (code): number => CATALOGUE[code].status);
   byStatus.set(500, ["INTERNAL_ERROR"]);
   return Object.fromEntries(
@@ -102,7 +102,7 @@ function errorResponses(operation: AnyOperation, { responses }: DocumentComponen
   );
 }
 
-function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode[]): Json {
+function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode[]): JsonObject {
   const own = operation.envelope ?? "A";
   const envelopes = [...new Set(codes.map((code) => getEnvelope({ code, status }, own, "operation")))];
   const schemas = envelopes.map((envelope) => errorSchema(operation, envelope, codes));
@@ -118,21 +118,21 @@ function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode
   };
 }
 
-function errorSchema(operation: AnyOperation, envelope: Envelope, codes: ErrorCode[]): Json {
+function errorSchema(operation: AnyOperation, envelope: Envelope, codes: ErrorCode[]): JsonObject {
   const ref = { $ref: `#/components/schemas/Error${envelope}` };
   if (envelope === "C") return ref;
   const error = envelope === "B" ? errorB(operation, codes) : errorA(operation, codes);
   return { allOf: [ref, { properties: { error } }] };
 }
 
-function errorB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): Json {
+function errorB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): JsonObject {
   return { properties: { code: { enum: codes.map((code) => toCodeInB(code, spellings)) } } };
 }
 
 /** The details of each code. */
-function errorA(operation: AnyOperation, codes: readonly ErrorCode[]): Json {
+function errorA(operation: AnyOperation, codes: readonly ErrorCode[]): JsonObject {
   const refusals = listRefusals(operation).filter(({ code }) => codes.includes(code));
-  const reasons = refusals.map(({ code, details }): Json => {
+  const reasons = refusals.map(({ code, details }): JsonObject => {
     const required = Object.keys(details);
     const properties = Object.fromEntries(
       Object.entries(details).map(([name, source]) => [name, detailSchema(name, source)]),
@@ -145,10 +145,12 @@ function errorA(operation: AnyOperation, codes: readonly ErrorCode[]): Json {
 }
 
 /** The type of a detail, by its source. */
-function detailSchema(name: string, source: DetailSource): Json {
+function detailSchema(name: string, source: DetailSource): JsonObject {
   if (typeof source === "object") return "always" in source ? { const: source.always } : SENT;
   if (source === "sent") return SENT;
-  return (SOURCE_SCHEMAS[source] as Record<string, Json>)[name] ?? (SOURCE_SCHEMAS[source] as Json);
+  return (
+    (SOURCE_SCHEMAS[source] as Record<string, JsonObject>)[name] ?? (SOURCE_SCHEMAS[source] as JsonObject)
+  );
 }
 
 const text = { type: "string" };
@@ -168,7 +170,7 @@ const SOURCE_SCHEMAS = {
   },
   now: { type: "string", format: "date-time" },
 };
-const ERROR_SCHEMAS: Json = {
+const ERROR_SCHEMAS: JsonObject = {
   ErrorA: {
     type: "object",
     description: "Section 7.1",
@@ -212,7 +214,7 @@ const ERROR_SCHEMAS: Json = {
 };
 
 /** Headers of all answers; the organization and the rate need a caller. */
-const STANDARD_HEADERS: Json = {
+const STANDARD_HEADERS: JsonObject = {
   "x-request-id": { description: "Unique id of the request; also the trace id of errors", schema: text },
   "service-api-version": { description: "Version of the API in date form", schema: text },
   "service-organization": { description: "Organization that the request acted in", schema: text },
@@ -230,7 +232,7 @@ const STANDARD_HEADERS: Json = {
 };
 
 /** Section 6.2; each event has its own `event` and `data`. */
-const DELIVERY_SCHEMA: Json = {
+const DELIVERY_SCHEMA: JsonObject = {
   type: "object",
   description: "Section 6.2",
   required: ["event", "data", "timestamp", "webhook_id", "delivery_id"],
@@ -243,7 +245,7 @@ const DELIVERY_SCHEMA: Json = {
   },
 };
 
-const header = (name: string, description: string): Json => ({
+const header = (name: string, description: string): JsonObject => ({
   name,
   in: "header",
   required: true,
@@ -252,7 +254,7 @@ const header = (name: string, description: string): Json => ({
 });
 
 /** Section 6.2. */
-const DELIVERY_PARAMETERS: Json = {
+const DELIVERY_PARAMETERS: JsonObject = {
   DeliveryEvent: header("X-Service-Event", "The event"),
   DeliverySignature: header(
     "X-Service-Signature",
@@ -262,11 +264,11 @@ const DELIVERY_PARAMETERS: Json = {
 };
 
 /** The requests to receivers, by event: the `webhooks` of OpenAPI 3.1. */
-function webhookObjects(events: readonly AnyEvent[], components: SchemaComponents): Json {
+function webhookObjects(events: readonly AnyEvent[], components: SchemaComponents): JsonObject {
   return Object.fromEntries(events.map((event) => [event.name, { post: deliveryObject(event, components) }]));
 }
 
-function deliveryObject(event: AnyEvent, components: SchemaComponents): Json {
+function deliveryObject(event: AnyEvent, components: SchemaComponents): JsonObject {
   const { name, section, assumptions, summary, description } = event;
   const own = { properties: { event: { const: name }, data: components.addSchema(dataSchema(event)) } };
   return {

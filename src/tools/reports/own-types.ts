@@ -6,7 +6,7 @@ import { withoutInternal } from "../../engine/contract/public-view.ts";
 import { RefusalScenarios } from "../../engine/faults/refusal-scenarios.ts";
 import { type Purpose, type Shape, type TypeScope, toField, toType, writeBlock } from "./schema-types.ts";
 
-type Json = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
 /** TypeScript types of own operations, collections, events and scenarios. */
 export function generateOwnTypes({ resources }: Api): string {
@@ -74,29 +74,29 @@ function listDescribedTypeParts(
   { operation, document }: NonNullable<AnyOperation["described"]>,
   names: SchemaNames,
 ): string[] {
-  const references = new References(document as Json);
-  const follow = (node: unknown) => references.follow({ node: (node ?? {}) as Json, path: [] }).node;
+  const references = new References(document as JsonObject);
+  const follow = (node: unknown) => references.follow({ node: (node ?? {}) as JsonObject, path: [] }).node;
   const [request, answer] = [names.scope(references, "request"), names.scope(references, "answer")];
   const {
     parameters = [],
     requestBody,
     responses = {},
   } = operation as {
-    parameters?: Json[];
-    requestBody?: Json;
-    responses?: Json;
+    parameters?: JsonObject[];
+    requestBody?: JsonObject;
+    responses?: JsonObject;
   };
   const typeParameters = (place: string) => {
     const found = parameters.filter((one) => one["in"] === place);
     const fields = found.map(({ name, schema, content, required }) => {
-      const [media] = Object.values((content ?? {}) as Json);
-      const shape = (schema ?? (media as Json | undefined)?.["schema"] ?? {}) as Shape;
+      const [media] = Object.values((content ?? {}) as JsonObject);
+      const shape = (schema ?? (media as JsonObject | undefined)?.["schema"] ?? {}) as Shape;
       return toField(String(name), toType(shape, request), place === "query" && required !== true);
     });
     return found.length === 0 ? "undefined" : writeBlock(fields);
   };
-  const typeContent = (node: Json, scope: TypeScope, { all }: { all: boolean }) => {
-    const media = Object.entries((node["content"] ?? {}) as Record<string, Json>);
+  const typeContent = (node: JsonObject, scope: TypeScope, { all }: { all: boolean }) => {
+    const media = Object.entries((node["content"] ?? {}) as Record<string, JsonObject>);
     const json = media.filter(([type]) => isJsonType(type.toLowerCase()));
     const read = json.length > 0 ? json : media;
     const types = (all ? read : read.slice(0, 1)).map(([type, { schema }]) => {

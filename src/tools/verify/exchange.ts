@@ -100,12 +100,12 @@ function toAnswer({ status, headers }: Response, text: string): Answer {
 
 /** A body declared as JSON must be JSON, unless a part of it is missing. */
 export function readJson(text: string, headers: Headers, whole = true): Pick<Answer, "json" | "problem"> {
-  if (!isJson(headers.get("content-type"))) return { json: undefined, problem: undefined };
+  if (!isJsonType(headers.get("content-type"))) return { json: undefined, problem: undefined };
   const { json, broken } = parseJson(text);
   return { json, problem: broken && whole ? "the body is declared as JSON, but is not JSON" : undefined };
 }
 
-export function isJson(type: string | null): boolean {
+export function isJsonType(type: string | null): boolean {
   return /^application\/([\w.-]+\+)?json\b/i.test(type ?? "");
 }
 

@@ -1,12 +1,12 @@
 import { References } from "../../documents/openapi/references.ts";
 import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
 
-type Json = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
 /** A parameter as the checks of one's own operations need it. */
 export interface OwnParameter {
   name: string;
-  schema: Json;
+  schema: JsonObject;
   required: boolean;
   /** A value that its declaration shows. */
   shown: unknown;
@@ -33,9 +33,9 @@ export function listPathParameters({
 export function listParameters(operation: AnyOperation, place: "path" | "query"): OwnParameter[] {
   const { described, params, query } = operation;
   if (described !== undefined) {
-    const references = new References(described.document as Json);
-    const follow = (node: unknown) => references.follow({ node: (node ?? {}) as Json, path: [] }).node;
-    const given = ((described.operation as Json)["parameters"] ?? []) as Json[];
+    const references = new References(described.document as JsonObject);
+    const follow = (node: unknown) => references.follow({ node: (node ?? {}) as JsonObject, path: [] }).node;
+    const given = ((described.operation as JsonObject)["parameters"] ?? []) as JsonObject[];
     return given
       .filter((one) => one["in"] === place)
       .map((one) => {
@@ -47,7 +47,7 @@ export function listParameters(operation: AnyOperation, place: "path" | "query")
       });
   }
   const { properties = {}, required = [] } = ((place === "path" ? params : query) ?? {}) as {
-    properties?: Record<string, Json>;
+    properties?: Record<string, JsonObject>;
     required?: string[];
   };
   return Object.entries(properties).map(([name, schema]) => ({
@@ -70,8 +70,8 @@ export function readNeeded(operation: AnyOperation): { query: Record<string, str
 }
 
 /** The items of an answer that is a list, or has one. */
-export function findItems(json: unknown): readonly Json[] | undefined {
-  const isList = (value: unknown): value is Json[] =>
+export function findItems(json: unknown): readonly JsonObject[] | undefined {
+  const isList = (value: unknown): value is JsonObject[] =>
     Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null);
   if (Array.isArray(json)) return isList(json) ? json : undefined;
   if (typeof json !== "object" || json === null) return undefined;
@@ -82,7 +82,7 @@ export function findItems(json: unknown): readonly Json[] | undefined {
 }
 
 /** The field of a record that a path names: `tag_id`, `number` for `issue_number`, or `id`. */
-export function findIdField(record: Json, parameter: string): string | undefined {
+export function findIdField(record: JsonObject, parameter: string): string | undefined {
   const names = [
     parameter,
     parameter
@@ -95,7 +95,10 @@ export function findIdField(record: Json, parameter: string): string | undefined
 }
 
 /** The answer itself or the object in it that has the record's id. */
-export function findRecord(json: unknown, parameter: string): { record: Json; field: string } | undefined {
+export function findRecord(
+  json: unknown,
+  parameter: string,
+): { record: JsonObject; field: string } | undefined {
   if (!isObject(json)) return undefined;
   for (const record of [json, ...Object.values(json).filter(isObject)]) {
     const field = findIdField(record, parameter);
@@ -104,16 +107,16 @@ export function findRecord(json: unknown, parameter: string): { record: Json; fi
   return undefined;
 }
 
-export function isObject(value: unknown): value is Json {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The key as the operation's document says that it is sent; undefined: as the reference says. */
 export function toCredential({ described }: AnyOperation, key: string): Record<string, string> | undefined {
   if (described === undefined) return undefined;
-  const document = described.document as { security?: Json[]; components?: Json };
-  const { security = document.security } = described.operation as { security?: Json[] };
-  const schemes = (document.components?.["securitySchemes"] ?? {}) as Record<string, Json>;
+  const document = described.document as { security?: JsonObject[]; components?: JsonObject };
+  const { security = document.security } = described.operation as { security?: JsonObject[] };
+  const schemes = (document.components?.["securitySchemes"] ?? {}) as Record<string, JsonObject>;
   for (const name of (security ?? []).flatMap((one) => Object.keys(one))) {
     const scheme = schemes[name] ?? {};
     if (scheme["type"] === "apiKey" && scheme["in"] === "header") return { [String(scheme["name"])]: key };

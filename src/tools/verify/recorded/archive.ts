@@ -34,7 +34,7 @@ interface Archive {
  */
 export async function visitExchanges(
   { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
-  begin: (about: { base: string; complete: boolean }) => ExchangeVisitor,
+  begin: (about: { base: string; showsCredentials: boolean }) => ExchangeVisitor,
 ): Promise<Archive> {
   if (!/\.zip$/i.test(file)) return visitHar({ contract, file, target }, begin);
   const { har, remove } = unpackHar(file);
@@ -47,12 +47,12 @@ export async function visitExchanges(
 
 async function visitHar(
   { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
-  begin: (about: { base: string; complete: boolean }) => ExchangeVisitor,
+  begin: (about: { base: string; showsCredentials: boolean }) => ExchangeVisitor,
 ): Promise<Archive> {
   const router = new Router(contract.operations);
-  const { base, facts, complete } = await findBase(file, router, target);
+  const { base, facts, showsCredentials } = await findBase(file, router, target);
   if (base === undefined) throw new TargetUnusable(describeNothing(file, facts, target));
-  const visitor = begin({ base, complete });
+  const visitor = begin({ base, showsCredentials });
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, "");
   let used = 0;
@@ -107,7 +107,7 @@ interface Base {
   base: string | undefined;
   facts: HarFacts & { hosts: string[] };
   /** Whether requests show their credentials, which browsers may leave out of an export. */
-  complete: boolean;
+  showsCredentials: boolean;
 }
 
 /** Maximum number of base URLs; a hostile archive may have more. */
@@ -142,7 +142,7 @@ async function findBase(file: string, router: Router, target: string | undefined
   return {
     base: target ?? best?.[0],
     facts: { ...facts, hosts: ranked },
-    complete: authorized || facts.creator === "Understudy",
+    showsCredentials: authorized || facts.creator === "Understudy",
   };
 }
 

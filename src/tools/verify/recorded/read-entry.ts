@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { decompress } from "../../har/har-entry.ts";
 import type { HarValue } from "../../har/har-file.ts";
-import { type Answer, isJson, parseJson, readJson } from "../exchange.ts";
+import { type Answer, isJsonType, parseJson, readJson } from "../exchange.ts";
 import type { SentRequestParts } from "../target.ts";
 
 /** A recorded request and its answer. */
@@ -73,7 +73,7 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
   const isUnknown =
     !posted &&
     Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
-    isJson(sent.get("content-type"));
+    isJsonType(sent.get("content-type"));
   const lost = missing ?? (isUnknown ? "with the request's body left out" : undefined);
   const whole = lost === undefined;
   return {

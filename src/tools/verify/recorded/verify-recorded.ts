@@ -46,8 +46,8 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
   const began = new Date();
   let verifier!: RecordingVerifier;
   const wanted = { contract, file, target: target === undefined ? undefined : readBaseUrl(target) };
-  const { base, creator, entries } = await visitExchanges(wanted, ({ complete }) => {
-    verifier = new RecordingVerifier(contract, { complete });
+  const { base, creator, entries } = await visitExchanges(wanted, ({ showsCredentials }) => {
+    verifier = new RecordingVerifier(contract, { showsCredentials });
     return verifier;
   });
   const checks = verifier.reports();
@@ -84,10 +84,10 @@ export class RecordingVerifier implements ExchangeVisitor {
   readonly counts: Omit<RecordedReport, "file" | "creator" | "entries">;
   private readonly running: readonly Running[];
   private readonly byOperation = new Map<string, Running[]>();
-  private readonly complete: boolean;
+  private readonly showsCredentials: boolean;
 
-  constructor(contract: Contract, { complete }: { complete: boolean }) {
-    this.complete = complete;
+  constructor(contract: Contract, { showsCredentials }: { showsCredentials: boolean }) {
+    this.showsCredentials = showsCredentials;
     this.counts = {
       checked: 0,
       other_hosts: 0,
@@ -129,7 +129,7 @@ export class RecordingVerifier implements ExchangeVisitor {
     const { method, url, answer, whole, operation, params, prefix, at, duration } = seen;
     const sent = { ...seen.sent, params };
     // Browsers leave credentials out of exports; the status of the answer then shows whether there were any.
-    const unknown = !this.complete && operation.credentials !== false;
+    const unknown = !this.showsCredentials && operation.credentials !== false;
     return {
       ...answer,
       ...{ operation, method, path: url.pathname.slice(prefix.length) + url.search, sent },
