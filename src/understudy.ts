@@ -26,7 +26,7 @@ import { NodeNetwork } from "./hosts/node/node-network.ts";
 import { deliverInProcess } from "./hosts/node/outbound/in-process.ts";
 import { createUpstream } from "./hosts/node/outbound/upstream.ts";
 import { readForm } from "./hosts/node/read-form.ts";
-import { createRequestOwn } from "./hosts/node/request-own.ts";
+import { createSendToSelf } from "./hosts/node/send-to-self.ts";
 import { answerRequests } from "./hosts/node/server.ts";
 import { UploadStore } from "./hosts/node/storage/upload-store.ts";
 import { LocalPersistence } from "./persistence/local-persistence.ts";
@@ -74,14 +74,14 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onDelete: ({ name }) => origins.close(name),
   });
   const { sandboxes, wallClock } = engine;
-  const requestOwn = createRequestOwn(() => ownAddress.within);
+  const sendToSelf = createSendToSelf(() => ownAddress.within);
   const control: ControlServer = {
     ...{ sandboxes, scenarios, recordings, limits, version, log, sites, fixtures, uploads, wallClock },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
     get api() {
       return engine.api;
     },
-    request: (...call) => (server.listening ? requestOwn : requestInProcess(fetch))(...call),
+    request: (...call) => (server.listening ? sendToSelf : requestInProcess(fetch))(...call),
     graderNetwork: () => network.createGraderNetwork(),
     started: performance.now(),
     durability: durable,

@@ -72,16 +72,15 @@ async function openFile({ fetch }: Understudy, { file, bytes }: OpenedFile): Pro
 }
 
 /** Loaded with the first client, since most servers have none. */
-async function loadMcp(own: HttpServing) {
+async function loadMcp(serving: HttpServing) {
   const { mcpOverHttp } = await import("../client/mcp/serve.ts");
-  return mcpOverHttp(own);
+  return mcpOverHttp(serving);
 }
 
 /** Watching starts once requests are accepted; earlier edits are noticed then. */
 async function watchFiles(understudy: Understudy, own: readonly OwnFiles[]): Promise<DocumentWatch> {
-  const [{ watchDocuments }, { followFixtures }, { followScenarios }] = await Promise.all([
+  const [{ watchDocuments }, { followFixtures, followScenarios }] = await Promise.all([
     import("../documents/watch-documents.ts"),
-    import("../documents/follow-edits.ts"),
     import("../documents/follow-edits.ts"),
   ]);
   const fixtures = followFixtures(understudy.fixtures, {
@@ -117,7 +116,7 @@ async function watchFiles(understudy: Understudy, own: readonly OwnFiles[]): Pro
   return watchDocuments(followed, ({ message }) => printError(message));
 }
 
-/** The first signal lets open requests finish; a second does not wait. Returns an undo. */
+/** The first signal lets open requests finish; a second does not wait. Returns a function that stops listening. */
 function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<void>)[]): () => void {
   let stopping = false;
   const stop = async () => {

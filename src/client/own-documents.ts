@@ -1,8 +1,8 @@
 import type { OwnSource } from "../engine/own/join.ts";
 
 /**
- * OpenAPI documents: paths of files, or the documents themselves, with bindings in `x-understudy`. Their code is loaded where there are
- * some.
+ * OpenAPI documents: paths of files, or the documents themselves, with bindings in `x-understudy`. The code that reads
+ * them is loaded only if there are any.
  * @throws DocumentError
  */
 export async function readOpenApiOption(

@@ -39,7 +39,8 @@ async function start() {
   return { client: worker.client, fetch: engine.fetch };
 }
 
-async function openFile([file]: Iterable<Blob> & Blob[]): Promise<void> {
+async function openFirst(files: Iterable<Blob> = []): Promise<void> {
+  const [file] = files;
   if (file === undefined) return;
   find("problem").textContent = "Opening…";
   try {
@@ -65,6 +66,6 @@ async function openFile([file]: Iterable<Blob> & Blob[]): Promise<void> {
 page.addEventListener("dragover", (event) => event.preventDefault());
 page.addEventListener("drop", (event) => {
   event.preventDefault();
-  void openFile([...(event.dataTransfer?.files ?? [])] as never);
+  void openFirst(event.dataTransfer?.files);
 });
-find("file").addEventListener("change", () => void openFile([...(find("file").files ?? [])] as never));
+find("file").addEventListener("change", () => void openFirst(find("file").files ?? []));

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Site } from "../engine/pipeline/plain-http.ts";
-import { createRequestOwn } from "../hosts/node/request-own.ts";
+import { createSendToSelf } from "../hosts/node/send-to-self.ts";
 import { LocalDirectory, type SandboxDirectory } from "./directory.ts";
 import { metricsText } from "./metrics.ts";
 import type { ControlServer } from "./operation.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   }).listen(0, "127.0.0.1");
   await new Promise((resolve) => owner.once("listening", resolve));
   const { port } = owner.address() as AddressInfo;
-  server = { request: createRequestOwn(() => ({ host: "127.0.0.1", port })) } as ControlServer;
+  server = { request: createSendToSelf(() => ({ host: "127.0.0.1", port })) } as ControlServer;
 });
 afterAll(() => owner.close());
 
@@ -74,7 +74,7 @@ describe("a sandbox that another node owns [interfaces 15]", () => {
 
   it("fails the call if its owner cannot be reached [interfaces 15]", async () => {
     const unreachable = {
-      request: createRequestOwn(() => ({ host: "127.0.0.1", port: 1 })),
+      request: createSendToSelf(() => ({ host: "127.0.0.1", port: 1 })),
     } as ControlServer;
     await expect(new RemoteSandbox("there", unreachable, {}).call("GET", "")).rejects.toThrow("ECONNREFUSED");
   });

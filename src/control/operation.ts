@@ -6,7 +6,7 @@ import type { ProblemKind } from "../engine/contract/problems.ts";
 import type { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
 import type { Faults } from "../engine/faults/faults.ts";
 import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
-import type { RequestOwn, Site } from "../engine/pipeline/plain-http.ts";
+import type { SendToSelf, Site } from "../engine/pipeline/plain-http.ts";
 import type { SimulatedReceivers } from "../engine/receivers/simulated-receivers.ts";
 import type { RequestCounter } from "../engine/sandbox/counters.ts";
 import type { Change } from "../engine/sandbox/history-entry.ts";
@@ -38,7 +38,7 @@ export interface ControlServer {
   /** How clients reach this server. */
   sites: Sites;
   /** Sends a request to this server, as its clients do. */
-  request: RequestOwn;
+  request: SendToSelf;
   /** Counts of all requests, for metrics. */
   tally: RequestCounter;
   version: string;

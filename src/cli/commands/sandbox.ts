@@ -1,6 +1,7 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ScenarioName } from "../../client/types.ts";
 import {
+  sandboxCommand as commandInSandbox,
   FORCE,
   flag,
   group,
@@ -8,7 +9,6 @@ import {
   parseTypedValue,
   readFixture,
   readKeyedValues,
-  sandboxCommand as sandboxCommandOf,
   serverCommand,
   text,
   texts,
@@ -73,7 +73,7 @@ const fork = serverCommand({
   run: async ({ source, name }, server) => describeSandbox(await server.fork(source, name)),
 });
 
-const exportFile = sandboxCommandOf({
+const exportFile = commandInSandbox({
   command: "export <file>",
   describe: "Write everything of a sandbox to one file, for `open` and the viewer",
   args: { file: "The file to write, such as failed.understudy" },

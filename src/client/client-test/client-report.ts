@@ -90,7 +90,7 @@ function checkHtml(
     (entry) =>
       html`<li><details><summary><code>${toLine(entry)}</code></summary><pre tabindex="0">${JSON.stringify({ request: entry.request, response: entry.response }, null, 2)}</pre></details></li>\n`,
   );
-  return html`<section><h2><span class="${outcome === "failed" ? "failed" : outcome}">${OUTCOME_WORDS[outcome]}</span>: ${title}</h2>
+  return html`<section><h2><span class="${outcome}">${OUTCOME_WORDS[outcome]}</span>: ${title}</h2>
 <p class="quiet">${id}, ${severity}</p><p>${why}</p>${fix}
 ${rows.length > 0 ? html`<ul>${rows}</ul>` : html``}${exportHtml(id, file)}</section>\n`;
 }

@@ -9,7 +9,7 @@ import { toBaseHeaders } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { Change } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { createRequestOwn } from "../../hosts/node/request-own.ts";
+import { createSendToSelf } from "../../hosts/node/send-to-self.ts";
 import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/bundle/bundle.ts";
 import {
   type Difference,
@@ -131,7 +131,7 @@ class Replay {
     const headers = request.headers.map(([name, value]) => [name!, this.resolved(value!)]);
     const entry = await sendRecorded(
       sandbox,
-      createRequestOwn(() => address),
+      createSendToSelf(() => address),
       {
         method: request.method,
         target: this.resolved(request.target),

@@ -67,7 +67,7 @@ export type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
 
 export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
   const { id, sequence, kind, subject, cause, advanced_by, request, delivered, changes } = entry;
-  const { seq, isUndone } = entry.entry;
+  const { number: seq, isUndone } = entry.entry;
   return {
     ...{ id, seq, sequence, at: new Date(entry.at).toISOString(), kind, title: redactText(entry.title) },
     ...{ subject, cause, advanced_by, request, journal_position: entry.journal, delivered, changes },

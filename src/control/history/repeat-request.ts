@@ -60,7 +60,7 @@ export async function repeatRequest(
   const disarm = own && (await arm(own, { server, target }));
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
-    const isIts = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
+    const isItsEntry = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
     const again = {
       method: entry.method,
       target: `/_s/${target.name}${entry.path}${query}`,
@@ -69,7 +69,7 @@ export async function repeatRequest(
     };
     const sent = await (target instanceof RemoteSandbox
       ? sendToRemote(entry, target, again)
-      : sendRecorded(target, server.request, { ...again, isIts }));
+      : sendRecorded(target, server.request, { ...again, isItsEntry }));
     if (sent === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return sent;
   } finally {

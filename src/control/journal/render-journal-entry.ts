@@ -104,7 +104,7 @@ export type RenderedEntry = Static<typeof JournalEntryBody>;
 export function renderEntry(entry: JournalEntry): RenderedEntry {
   const { id, sequence, operation, method, status, code, duration_ms, principal, api_key, decision } = entry;
   return {
-    ...{ id, seq: entry.entry.seq, sequence, kind: entry.delivery === undefined ? "request" : "delivery" },
+    ...{ id, seq: entry.entry.number, sequence, kind: entry.delivery === undefined ? "request" : "delivery" },
     ...{ at: new Date(entry.at).toISOString(), operation, method, path: redactText(entry.path) },
     ...{ status, code, duration_ms, principal, api_key, decision },
     ...(entry.fault && { fault: entry.fault }),

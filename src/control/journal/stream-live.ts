@@ -175,7 +175,7 @@ function nameWorld(journal: Journal): string {
 function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
   const { id, sequence, operation, method, status, code, duration_ms, principal, decision, history } = entry;
   return {
-    ...{ id, seq: entry.entry.seq, sequence, at: new Date(entry.at).toISOString(), operation, method },
+    ...{ id, seq: entry.entry.number, sequence, at: new Date(entry.at).toISOString(), operation, method },
     ...{ path: redactText(entry.path), query: redactQuery(entry.query) },
     ...{ status, code, duration_ms, principal, decision, history },
     ...(entry.fault && { fault: entry.fault }),

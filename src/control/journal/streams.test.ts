@@ -48,7 +48,7 @@ const entry = (sequence: number) => ({
   ...{
     request_headers: [],
     response_headers: [],
-    entry: { seq: sequence, isUndone: false },
+    entry: { number: sequence, isUndone: false },
     warnings: [],
     history: null,
     kind: "control",

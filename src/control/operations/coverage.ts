@@ -43,10 +43,14 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
       });
       for (const { found, row } of counts) {
         for (const { status, code, hits } of row.outcomes)
-          if (hits > 0) sandboxes.past.count(found.id, code ?? status, hits);
+          if (hits > 0) sandboxes.furtherOutcomes.count(found.id, code ?? status, hits);
         for (const { outcome, hits } of row.other) {
           if (hits > 0)
-            sandboxes.past.count(found.id, /^\d+$/.test(outcome) ? Number(outcome) : outcome, hits);
+            sandboxes.furtherOutcomes.count(
+              found.id,
+              /^\d+$/.test(outcome) ? Number(outcome) : outcome,
+              hits,
+            );
         }
       }
       return buildCoverageMatrix(operations, sandboxes.outcomes());
@@ -79,7 +83,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-async function renderHeatMap(matrix: CoverageMatrix, subject: string, console?: string): Promise<RawBody> {
+async function renderHeatMap(matrix: CoverageMatrix, subject: string, consoleUrl?: string): Promise<RawBody> {
   const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
-  return new RawBody("text/html", coverageHtml(matrix, `Coverage of ${subject}`, console));
+  return new RawBody("text/html", coverageHtml(matrix, `Coverage of ${subject}`, consoleUrl));
 }

@@ -38,9 +38,9 @@ export const ExplainInput = ClosedObject(
     ],
   },
 );
-type Asked = Static<typeof ExplainInput>;
+type ExplainInput = Static<typeof ExplainInput>;
 
-const StepWordBody = ClosedObject({
+const StepOutcomeBody = ClosedObject({
   step: Type.Unsafe<
     "route" | "fault" | "auth" | "rate-limit" | "validation" | "access" | "spending" | "rule" | "fault-after"
   >({
@@ -54,7 +54,7 @@ const StepWordBody = ClosedObject({
   says: Type.String({ description: "The outcome in words; empty if the step is not reached" }),
 });
 
-const RuleWordBody = ClosedObject({
+const RuleOutcomeBody = ClosedObject({
   rule: Type.String({ description: "`<scenario | inline>/<rule id>`" }),
   phase: Words(["before", "after"]),
   triggers: Type.Boolean(),
@@ -72,10 +72,10 @@ export const ExplanationBody = ClosedObject(
     status: Nullable(Type.Integer({ description: "0 if the client would receive none" })),
     code: Nullable(Type.String({ description: "For an error: its code in the catalogue" })),
     principal: Nullable(Type.String({ description: "The id of the user who would call" })),
-    steps: Type.Array(StepWordBody, {
+    steps: Type.Array(StepOutcomeBody, {
       description: "All steps of a request, in their order",
     }),
-    rules: Type.Array(RuleWordBody, {
+    rules: Type.Array(RuleOutcomeBody, {
       description: "All active rules, in the order in which they are evaluated",
     }),
   },
@@ -119,8 +119,8 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 /** @throws Problem 422 */
-function readRequest(input: Asked, sandbox: Sandbox): DryRunRequest {
-  const { method, target, incomplete } = readLine(input, sandbox.api.operations);
+function readRequest(input: ExplainInput, sandbox: Sandbox): DryRunRequest {
+  const { method, target, incomplete } = readRequestLine(input, sandbox.api.operations);
   const [path, ...search] = target.split("?");
   const query = new URLSearchParams(search.join("?"));
   for (const [name, value] of Object.entries(input.query ?? {})) query.append(name, String(value));
@@ -144,7 +144,7 @@ function readRequest(input: Asked, sandbox: Sandbox): DryRunRequest {
 const CREDENTIALS = ["api-key", "x-api-key", "authorization"];
 
 /** @throws Problem 422 */
-function readLine(input: Asked, operations: readonly AnyOperation[]) {
+function readRequestLine(input: ExplainInput, operations: readonly AnyOperation[]) {
   const { operation: id, method, path, params = {} } = input;
   if (id === undefined) {
     if (method === undefined || path === undefined)

@@ -72,7 +72,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       const found = sandbox.journal
         .entries()
         .filter(({ request_body, response_body }) => contains(request_body) || contains(response_body));
-      return { seqs: found.map(({ entry }) => entry.seq) };
+      return { seqs: found.map(({ entry }) => entry.number) };
     },
   }),
   operation({

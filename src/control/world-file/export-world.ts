@@ -28,12 +28,22 @@ export async function exportWorld(
     const stored = history.snapshot();
     content = {
       saved: {
-        about: { created_at, fixture, seed, settings, resets, start, snapshots: snapshots.map(([of]) => of) },
+        about: {
+          created_at,
+          fixture,
+          seed,
+          settings,
+          resets,
+          start,
+          snapshots: [...sandbox.snapshots.keys()],
+        },
         fixture: { name: fixture, document: source.document() },
         ...(own?.sent && { operations: own.sent }),
         faults: faults.state(),
         present: toSavedWorld(value, base),
-        snapshots: Object.fromEntries(snapshots.map(([of, one]) => [of, toSavedWorld(one, base)])),
+        snapshots: Object.fromEntries(
+          snapshots.map(([snapshot, saved]) => [snapshot, toSavedWorld(saved, base)]),
+        ),
         history: {
           about: stored.about,
           entries: [...stored.entries.keys()].map((entry) => ({ ...entry.toJSON(), journal: entry.journal })),
@@ -41,7 +51,10 @@ export async function exportWorld(
       },
       states: encodeStates(history, base),
       ...(value.blobs !== undefined && { uploads: await sandboxes.blobs.encode(value.blobs) }),
-      scenarios: faults.scenarios.map((of) => ({ name: of, document: scenarios.lastGood(of).document })),
+      scenarios: faults.scenarios.map((scenario) => ({
+        name: scenario,
+        document: scenarios.lastGood(scenario).document,
+      })),
       operations: sandbox.api.resources.flatMap((one) => (one.own && !one.own.sent ? [one.own] : [])),
     };
   } finally {
@@ -103,7 +116,7 @@ function storeExchange(
     toPairs(flat).find(([name]) => name.toLowerCase() === "content-type")?.[1];
   return {
     ...answered,
-    seq: entry.seq,
+    seq: entry.number,
     path: at!,
     query: search.join("?"),
     reasons: answered.reasons.map((text) => secrets.redact(text)),

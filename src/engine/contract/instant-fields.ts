@@ -1,7 +1,8 @@
 import type { TSchema } from "typebox";
 
-type One = (value: unknown) => unknown;
-type Converter = (value: unknown, one: One) => unknown;
+type Convert = (instant: unknown) => unknown;
+/** Converts the instants in a value. */
+type Converter = (value: unknown, convert: Convert) => unknown;
 
 interface Shape extends Record<string, unknown> {
   properties?: Record<string, Shape>;
@@ -21,7 +22,7 @@ export function createInstantConverter(schema: TSchema): Converter {
 }
 
 function compile(schema: Shape): Converter | undefined {
-  if (schema["x-instant"] === true) return (value, one) => one(value);
+  if (schema["x-instant"] === true) return (value, convert) => convert(value);
   const steps = [
     ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].map(compile),
     convertObject(schema),
@@ -29,7 +30,7 @@ function compile(schema: Shape): Converter | undefined {
   ].filter((step) => step !== undefined);
   if (steps.length === 0) return undefined;
   // A branch that does not apply finds nothing to convert, so that all may be tried in turn.
-  return (value, one) => steps.reduce((current, step) => step(current, one), value);
+  return (value, convert) => steps.reduce((current, step) => step(current, convert), value);
 }
 
 function convertObject({ properties = {}, patternProperties = {} }: Shape): Converter | undefined {
@@ -42,12 +43,12 @@ function convertObject({ properties = {}, patternProperties = {} }: Shape): Conv
     .map(([pattern, schema]) => ({ pattern: new RegExp(pattern), converter: compile(schema) }))
     .filter(({ converter }) => converter !== undefined);
   if (named.size === 0 && patterned.length === 0) return undefined;
-  return (value, one) => {
+  return (value, convert) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     const copy: Record<string, unknown> = { ...value };
     for (const name in copy) {
       const converter = named.get(name) ?? patterned.find(({ pattern }) => pattern.test(name))?.converter;
-      if (converter) copy[name] = converter(copy[name], one);
+      if (converter) copy[name] = converter(copy[name], convert);
     }
     return copy;
   };
@@ -56,5 +57,5 @@ function convertObject({ properties = {}, patternProperties = {} }: Shape): Conv
 function convertArray({ items }: Shape): Converter | undefined {
   const converter = items && compile(items);
   if (!converter) return undefined;
-  return (value, one) => (Array.isArray(value) ? value.map((item) => converter(item, one)) : value);
+  return (value, convert) => (Array.isArray(value) ? value.map((item) => converter(item, convert)) : value);
 }

@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv";
 import { describeInstantForms, TIME_FORMS } from "./instant.ts";
 
-/** Translates a schema's errors for the client of an API (G08). */
+/** The field that a schema refuses, for the client of an API (G08). */
 export interface InvalidField {
   field: string;
   /** The same as a JSON pointer. */

@@ -15,11 +15,11 @@ import type { Transaction } from "../state/transaction.ts";
 
 type Fields = Record<string, unknown>;
 
-const shown = new WeakMap<Api, ReadonlyMap<string, ShownCollection>>();
+const shownCollections = new WeakMap<Api, ReadonlyMap<string, ShownCollection>>();
 
 /** By name; without internal collections. */
 function listShownCollections(api: Api): ReadonlyMap<string, ShownCollection> {
-  let found = shown.get(api);
+  let found = shownCollections.get(api);
   if (found === undefined) {
     found = new Map(
       api.resources.flatMap((resource) =>
@@ -28,7 +28,7 @@ function listShownCollections(api: Api): ReadonlyMap<string, ShownCollection> {
           .map((one) => [one.name, new ShownCollection(one, resource)] as const),
       ),
     );
-    shown.set(api, found);
+    shownCollections.set(api, found);
   }
   return found;
 }
@@ -48,7 +48,7 @@ export class OwnWorld {
   /** With a property for each collection. */
   static of(call: Call): OwnWorld {
     const api = call.api as Api;
-    let World = worlds.get(api);
+    let World = worldClasses.get(api);
     if (World === undefined) {
       World = class extends OwnWorld {};
       for (const [name, collection] of listShownCollections(api))
@@ -57,7 +57,7 @@ export class OwnWorld {
             return this.records(collection);
           },
         });
-      worlds.set(api, World);
+      worldClasses.set(api, World);
     }
     return new World(call);
   }
@@ -85,9 +85,9 @@ export class OwnWorld {
     const declared = findEvent(this.#api, name);
     if (declared === undefined) throw new OwnFault(`there is no event ${name}`);
     const [collection] = declared.about.collections;
-    const state = collection && listShownCollections(this.#api).get(collection.name);
+    const shown = collection && listShownCollections(this.#api).get(collection.name);
     const id = (record as Fields)[collection?.idField ?? "id"];
-    const subject = declared.about.find(this.#tx, String(id)) ?? state?.toStored(record as Fields, this.#tx);
+    const subject = declared.about.find(this.#tx, String(id)) ?? shown?.toStored(record as Fields, this.#tx);
     if (subject === undefined) throw new OwnFault(`${name} needs the record that it is about`);
     emit(this.#tx, declared, subject);
   }
@@ -97,7 +97,7 @@ export class OwnWorld {
   }
 }
 
-const worlds = new WeakMap<Api, typeof OwnWorld>();
+const worldClasses = new WeakMap<Api, typeof OwnWorld>();
 
 type Wanted = Fields | ((record: Fields) => boolean);
 

@@ -3,7 +3,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { FaultInjector } from "../sandbox/fault-injector.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toAnswer } from "./answer.ts";
-import { explainRefusal } from "./engine.ts";
+import { addRefusalReason } from "./engine.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { Exchange, STAGES, type Stage, Undecidable } from "./exchange.ts";
 import { EarlyResponse } from "./inject-fault.ts";
@@ -114,7 +114,7 @@ async function runToEnd(
     if (!(error instanceof ApiError)) throw error;
     exchange.decision = exchange.stage;
     exchange.code = error.code;
-    await explainRefusal(exchange, error);
+    await addRefusalReason(exchange, error);
     report("decides", exchange.reasons.at(-1)!);
     return error.status;
   }

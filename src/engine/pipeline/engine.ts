@@ -77,13 +77,13 @@ async function refuse(exchange: Exchange, error: unknown): Promise<Decided | und
   }
   if (!(error instanceof ApiError)) return { answer: toFailureAnswer(exchange, error) };
   exchange.decision ||= exchange.stage;
-  await explainRefusal(exchange, error);
+  await addRefusalReason(exchange, error);
   if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = findSpentRate(exchange);
   return { answer: errorAnswer(exchange, error) };
 }
 
 /** interfaces 11: the journal, not the answer, has the reasons of every refusal. */
-export async function explainRefusal(exchange: Exchange, error: ApiError): Promise<void> {
+export async function addRefusalReason(exchange: Exchange, error: ApiError): Promise<void> {
   const { engine, sandbox, request, stage, reasons } = exchange;
   const reason =
     stage === "auth" && error.reason === undefined

@@ -102,7 +102,7 @@ export interface WireAnswer {
 }
 
 /** Sends a request to this server, as a client would; rejects if the answer is broken. */
-export type RequestOwn = (request: WireRequest, signal?: AbortSignal) => Promise<WireAnswer>;
+export type SendToSelf = (request: WireRequest, signal?: AbortSignal) => Promise<WireAnswer>;
 
 /** The host could not open a port. */
 export class NoPortError extends Error {

@@ -186,7 +186,7 @@ export class HistoryEntry {
 
   toJSON(): StoredEntry {
     const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, pendingWork } = this;
-    const { seq, isUndone: undone } = this.entry;
+    const { number: seq, isUndone: undone } = this.entry;
     const fields = {
       id,
       seq,

@@ -74,8 +74,8 @@ export interface JournaledAttempt {
 
 /** An entry of the timeline, for its parts. */
 export interface EntryHead {
-  /** Its number; grows, and is never reused, not even after a rewind or a reset. */
-  readonly seq: number;
+  /** Its number in the timeline (`seq` in answers): grows, and is never reused, not even after a rewind or a reset. */
+  readonly number: number;
   /** The request or delivery, which the journal lists; undefined after the journal has evicted it. */
   exchange: JournalEntry | undefined;
   /** The change, which the history lists; undefined after the history has evicted it. */

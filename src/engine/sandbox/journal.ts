@@ -87,7 +87,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   /** The entry with this `seq`, or the newest one with this `x-request-id`, which a rewind makes repeat. */
   find(id: string): JournalEntry | undefined {
     const seq = Number(id);
-    return this.entries().findLast((exchange) => exchange.id === id || exchange.entry.seq === seq);
+    return this.entries().findLast((exchange) => exchange.id === id || exchange.entry.number === seq);
   }
 
   clear(): void {

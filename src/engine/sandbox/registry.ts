@@ -22,7 +22,7 @@ export interface NewSandbox extends SandboxOptions {
 /** All sandboxes of a server. */
 export class SandboxRegistry {
   /** Outcomes of deleted sandboxes, and those reported by other servers (interfaces 11). */
-  readonly past = new OutcomeCounts();
+  readonly furtherOutcomes = new OutcomeCounts();
   private readonly sandboxes = new Map<string, Sandbox>();
   private readonly parts: RegistryParts;
 
@@ -50,7 +50,7 @@ export class SandboxRegistry {
   /** The outcomes of all sandboxes, including deleted ones. */
   outcomes(): OutcomeCounts {
     const all = new OutcomeCounts();
-    all.addAll(this.past);
+    all.addAll(this.furtherOutcomes);
     for (const { outcomes } of this.sandboxes.values()) all.addAll(outcomes);
     return all;
   }
@@ -93,7 +93,7 @@ export class SandboxRegistry {
     const sandbox = this.sandboxes.get(name);
     if (sandbox === undefined) return;
     this.sandboxes.delete(name);
-    this.past.addAll(sandbox.outcomes);
+    this.furtherOutcomes.addAll(sandbox.outcomes);
     sandbox.close();
     this.parts.onDelete(sandbox);
   }

@@ -22,12 +22,12 @@ it("a request that changes the world is one entry, whichever part ends first [in
   const sandbox = makeSandbox(LIMIT);
   const [first, second] = [put(sandbox, "a"), put(sandbox, "b")];
   const lines = [answer(sandbox, second), answer(sandbox), answer(sandbox, first)];
-  expect(lines.map(({ entry, sequence, history }) => [entry.seq, sequence, history])).toEqual([
+  expect(lines.map(({ entry, sequence, history }) => [entry.number, sequence, history])).toEqual([
     [2, 1, "h_2"],
     [3, 2, null],
     [1, 3, "h_1"],
   ]);
-  expect(sandbox.timeline.entries.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  expect(sandbox.timeline.entries.map(({ number }) => number)).toEqual([1, 2, 3]);
   expect(sandbox.journal.entries()).toEqual(lines);
 });
 
@@ -38,12 +38,12 @@ it("the bounds of journal and history each drop their own part of an entry [inte
   expect([sandbox.history.size, sandbox.history.dropped]).toEqual([2, 998]);
   expect([sandbox.journal.size, sandbox.journal.dropped]).toEqual([300, 700]);
   expect(sandbox.history.entries().map(({ sequence }) => sequence)).toEqual([999, 1000]);
-  expect(sandbox.journal.entries().map(({ entry }) => entry.seq)[0]).toBe(701);
+  expect(sandbox.journal.entries().map(({ entry }) => entry.number)[0]).toBe(701);
   // Entries without any part do not add up, though changes stay before and after them.
   for (let i = 0; i < 10_000; i++) answer(sandbox);
   expect(sandbox.timeline.entries.length).toBeLessThan(700);
   sandbox.journal.clear();
-  expect(sandbox.timeline.entries.map(({ seq }) => seq)).toEqual([999, 1000]);
+  expect(sandbox.timeline.entries.map(({ number }) => number)).toEqual([999, 1000]);
 });
 
 it("a request whose change was evicted meanwhile gets its own entry [interfaces 10]", () => {
@@ -51,7 +51,7 @@ it("a request whose change was evicted meanwhile gets its own entry [interfaces 
   const change = put(sandbox, "first");
   put(sandbox, "second");
   const line = answer(sandbox, change);
-  expect([line.entry.seq, line.history]).toEqual([3, "h_1"]);
+  expect([line.entry.number, line.history]).toEqual([3, "h_1"]);
   expect(sandbox.timeline.entries).toContain(line.entry);
 });
 

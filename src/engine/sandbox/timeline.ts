@@ -13,14 +13,14 @@ export class Timeline {
   /** Grows with every part that is added or changed. */
   revision = 0;
   private log: TimelineEntry[] = [];
-  private lastSeq = 0;
+  private lastNumber = 0;
   /** Positions in the log before which no entry has the part. */
   private oldest = { exchange: 0, change: 0 };
-  private empty = 0;
+  /** Entries without any part. */
+  private emptyEntries = 0;
 
-  append(seq = this.lastSeq + 1): TimelineEntry {
-    this.lastSeq = Math.max(this.lastSeq, seq);
-    const entry = { seq, exchange: undefined, change: undefined, isUndone: false };
+  append(number = this.lastNumber + 1): TimelineEntry {
+    const entry = this.createEntry(number);
     this.log.push(entry);
     return entry;
   }
@@ -37,16 +37,15 @@ export class Timeline {
   }
 
   /** The entry of this number, added in its place if there is none; for entries that are restored. */
-  insertEntry(seq: number): TimelineEntry {
-    const at = this.log.findLastIndex((entry) => entry.seq <= seq);
-    if (this.log[at]?.seq === seq) return this.log[at];
-    const entry = this.append(seq);
-    this.log.pop();
+  insertEntry(number: number): TimelineEntry {
+    const at = this.log.findLastIndex((entry) => entry.number <= number);
+    if (this.log[at]?.number === number) return this.log[at];
+    const entry = this.createEntry(number);
     this.log.splice(at + 1, 0, entry);
     return entry;
   }
 
-  /** Adds a part to an entry that is not the newest. */
+  /** Adds the request or delivery to an entry, which need not be the newest. */
   attach(entry: EntryHead, exchange: JournalEntry): void {
     entry.exchange = exchange;
     if (entry !== this.log.at(-1)) this.oldest.exchange = 0;
@@ -61,9 +60,9 @@ export class Timeline {
 
   drop(entry: TimelineEntry, part: Part): void {
     entry[part] = undefined;
-    if (entry.exchange === undefined && entry.change === undefined) this.empty += 1;
+    if (entry.exchange === undefined && entry.change === undefined) this.emptyEntries += 1;
     // Removes half of the log at once, so that the cost of an entry does not depend on the length of the log.
-    if (this.empty > 64 && this.empty * 2 > this.log.length) this.compact();
+    if (this.emptyEntries > 64 && this.emptyEntries * 2 > this.log.length) this.compact();
   }
 
   dropAll(part: Part): void {
@@ -71,10 +70,15 @@ export class Timeline {
     this.compact();
   }
 
+  private createEntry(number: number): TimelineEntry {
+    this.lastNumber = Math.max(this.lastNumber, number);
+    return { number, exchange: undefined, change: undefined, isUndone: false };
+  }
+
   private compact(): void {
     this.log = this.log.filter(({ exchange, change }) => exchange !== undefined || change !== undefined);
     this.oldest = { exchange: 0, change: 0 };
-    this.empty = 0;
+    this.emptyEntries = 0;
   }
 }
 

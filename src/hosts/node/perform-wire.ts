@@ -19,8 +19,8 @@ export class WireBreaker {
     const { socket } = request;
     const clientLeft = new AbortController();
     this.underWay.add(clientLeft);
-    const left = () => clientLeft.abort();
-    socket.once("close", left);
+    const onClose = () => clientLeft.abort();
+    socket.once("close", onClose);
     try {
       // Pipelined requests before this one are answered first.
       if (response.socket === null) await once(response, "socket", { signal: clientLeft.signal });
@@ -31,7 +31,7 @@ export class WireBreaker {
       // A connection that is to be broken may break in any way.
       socket.destroy();
     } finally {
-      socket.off("close", left);
+      socket.off("close", onClose);
       this.underWay.delete(clientLeft);
       clientLeft.abort();
     }
@@ -88,6 +88,7 @@ function openWire(
 
 /** Status line and headers as `sendPlainAnswer` would have written them; the connection ends with this answer. */
 function renderHead({ status, headers }: PlainAnswer, length: number): Buffer {
+  // Names and values alternate in `headers`.
   const all = headers.filter((_, index) => headers[index - (index % 2)] !== "Content-Length");
   all.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");
   const first = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}`;

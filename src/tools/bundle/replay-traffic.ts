@@ -1,4 +1,4 @@
-import type { RequestOwn, WireRequest } from "../../engine/pipeline/plain-http.ts";
+import type { SendToSelf, WireRequest } from "../../engine/pipeline/plain-http.ts";
 import { platform, sleep } from "../../engine/platform.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -8,7 +8,7 @@ import type { RecordedAttempt } from "./bundle.ts";
 
 export interface RecordedRequest extends WireRequest {
   /** Recognizes the request's entry in the journal, if other requests may come meanwhile. */
-  isIts?: (entry: JournalEntry) => boolean;
+  isItsEntry?: (entry: JournalEntry) => boolean;
 }
 
 /** A fault may delay an answer by minutes; a later answer counts as lost. */
@@ -22,19 +22,19 @@ const LINGER_MS = 500;
  */
 export async function sendRecorded(
   sandbox: Sandbox,
-  request: RequestOwn,
-  { isIts = () => true, ...sent }: RecordedRequest,
+  request: SendToSelf,
+  { isItsEntry = () => true, ...sent }: RecordedRequest,
 ): Promise<JournalEntry | undefined> {
   const leaving = new AbortController();
-  const entry = waitForEntry(sandbox, isIts, leaving.signal);
+  const entry = waitForEntry(sandbox, isItsEntry, leaving.signal);
   const answered = request(sent, leaving.signal).then(nothing, nothing);
   const found = await Promise.race([
     entry,
     // A request that was refused before it reached the sandbox has an answer and no entry.
     answered.then(() => Promise.race([entry, waitFor(LINGER_MS)])),
   ]);
-  const ends = found?.streamed === undefined ? LINGER_MS : PATIENCE_MS;
-  if (found !== undefined && !isEndless(found)) await Promise.race([answered, waitFor(ends)]);
+  const patienceMs = found?.streamed === undefined ? LINGER_MS : PATIENCE_MS;
+  if (found !== undefined && !isEndless(found)) await Promise.race([answered, waitFor(patienceMs)]);
   leaving.abort();
   while (found?.streamed === "under way") await platform().nextTurn();
   return found;
@@ -46,7 +46,7 @@ function isEndless(entry: JournalEntry): boolean {
 
 function waitForEntry(
   sandbox: Sandbox,
-  isIts: (entry: JournalEntry) => boolean,
+  isItsEntry: (entry: JournalEntry) => boolean,
   signal: AbortSignal,
 ): Promise<JournalEntry | undefined> {
   return new Promise((resolve) => {
@@ -58,7 +58,7 @@ function waitForEntry(
     };
     const stop = sandbox.journal.subscribe((entry) => {
       // Entries of its effects precede its own entry in the journal.
-      if (entry === undefined || (entry.delivery === undefined && isIts(entry))) finish(entry);
+      if (entry === undefined || (entry.delivery === undefined && isItsEntry(entry))) finish(entry);
     });
     signal.addEventListener("abort", () => finish(undefined), { once: true });
   });

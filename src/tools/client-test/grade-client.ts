@@ -38,6 +38,7 @@ export const RULE_PREFIX = "client-test-";
 /** Rules end by themselves if the test is gone, such as a closed page. Browsers call a hidden page once a minute. */
 const LEASE_MS = 180_000;
 const RENEW_MS = 60_000;
+/** Replaced in the rules of a stage by what its `prepare` returns. */
 const PLACEHOLDER = '"$STAGED"';
 
 /**
@@ -52,6 +53,7 @@ export async function gradeClient(
 ): Promise<ClientReport> {
   const started = performance.now();
   const checks = selectChecks(options);
+  // First the run without failures, which has no stage.
   const stages = new Map<Stage | undefined, ClientCheck[]>([[undefined, []]]);
   for (const check of checks) stages.set(check.stage, [...(stages.get(check.stage) ?? []), check]);
   await sandbox.snapshots.save(BEFORE);
@@ -70,9 +72,9 @@ export async function gradeClient(
       options.onRun?.({
         ...{ run: runs + 1, of: stages.size, checks: group.map(({ id }) => id) },
         observe: async () => {
-          const sofar = await runner.read(stage, { how: "ok", detail: "" });
+          const soFar = await runner.read(stage, { how: "ok", detail: "" });
           return group.map((check) =>
-            toReport(check, check.readsEnd ? AT_THE_END : readFinding(check, sofar, clean ?? sofar.run!)),
+            toReport(check, check.readsEnd ? AT_THE_END : readFinding(check, soFar, clean ?? soFar.run!)),
           );
         },
       });

@@ -62,8 +62,9 @@ class Reading {
     stringBufferSize: 64 * 1024,
   });
   /** Whether something shows that this is an archive. */
-  private known = false;
-  private read = 0;
+  private isArchive = false;
+  private bytesRead = 0;
+  /** The bytes read when the latest entry ended. */
   private lastEnd = 0;
   /** Detected in the first piece. */
   private encoding: TextEncoding | undefined;
@@ -74,11 +75,11 @@ class Reading {
   constructor(file: string, onEntry: (entry: HarValue) => void) {
     this.file = file;
     this.parser.onValue = ({ key, value }) => {
-      this.known = true;
+      this.isArchive = true;
       if (key === "name") this.facts.creator = String(value);
       if (typeof key !== "number") return;
       this.facts.entries += 1;
-      this.lastEnd = this.read;
+      this.lastEnd = this.bytesRead;
       try {
         onEntry((typeof value === "object" && value !== null ? value : {}) as HarValue);
       } catch (error) {
@@ -90,10 +91,10 @@ class Reading {
 
   /** @throws InputError, and what `onEntry` throws */
   add(piece: Buffer): void {
-    this.read += piece.length;
+    this.bytesRead += piece.length;
     const text = this.decode(piece);
     this.parse(() => this.parser.write(text));
-    if (this.read - this.lastEnd <= MAX_ENTRY_BYTES) return;
+    if (this.bytesRead - this.lastEnd <= MAX_ENTRY_BYTES) return;
     const most = MAX_ENTRY_BYTES / (1024 * 1024);
     const which = `entry ${this.facts.entries + 1}`;
     throw new InputError(`${this.file}: ${which} is larger than ${most} MB; export it without such a body`);
@@ -102,7 +103,7 @@ class Reading {
   /** @throws InputError */
   end(): HarFacts {
     if (!this.parser.isEnded) this.parse(() => this.parser.end());
-    if (this.known) return this.facts;
+    if (this.isArchive) return this.facts;
     throw new InputError(`${this.file} is not an HTTP Archive: it has no log with entries`);
   }
 
@@ -122,13 +123,13 @@ class Reading {
     } catch {
       if (this.thrown !== undefined) throw this.thrown;
       throw new InputError(
-        this.known ? this.cut() : `${this.file} is not an HTTP Archive, which would be JSON`,
+        this.isArchive ? this.describeCut() : `${this.file} is not an HTTP Archive, which would be JSON`,
       );
     }
   }
 
-  private cut(): string {
-    const where = `after ${this.facts.entries} entries, within its first ${this.read} bytes`;
+  private describeCut(): string {
+    const where = `after ${this.facts.entries} entries, within its first ${this.bytesRead} bytes`;
     return `${this.file} is cut short or broken ${where}; export it again`;
   }
 }

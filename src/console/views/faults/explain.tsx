@@ -17,13 +17,13 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const { data: coverage } = useCoverage({ live: false });
   const operation = get("explain") ?? "";
   const chosen = coverage?.operations.find((one) => one.operation === operation);
-  const places = [...(chosen?.path ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
-  const { inputs, change: type } = useInputs<string>({});
+  const names = [...(chosen?.path ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
+  const { inputs, change: changeInput } = useInputs<string>({});
   const [body, setBody] = useState("");
   const principal = get("by") ?? NO_CREDENTIALS;
   const call = {
     operation,
-    params: listGivenInputs(Object.fromEntries(places.map((name) => [name, inputs[name] ?? ""]))),
+    params: listGivenInputs(Object.fromEntries(names.map((name) => [name, inputs[name] ?? ""]))),
     ...(principal !== NO_CREDENTIALS && { principal }),
   } as ExplainInput;
   const [request, setRequest] = useState<{ call: ExplainInput; body: string }>();
@@ -54,13 +54,13 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
           onChange={(by) => set({ by }, { replace: true })}
           choices={useCallerChoices({ id: NO_CREDENTIALS, title: "No credentials" })}
         />
-        {places.map((name) => (
+        {names.map((name) => (
           <Field
             key={name}
             label={name}
             name={`params.${name}`}
             value={inputs[name] ?? ""}
-            onChange={(text) => type({ [name]: text })}
+            onChange={(text) => changeInput({ [name]: text })}
             hint="If empty, checks that need it are skipped."
           />
         ))}

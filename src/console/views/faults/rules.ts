@@ -255,15 +255,15 @@ function describeTarget(rule: Rule): string {
   const { match = {}, times, every } = rule;
   const { operation, method, path, principal, api_key, organization, header, query, body, event, webhook } =
     match;
-  const one = times === 1 || every !== undefined;
+  const isSingular = times === 1 || every !== undefined;
   if (event !== undefined || webhook !== undefined)
-    return [one ? "delivery" : "deliveries", event && `of ${event}`, webhook && `to ${webhook}`]
+    return [isSingular ? "delivery" : "deliveries", event && `of ${event}`, webhook && `to ${webhook}`]
       .filter(Boolean)
       .join(" ");
   const where = [operation, [method, path].filter(Boolean).join(" ")].filter(Boolean).join(", ");
   const more = Object.entries({ header, query, body }).filter(([, value]) => value !== undefined);
   return [
-    one ? "call" : "calls",
+    isSingular ? "call" : "calls",
     where && where !== "*" && `of ${where}`,
     principal && `by ${principal}`,
     api_key && `with ${api_key}`,
@@ -275,7 +275,7 @@ function describeTarget(rule: Rule): string {
 }
 
 /** The status or code of an entry of a sequence. */
-export function readEntry(entry: NonNullable<Rule["sequence"]>[number]): string | number {
+export function toStatusOrCode(entry: NonNullable<Rule["sequence"]>[number]): string | number {
   return typeof entry === "object" ? (entry.error ?? entry.status ?? 200) : entry;
 }
 
@@ -283,7 +283,7 @@ function describeEffects({ effect = {}, sequence }: Rule): string[] {
   const { error, status, body, delay, hold, wire } = effect;
   const words: string[] = [];
   if (hold !== undefined) words.push("held until released");
-  if (sequence !== undefined) words.push(`sequence ${sequence.map(readEntry).join(", ")}`);
+  if (sequence !== undefined) words.push(`sequence ${sequence.map(toStatusOrCode).join(", ")}`);
   if (error !== undefined) words.push(error);
   if (status !== undefined) words.push(String(status));
   else if (body !== undefined) words.push("a custom body");

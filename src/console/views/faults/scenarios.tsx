@@ -12,7 +12,7 @@ import { CopyButton, containsWords, pluralize } from "../../components/text.tsx"
 import { RelativeTime } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { RuleLine } from "./armed-rules.tsx";
-import { readEntry } from "./rules.ts";
+import { toStatusOrCode } from "./rules.ts";
 import { switchScenario } from "./switch-scenario.ts";
 
 type Row = ScenarioState & { kinds: ReadonlySet<Kind> };
@@ -199,7 +199,7 @@ function listRuleKinds(
 ): Kind[] {
   if (match?.event !== undefined || match?.webhook !== undefined) return ["webhooks"];
   if (effect?.wire !== undefined) return ["wire"];
-  const answers = [effect?.error, effect?.status, ...sequence.map(readEntry)].filter(
+  const answers = [effect?.error, effect?.status, ...sequence.map(toStatusOrCode)].filter(
     (one) => one !== undefined,
   );
   const kinds = answers.flatMap((one) => answerKind(one, statuses));

@@ -33,7 +33,7 @@ export function SettingsForm(props: { name: string; settings: Settings; onClose:
       return { change, before: settings };
     },
     {
-      done: ({ change }) => describeChange(change),
+      done: ({ change }) => describeChangedSettings(change),
       undo: ({ change, before }) => calls.configure(pick(before, change)),
     },
   );
@@ -88,7 +88,7 @@ function readChange(
   );
 }
 
-function describeChange(change: SettingsChange): string | undefined {
+function describeChangedSettings(change: SettingsChange): string | undefined {
   const changes = Object.entries(change).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return changes.length > 0 ? `Changed ${changes.join(", ")}.` : undefined;
 }

@@ -59,10 +59,10 @@ function useScrollToSelected(
   tree: readonly Branch[],
   selected: string | undefined,
 ): void {
-  const shown = useRef<string>(undefined);
+  const scrolledTo = useRef<string>(undefined);
   useEffect(() => {
     const element = scroller.current;
-    if (element === null || selected === shown.current) return;
+    if (element === null || selected === scrolledTo.current) return;
     const at = listInOrder(tree).findIndex(({ id }) => id === selected);
     if (at < 0) return;
     const top = at * ROW_HEIGHT;
@@ -71,7 +71,7 @@ function useScrollToSelected(
       const { scrollTop, clientHeight, scrollHeight } = element;
       if (scrollHeight < top + ROW_HEIGHT) return;
       watch.disconnect();
-      shown.current = selected;
+      scrolledTo.current = selected;
       if (top + ROW_HEIGHT > scrollTop + clientHeight || top < scrollTop)
         element.scrollTop = top - clientHeight / 2;
     });
@@ -139,17 +139,17 @@ const isParent = (target: DropTarget) => target.type === "root" || target.dropPo
  * seen.
  */
 function allowAnyDrop(hooks: DragAndDropHooks): DragAndDropHooks {
-  const { useDroppableCollectionState: useState } = hooks;
-  if (useState === undefined) return hooks;
+  const { useDroppableCollectionState: useDropState } = hooks;
+  if (useDropState === undefined) return hooks;
   return {
     ...hooks,
     useDroppableCollectionState(props) {
-      const state = useState(props);
+      const state = useDropState(props);
       return {
         ...state,
         getDropOperation: (event) => {
-          const itself = event.target.type === "item" && event.draggingKeys.has(event.target.key);
-          return itself ? "cancel" : state.getDropOperation({ ...event, isInternal: false });
+          const isItself = event.target.type === "item" && event.draggingKeys.has(event.target.key);
+          return isItself ? "cancel" : state.getDropOperation({ ...event, isInternal: false });
         },
       };
     },

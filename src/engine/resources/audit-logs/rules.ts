@@ -61,7 +61,7 @@ export function recordStateAudit(tx: Transaction, actor: StateActor, entry: Audi
 }
 
 /** Previous and new value of an update: the fields that differ, as JSON; undefined if none differs. */
-export function describeChange<R extends object>(
+export function toAuditValues<R extends object>(
   before: R,
   after: R,
   ignored: readonly (keyof R)[] = [],

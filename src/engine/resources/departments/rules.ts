@@ -1,7 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { type AuditEntry, describeChange, recordStateAudit } from "../audit-logs/rules.ts";
+import { type AuditEntry, recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
 import { type Department, departments } from "./schema.ts";
 
 /** Section 3.5: itself or a descendant cannot become a department's parent. */
@@ -81,12 +81,12 @@ export const departmentState: StateRules<Department> = {
     refuseOwnPlace(after, place, before);
     const { parent_id, path, depth } = before;
     const stored = tx.put(departments, { ...after, parent_id, path, depth });
-    const values = describeChange(before, stored, ["is_active"]);
+    const values = toAuditValues(before, stored, ["is_active"]);
     if (values !== undefined) audit(tx, actor, stored, { action: "updated", ...values });
     if (stored.is_active !== before.is_active)
       audit(tx, actor, stored, {
         action: stored.is_active ? "reactivated" : "deactivated",
-        ...describeChange({ is_active: before.is_active }, { is_active: stored.is_active }),
+        ...toAuditValues({ is_active: before.is_active }, { is_active: stored.is_active }),
       });
     if (after.parent_id === before.parent_id) return stored;
     recordStateAudit(tx, actor, toReparentedEntry(stored, parent));

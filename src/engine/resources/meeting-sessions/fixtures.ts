@@ -11,7 +11,7 @@ import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { toMilliseconds } from "../transcriptions/rules.ts";
+import { roundToMilliseconds } from "../transcriptions/rules.ts";
 import { findLastEnd, finishRecording, listSpeakers, toArrival } from "./rules.ts";
 import { drawMeetingLines, estimateSeconds, SPEAKERS, THEMES, type Theme } from "./sample-text.ts";
 import {
@@ -55,7 +55,7 @@ export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   const text = fields.text ?? pickNextLine(world, session_id, random);
   const start_time = fields.start_time ?? findNextStart({ ...fields, text, session_id }, world, random);
   const end_time =
-    fields.end_time ?? Math.max(start_time, toMilliseconds(start_time + estimateSeconds(text, random)));
+    fields.end_time ?? Math.max(start_time, roundToMilliseconds(start_time + estimateSeconds(text, random)));
   return {
     transcript_id: fields.transcript_id ?? context.newId("mbtrans_"),
     session_id,
@@ -81,8 +81,9 @@ function findNextStart(
   world: RecordLookup,
   random: Random,
 ): number {
-  if (end_time !== undefined) return toMilliseconds(Math.max(0, end_time - estimateSeconds(text, random)));
-  return toMilliseconds(findLastEnd(world, session_id) + random.int(300, 1800) / 1000);
+  if (end_time !== undefined)
+    return roundToMilliseconds(Math.max(0, end_time - estimateSeconds(text, random)));
+  return roundToMilliseconds(findLastEnd(world, session_id) + random.int(300, 1800) / 1000);
 }
 
 export const makeLog: Factory<MeetingLog> = (fields, context) => ({
@@ -204,16 +205,16 @@ function generateTranscripts(
   const { listed, count } = readListed(entry.transcript_entries, DEFAULT_ENTRIES);
   const speakers = entry.speakers ?? random.sample(SPEAKERS, 3);
   const lines = drawMeetingLines(theme, count, { random, ended: entry.status !== "running" });
-  let clock = 0;
+  let lastEnd = 0;
   return lines.map((text, position) => {
     const fields = spokenRecord.toFields(listed[position] ?? {}, base);
-    const start_time = fields.start_time ?? toMilliseconds(clock + random.int(400, 9000) / 1000);
+    const start_time = fields.start_time ?? roundToMilliseconds(lastEnd + random.int(400, 9000) / 1000);
     const end_time = fields.end_time === undefined ? undefined : Math.max(start_time, fields.end_time);
     const speaker = speakers[position % speakers.length]!;
     const defaults = { text, speaker, language_code: entry.language_code ?? "en" };
     const times = { start_time, end_time };
     const spoken = makeTranscript({ ...defaults, ...fields, ...times, session_id: entry.id }, context);
-    clock = spoken.end_time;
+    lastEnd = spoken.end_time;
     return spoken;
   });
 }

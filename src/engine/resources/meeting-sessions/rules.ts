@@ -12,7 +12,7 @@ import {
   isAdministrator,
   isMember,
 } from "../organizations/access.ts";
-import { toMilliseconds } from "../transcriptions/rules.ts";
+import { roundToMilliseconds } from "../transcriptions/rules.ts";
 import { estimateSeconds, SPEAKERS, THEMES } from "./sample-text.ts";
 import {
   type Arrival,
@@ -276,12 +276,14 @@ export function speakLine(tx: Transaction, { subject, due }: { subject: string; 
   const random = tx.random("meeting_line");
   const theme = THEMES.find(({ titles }) => titles.includes(session.title)) ?? THEMES[0]!;
   const text = spoken === 0 ? random.pick(theme.opening) : theme.body[spoken % theme.body.length]!;
-  const end_time = toMilliseconds((due - session.started_at) / 1000);
+  const end_time = roundToMilliseconds((due - session.started_at) / 1000);
   transcriptState.insert(tx, {
     transcript_id: tx.newId("mbtrans_"),
     text,
     confidence: random.int(86, 99) / 100,
-    start_time: toMilliseconds(Math.max(findLastEnd(tx, subject), end_time - estimateSeconds(text, random))),
+    start_time: roundToMilliseconds(
+      Math.max(findLastEnd(tx, subject), end_time - estimateSeconds(text, random)),
+    ),
     end_time,
     speaker: random.pick(listSpeakers(tx, subject)),
     language_code: session.language_code,

@@ -2,7 +2,7 @@ import { aboutRecords, type EventDeclaration, emit, event } from "../../contract
 import { findAnyIn } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
-import { describeChange } from "../audit-logs/rules.ts";
+import { toAuditValues } from "../audit-logs/rules.ts";
 import { makeMessage, makeThread } from "./fixtures.ts";
 import { messages, threads } from "./schema.ts";
 
@@ -99,7 +99,7 @@ function emittingRules<R extends StoredRecord>(
       return record;
     },
     update(tx, before, after, actor) {
-      if (describeChange(before, after) === undefined) return before;
+      if (toAuditValues(before, after) === undefined) return before;
       tx.put(collection, after);
       if (!actor.silent) emit(tx, events.updated, after);
       return after;

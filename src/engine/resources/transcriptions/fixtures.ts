@@ -10,7 +10,7 @@ import {
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { pauseSeconds, toMilliseconds, transcribingMs } from "./rules.ts";
+import { pauseSeconds, roundToMilliseconds, transcribingMs } from "./rules.ts";
 import { estimateSeconds, FILENAMES, interviewSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
 
@@ -61,7 +61,7 @@ export const makeSentence: Factory<Sentence> = (fields, context) => {
     transcription_id,
     text,
     start,
-    end: fields.end ?? toMilliseconds(start + estimateSeconds(text, random)),
+    end: fields.end ?? roundToMilliseconds(start + estimateSeconds(text, random)),
   };
 };
 
@@ -76,9 +76,9 @@ function findNextStart(
   { transcription_id, text, end }: Pick<Sentence, "transcription_id" | "text"> & { end?: number },
   { random, world }: FactoryContext,
 ): number {
-  if (end !== undefined) return toMilliseconds(Math.max(0, end - estimateSeconds(text, random)));
+  if (end !== undefined) return roundToMilliseconds(Math.max(0, end - estimateSeconds(text, random)));
   const last = world.index(sentences, "by_transcription", transcription_id).last();
-  return toMilliseconds((last?.end ?? 0) + random.int(150, 900) / 1000);
+  return roundToMilliseconds((last?.end ?? 0) + random.int(150, 900) / 1000);
 }
 
 const DEFAULT_SENTENCES = 12;
@@ -132,7 +132,7 @@ function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTransc
   const fields = record.toFields(entry, base);
   // Without sentences the length of the audio is unknown.
   const spokenLength =
-    spoken.length === 0 && fields.status === "processing" ? undefined : toMilliseconds(length + pause);
+    spoken.length === 0 && fields.status === "processing" ? undefined : roundToMilliseconds(length + pause);
   const duration = fields.audio_duration_seconds ?? spokenLength;
   const audio_duration_seconds = duration === undefined ? undefined : Math.max(length, duration);
   return { transcription: makeTranscription({ ...fields, audio_duration_seconds }, context), spoken };
@@ -146,15 +146,15 @@ function generateSentences(
   const byDefault = entry.status === "processing" ? 0 : DEFAULT_SENTENCES;
   const { listed, count } = readListed(entry.sentences, byDefault);
   const options = { random, pii_redaction: entry.pii_redaction ?? null };
-  let clock = 0;
+  let lastEnd = 0;
   return Array.from({ length: count }, (_, position) => {
-    const spoken = listed[position];
-    const fields = spoken ? sentenceRecord.toFields(spoken, base) : {};
+    const given = listed[position];
+    const fields = given ? sentenceRecord.toFields(given, base) : {};
     const text = fields.text ?? interviewSentence(position, options);
     const pause = pauseSeconds(random);
-    const start = fields.start ?? toMilliseconds(clock + pause);
-    const end = Math.max(start, fields.end ?? toMilliseconds(start + estimateSeconds(text, random)));
-    clock = end;
+    const start = fields.start ?? roundToMilliseconds(lastEnd + pause);
+    const end = Math.max(start, fields.end ?? roundToMilliseconds(start + estimateSeconds(text, random)));
+    lastEnd = end;
     return makeSentence({ transcription_id: entry.id, text, start, end }, context);
   });
 }

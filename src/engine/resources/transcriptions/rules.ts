@@ -35,16 +35,16 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
   const { transcription_id, audio_duration_seconds, pii_redaction } = transcription;
   const random = tx.random("transcription");
   const invented: Sentence[] = [];
-  for (let clock = 0; invented.length < MAX_INVENTED; ) {
+  for (let lastEnd = 0; invented.length < MAX_INVENTED; ) {
     const text = interviewSentence(invented.length, { random, pii_redaction });
-    const start = toMilliseconds(clock + pauseSeconds(random));
-    const end = toMilliseconds(start + estimateSeconds(text, random));
+    const start = roundToMilliseconds(lastEnd + pauseSeconds(random));
+    const end = roundToMilliseconds(start + estimateSeconds(text, random));
     const isTooLong = end > audio_duration_seconds;
     // Even a very short audio has a sentence.
     if (isTooLong && (invented.length > 0 || audio_duration_seconds === 0)) break;
     const span = isTooLong ? { start: 0, end: audio_duration_seconds } : { start, end };
     invented.push({ id: tx.newId("sent_"), transcription_id, text, ...span });
-    clock = end;
+    lastEnd = end;
   }
   return invented;
 }
@@ -55,7 +55,7 @@ export function pauseSeconds(random: Random): number {
 }
 
 /** Rounds seconds to the millisecond. */
-export function toMilliseconds(seconds: number): number {
+export function roundToMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }
 
@@ -110,7 +110,7 @@ function requireSpan({ start, end }: Sentence): void {
   if (end < start) throw invalidInput("end", end, "end must not be before start");
 }
 
-/** The audio is at least as long as its sentences. */
+/** Notes that the sentences changed; the audio is at least as long as the last one's `end`. */
 function touch(tx: Transaction, transcription_id: string, end = 0): void {
   const { audio_duration_seconds } = tx.get(transcriptions, transcription_id)!;
   tx.update(transcriptions, transcription_id, {

@@ -2,7 +2,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, emit, event } from "../../contract/event.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { describeChange, recordStateAudit } from "../audit-logs/rules.ts";
+import { recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
 import { makeUser } from "./fixtures.ts";
 import { type User, users } from "./schema.ts";
 
@@ -63,10 +63,10 @@ export const userState: StateRules<User> = {
     requireMemberships(after);
     tx.put(users, after);
     const change = { tx, actor, user: after };
-    const values = describeChange(before, after);
+    const values = toAuditValues(before, after);
     if (values === undefined) return after;
-    const otherChanges = describeChange(before, after, ["memberships", "capabilities", "account"]);
-    const beyondVerified = describeChange(before, after, ["verified"]) !== undefined;
+    const otherChanges = toAuditValues(before, after, ["memberships", "capabilities", "account"]);
+    const beyondVerified = toAuditValues(before, after, ["verified"]) !== undefined;
     const verified = after.verified && !before.verified;
     for (const organization_id of listOrganizations(before, after)) {
       if (verified) emitUnlessSilent(change, organization_id, userVerified);

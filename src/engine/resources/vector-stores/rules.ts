@@ -6,7 +6,7 @@ import { Id, Nullable } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Timer } from "../../state/timers.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { describeChange, recordStateAudit } from "../audit-logs/rules.ts";
+import { recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
 import { isReadable } from "../files/examine-file.ts";
 import { makeFile } from "../files/fixtures.ts";
 import { fileEvent } from "../files/rules.ts";
@@ -111,8 +111,8 @@ export function scheduleStep(tx: Transaction, file: StoreFile, now: number): voi
 export function advanceFile(tx: Transaction, { key, due }: Timer): void {
   const file = key === undefined ? undefined : tx.get(storeFiles, key);
   if (file?.status !== "processing") return;
-  const known = tx.get(files, file.file_id);
-  const failure = known && findFailure(tx, known);
+  const uploaded = tx.get(files, file.file_id);
+  const failure = uploaded && findFailure(tx, uploaded);
   if (failure && due >= getStepEnd(file, failure.step)) {
     tx.put(storeFiles, toFailed(file, due, failure.message));
   } else if (due >= getProcessingEnd(file)) {
@@ -141,8 +141,8 @@ export function completeFile(
     error_message: null,
     completed_at: at,
   });
-  const known = tx.get(files, file.file_id);
-  if (known && !silent) emit(tx, fileProcessed, { ...known, store_id: file.store_id });
+  const uploaded = tx.get(files, file.file_id);
+  if (uploaded && !silent) emit(tx, fileProcessed, { ...uploaded, store_id: file.store_id });
   return completed;
 }
 
@@ -161,7 +161,7 @@ export const vectorStoreState: StateRules<VectorStore> = {
     return record;
   },
   update(tx, before, after, actor) {
-    const changes = describeChange(before, after);
+    const changes = toAuditValues(before, after);
     if (changes === undefined) return before;
     tx.put(vectorStores, after);
     audit(tx, after, { actor, action: "updated", ...changes });
@@ -190,13 +190,13 @@ export const storeFileState: StateRules<StoreFile> = {
     const { organization_id } = store;
     if (organization_id !== file.organization_id)
       throw invalidInput("file_id", file.id, `file_id must be a file of ${organization_id}, as the store is`);
-    return writeFile(tx, record, actor);
+    return putStoreFile(tx, record, actor);
   },
   update(tx, before, after, actor) {
     for (const field of ["store_id", "file_id"] as const) {
       if (after[field] !== before[field]) throw invalidInput(field, after[field], `${field} cannot change`);
     }
-    return writeFile(tx, applyUpdate(tx, before, after, actor), actor, before.status);
+    return putStoreFile(tx, applyUpdate(tx, before, after, actor), actor, before.status);
   },
 };
 
@@ -222,14 +222,14 @@ function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor
 }
 
 /** Stores the record and its timer, and emits the event of a file that is now complete. */
-function writeFile(
+function putStoreFile(
   tx: Transaction,
   file: StoreFile,
   actor: StateActor,
-  before?: StoreFile["status"],
+  statusBefore?: StoreFile["status"],
 ): StoreFile {
   const settled =
-    file.status === "completed" && before !== "completed"
+    file.status === "completed" && statusBefore !== "completed"
       ? completeFile(tx, file, { at: file.completed_at ?? tx.now, silent: actor.silent })
       : tx.put(storeFiles, file);
   scheduleStep(tx, settled, tx.now);

@@ -77,8 +77,8 @@ export function createSystemLookup(concurrency = 2): Lookup {
   };
 
   return (hostname) => {
-    const known = running.get(hostname) ?? resolve(hostname);
-    running.set(hostname, known);
-    return known;
+    const result = running.get(hostname) ?? resolve(hostname);
+    running.set(hostname, result);
+    return result;
   };
 }

@@ -1,8 +1,8 @@
 import { type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
-import type { RequestOwn } from "../../engine/pipeline/plain-http.ts";
+import type { SendToSelf } from "../../engine/pipeline/plain-http.ts";
 
-export function createRequestOwn(address: () => { host: string; port: number }): RequestOwn {
+export function createSendToSelf(address: () => { host: string; port: number }): SendToSelf {
   return async ({ method, target, headers, body }, signal) => {
     const { host, port } = address();
     const flat = headers.flatMap(([name, value]) => [name!, value!]);
