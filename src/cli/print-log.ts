@@ -10,7 +10,9 @@ export const LOG_OPTIONS = {
 };
 
 interface Log<E> {
-  page(limit?: number): Promise<{ entries: E[]; dropped: number }>;
+  list(): Promise<{ entries: E[]; dropped: number }>;
+  /** The newest entry, whether or not `list` has it. */
+  listNewest(): Promise<{ entries: E[] }>;
   follow(after: number): AsyncIterable<E>;
   format(entry: E): string;
   /** The setting that bounds the log. */
@@ -20,13 +22,13 @@ interface Log<E> {
 
 /** Prints a log, the newest entry last; with `--follow`, also later entries. */
 export async function printLog<E extends { sequence: number }>(
-  { page, follow, format, limitedBy, whenEmpty }: Log<E>,
+  { list, listNewest, follow, format, limitedBy, whenEmpty }: Log<E>,
   options: { json: boolean; follow: boolean },
 ): Promise<void> {
   const { json } = options;
   // Read first, so that no entry between the two calls is missed.
-  const newest = options.follow ? ((await page(1)).entries[0]?.sequence ?? 0) : 0;
-  const found = await page();
+  const newest = options.follow ? ((await listNewest()).entries[0]?.sequence ?? 0) : 0;
+  const found = await list();
   const entries = found.entries.toReversed();
   if (!options.follow) {
     const lost =

@@ -215,7 +215,7 @@ function readPersistence(place: string | undefined, durable: boolean): Understud
   return { file: place };
 }
 
-/** interfaces 15. @throws UsageError */
+/** The store of a fleet, and this node's address (interfaces 15). @throws UsageError */
 function readFleetPlace(flags: StartFlags): UnderstudyOptions["store"] {
   const { store, persist, shared } = flags;
   const node = flags["node-url"];

@@ -1,5 +1,4 @@
-import type { HttpServing } from "../client/mcp/serve.ts";
-import type { Understudy } from "../control/understudy-options.ts";
+import type { ServerAccess, Understudy } from "../control/understudy-options.ts";
 import type { DocumentWatch, OwnFiles } from "../documents/watch-documents.ts";
 import { toBase64 } from "../engine/bytes.ts";
 import { pluralize } from "../engine/contract/text.ts";
@@ -72,9 +71,9 @@ async function openFile({ fetch }: Understudy, { file, bytes }: OpenedFile): Pro
 }
 
 /** Loaded with the first client, since most servers have none. */
-async function loadMcp(serving: HttpServing) {
+async function loadMcp(access: ServerAccess) {
   const { mcpOverHttp } = await import("../client/mcp/serve.ts");
-  return mcpOverHttp(serving);
+  return mcpOverHttp(access);
 }
 
 /** Watching starts once requests are accepted; earlier edits are noticed then. */

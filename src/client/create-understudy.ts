@@ -76,7 +76,7 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
     ...rest,
     operations: [...(toOperationsOption(operations).operations ?? []), ...(await readOpenApiOption(openapi))],
     ...readSandboxStart({ seed, clock, settings }),
-    mcp: async (serving) => (await import("./mcp/serve.ts")).mcpOverHttp(serving),
+    mcp: async (access) => (await import("./mcp/serve.ts")).mcpOverHttp(access),
   });
   const url = await understudy.listen(port, "127.0.0.1");
   const http = new ControlHttp(url, options.shared?.token, {

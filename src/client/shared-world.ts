@@ -68,16 +68,16 @@ export async function shareWorld(
         `The world "${name}" is open in a tab with version ${leader} of Understudy, this page has ${manifest.version}: reload that tab, or close it.`,
       );
     let engine = leader === "granted" ? await lead() : tabs.follower();
-    let next: Promise<unknown> | undefined;
+    let takeover: Promise<unknown> | undefined;
     if (leader !== "granted")
       void granted.then(() => {
         if (leaving.signal.aborted) return;
-        next = lead().then((own) => {
-          engine = own;
+        takeover = lead().then((leading) => {
+          engine = leading;
         });
       });
     const fetch: BrowserEngine["fetch"] = async (request) => {
-      await next;
+      await takeover;
       return engine.fetch(request);
     };
     return {
@@ -85,7 +85,7 @@ export async function shareWorld(
       usableKeys: engine.usableKeys,
       save: () => engine.save(),
       async close() {
-        await next?.catch(() => {});
+        await takeover?.catch(() => {});
         await engine.close();
         leave();
       },

@@ -33,14 +33,14 @@ export function App() {
 function SandboxView() {
   const { sandbox, view: id = HOME.id } = useParams<{ sandbox: string; view?: string }>();
   const view = VIEWS.find((one) => one.id === id);
-  const Component = findComponent(id);
+  const ViewComponent = findComponent(id);
   return (
     <FollowSandbox key={sandbox} name={sandbox}>
       <Shell view={view}>
         <ErrorBoundary key={id}>
           <Suspense fallback={<Loading />}>
-            {Component ? (
-              <Component />
+            {ViewComponent ? (
+              <ViewComponent />
             ) : (
               <EmptyState title={`View ${id} not found`}>Choose a view from the navigation.</EmptyState>
             )}

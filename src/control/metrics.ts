@@ -43,7 +43,7 @@ export function metricsText({ sandboxes, tally, version, started, directory }: C
   return metrics.map(toText).join("");
 }
 
-/** interfaces 15. */
+/** The metrics of a node of a fleet (interfaces 15). */
 function fleetMetricsText({ lease, owned, proxied, taken_over, fenced }: FleetFigures): Metric[] {
   const held = lease === "held" ? 1 : 0;
   return [

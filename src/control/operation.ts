@@ -73,7 +73,7 @@ export interface Limits {
   origins: number;
 }
 
-/** interfaces 7. */
+/** The limits of a shared server unless it is started with others (interfaces 7). */
 export const SHARED_LIMITS: Limits = {
   sandboxes: 1000,
   records: 200_000,

@@ -59,7 +59,7 @@ export interface UnderstudyOptions {
   log?: Log;
   /** Validates every answer of the control API against its declaration; for this project's own tests. */
   validateAnswers?: boolean;
-  replay?: ReplaySeams;
+  replay?: ReplayHooks;
   /** Takes the webhooks that leave the process (interfaces 17). */
   onDelivery?: OnDelivery | undefined;
   /** Loads the handler of `/_control/mcp`, whose tools are a client of the server's own control API. */
@@ -74,7 +74,7 @@ export interface ServerAccess {
 }
 
 /** Replaces the outside world in a replay. */
-export interface ReplaySeams {
+export interface ReplayHooks {
   /** Answers outgoing requests with the recorded answers, including the effects of faults. */
   outbound: Outbound;
   /** Called before each change of a sandbox looks at its clock. */

@@ -24,7 +24,8 @@ export const historyCommand = sandboxCommand({
     const filter: HistoryFilter = { kind: kind as HistoryEntry["kind"], subject, cause, since, limit };
     await printLog(
       {
-        page: (most) => history.list(most === undefined ? filter : { limit: most }),
+        list: () => history.list(filter),
+        listNewest: () => history.list({ limit: 1 }),
         follow: (after) => followMatching(history, filter, after),
         format: formatEntry,
         limitedBy: "history_limit",

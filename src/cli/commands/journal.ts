@@ -26,7 +26,8 @@ export const journalCommand = sandboxCommand({
     const filter = { kind, operation, status, code, method, path, event, webhook } as JournalFilter;
     await printLog(
       {
-        page: (most) => journal.list(most === undefined ? { ...filter, since, limit } : { limit: most }),
+        list: () => journal.list({ ...filter, since, limit }),
+        listNewest: () => journal.list({ limit: 1 }),
         follow: (after) => journal.follow(filter, after),
         format: formatEntry,
         limitedBy: "journal_limit",

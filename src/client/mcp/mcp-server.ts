@@ -31,7 +31,7 @@ export async function connectToServer(client: UnderstudyClient): Promise<ToolSer
 }
 
 /** interfaces 13, over either transport: tools, resources and prompts for one server. */
-export function createMcpServer(reach: ToolServer, version: string): McpServer {
+export function createMcpServer(toolServer: ToolServer, version: string): McpServer {
   const server = new McpServer(
     { name: "understudy-sandbox", title: "Understudy", version },
     {
@@ -39,15 +39,15 @@ export function createMcpServer(reach: ToolServer, version: string): McpServer {
         "A local mock server for the AI platform's HTTP API. Work in a sandbox of your own (create_sandbox), send requests with call_api, ask list_journal and explain_request why an answer was given.",
     },
   );
-  for (const tool of TOOLS) addTool(server, tool, reach);
-  addResources(server, reach.client);
+  for (const tool of TOOLS) addTool(server, tool, toolServer);
+  addResources(server, toolServer.client);
   addPrompts(server);
   return server;
 }
 
-function addTool(server: McpServer, tool: Tool, reach: ToolServer): void {
+function addTool(server: McpServer, tool: Tool, toolServer: ToolServer): void {
   const { name, title, description, reads = false, destroys = false, repeatable = reads } = tool;
-  const fields = tool.fields(reach.api);
+  const fields = tool.fields(toolServer.api);
   server.registerTool(
     name,
     {
@@ -64,7 +64,7 @@ function addTool(server: McpServer, tool: Tool, reach: ToolServer): void {
     async (args: Arguments) => {
       try {
         requireFitting(name, fields, args);
-        return toContent(await tool.run(reach, args));
+        return toContent(await tool.run(toolServer, args));
       } catch (error) {
         return { isError: true, content: [{ type: "text" as const, text: describeRefusal(error) }] };
       }
@@ -213,7 +213,7 @@ The report: ${report}
   },
 ];
 
-/** interfaces 13. */
+/** Registers the prompts (interfaces 13). */
 function addPrompts(server: McpServer): void {
   for (const { name, title, description, arguments: named, text } of PROMPTS) {
     const properties = Object.fromEntries(

@@ -49,7 +49,7 @@ const TOOLS: readonly Tool[] = [
     title: "List deliveries",
     description: `Deliveries to webhooks, newest first, with the reasons of failures and of inactive webhooks; with an id one delivery, with each attempt and its bytes. ${SHOWN} unless limit says otherwise.`,
     defaults: { limit: SHOWN },
-    one: "deliveries.show",
+    itemCall: "deliveries.show",
   }),
   createForwardingTool("history.list", {
     name: "list_history",
@@ -82,8 +82,8 @@ const TOOLS: readonly Tool[] = [
       before: required(text("A snapshot's name")),
       after: optional(text("Another snapshot; by default `now`, the current state")),
     }),
-    run: (reach, { before, after = "now", ...args }) =>
-      send(reach, "snapshots.diff", { ...args, a: before, b: after }),
+    run: (toolServer, { before, after = "now", ...args }) =>
+      send(toolServer, "snapshots.diff", { ...args, a: before, b: after }),
   },
   {
     name: "coverage",
@@ -110,8 +110,11 @@ const TOOLS: readonly Tool[] = [
 /** interfaces 13: those that change nothing. */
 export const READING_TOOLS = TOOLS.map((tool) => ({ ...tool, reads: true }));
 
-async function describeOperation(reach: ToolServer, { operation, ...args }: Arguments): Promise<unknown> {
-  const document = (await send(reach, "operations.document", args)) as OpenApi;
+async function describeOperation(
+  toolServer: ToolServer,
+  { operation, ...args }: Arguments,
+): Promise<unknown> {
+  const document = (await send(toolServer, "operations.document", args)) as OpenApi;
   const found = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { operationId }]) => operationId !== undefined)
@@ -146,9 +149,12 @@ function findReferred(part: unknown, { components }: OpenApi): Record<string, Js
   return found;
 }
 
-async function readCoverage(reach: ToolServer, { operation, all, ...args }: Arguments): Promise<unknown> {
-  const tool = all === true ? "coverage.show_all" : "coverage.show";
-  const { operations, ...sum } = (await send(reach, tool, args)) as CoverageMatrix;
+async function readCoverage(
+  toolServer: ToolServer,
+  { operation, all, ...args }: Arguments,
+): Promise<unknown> {
+  const call = all === true ? "coverage.show_all" : "coverage.show";
+  const { operations, ...sum } = (await send(toolServer, call, args)) as CoverageMatrix;
   const wanted = operations.filter((one) => operation === undefined || one.operation === operation);
   if (wanted.length === 0)
     throw new Error(`there is no operation ${JSON.stringify(operation)}; describe_operation lists them`);
@@ -166,11 +172,11 @@ async function readCoverage(reach: ToolServer, { operation, all, ...args }: Argu
 /** A truncated bundle could not be replayed. */
 const MAX_BUNDLE_CHARS = 80_000;
 
-async function makeBundle(reach: ToolServer, args: Arguments): Promise<unknown> {
-  const bundle = await send(reach, "bundle.make", args);
+async function makeBundle(toolServer: ToolServer, args: Arguments): Promise<unknown> {
+  const bundle = await send(toolServer, "bundle.make", args);
   const { length } = JSON.stringify(bundle);
   if (length <= MAX_BUNDLE_CHARS) return { bundle };
-  const { url } = reach.client;
+  const { url } = toolServer.client;
   const name = sandboxName(args);
   return {
     characters: length,

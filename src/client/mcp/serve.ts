@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { ServerAccess } from "../../control/understudy-options.ts";
 import { ClientGone } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
@@ -15,9 +16,9 @@ import { connectToServer, createMcpServer } from "./mcp-server.ts";
 export async function mcpOverStdio(client: UnderstudyClient, version: string): Promise<void> {
   // Checked at once, rather than at the client's first call.
   await client.health();
-  const reach = await connectToServer(client);
+  const toolServer = await connectToServer(client);
   const ended = new Promise<void>((resolve) => process.stdin.once("close", resolve));
-  const handle = serveStdio(() => createMcpServer(reach, version), {
+  const handle = serveStdio(() => createMcpServer(toolServer, version), {
     onerror: ({ message }) => process.stderr.write(`understudy: ${message}\n`),
   });
   await ended;
@@ -27,26 +28,19 @@ export async function mcpOverStdio(client: UnderstudyClient, version: string): P
 /** No call of a tool is larger; the control API has its own limits. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-export interface HttpServing {
-  /** The address and token of this server: the tools are clients of its control API. */
-  url: () => string;
-  token: string | undefined;
-  version: string;
-}
-
-/** `/_control/mcp` (interfaces 13), behind the guard of the control API. */
-export function mcpOverHttp({ url, token, version }: HttpServing) {
+/** `/_control/mcp` (interfaces 13), behind the guard of the control API, of which the tools are clients. */
+export function mcpOverHttp({ url, token, version }: ServerAccess) {
   // Each request gets its own MCP server; all share one description of the control API.
-  let reach: ReturnType<typeof connectToServer> | undefined;
+  let toolServer: ReturnType<typeof connectToServer> | undefined;
   const handler = createMcpHandler(async () => {
-    if (reach === undefined) {
-      reach = connectToServer(connect(url(), token === undefined ? {} : { token }));
+    if (toolServer === undefined) {
+      toolServer = connectToServer(connect(url(), token === undefined ? {} : { token }));
       // After a failure the next request tries again.
-      reach.catch(() => {
-        reach = undefined;
+      toolServer.catch(() => {
+        toolServer = undefined;
       });
     }
-    return createMcpServer(await reach, version);
+    return createMcpServer(await toolServer, version);
   });
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const plain = new NodeRequest(request, response);

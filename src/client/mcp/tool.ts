@@ -23,7 +23,7 @@ export interface Tool {
   /** Calling it twice has the same effect as calling it once. */
   repeatable?: boolean;
   fields: (api: ControlApi) => ToolFields;
-  run: (reach: ToolServer, args: Arguments) => Promise<unknown>;
+  run: (toolServer: ToolServer, args: Arguments) => Promise<unknown>;
 }
 
 export const text = (description: string): JsonSchema => ({ type: "string", description });
@@ -68,23 +68,23 @@ export function send(
 interface Forwarding extends Omit<Tool, "fields" | "run"> {
   defaults?: Arguments;
   /** The call that shows one item of this list, by its `id`. */
-  one?: string;
+  itemCall?: string;
 }
 
 /** A tool that makes one call, with the arguments of that call. */
-export function createForwardingTool(call: string, { defaults = {}, one, ...tool }: Forwarding): Tool {
+export function createForwardingTool(call: string, { defaults = {}, itemCall, ...tool }: Forwarding): Tool {
   return {
     ...tool,
     fields: (api) => {
       const { path, fields } = api.call(call);
       const id: ToolFields =
-        one === undefined ? {} : { id: optional(text("The id of one item, to show all of it")) };
+        itemCall === undefined ? {} : { id: optional(text("The id of one item, to show all of it")) };
       return { ...(path.includes("{name}") ? SANDBOX : {}), ...fields, ...id };
     },
-    run: (reach, args) =>
-      one !== undefined && args["id"] !== undefined
-        ? send(reach, one, args)
-        : send(reach, call, { ...defaults, ...args }),
+    run: (toolServer, args) =>
+      itemCall !== undefined && args["id"] !== undefined
+        ? send(toolServer, itemCall, args)
+        : send(toolServer, call, { ...defaults, ...args }),
   };
 }
 

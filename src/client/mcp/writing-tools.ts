@@ -100,10 +100,10 @@ export const WRITING_TOOLS: readonly Tool[] = [
       action: required({ enum: ["save", "restore"] }),
       snapshot: required(text("Its name")),
     }),
-    run: (reach, { action, snapshot, ...args }) =>
+    run: (toolServer, { action, snapshot, ...args }) =>
       runChosen("save_or_restore", action, {
-        save: () => send(reach, "snapshots.save", { ...args, name: snapshot }),
-        restore: () => send(reach, "snapshots.restore", { ...args, snap: snapshot }),
+        save: () => send(toolServer, "snapshots.save", { ...args, name: snapshot }),
+        restore: () => send(toolServer, "snapshots.restore", { ...args, snap: snapshot }),
       }),
   },
   createForwardingTool("held.release", {
@@ -171,24 +171,24 @@ async function readBody(answer: Response): Promise<object> {
   }
 }
 
-function changeState(reach: ToolServer, args: Arguments): Promise<unknown> {
+function changeState(toolServer: ToolServer, args: Arguments): Promise<unknown> {
   const { action, id, record = {} } = args;
   if (id === undefined && (action === "update" || action === "delete"))
     throw new Error(`change_state needs the argument id to ${action} a record`);
   return runChosen("change_state", action, {
     create: () =>
-      send(reach, "state.create", args, { ...(id === undefined ? {} : { id }), ...(record as object) }),
-    update: () => send(reach, "state.update", args, record),
-    delete: async () => (await send(reach, "state.delete", args)) ?? { deleted: id },
+      send(toolServer, "state.create", args, { ...(id === undefined ? {} : { id }), ...(record as object) }),
+    update: () => send(toolServer, "state.update", args, record),
+    delete: async () => (await send(toolServer, "state.delete", args)) ?? { deleted: id },
   });
 }
 
-async function armFault(reach: ToolServer, { remove, ...args }: Arguments): Promise<unknown> {
-  if (remove === undefined) return send(reach, "faults.add", args);
+async function armFault(toolServer: ToolServer, { remove, ...args }: Arguments): Promise<unknown> {
+  if (remove === undefined) return send(toolServer, "faults.add", args);
   await (remove === "all"
-    ? send(reach, "faults.clear", args)
-    : send(reach, "faults.remove", { ...args, id: remove }));
-  return send(reach, "faults.list", { sandbox: sandboxName(args) });
+    ? send(toolServer, "faults.clear", args)
+    : send(toolServer, "faults.remove", { ...args, id: remove }));
+  return send(toolServer, "faults.list", { sandbox: sandboxName(args) });
 }
 
 function runChosen(

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ReplaySeams, Understudy } from "../../control/understudy-options.ts";
+import type { ReplayHooks, Understudy } from "../../control/understudy-options.ts";
 import { OwnFault } from "../../engine/contract/own-fault.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { OwnSource } from "../../engine/own/join.ts";
@@ -71,7 +71,7 @@ class Replay {
   private readonly bundle: Bundle;
   private readonly secrets = new SecretPlaceholders();
   private world!: ReplayWorld;
-  private present: RequestStep | undefined;
+  private currentRequest: RequestStep | undefined;
   /** The clock's instant at which the current request made its change; the clock is set to it next. */
   private committed: string | undefined;
   private requests = 0;
@@ -84,12 +84,12 @@ class Replay {
 
   async run({ onStep, signal, operations = [] }: ReplayOptions): Promise<ReplayResult> {
     const { bundle } = this;
-    const fixture = JSON.parse(this.resolved(JSON.stringify(bundle.fixture.document))) as object;
+    const fixture = JSON.parse(this.resolve(JSON.stringify(bundle.fixture.document))) as object;
     const outbound = createRecordedOutbound(bundle.deliveries, {
-      otherwise: () => toStatusCode(this.present),
+      otherwise: () => toStatusCode(this.currentRequest),
       onEnd: (at) => this.passTo(at),
     });
-    this.world = await replayWorld(bundle, fixture, {
+    this.world = await openReplayWorld(bundle, fixture, {
       replay: { outbound, beforeChange: () => this.passToCommit() },
       operations,
     });
@@ -121,20 +121,20 @@ class Replay {
       this.passedOn += 1;
       return undefined;
     }
-    this.present = { request, answer };
+    this.currentRequest = { request, answer };
     const { sandbox, port } = this.world;
     await this.moveTo(request.at);
     if (request.number !== undefined) sandbox.world.requests = request.number;
     // A running clock advanced between the arrival of a request and its change.
     this.committed = request.committed;
     const address = { host: "127.0.0.1", port };
-    const headers = request.headers.map(([name, value]) => [name!, this.resolved(value!)]);
+    const headers = request.headers.map(([name, value]) => [name!, this.resolve(value!)]);
     const entry = await sendRecorded(
       sandbox,
       createSendToSelf(() => address),
       {
         method: request.method,
-        target: this.resolved(request.target),
+        target: this.resolve(request.target),
         headers: [...headers, ...toBaseHeaders(request.base_url)],
         body: this.toBytes(request.body),
       },
@@ -151,15 +151,15 @@ class Replay {
 
   private async control({ control }: ControlStep) {
     this.controlCalls += 1;
-    this.present = undefined;
+    this.currentRequest = undefined;
     const { sandbox, url } = this.world;
     // Clock calls are compared by their effects: in the recording the clock may have run in real time.
     if (control.operation === "clock.advance" || control.operation === "clock.set")
       return control.history ? this.moveAsCall(control.now) : this.moveTo(control.now);
     if (!GOES_BACK.has(control.operation)) await this.moveTo(control.changed);
-    const body = control.body === undefined ? undefined : this.resolved(control.body);
+    const body = control.body === undefined ? undefined : this.resolve(control.body);
     this.secrets.registerWritten(body ?? "null");
-    const response = await fetch(`${url}/_control/sandboxes/${sandbox.name}${this.resolved(control.path)}`, {
+    const response = await fetch(`${url}/_control/sandboxes/${sandbox.name}${this.resolve(control.path)}`, {
       method: control.method,
       ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body }),
     });
@@ -221,7 +221,7 @@ class Replay {
       this.secrets.register(key, `api_key:${id}`);
   }
 
-  private resolved(text: string): string {
+  private resolve(text: string): string {
     return resolveReferences(text, (kind, name) => {
       const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
       if (kind === "answer") return this.secrets.find(`answer:${name}`) ?? makePlaceholder(name, length);
@@ -241,8 +241,8 @@ class Replay {
   private toBytes(body: BundleBody | undefined): Buffer | undefined {
     if (body === undefined) return undefined;
     return "text" in body
-      ? Buffer.from(this.resolved(body.text))
-      : Buffer.from(this.resolved(body.latin1), "latin1");
+      ? Buffer.from(this.resolve(body.text))
+      : Buffer.from(this.resolve(body.latin1), "latin1");
   }
 }
 
@@ -271,10 +271,10 @@ interface ReplayWorld {
  * each step.
  * @throws DocumentError if this version refuses the bundle's fixture or scenarios
  */
-async function replayWorld(
+async function openReplayWorld(
   bundle: Bundle,
   fixture: object,
-  options: { replay: ReplaySeams; operations: readonly OwnSource[] },
+  options: { replay: ReplayHooks; operations: readonly OwnSource[] },
 ): Promise<ReplayWorld> {
   const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));
   let understudy: Understudy | undefined;
@@ -287,12 +287,12 @@ async function replayWorld(
       writeFileSync(join(folder, `${i}.json`), JSON.stringify(document), { mode: 0o600 });
     });
     const now = Date.parse(bundle.clock.start);
-    const day = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };
+    const start = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };
     const settings = bundle.settings as Partial<Settings>;
-    understudy = assemble({ ...day, settings, scenariosFolder: folder, delay: bundle.delay, ...options });
+    understudy = assemble({ ...start, settings, scenariosFolder: folder, delay: bundle.delay, ...options });
     const { sandboxes } = understudy;
-    const own = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
-    const sandbox = own ?? sandboxes.create({ name: bundle.sandbox, ...day, settings });
+    const existing = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
+    const sandbox = existing ?? sandboxes.create({ name: bundle.sandbox, ...start, settings });
     if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
     sandbox.held.waits = false;
     if (bundle.document !== undefined) {

@@ -23,16 +23,16 @@ export function listFormFields(schema: JsonSchema, components: SchemaComponents)
 }
 
 function toField(name: string, schema: JsonSchema, components: SchemaComponents): FormField {
-  const { one, nullable } = withoutNull(schema, components);
-  const type = one.enum || one.const !== undefined ? "choice" : one.type;
+  const { present, nullable } = withoutNull(schema, components);
+  const type = present.enum || present.const !== undefined ? "choice" : present.type;
   const kind = KINDS[String(type)] ?? "json";
   return {
     name,
     kind,
-    instant: one.format === "date-time",
+    instant: present.format === "date-time",
     nullable,
-    choices: (kind === "choice" ? (one.enum ?? [one.const]) : listItems(one.items)).map(String),
-    hint: resolveSchema(schema, components).description ?? one.description ?? makeHint(one, nullable),
+    choices: (kind === "choice" ? (present.enum ?? [present.const]) : listItems(present.items)).map(String),
+    hint: resolveSchema(schema, components).description ?? present.description ?? makeHint(present, nullable),
   };
 }
 

@@ -74,12 +74,12 @@ export function withoutNull(schema: JsonSchema, components: SchemaComponents) {
   if (Array.isArray(whole.type)) {
     const types = whole.type.filter((type) => type !== "null");
     const type: string = types.length === 1 ? types[0]! : "several";
-    return { one: { ...whole, type } as JsonSchema, nullable: types.length < whole.type.length };
+    return { present: { ...whole, type } as JsonSchema, nullable: types.length < whole.type.length };
   }
-  if (whole.anyOf === undefined) return { one: whole, nullable: false };
+  if (whole.anyOf === undefined) return { present: whole, nullable: false };
   const others = whole.anyOf.filter(({ type }) => type !== "null");
-  const one: JsonSchema = others.length === 1 ? resolveSchema(others[0]!, components) : {};
-  return { one, nullable: others.length < whole.anyOf.length };
+  const present: JsonSchema = others.length === 1 ? resolveSchema(others[0]!, components) : {};
+  return { present, nullable: others.length < whole.anyOf.length };
 }
 
 /** The parts of the emulated API's OpenAPI document that the console reads. */

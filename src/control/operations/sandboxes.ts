@@ -183,8 +183,8 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: SandboxBody },
     handle({ body = {}, sandbox, server, site }) {
       requireNoPath(body.fixture);
-      const admit = (root: Root) => requireRoomForRecords(server, root);
-      loadFixture(() => sandbox.reset({ ...body, checkFixture: createFixtureCheck(server), admit }));
+      const checkWorld = (root: Root) => requireRoomForRecords(server, root);
+      loadFixture(() => sandbox.reset({ ...body, checkFixture: createFixtureCheck(server), checkWorld }));
       return renderSandbox(sandbox, site);
     },
   }),

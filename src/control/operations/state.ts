@@ -268,8 +268,8 @@ type ChangingCall = ControlContext & { query: Static<typeof ChangeQuery> };
 
 function toTarget(call: ChangingCall, state: StateCollection): Target {
   const { sandbox, server } = call;
-  const admit = (tx: Transaction) => requireRoomAfter(server, sandbox.world, tx);
-  return { state, sandbox, actor: requireActor(call), admit };
+  const checkLimits = (tx: Transaction) => requireRoomAfter(server, sandbox.world, tx);
+  return { state, sandbox, actor: requireActor(call), checkLimits };
 }
 
 /** G31: the user who makes the change; unknown users are refused, so that no log names them. */

@@ -15,14 +15,14 @@ export interface Target {
   sandbox: Sandbox;
   actor: StateActor;
   /** Called after all changes, before the commit. @throws Problem 409 (interfaces 7) */
-  admit: (tx: Transaction) => void;
+  checkLimits: (tx: Transaction) => void;
 }
 
 /**
  * POST: given fields are stored; the others are derived from them, or generated from the sandbox's seed.
  * @throws Problem 409 for an id in use, 422 for an invalid record
  */
-export function insertRecord({ state, sandbox, actor, admit }: Target, written: Fields): Fields {
+export function insertRecord({ state, sandbox, actor, checkLimits }: Target, written: Fields): Fields {
   state.check(written);
   const { collection, rules } = state;
   const { idField } = collection;
@@ -35,13 +35,17 @@ export function insertRecord({ state, sandbox, actor, admit }: Target, written: 
     if (written[idField] === undefined) requireFree(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
     const whole = requireWholeRecord(state, tx, inserted);
-    admit(tx);
+    checkLimits(tx);
     return whole;
   });
 }
 
 /** PATCH: the rules keep the API's invariants. @throws Problem 404, 422 */
-export function updateRecord({ state, sandbox, actor, admit }: Target, id: string, written: Fields): Fields {
+export function updateRecord(
+  { state, sandbox, actor, checkLimits }: Target,
+  id: string,
+  written: Fields,
+): Fields {
   const { collection, rules } = state;
   state.check(written);
   const { idField } = collection;
@@ -54,19 +58,19 @@ export function updateRecord({ state, sandbox, actor, admit }: Target, id: strin
     requireReferences(tx, collection, fields);
     const after = { ...before, ...fields };
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
-    admit(tx);
+    checkLimits(tx);
     return renderRecord(state, tx, updated);
   });
 }
 
 /** DELETE: with all that belongs to it, by declaration. @throws Problem 404 */
-export function removeRecord({ state, sandbox, actor, admit }: Target, id: string): void {
+export function removeRecord({ state, sandbox, actor, checkLimits }: Target, id: string): void {
   const { collection, rules } = state;
   sandbox.world.transact((tx) => {
     const record = requireRecord(tx, collection, id);
     rules.remove?.(tx, record, actor);
     removeWithDependents(tx, collection, id);
-    admit(tx);
+    checkLimits(tx);
   });
 }
 
@@ -106,7 +110,7 @@ function requireWholeRecord(state: StateCollection, tx: Transaction, inserted: S
   return state.toPublic(record, tx);
 }
 
-/** Whether a stored record's public form fits its schema; used for uploaded snapshots too. */
+/** The problem of a stored record whose public form does not fit its schema; used for uploaded snapshots too. */
 export function validatePublicForm(
   state: StateCollection,
   record: Fields,

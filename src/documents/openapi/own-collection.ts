@@ -78,8 +78,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
 }
 
 /** A text that comes before that of any smaller number. */
-const toDescending = (number: number) => String(FARTHEST - number).padStart(17, "0");
-const FARTHEST = 2 ** 53 - 1;
+const toDescending = (number: number) => String(Number.MAX_SAFE_INTEGER - number).padStart(17, "0");
 
 export function isStoredInstant(field: object): boolean {
   return (field as JsonObject)["x-instant"] === true;

@@ -43,7 +43,7 @@ const walks = new WeakMap<object, Walk | null>();
 
 /** Visits every id in a value that its schema declares to be a reference. */
 export function visitReferences(schema: TSchema | object, value: unknown, visit: Visit): void {
-  compileWalk(schema)?.(value, [], visit);
+  getWalk(schema)?.(value, [], visit);
 }
 
 /** The references that a schema declares at any depth. */
@@ -66,23 +66,23 @@ interface Shape {
 }
 
 /** Null if nothing below is a reference, so that most of a large value is skipped. */
-function compileWalk(schema: Shape | object): Walk | null {
+function getWalk(schema: Shape | object): Walk | null {
   let walk = walks.get(schema);
   if (walk === undefined) {
-    walk = getWalk(schema as Shape);
+    walk = compileWalk(schema as Shape);
     walks.set(schema, walk);
   }
   return walk;
 }
 
-function getWalk(schema: Shape): Walk | null {
+function compileWalk(schema: Shape): Walk | null {
   const { "x-refers-to": reference, items, anyOf = [] } = schema;
-  const steps: Walk[] = anyOf.flatMap((part) => compileWalk(part) ?? []);
+  const steps: Walk[] = anyOf.flatMap((part) => getWalk(part) ?? []);
   if (reference !== undefined)
     steps.push((value, path, visit) => {
       if (typeof value === "string") visit({ reference, id: value, path, atKey: false });
     });
-  const item = items === undefined ? null : compileWalk(items);
+  const item = items === undefined ? null : getWalk(items);
   if (item !== null)
     steps.push((value, path, visit) => {
       if (Array.isArray(value)) for (const [at, one] of value.entries()) item(one, [...path, at], visit);
@@ -98,10 +98,10 @@ function walkFields({ properties = {}, patternProperties = {}, ...schema }: Shap
   const keys = schema["x-keys-refer-to"];
   const named = new Map<string, Walk>();
   for (const [name, part] of Object.entries(properties)) {
-    const walk = compileWalk(part);
+    const walk = getWalk(part);
     if (walk !== null) named.set(name, walk);
   }
-  const values = Object.values(patternProperties).flatMap((part) => compileWalk(part) ?? []);
+  const values = Object.values(patternProperties).flatMap((part) => getWalk(part) ?? []);
   if (keys === undefined && named.size === 0 && values.length === 0) return [];
   return [
     (value, path, visit) => {

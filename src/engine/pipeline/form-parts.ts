@@ -52,7 +52,7 @@ export class FormParts {
   }
 
   /** The name under which a file is stored. @throws ApiError INVALID_INPUT, UNSUPPORTED_MEDIA_TYPE */
-  admitFile(name: string, { filename, type }: { filename: string | undefined; type: string }): string {
+  nameFile(name: string, { filename, type }: { filename: string | undefined; type: string }): string {
     const { types, most = 1 } = this.fileSpec(name)!;
     const count = Object.keys(this.files).filter((one) => one === name || one.startsWith(`${name}[`)).length;
     if (count >= most) {

@@ -114,7 +114,7 @@ async function delay({ sandbox, request }: Exchange, delay_ms: number): Promise<
   sandbox.waiting -= 1;
 }
 
-/** interfaces 20. Without an effect it continues as if it had not been held. @throws EarlyResponse, ClientGone */
+/** Waits until the hold ends (interfaces 20); without an effect the request continues as if not held. @throws EarlyResponse, ClientGone */
 async function waitForRelease(
   exchange: Exchange,
   hold: Hold<InjectedEffect>,

@@ -40,7 +40,7 @@ export interface SandboxReset {
   /** Called with the fixture before a world is built from it; may throw to refuse it. */
   checkFixture?: (fixture: LoadedFixture) => void;
   /** Called with the new world; may throw to refuse it. */
-  admit?: (root: Root) => void;
+  checkWorld?: (root: Root) => void;
 }
 
 /** A saved sandbox, from which another continues. */

@@ -130,7 +130,7 @@ export class Sandbox {
     const seed = change.seed ?? this.seed;
     // Built before the old world is discarded, in case the fixture cannot be built, or is too large for this server.
     const root = source.root(seed, this.settings);
-    change.admit?.(root);
+    change.checkWorld?.(root);
     const { mode, rate } = this.world.clock;
     this.held.releaseAll();
     this.world.close();

@@ -25,7 +25,7 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
     else if (file === undefined) texts[name] = "";
     else if (value.size > 0 || value.name !== "") {
       const mime_type = value.type || UNKNOWN_TYPE;
-      const key = parts.admitFile(name, { filename: value.name, type: mime_type });
+      const key = parts.nameFile(name, { filename: value.name, type: mime_type });
       const limit_bytes = file.limit(settings);
       if (value.size > limit_bytes)
         throw new ApiError("PAYLOAD_TOO_LARGE", { details: { field: name, limit_bytes } });

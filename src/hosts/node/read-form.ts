@@ -180,7 +180,7 @@ class FormReader {
     if (filename === "") return undefined;
     // A part without a type is treated as one of an unknown type; busboy assumes text/plain.
     const mime_type = CONTENT_TYPE.exec(this.head)?.[1] ?? UNKNOWN_TYPE;
-    const key = this.parts.admitFile(name, { filename, type: mime_type });
+    const key = this.parts.nameFile(name, { filename, type: mime_type });
     const path = join(this.place.folder, `file-${this.writing.length}`);
     const received: ReceivedFile = {
       filename: filename ?? name,

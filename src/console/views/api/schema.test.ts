@@ -13,7 +13,7 @@ function show(schema: JsonSchema, components: SchemaComponents) {
     fields: listFields(schema, components),
     type: typeText(schema, components),
     whole: resolveSchema(schema, components),
-    one: withoutNull(schema, components).one,
+    one: withoutNull(schema, components).present,
   };
   expect(JSON.stringify([shown.example, shown.fields, shown.type]).length).toBeLessThan(200_000);
   return shown;

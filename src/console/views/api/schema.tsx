@@ -57,19 +57,19 @@ interface SchemaLine {
 export function listFields(schema: JsonSchema, components: SchemaComponents): SchemaLine[] {
   const lines: SchemaLine[] = [];
   const add = (part: JsonSchema, depth: number, path: string): void => {
-    const { one } = withoutNull(part, components);
+    const { present } = withoutNull(part, components);
     if (depth > MAX_DEPTH || path.length > MAX_LINES) return;
-    if (one.items) add(one.items, depth, `${path}[]`);
-    for (const [name, property] of Object.entries(one.properties ?? {})) {
+    if (present.items) add(present.items, depth, `${path}[]`);
+    for (const [name, property] of Object.entries(present.properties ?? {})) {
       if (lines.length >= MAX_LINES) return;
       const here = `${path}.${name}`;
       lines.push({
         path: here,
         name,
         depth,
-        required: one.required?.includes(name) ?? false,
+        required: present.required?.includes(name) ?? false,
         type: typeText(property, components),
-        about: withoutNull(property, components).one.description,
+        about: withoutNull(property, components).present.description,
       });
       add(property, depth + 1, here);
     }

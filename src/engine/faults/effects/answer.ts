@@ -13,18 +13,18 @@ export const answerEffect: Effect = {
   check(effect, report) {
     if (effect.body !== undefined && (effect.status === 204 || effect.status === 304))
       report(["body"], `cannot go with status ${effect.status}, which has no body`);
-    if (effect.headers !== undefined && effect.error === undefined && !answers(effect)) {
+    if (effect.headers !== undefined && effect.error === undefined && !definesAnswer(effect)) {
       report(["headers"], "goes with an answer only: add `error`, `status` or `body`");
     }
   },
   read(effect) {
-    if (!answers(effect)) return {};
+    if (!definesAnswer(effect)) return {};
     const { status = 200, headers, body } = effect;
     return { answer: { kind: "status", status, headers: toHeaders(headers), body } };
   },
 };
 
-function answers({ status, body }: { status?: number; body?: unknown }): boolean {
+function definesAnswer({ status, body }: { status?: number; body?: unknown }): boolean {
   return status !== undefined || body !== undefined;
 }
 

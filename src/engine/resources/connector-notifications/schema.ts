@@ -17,7 +17,7 @@ export const MAX_RULES = 100;
 /** `requireCallable` checks more than the pattern can. */
 export const CallableUrl = () => Type.String({ pattern: URL_PATTERN, maxLength: 2048 });
 
-/** G15. The type of a rule determines its only address: `toStoredRules`. */
+/** The type of a rule determines its only address, see `toStoredRules` (G15). */
 export const NotificationRule = Type.Object(
   {
     type: Words(NOTIFICATION_TYPES),

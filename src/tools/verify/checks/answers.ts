@@ -11,7 +11,7 @@ import { findItems, isReading, readNeeded } from "../own-operation.ts";
 import type { Exchange } from "../target.ts";
 
 const ORGANIZATION = new Set(["organization_id", "org_id"]);
-const listObjects = (operation: AnyOperation) =>
+const listObjectParameters = (operation: AnyOperation) =>
   listParameterNames(operation).filter((name) => !ORGANIZATION.has(name));
 
 const FEW_CHARACTERS = 1000;
@@ -22,11 +22,10 @@ const FEW_CHARACTERS = 1000;
  */
 export function answerChecks(contract: Contract): Check[] {
   const reading = contract.operations.filter(isReading);
-  const [own, reference] = [true, false].map((isOwn) =>
-    reading.filter((one) => (one.own !== undefined) === isOwn),
-  ) as [AnyOperation[], AnyOperation[]];
+  const own = reading.filter((one) => one.own !== undefined);
+  const reference = reading.filter((one) => one.own === undefined);
   const sorted = [
-    ...reference.toSorted((a, b) => listObjects(a).length - listObjects(b).length),
+    ...reference.toSorted((a, b) => listObjectParameters(a).length - listObjectParameters(b).length),
     ...sortOwn(own, contract),
   ];
   return sorted.map((operation) => ({
@@ -110,9 +109,9 @@ function showsLittle({ own, query }: AnyOperation, { text, json }: Exchange): bo
 /** Whether a refusal may come from the object, or from missing permissions of the key's user, and not from a fault of the service. */
 function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean {
   if (operation.own !== undefined)
-    return status === 403 || (status === 404 && listObjects(operation).length > 0);
+    return status === 403 || (status === 404 && listObjectParameters(operation).length > 0);
   if (status === 403) return listErrorCodes(operation).some((code) => CATALOGUE[code].status === 403);
-  return (status === 404 || status === 422) && listObjects(operation).length > 0;
+  return (status === 404 || status === 422) && listObjectParameters(operation).length > 0;
 }
 
 /** 4.18: announced. Production answers 404; a service that already has the operation answers as announced. */
