@@ -33,21 +33,6 @@ export const INVENTED = {
   company: "name_pattern legal_entity_type buzz_adjective buzz_noun buzz_verb".split(" "),
 };
 
-/** The parts of a faker that those functions use; each is a field of its class. The others take 10 KB more. */
-export const INVENTORS = ["company", "helpers", "internet", "number", "person"];
-const FAKER_CLASS = /\/@faker-js\/faker\/dist\/base-[^/]*\.js$/;
-
-function withoutOtherInventors(code) {
-  const kept = [];
-  const cut = code.replaceAll(/\b(\w+)=new \w+\(this\);/g, (field, name) => {
-    if (!INVENTORS.includes(name)) return "";
-    kept.push(name);
-    return field;
-  });
-  if (kept.length < INVENTORS.length) throw new Error(`faker's class now has only ${kept}`);
-  return cut;
-}
-
 /** Only these lists of a locale. */
 export function pickInvented(locale) {
   return Object.fromEntries(
@@ -79,7 +64,6 @@ const forBrowsers = {
     }
     return null;
   },
-  transform: (code, id) => (FAKER_CLASS.test(id) ? withoutOtherInventors(code) : null),
 };
 
 /** By paths such as `/fixtures/reference.yaml`; scenarios as JSON, which a page reads without a YAML reader. */
@@ -144,7 +128,7 @@ export async function buildBrowser() {
     chunkFileNames: "[name]-[hash].js",
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ name: (id, build) => (isOfEngine(id, build) ? "browser" : null) }],
+      groups: [{ debugName: "engine", name: (id, build) => (isOfEngine(id, build) ? "browser" : null) }],
     },
   });
   const later = new Set(files.flatMap(({ dynamicImports = [] }) => dynamicImports));
