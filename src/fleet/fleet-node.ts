@@ -136,9 +136,9 @@ export class FleetNode {
 
   /** Other nodes may still send requests here, which would be lost if the connection closed now. */
   private async waitUntilQuiet(): Promise<void> {
-    const now = performance.now();
-    const quietSince = () => Math.max(now, this.router.lastRefusedAt);
-    while (performance.now() < Math.min(quietSince() + QUIET_MS, now + MAX_LINGER_MS)) await pause(POLL_MS);
+    const began = performance.now();
+    const quietSince = () => Math.max(began, this.router.lastRefusedAt);
+    while (performance.now() < Math.min(quietSince() + QUIET_MS, began + MAX_LINGER_MS)) await pause(POLL_MS);
   }
 
   /** To be called after the last answer. */

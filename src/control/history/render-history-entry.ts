@@ -90,7 +90,7 @@ export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
   });
 }
 
-/** @throws Problem 409 */
+/** `done`: what the call cannot do without the states, such as "compared". @throws Problem 409 */
 export function requireStates({ id, states }: HistoryEntry, done: string): BeforeAfter {
   if (states?.versions.at(states.before.version) !== undefined) return states;
   throw conflict(

@@ -26,7 +26,7 @@ const Status = typed(
 export const Text = (description: string, type = "string") =>
   Type.Optional(typed(type, Type.String({ minLength: 1, description })));
 
-export const conditions = {
+export const CONDITION_FIELDS = {
   operation: Text("An operation id, or a glob of them", "OperationPattern"),
   status: Type.Optional(Status),
   code: Text("A code of the catalogue", "ErrorCode"),
@@ -36,7 +36,7 @@ export const conditions = {
 };
 
 /** Criteria for attempts to deliver (interfaces 14). */
-export const delivered = {
+export const DELIVERY_FIELDS = {
   event: Text("Of deliveries: an event name, or a glob of them", "EventPattern"),
   webhook: Text("Of deliveries: the id of the webhook"),
 };

@@ -3,7 +3,7 @@ import { ClosedObject, ListOf, Nullable, Timestamp, Words } from "../../engine/c
 import type { Held } from "../../engine/sandbox/held.ts";
 import { ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
-import { JournalEntryBody } from "./render-journal-entry.ts";
+import { getKind, JournalEntryBody } from "./render-journal-entry.ts";
 
 const { kind, at, operation, method, path, principal, request } = JournalEntryBody.properties;
 
@@ -56,7 +56,7 @@ export const HeldList = ListOf(HeldBody);
 export function renderHeld({ id, rule, phase, ends_at, message }: Held): Static<typeof HeldBody> {
   const { operation, method, principal, status, delivery } = message;
   return {
-    ...{ id, kind: delivery === undefined ? "request" : "delivery", rule, phase },
+    ...{ id, kind: getKind(message), rule, phase },
     ...{ at: new Date(message.at).toISOString(), ends_at: new Date(ends_at).toISOString() },
     ...{ request_id: message.id, operation, method, path: redactText(message.path), principal },
     ...{ event: delivery?.event ?? null, webhook: delivery?.webhook_id ?? null },

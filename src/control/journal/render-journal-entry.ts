@@ -100,11 +100,16 @@ export const JournalEntryBody = ClosedObject(
 );
 export type RenderedEntry = Static<typeof JournalEntryBody>;
 
+/** The kind of an entry of the journal, or of a message that is held. */
+export function getKind({ delivery }: Pick<JournalEntry, "delivery">): "request" | "delivery" {
+  return delivery === undefined ? "request" : "delivery";
+}
+
 /** An entry with its secrets masked. All output of the journal uses this. */
 export function renderEntry(entry: JournalEntry): RenderedEntry {
   const { id, sequence, operation, method, status, code, duration_ms, principal, api_key, decision } = entry;
   return {
-    ...{ id, seq: entry.entry.number, sequence, kind: entry.delivery === undefined ? "request" : "delivery" },
+    ...{ id, seq: entry.entry.number, sequence, kind: getKind(entry) },
     ...{ at: new Date(entry.at).toISOString(), operation, method, path: redactText(entry.path) },
     ...{ status, code, duration_ms, principal, api_key, decision },
     ...(entry.fault && { fault: entry.fault }),

@@ -9,7 +9,7 @@ import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { checkInput } from "../check-input.ts";
 import { waitForChange } from "../entry-log.ts";
-import { conditions, delivered, type MatchableWords, Text } from "../journal/match-entry.ts";
+import { CONDITION_FIELDS, DELIVERY_FIELDS, type MatchableWords, Text } from "../journal/match-entry.ts";
 import {
   Count,
   countVerifier,
@@ -22,10 +22,10 @@ import { operation } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
 
 const Match = ClosedObject({
-  ...conditions,
+  ...CONDITION_FIELDS,
   principal: Text("The id of the user who called"),
   body: Type.Optional(Type.Unknown({ description: "What the JSON body must contain at least" })),
-  ...delivered,
+  ...DELIVERY_FIELDS,
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: "Of deliveries: which attempt" })),
 });
 const Within = Type.Optional(

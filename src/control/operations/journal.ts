@@ -7,8 +7,13 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
 import { listNewestFirst, NEWEST, NewestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { HarBody, toHar } from "../journal/har.ts";
-import { conditions, createConditions, delivered, type EntryMatch } from "../journal/match-entry.ts";
-import { JournalEntryBody, renderEntry } from "../journal/render-journal-entry.ts";
+import {
+  CONDITION_FIELDS,
+  createConditions,
+  DELIVERY_FIELDS,
+  type EntryMatch,
+} from "../journal/match-entry.ts";
+import { getKind, JournalEntryBody, renderEntry } from "../journal/render-journal-entry.ts";
 import { LiveBody, streamLive } from "../journal/stream-live.ts";
 import { type ControlOperation, OptionalText, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";
@@ -18,7 +23,7 @@ const Kind = Words(["request", "delivery"], {
   description: "Only incoming requests, or only attempts to deliver events",
 });
 
-const filters = { kind: Type.Optional(Kind), ...conditions, ...delivered };
+const filters = { kind: Type.Optional(Kind), ...CONDITION_FIELDS, ...DELIVERY_FIELDS };
 
 export const JournalQuery = ClosedObject({ ...filters, ...NEWEST });
 
@@ -30,7 +35,7 @@ type Filter = EntryMatch & { kind?: "request" | "delivery" | undefined };
 function createFilter({ kind, ...match }: Filter, { api }: Sandbox): (entry: JournalEntry) => boolean {
   const conditions = createConditions(match, { api, present: undefined });
   return (entry) =>
-    (kind === undefined || (kind === "delivery") === (entry.delivery !== undefined)) &&
+    (kind === undefined || kind === getKind(entry)) &&
     conditions.every((condition) => condition(entry) === undefined);
 }
 

@@ -51,8 +51,6 @@ export const HealthBody = ClosedObject(
   { $id: "Health", examples: [{ status: "ok", version: "0.1.0", uptime_seconds: 12, sandboxes: 1 }] },
 );
 
-const Whole = (description: string) => Type.Integer({ minimum: 0, description });
-
 export const FleetBody = ClosedObject(
   {
     store: Type.Union([Type.String(), Type.Null()], {
@@ -63,20 +61,20 @@ export const FleetBody = ClosedObject(
         url: Type.String({ description: "Where the other nodes reach it" }),
         version: Type.String(),
         started_at: Timestamp({ description: "On that machine's clock" }),
-        owned: Whole("Sandboxes that it owns"),
+        owned: Count("Sandboxes that it owns"),
       }),
       { description: "Those that live" },
     ),
     sandboxes: ClosedObject({
-      total: Whole("In the fleet"),
-      owned: Whole("That a living node owns"),
-      free: Whole("That the next node asked takes over"),
+      total: Count("In the fleet"),
+      owned: Count("That a living node owns"),
+      free: Count("That the next node asked takes over"),
     }),
     leases: Type.Array(
       ClosedObject({
         sandbox: Type.String(),
         node: Type.Union([Type.String(), Type.Null()], { description: "Its owner; null if it has none" }),
-        epoch: Whole("Grows with each owner"),
+        epoch: Count("Grows with each owner"),
       }),
       { description: "In order of creation" },
     ),

@@ -31,12 +31,12 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
   const span = places.at(-1) ?? 0;
   const toX = (at: number) => MARK + (span > 0 ? at / span : 0.5) * (width - 2 * MARK);
   const brush = useBrush((left, right) => {
-    const inside = last.filter((_, at) => toX(places[at]!) >= left && toX(places[at]!) <= right);
+    const inside = last.filter((_, index) => toX(places[index]!) >= left && toX(places[index]!) <= right);
     if (inside.length > 0) onBrush(String(inside[0]!.seq), String(inside.at(-1)!.seq));
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the places depend on the nodes and the width
   const marks = useMemo(
-    () => drawMarks(last, keep, (node, at) => [toX(places[at]!), toY(node.wait ?? 0)]),
+    () => drawMarks(last, keep, (node, index) => [toX(places[index]!), toY(node.wait ?? 0)]),
     [last, keep, width],
   );
   const hasCuts = cuts.length > 0 && cuts.length <= MAX_CUTS;
@@ -80,11 +80,11 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
 function drawMarks(
   nodes: readonly Node[],
   keep: (node: Node) => boolean,
-  place: (node: Node, at: number) => [number, number],
+  place: (node: Node, index: number) => [number, number],
 ) {
   const scale = MARK / 12;
-  const marks = nodes.map((node, at) => {
-    const [x, y] = place(node, at);
+  const marks = nodes.map((node, index) => {
+    const [x, y] = place(node, index);
     const { outcome } = node;
     return { outcome, isKept: keep(node), path: `M${x / scale} ${y / scale}${SHAPES[outcome]}` };
   });

@@ -22,14 +22,14 @@ export function Compare() {
   const others = sandboxes?.items.filter(({ name }) => name !== here);
   const newest = own.data?.items.at(-1)?.name;
   // Defaults: from the newest snapshot to the present, else with the newest other sandbox.
-  const of = get("of") ?? (get("to") || newest ? here : others?.at(-1)?.name);
-  const before = of === here && newest !== get("to") ? newest : NOW;
+  const other = get("of") ?? (get("to") || newest ? here : others?.at(-1)?.name);
+  const before = other === here && newest !== get("to") ? newest : NOW;
   const from = get("from") ?? before ?? NOW;
   const to = get("to") ?? (from === NOW ? before : NOW);
-  const theirs = useSnapshots(of);
+  const theirs = useSnapshots(other);
   const missing = findMissing(own.data, from) ?? findMissing(theirs.data, to);
   const isKnown = sandboxes !== undefined && own.data !== undefined;
-  if (isKnown && (of === undefined || to === undefined)) return <NothingToCompare />;
+  if (isKnown && (other === undefined || to === undefined)) return <NothingToCompare />;
   return (
     <div className="page stack grow">
       <div className="tools">
@@ -38,12 +38,12 @@ export function Compare() {
           name="from"
           value={from}
           onChange={(at) => set({ from: at })}
-          choices={listWorldChoices(own.data?.items)}
+          choices={listStateChoices(own.data?.items)}
         />
         <ChoiceField
           label="Compare with"
           name="of"
-          value={of ?? ""}
+          value={other ?? ""}
           onChange={(name) => set({ of: name, to: NOW })}
           choices={sandboxes?.items.map(({ name }) => ({
             id: name,
@@ -55,18 +55,20 @@ export function Compare() {
           label="State"
           name="to"
           value={to ?? ""}
-          onChange={(at) => set({ of, to: at })}
-          choices={listWorldChoices(theirs.data?.items)}
+          onChange={(at) => set({ of: other, to: at })}
+          choices={listStateChoices(theirs.data?.items)}
         />
       </div>
       <LoadError error={error ?? own.error} />
-      {sandboxes && of !== undefined && !sandboxes.items.some(({ name }) => name === of) ? (
-        <NotFound kind="sandbox" id={of} />
+      {sandboxes && other !== undefined && !sandboxes.items.some(({ name }) => name === other) ? (
+        <NotFound kind="sandbox" id={other} />
       ) : missing !== undefined ? (
         <NotFound kind="snapshot" id={missing} />
       ) : (
-        of !== undefined &&
-        to !== undefined && <Comparison from={toWorld(here, from, of)} to={toWorld(of, to, here)} />
+        other !== undefined &&
+        to !== undefined && (
+          <Comparison from={toComparedState(here, from, other)} to={toComparedState(other, to, here)} />
+        )
       )}
     </div>
   );
@@ -97,7 +99,7 @@ function findMissing(snapshots: ReturnType<typeof useSnapshots>["data"], at: str
   return isThere ? undefined : at;
 }
 
-function listWorldChoices(snapshots: readonly { name: string }[] | undefined) {
+function listStateChoices(snapshots: readonly { name: string }[] | undefined) {
   if (snapshots === undefined) return undefined;
   return [
     { id: NOW, title: "now" },
@@ -106,7 +108,7 @@ function listWorldChoices(snapshots: readonly { name: string }[] | undefined) {
 }
 
 /** States of one sandbox are named by snapshot, states of two sandboxes by sandbox. */
-function toWorld(sandbox: string, at: string, other: string): World {
+function toComparedState(sandbox: string, at: string, other: string): ComparedState {
   const title = sandbox === other ? at : at === NOW ? sandbox : `${sandbox} at ${at}`;
   return { at, sandbox, title };
 }
@@ -114,18 +116,18 @@ function toWorld(sandbox: string, at: string, other: string): World {
 /** The live stream covers only the sandbox in the address. */
 const ELSEWHERE_MS = 3000;
 
-interface World {
+interface ComparedState {
   /** Name of a snapshot, or `now`. */
   at: string;
   sandbox: string;
   title: string;
 }
 
-function describeState({ title }: World): string {
+function describeState({ title }: ComparedState): string {
   return title === NOW ? "now" : `in ${title}`;
 }
 
-function Comparison({ from, to }: { from: World; to: World }) {
+function Comparison({ from, to }: { from: ComparedState; to: ComparedState }) {
   const { data, error, isPending } = useSandboxQuery(
     ["compare", from.at, to.sandbox, to.at],
     (calls) => calls.compare(from.at, to.at, to.sandbox),

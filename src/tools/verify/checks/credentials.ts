@@ -29,11 +29,9 @@ function mayBeAsked(operation: AnyOperation): boolean {
 
 async function probe({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   // Operations that only read are asked for an existing object, which proves most.
-  const [known_objects] = isReading(operation) ? known.bindingsFor(operation, 1) : [];
+  const [binding] = isReading(operation) ? known.bindingsFor(operation, 1) : [];
   const params =
-    operation.own === undefined
-      ? inventParams(operation, known_objects)
-      : inventOwnParams(operation, known_objects);
+    operation.own === undefined ? inventParams(operation, binding) : inventOwnParams(operation, binding);
   const call: Call = { operation, params, credential: "none", firstEvents: true };
   if (params === undefined || !changesNothing(call))
     return verdict.notObservable("an invented id in its path might be that of an object");

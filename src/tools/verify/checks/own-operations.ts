@@ -31,7 +31,7 @@ export function createOwnChecks({ operations }: Contract): Check[] {
   ];
 }
 
-/** The names of the parameters of pages, of those that take 1 as a size. */
+/** The names of an operation's parameters of pages; a limit counts only if it may be 1. */
 function findPage(operation: AnyOperation): Partial<Record<string, string>> {
   const parameters = listParameters(operation, "query");
   const found = PAGE_PARAMETERS.map(([key, pattern]) => [
