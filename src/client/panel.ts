@@ -134,7 +134,7 @@ class UnderstudyPanel extends HtmlElement {
   /** Shows this sandbox. */
   show(sandbox: PageSandbox): void {
     this.sandbox = sandbox;
-    void this.perform(() => {}, false);
+    void this.perform(() => {}, { isChange: false });
   }
 
   toggle(): void {
@@ -145,7 +145,7 @@ class UnderstudyPanel extends HtmlElement {
     if (panel!.hidden) handle!.focus();
     else {
       scenario!.focus();
-      void this.perform(() => {}, false);
+      void this.perform(() => {}, { isChange: false });
       this.ticking = setInterval(() => void this.showClock().catch(() => {}), 1000);
     }
   }
@@ -155,7 +155,7 @@ class UnderstudyPanel extends HtmlElement {
   }
 
   /** Performs a change and shows the result, or why there is none. */
-  private async perform(act: (sandbox: PageSandbox) => unknown, isChange = true): Promise<void> {
+  private async perform(act: (sandbox: PageSandbox) => unknown, { isChange = true } = {}): Promise<void> {
     const { status } = this.parts;
     try {
       this.say("");

@@ -60,8 +60,8 @@ it.each(["journal", "history"])(
       save();
       expect(await first).toContain(log);
       expect(asked).toEqual([
-        ["default", 1, true],
-        ["default", 2, true],
+        ["default", 1, { reads: true }],
+        ["default", 2, { reads: true }],
       ]);
     } finally {
       server.closeAllConnections();

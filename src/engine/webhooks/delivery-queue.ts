@@ -7,7 +7,7 @@ export interface Job {
   controller: AbortController;
   /** True if the attempt was made and recorded, false if it was cancelled. */
   done: Promise<boolean>;
-  end: (made: boolean) => void;
+  end: (attempt: { made: boolean }) => void;
 }
 
 /** Attempts of a kind under way at once per webhook. First attempts go one by one, so that none overtakes another. */

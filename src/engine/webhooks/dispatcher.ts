@@ -82,7 +82,7 @@ export class Dispatcher {
     this.queues = new Map();
     for (const job of jobs.values()) {
       job.controller.abort();
-      job.end(false);
+      job.end({ made: false });
     }
     if (world.isClosed) return;
     const rows = [...world.read().all(outgoing)].sort((a, b) => a.position - b.position);
@@ -95,9 +95,9 @@ export class Dispatcher {
   }
 
   private accept(row: Outgoing): void {
-    let end = (_made: boolean) => {};
+    let end: Job["end"] = () => {};
     const done = new Promise<boolean>((resolve) => {
-      end = resolve;
+      end = ({ made }) => resolve(made);
     });
     const job: Job = { row, controller: new AbortController(), done, end };
     this.jobs.set(row.id, job);
@@ -116,7 +116,7 @@ export class Dispatcher {
   private cancel(job: Job): void {
     if (!this.queues.get(job.row.webhook_id)?.remove(job)) return;
     this.jobs.delete(job.row.id);
-    job.end(false);
+    job.end({ made: false });
     this.tidy(job.row.webhook_id);
   }
 
@@ -195,7 +195,7 @@ export class Dispatcher {
       this.write(job, (tx) => rules.discard(tx, row));
       throw error;
     } finally {
-      job.end(wasSent);
+      job.end({ made: wasSent });
     }
   }
 

@@ -21,7 +21,7 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
 const oid = (hex: string) => der(0x06, Buffer.from(hex, "hex"));
 const bits = (bytes: Uint8Array) => der(0x03, Buffer.from([0]), bytes);
 const utcTime = (at: Date) => der(0x17, Buffer.from(`${at.toISOString().replace(/\D/g, "").slice(2, 14)}Z`));
-const extension = (id: string, value: Buffer, critical = false) =>
+const extension = (id: string, value: Buffer, { critical = false } = {}) =>
   der(SEQUENCE, oid(id), ...(critical ? [Buffer.from([0x01, 0x01, 0xff])] : []), der(OCTETS, value));
 
 const ECDSA_WITH_SHA256 = der(SEQUENCE, oid("2a8648ce3d040302"));
@@ -50,9 +50,9 @@ export function makeCertificate(from: Date, until: Date): Certificate {
     ...ADDRESSES.map((bytes) => der(CONTEXT | 7, Buffer.from(bytes))),
   ];
   const extensions = [
-    extension(BASIC_CONSTRAINTS, der(SEQUENCE), true),
+    extension(BASIC_CONSTRAINTS, der(SEQUENCE), { critical: true }),
     // Only digitalSignature.
-    extension(KEY_USAGE, Buffer.from([0x03, 0x02, 0x07, 0x80]), true),
+    extension(KEY_USAGE, Buffer.from([0x03, 0x02, 0x07, 0x80]), { critical: true }),
     extension(EXTENDED_KEY_USAGE, der(SEQUENCE, oid(SERVER_AUTHENTICATION))),
     extension(ALTERNATIVE_NAMES, der(SEQUENCE, ...names)),
   ];

@@ -100,7 +100,7 @@ class Relay {
     incoming: http.IncomingMessage,
     outgoing: http.ServerResponse,
     done: () => void,
-    again = false,
+    { again = false } = {},
   ): void {
     const upstream = this.send(this.target + incoming.url!, {
       method: incoming.method,
@@ -122,7 +122,7 @@ class Relay {
       // A kept connection may have been closed as it was reused; then the target has not seen the request.
       if (upstream.reusedSocket && error.code === "ECONNRESET" && !hasBody(incoming) && !again) {
         outgoing.off("close", leave);
-        return this.forward(incoming, outgoing, done, true);
+        return this.forward(incoming, outgoing, done, { again: true });
       }
       this.refuse(outgoing, error);
     });

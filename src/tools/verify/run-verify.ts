@@ -139,7 +139,7 @@ class Run {
     const { only = isWanted } = this.options;
     let from = 0;
     const { reports } = await runChecks<Check, Verdict, CheckReport>(
-      listChecks(contract, write).filter(only),
+      listChecks(contract, { write }).filter(only),
       {
         onStart: (check, place) => {
           from = this.target.exchanges.length;

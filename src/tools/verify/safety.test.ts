@@ -95,12 +95,12 @@ describe("verify without --write", () => {
   });
 
   it("has the same plan, except for the checks that write [interfaces 2]", () => {
-    const reading = listChecks(CONTRACT, false);
+    const reading = listChecks(CONTRACT, { write: false });
     expect(reading.filter(({ family }) => family === "writes")).toEqual([]);
-    const rest = listChecks(CONTRACT, true).filter(({ family }) => family !== "writes");
+    const rest = listChecks(CONTRACT, { write: true }).filter(({ family }) => family !== "writes");
     expect(rest.map(({ id }) => id)).toEqual(reading.map(({ id }) => id));
-    expect(new Set(listChecks(CONTRACT, true).map(({ id }) => id)).size).toBe(
-      listChecks(CONTRACT, true).length,
+    expect(new Set(listChecks(CONTRACT, { write: true }).map(({ id }) => id)).size).toBe(
+      listChecks(CONTRACT, { write: true }).length,
     );
   });
 

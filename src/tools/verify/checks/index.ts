@@ -27,7 +27,7 @@ const readingChecks = (contract: Contract): Check[] => [
 ];
 
 /** The checks of a run in their order: first those that find objects, last those that read every answer. */
-export function listChecks(contract: Contract, write: boolean): readonly Check[] {
+export function listChecks(contract: Contract, { write }: { write: boolean }): readonly Check[] {
   return write
     ? [
         currentOrganizationCheck,

@@ -166,7 +166,7 @@ export class RecordingVerifier implements ExchangeVisitor {
 
 /** The checks of single answers of a live run, and the checks of every operation. */
 function createRecordedChecks(contract: Contract): Recorded[] {
-  const observing = listChecks(contract, true).filter(
+  const observing = listChecks(contract, { write: true }).filter(
     (check): check is Check & Recorded => check.observe !== undefined,
   );
   return [...checkEveryOperation(contract), ...createOverTimeChecks(contract), ...observing];
