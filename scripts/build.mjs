@@ -103,7 +103,7 @@ if (stale) {
     // Everything that each start loads is one file; by default it would be eighty.
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ name: (id, build) => (isLoadedAtStart(id, build) ? "start" : null) }],
+      groups: [{ debugName: "start", name: (id, build) => (isLoadedAtStart(id, build) ? "start" : null) }],
     },
   });
   await bundle.close();
