@@ -26,7 +26,7 @@ const NO_QUERY = ClosedObject({});
  */
 export function checkQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
   const sent = readQuery(schema, search, { unknown: "keep", outOfRange: "reject" });
-  const twice = findRepeated(sent);
+  const twice = findRepeated(schema, sent);
   if (twice !== undefined) throw unprocessable(twice, (sent[twice] as unknown[])[1], "was sent twice");
   const values = withDefaults(schema, sent, "reject");
   checkInput(schema, values);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join, resolve } from "node:path";
+import { inspect } from "node:util";
 import { OwnFault } from "../engine/contract/own-fault.ts";
 import {
   type DocumentError,
@@ -10,7 +11,7 @@ import {
   type Position,
 } from "../engine/documents/document-error.ts";
 import { createOwnApi, type OwnSource, readDeclarations } from "../engine/own/join.ts";
-import { getFileVersion, showFile, UnreadableFile } from "./files.ts";
+import { getFileVersion, readUserText, showFile, UnreadableFile } from "./files.ts";
 import type { OwnFiles } from "./watch-documents.ts";
 
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
@@ -30,12 +31,14 @@ export class OwnOperations implements OwnFiles {
   };
   private readonly paths: readonly string[];
   private readonly cwd: string;
+  private readonly loadTimeoutMs: number;
   private readonly listeners = new Set<() => void>();
   /** By real path. */
   private versions = new Map<string, string>();
 
   /** @param paths files and folders */
-  constructor(paths: readonly string[], cwd = process.cwd()) {
+  constructor(paths: readonly string[], cwd = process.cwd(), loadTimeoutMs = 10_000) {
+    this.loadTimeoutMs = loadTimeoutMs;
     this.paths = paths;
     this.cwd = cwd;
   }
@@ -60,7 +63,8 @@ export class OwnOperations implements OwnFiles {
     try {
       for (const file of files) {
         const shown = showFile(file, this.cwd);
-        const loaded = await jiti.import<object>(file).catch((error: Error) => {
+        this.requireUtf8(file);
+        const loaded = await this.endInTime(jiti.import<object>(file)).catch((error: unknown) => {
           throw this.toDocumentError(shown, error);
         });
         // A file may export again what another has declared.
@@ -72,6 +76,7 @@ export class OwnOperations implements OwnFiles {
         if (!known.has(file) && !file.includes("node_modules")) this.versions.set(file, getFileVersion(file));
       for (const listener of this.listeners) listener();
     }
+    for (const file of this.versions.keys()) this.requireUtf8(file);
     const shown = files.map((file) => showFile(file, this.cwd));
     // Without the paths, so that the digest is the same in any folder.
     const digests = [...this.versions.keys()].map((file) => digestFile(file)).sort();
@@ -97,7 +102,30 @@ export class OwnOperations implements OwnFiles {
     }
   }
 
-  private toDocumentError(shown: string, error: Error): DocumentError {
+  /** The loader reads all files as UTF-8. @throws DocumentError */
+  private requireUtf8(file: string): void {
+    const shown = showFile(file, this.cwd);
+    if (readUserText(file, shown) !== readFileSync(file, "utf8").replace(/^\ufeff/, ""))
+      throw documentError(shown, NO_POSITION, "the file is UTF-16; save it as UTF-8");
+  }
+
+  /** An `await` that never ends would stop the start, or all later edits. */
+  private async endInTime<T>(loading: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const seconds = this.loadTimeoutMs / 1000;
+      const error = new Error(
+        `it was not loaded within ${seconds} s: does its top-level \`await\` ever end?`,
+      );
+      timer = setTimeout(() => reject(error), this.loadTimeoutMs);
+    });
+    return await Promise.race([loading, late]).finally(() => clearTimeout(timer));
+  }
+
+  private toDocumentError(shown: string, thrown: unknown): DocumentError {
+    if (!(thrown instanceof Error) && typeof (thrown as Error | undefined)?.message !== "string")
+      return documentError(shown, NO_POSITION, `it throws ${inspect(thrown)} while it is loaded`);
+    const error = thrown as Error;
     const stack = `${error.message}\n${error.stack ?? ""}`;
     const message = error.message
       .split("\n")[0]!

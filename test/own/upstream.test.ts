@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -86,6 +86,32 @@ describe("a request of an unserved path", () => {
     const sent = body.split("\n");
     expect(valuesOf(sent, "authorization")).toEqual(["Bearer real"]);
     expect(valuesOf(sent, "a")).toEqual(["b"]);
+  });
+
+  it.each(["POST", "PUT", "PATCH", "PROPFIND"])(
+    "with %s and without a body is sent without one, not in chunks [interfaces 18]",
+    async (method) => {
+      const url = await startService((incoming, response) => {
+        response.end(incoming.rawHeaders.join("\n"));
+      });
+      const api = await start({ url });
+      const { port } = new URL(api.url);
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.write(`${method} /v1/x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      const answer = await text(socket);
+      expect(answer).toContain("HTTP/1.1 200");
+      expect(answer).not.toContain("Transfer-Encoding\nchunked");
+    },
+  );
+
+  it("has one decision, also if the upstream is a server of this kind [interfaces 3]", async () => {
+    const url = await startService((_incoming, response) => {
+      response.writeHead(200, { "X-Sandbox-Decision": "ok", "X-Request-Id": "req_there" }).end("x");
+    });
+    const api = await start({ url });
+    const { rawHeaders } = await ask(`${api.url}/v1/x`, {});
+    expect(valuesOf(rawHeaders, "x-sandbox-decision")).toEqual(["upstream"]);
+    expect(valuesOf(rawHeaders, "x-request-id")).toEqual(["req_there"]);
   });
 
   it("is answered without decompressing the body or following a redirect [quality 2.17]", async () => {

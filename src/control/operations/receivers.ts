@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
+import { findUnsendableHeader } from "../../engine/contract/header-fields.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import { noContent, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Nullable } from "../../engine/contract/schema.ts";
-import { ForwardedAnswer, ForwardedEvent, findUnsendableHeader } from "../../engine/receivers/forwarding.ts";
+import { ForwardedAnswer, ForwardedEvent } from "../../engine/receivers/forwarding.ts";
 import {
   findUnreadableDelay,
   type Receiver,
@@ -208,7 +209,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
       const { status, failure } = call.body;
       if ((status === undefined) === (failure === undefined))
         throw unprocessable("status", status, "or failure must be given, and not both");
-      const unsendable = findUnsendableHeader(call.body);
+      const unsendable = findUnsendableHeader(call.body.headers);
       if (unsendable !== undefined)
         throw unprocessable(
           `headers.${unsendable}`,

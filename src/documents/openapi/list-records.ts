@@ -1,5 +1,6 @@
 import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../engine/bytes.ts";
 import { invalidInput } from "../../engine/contract/errors.ts";
+import { compare } from "../../engine/own/own-world.ts";
 import type { Order, View } from "../../engine/state/view.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import type { DescribedOperation } from "./list-operations.ts";
@@ -219,12 +220,6 @@ export function sortBy(rows: Iterable<object>, sort: string): object[] {
   const field = sort.replace(/^[-+]/, "");
   const sign = sort.startsWith("-") ? -1 : 1;
   return [...rows].sort((a, b) => sign * compare((a as JsonObject)[field], (b as JsonObject)[field]));
-}
-
-function compare(a: unknown, b: unknown): number {
-  if (a === b) return 0;
-  if (a == null || b == null) return a == null ? 1 : -1;
-  return (a as string) < (b as string) ? -1 : 1;
 }
 
 /** Whether a field has a value, or one of several, as a query asks. */

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorCode } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
+import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { type AnyOperation, type Call, listErrorCodes, listSuccesses } from "../contract/operation.ts";
 import { OwnFault } from "../contract/own-fault.ts";
 import { noContent } from "../contract/reply.ts";
@@ -63,6 +64,7 @@ function toJson(operation: AnyOperation, value: unknown): unknown {
     if (success!.schema === undefined || empty !== undefined) return undefined;
     throw new OwnFault(`${id} returned nothing, and its response is not empty`);
   }
+  if (value instanceof Error) throw new OwnFault(`${id} returned an error; a handler throws it`);
   const text = stringify(id, value);
   if (success!.schema === undefined)
     throw new OwnFault(`${id} returned a body, and declares the status ${success!.status}, which has none`);
@@ -96,11 +98,19 @@ function toRefusal(error: unknown, { id, own }: AnyOperation, declared: Readonly
     const { code = "" } = thrown as { code?: string };
     if (!declared.has(code)) return new OwnFault(`${id} refused with ${code}, which its errors do not list`);
     if (error instanceof ApiError) return error;
-    const { message, details, headers } = error as { message: string; details?: object; headers?: object };
+    const { message, details, headers } = error as Pick<Error, "message"> & {
+      details?: object;
+      headers?: Record<string, string>;
+    };
+    const unsendable = findUnsendableHeader(headers);
+    if (unsendable !== undefined)
+      return new OwnFault(
+        `${id} refused with the header ${JSON.stringify(unsendable)}, which cannot be sent`,
+      );
     return new ApiError(code as ErrorCode, {
       ...(message !== code && { message }),
       details: { ...details },
-      headers: { ...(headers as Record<string, string>) },
+      headers: { ...headers },
     });
   }
   const place = findPlace(thrown?.stack, own);

@@ -12,7 +12,7 @@ import {
   requireCurrentMember,
   requireMember,
 } from "../resources/organizations/access.ts";
-import { checkFields } from "./check-fields.ts";
+import { checkFields, checkKeys, checkParameters } from "./check-fields.ts";
 import type { DeclarationSource, DeclaredOperation, Fields } from "./declaration.ts";
 import { guard, toOwnCall } from "./guard.ts";
 
@@ -37,9 +37,19 @@ export function toOperation(
     throw wrong(`has the path ${JSON.stringify(path)}; one is as in /v1/notes/{note_id}`);
   if (typeof declaration.handle !== "function") throw wrong("has no `handle`");
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) throw wrong(`has the parameter ${twice} twice in its path`);
   const extra = Object.keys(declaration.params ?? {}).find((name) => !names.includes(name));
   if (extra !== undefined) throw wrong(`declares the parameter ${extra}, which its path does not have`);
   const about = { noun: "the operation", name: id };
+  checkKeys(declaration, KEYS, about);
+  checkParameters(declaration.params ?? {}, { lists: false }, about);
+  checkParameters(declaration.query ?? {}, { lists: true }, about);
+  const { status } = declaration;
+  if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status < 400))
+    throw wrong(`has the status ${JSON.stringify(status)}; that of a success is 200 to 399`);
+  if (status !== undefined && EMPTY.includes(status) && declaration.response !== undefined)
+    throw wrong(`has a response, and the status ${status}, which has no body`);
   for (const key of ["params", "query", "body", "response"] as const) {
     const given = declaration[key];
     if (given === undefined) continue;
@@ -81,11 +91,30 @@ export function toOperation(
   return guard(declared, event);
 }
 
+/** Statuses without a body. */
+const EMPTY = [204, 205, 304];
+const KEYS = [
+  ...[
+    "kind",
+    "id",
+    "method",
+    "path",
+    "summary",
+    "description",
+    "params",
+    "query",
+    "body",
+    "response",
+    "status",
+  ],
+  ...["errors", "access", "uses", "emit", "reads", "handle"],
+];
+
 function toSuccesses(status: number | undefined, response: TSchema | undefined): Success[] {
   if (response !== undefined) return [{ status: status ?? 200, schema: response }];
   return status === undefined
     ? [{ status: 200, schema: Type.Unknown() }, { status: 204 }]
-    : [status === 204 ? { status } : { status, schema: Type.Unknown() }];
+    : [EMPTY.includes(status) ? { status } : { status, schema: Type.Unknown() }];
 }
 
 type Authorize = NonNullable<AnyOperation["access"]>;

@@ -7,7 +7,7 @@ import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
 import { findNearest } from "../contract/text.ts";
 import { type AnyCollection, collection } from "../state/collection.ts";
-import { checkFields } from "./check-fields.ts";
+import { checkFields, checkKeys } from "./check-fields.ts";
 import type { Declaration, DeclarationSource, DeclaredCollection, DeclaredEvent } from "./declaration.ts";
 import { makeFactory } from "./make-record.ts";
 import { toOperation } from "./own-operation.ts";
@@ -57,7 +57,8 @@ export function createOwnResource(
   };
 }
 
-function toCollection({ name, prefix, record }: DeclaredCollection): AnyCollection {
+function toCollection({ name, prefix, record, emits = {} }: DeclaredCollection): AnyCollection {
+  checkKeys(emits, ["insert", "update", "remove"], { noun: "the `emits` of", name });
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name) || RESERVED.includes(name))
     throw new OwnFault(
       `${JSON.stringify(name)} is not a name for a collection, which is as in shared_notes`,
@@ -118,6 +119,13 @@ function toEvent(
   all: ReadonlyMap<string, AnyCollection>,
   factories: NonNullable<Resource["factories"]>,
 ): AnyEvent {
+  if (about === undefined || !Array.isArray(data))
+    throw new OwnFault(
+      `the event ${name} needs \`about\`, a collection, and \`data\`, a list of its fields`,
+      {
+        subject: name,
+      },
+    );
   const of = all.get(about.name);
   if (of === undefined)
     throw new OwnFault(`the event ${name} is about ${about.name}, which does not exist`, { subject: name });

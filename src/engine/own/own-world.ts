@@ -155,7 +155,9 @@ export class OwnRecords implements Iterable<Fields> {
     return this.page({ limit: 1 })[0];
   }
 
-  page({ limit = Number.POSITIVE_INFINITY, offset = 0 } = {}): Fields[] {
+  page(page: { limit?: number | null; offset?: number | null } = {}): Fields[] {
+    const limit = Math.max(0, page.limit ?? Number.POSITIVE_INFINITY);
+    const offset = Math.max(0, page.offset ?? 0);
     if (this.wanted.length === 0 && this.order === undefined) {
       const all = this.#tx.all(this.collection);
       return all.page(offset, Math.min(limit, all.size)).map((record) => this.show(record));
@@ -222,13 +224,13 @@ export class OwnRecords implements Iterable<Fields> {
   private list(): StoredRecord[] {
     const { shown, order } = this;
     const tx = this.#tx;
-    const equal: Fields = {};
-    for (const one of this.wanted) if (typeof one === "object") Object.assign(equal, shown.toStored(one, tx));
-    const names = Object.keys(equal);
+    const equal = this.wanted.flatMap((one) =>
+      typeof one === "object" ? Object.entries(shown.toStored(one, tx)) : [],
+    );
     const conditions = this.wanted.filter((one) => typeof one === "function");
     const found = [...this.candidates(equal)].filter(
       (record) =>
-        names.every((name) => isSame((record as Fields)[name], equal[name])) &&
+        equal.every(([name, value]) => isSame((record as Fields)[name], value)) &&
         conditions.every((fits) => fits(this.show(record))),
     );
     if (order === undefined) return found;
@@ -237,12 +239,13 @@ export class OwnRecords implements Iterable<Fields> {
   }
 
   /** By the index of one of the fields, if the collection has one. */
-  private candidates(equal: Fields): Iterable<StoredRecord> {
+  private candidates(equal: readonly (readonly [string, unknown])[]): Iterable<StoredRecord> {
     const { collection } = this;
     const tx = this.#tx;
-    for (const [name, { field }] of Object.entries(collection.indexes))
-      if (field !== undefined && typeof equal[field] === "string")
-        return tx.index(collection, name, equal[field]);
+    for (const [name, { field }] of Object.entries(collection.indexes)) {
+      const [, value] = equal.find(([wanted]) => wanted === field) ?? [];
+      if (typeof value === "string") return tx.index(collection, name, value);
+    }
     return tx.all(collection);
   }
 
@@ -257,9 +260,11 @@ function isSame(found: unknown, wanted: unknown): boolean {
   return isEqual(found ?? null, wanted ?? null);
 }
 
-function compare(a: unknown, b: unknown): number {
-  const [left, right] = [a ?? "", b ?? ""] as [string, string];
-  return left < right ? -1 : left > right ? 1 : 0;
+/** An absent value is the largest. */
+export function compare(a: unknown, b: unknown): number {
+  if (a === b) return 0;
+  if (a == null || b == null) return (a ?? null) === (b ?? null) ? 0 : a == null ? 1 : -1;
+  return (a as string) < (b as string) ? -1 : 1;
 }
 
 /** JSON values, copied: a handler may change what it gets, and what it has given. */

@@ -2,6 +2,8 @@ import type { TSchema } from "typebox";
 
 interface Property {
   type?: string | string[];
+  items?: Property;
+  anyOf?: Property[];
   default?: unknown;
   minimum?: number;
   maximum?: number;
@@ -18,8 +20,8 @@ interface Reading {
 
 /**
  * Reads a query, with values of the types that the schema asks for. They are read strictly: `month=` and `month=1.5`
- * stay texts, so that validation refuses the sent text. A key sent twice is ambiguous: it becomes a list
- * (`findRepeated`).
+ * stay texts, so that validation refuses the sent text. A key sent twice is ambiguous unless it is a list: it becomes
+ * one (`findRepeated`).
  */
 export function readQuery(
   schema: TSchema | undefined,
@@ -39,19 +41,37 @@ export function readQuery(
   return values;
 }
 
-/** The first name with more than one value. */
-export function findRepeated(values: Record<string, unknown>): string | undefined {
-  return Object.keys(values).find((name) => Array.isArray(values[name]));
+/** Texts as the types that the schema asks for. */
+export function readTexts(schema: TSchema, texts: Record<string, string>): Record<string, unknown> {
+  const properties = getProperties(schema);
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, parseTyped(properties[name] ?? {}, text, "reject")]),
+  );
+}
+
+/** The first name with more than one value that is not a list. */
+export function findRepeated(
+  schema: TSchema | undefined,
+  values: Record<string, unknown>,
+): string | undefined {
+  const properties = getProperties(schema);
+  return Object.keys(values).find(
+    (name) => Array.isArray(values[name]) && properties[name]?.type !== "array",
+  );
 }
 
 function parseTyped(property: Property, text: string, outOfRange: OutOfRange): unknown {
-  const { type } = property;
-  if (type === "integer" || type === "number") {
-    return toNumberOr(text, outOfRange === "clamp" && property["x-page"] === true);
-  }
+  const { type, items = {}, anyOf } = property;
+  if (type === "array") return [parseTyped(items, text, outOfRange)];
+  const typed = anyOf?.find((one) => one.type !== "null");
+  if (typed !== undefined) return parseTyped(typed, text, outOfRange);
+  if (type === "number" && DECIMAL.test(text) && Number.isFinite(Number(text))) return Number(text);
+  if (type === "integer") return toNumberOr(text, outOfRange === "clamp" && property["x-page"] === true);
   if (type === "boolean" && (text === "true" || text === "")) return true;
   return type === "boolean" && text === "false" ? false : text;
 }
+
+const DECIMAL = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 /** Undefined for a text that is not an integer, or beyond 2^53 (G08). */
 export function parseInteger(text: string): number | undefined {

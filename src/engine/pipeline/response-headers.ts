@@ -1,4 +1,5 @@
 import { countUtf8Bytes } from "../bytes.ts";
+import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { isLoopback } from "../contract/loopback.ts";
 import type { Settings } from "../contract/settings.ts";
 import { wasRepeated } from "../contract/text.ts";
@@ -84,7 +85,8 @@ function toPassedAnswer({ decision, request, sandbox }: Exchange, answer: Answer
   if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
   const [passed, cors] = [answer.passed_headers!, headers.length > 2];
   for (let i = 0; i < passed.length; i += 2)
-    if (!cors || !/^access-control-/i.test(passed[i]!)) headers.push(passed[i]!, passed[i + 1]!);
+    if (!(cors && /^access-control-/i.test(passed[i]!)) && !/^x-sandbox-decision$/i.test(passed[i]!))
+      headers.push(passed[i]!, passed[i + 1]!);
   return { ...addBody([], answer), headers };
 }
 
@@ -110,12 +112,8 @@ function withCharset(content_type: string): string {
   return /^text\/[^;]+$/.test(content_type) ? `${content_type}; charset=utf-8` : content_type;
 }
 
-/** No control characters, and no characters beyond Latin-1. */
-const CARRIED = /^[\t\x20-\x7e\x80-\xff]*$/;
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
-
 function requireValue(name: string, value: string): void {
-  if (!TOKEN.test(name) || !CARRIED.test(value))
+  if (findUnsendableHeader({ [name]: value }) !== undefined)
     throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
 }
 

@@ -162,10 +162,10 @@ function validate(exchange: Exchange): void {
     exchange.call = new ReceivedCall(exchange, { params: read.params, query: read.query, body });
     return;
   }
-  validateParams(operation, exchange.params);
+  const params = validateParams(operation, exchange.params);
   const query = validateQuery(operation, exchange.query, exchange);
   exchange.call = new ReceivedCall(exchange, {
-    params: exchange.params,
+    params,
     query,
     body: validateBody(exchange),
   });

@@ -7,7 +7,7 @@ import { toValidator } from "../contract/validator.ts";
 import type { ReceivedForm } from "./engine-parts.ts";
 import { tryJson } from "./form-parts.ts";
 import { findInexactNumber, findWrittenNumber } from "./json-numbers.ts";
-import { findRepeated, readQuery, withDefaults } from "./read-query.ts";
+import { findRepeated, readQuery, readTexts, withDefaults } from "./read-query.ts";
 import { describeIgnored, findUnknownFields } from "./unknown-fields.ts";
 
 /** The part of an exchange that validation uses. */
@@ -19,9 +19,15 @@ export interface ValidatedExchange {
 /** Returns the value as it was sent, which may have been read as another: `"13"` as 13, `1.50` as 1.5. */
 type Sent = (place: Pick<InvalidField, "pointer" | "value">) => unknown;
 
-/** @throws ApiError INVALID_INPUT for the first path parameter that does not fit (G08) */
-export function validateParams(operation: AnyOperation, params: Record<string, string>): void {
-  if (operation.params !== undefined) requireValid(operation.params, params, ({ value }) => value);
+/** Typed path parameters. @throws ApiError INVALID_INPUT for the first that does not fit (G08) */
+export function validateParams(
+  { params: schema }: AnyOperation,
+  texts: Record<string, string>,
+): Record<string, unknown> {
+  if (schema === undefined) return texts;
+  const params = readTexts(schema, texts);
+  requireValid(schema, params, ({ pointer, value }) => texts[pointer.split("/")[1]!] ?? value);
+  return params;
 }
 
 const NO_QUERY: TObject = { type: "object", properties: {} } as unknown as TObject;
@@ -40,7 +46,7 @@ export function validateQuery(
   const unknown = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
   checkUnknown(unknown, search, exchange);
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
-  const twice = findRepeated(values);
+  const twice = findRepeated(schema, values);
   if (twice !== undefined) throw invalidInput(twice, findSentText(texts, twice), `${twice} was sent twice`);
   return addDefaults(schema, values, {
     exchange,

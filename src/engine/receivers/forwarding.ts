@@ -78,18 +78,6 @@ export type ForwardedAnswer = Static<typeof ForwardedAnswer>;
 const CONNECTION_HEADER =
   /^(connection|content-length|date|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Field names and values of RFC 9110. */
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-const FORBIDDEN_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
-
-/** The first header that cannot be sent; undefined if all can. */
-export function findUnsendableHeader({ headers = {} }: ForwardedAnswer): string | undefined {
-  return Object.keys(headers).find((name) => {
-    const values = [headers[name]!].flat();
-    return !HEADER_NAME.test(name) || values.some((value) => FORBIDDEN_IN_VALUE.test(value));
-  });
-}
-
 interface Follower {
   queue: ForwardedDelivery[];
   wake: () => void;

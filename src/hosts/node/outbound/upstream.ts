@@ -31,6 +31,7 @@ const MAX_INTERIM_ANSWERS = 100;
 /** Headers of one connection (RFC 9110, 7.6.1), Host, and `Expect`, which this server has handled. */
 const HOP_BY_HOP =
   /^(connection|keep-alive|proxy-connection|proxy-auth.*|upgrade|te|trailer|transfer-encoding|expect|host)$/i;
+const NO_BODY = /^(GET|HEAD|DELETE|OPTIONS|TRACE|CONNECT)$/;
 /** Headers of Understudy, which the real service does not know. */
 const OWN = /^x-(sandbox|understudy)(-|$)/i;
 
@@ -57,8 +58,14 @@ export function createUpstream(
         throw new UpstreamFailure(508, `${url} sends the requests that it gets back to this server`);
       const path = base.pathname.replace(/\/$/, "") + target;
       const fail = (status: number, why: string) => new UpstreamFailure(status, `${method} ${path}: ${why}`);
-      const isChunked = rawHeaders.some((text, at) => at % 2 === 0 && /^transfer-encoding$/i.test(text));
-      const framing = isChunked ? ["Transfer-Encoding", "chunked"] : [];
+      const isSent = (name: RegExp) => rawHeaders.some((text, at) => at % 2 === 0 && name.test(text));
+      // Node would send the body that the client did not send in chunks.
+      const isEmpty = !(isSent(/^content-length$/i) || NO_BODY.test(method));
+      const framing = isSent(/^transfer-encoding$/i)
+        ? ["Transfer-Encoding", "chunked"]
+        : isEmpty
+          ? ["Content-Length", "0"]
+          : [];
       const host = replaced.has("host") ? [] : ["Host", base.host];
       const list = [
         ...host,

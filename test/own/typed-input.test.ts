@@ -1,0 +1,222 @@
+import { afterEach, expect, it } from "vitest";
+import { createSandbox, type LocalSandbox } from "../../src/client/engine.ts";
+import {
+  array,
+  boolean,
+  defineCollection,
+  defineEvent,
+  defineOperation,
+  instant,
+  integer,
+  nullable,
+  number,
+  object,
+  optional,
+  refuse,
+  string,
+  words,
+} from "../../src/client/operations.ts";
+
+/* interfaces 18: what a declaration's schemas promise to a handler, and what its world finds. */
+
+const boxes = defineCollection({
+  name: "boxes",
+  fields: { label: string(), weight: nullable(number()), due: nullable(instant()) },
+});
+const operation = (more: object) =>
+  defineOperation({ id: "boxes.try", method: "GET", path: "/v1/try", access: "public", ...more } as never);
+
+let sandbox: LocalSandbox | undefined;
+afterEach(async () => {
+  await sandbox?.close();
+  sandbox = undefined;
+});
+const ask = async (more: object, path = "/v1/try") => {
+  sandbox = await createSandbox({
+    ...{ seed: 7, clock: { mode: "frozen" } },
+    operations: [boxes, operation({ uses: { boxes }, ...more })],
+    fixture: {
+      extends: "reference",
+      boxes: [
+        { id: "boxe_a", label: "a", weight: 3, due: "2020-01-01T00:00:00Z" },
+        { id: "boxe_b", label: "b", weight: -2, due: null },
+        { id: "boxe_c", label: "c", weight: null, due: "2030-01-01T00:00:00Z" },
+      ],
+    } as object,
+  });
+  const answer = await sandbox.fetch(path);
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+};
+
+const query = {
+  tags: optional(array(string())),
+  sizes: optional(array(integer())),
+  weight: optional(number({ min: -1e6 })),
+  limit: optional(nullable(integer())),
+  deep: optional(boolean()),
+  sort: optional(words(["up", "down"])),
+};
+it.each<[string, object]>([
+  ["tags=a&tags=b&tags=c", { tags: ["a", "b", "c"] }],
+  ["tags=a", { tags: ["a"] }],
+  ["tags=", { tags: [""] }],
+  ["sizes=1&sizes=-2", { sizes: [1, -2] }],
+  ["weight=1.5", { weight: 1.5 }],
+  ["weight=-2e3", { weight: -2000 }],
+  ["weight=7", { weight: 7 }],
+  ["limit=3&deep=true&sort=up", { limit: 3, deep: true, sort: "up" }],
+])(
+  "a query of %s reaches the handler in the types of its declaration [interfaces 18]",
+  async (sent, read) => {
+    const handle = (call: { query: object }) => call.query;
+    expect(await ask({ query, handle }, `/v1/try?${sent}`)).toEqual({ status: 200, body: read });
+  },
+);
+
+it.each([
+  ["sizes=1&sizes=x", "sizes[1] must be integer"],
+  ["weight=1,5", "weight must be number"],
+  ["weight=1e999", "weight must be number"],
+  ["weight=1&weight=2", "weight was sent twice"],
+  ["sort=up&sort=down", "sort was sent twice"],
+  ["deep=1", "deep must be boolean"],
+])("a query of %s is refused in a sentence [interfaces 18]", async (sent, message) => {
+  const { status, body } = await ask({ query, handle: () => ({}) }, `/v1/try?${sent}`);
+  expect([status, body["error"]]).toMatchObject([422, { message }]);
+});
+
+it.each<[string, object, string, unknown]>([
+  ["an integer", integer({ min: 1 }), "12", 12],
+  ["a number", number(), "-1.5", -1.5],
+  ["a boolean", boolean(), "false", false],
+  ["a text of digits", string(), "0012", "0012"],
+])(
+  "a path parameter that is %s reaches the handler as one [interfaces 18]",
+  async (_, schema, sent, read) => {
+    const handle = (call: { params: object }) => call.params;
+    const { status, body } = await ask(
+      { path: "/v1/try/{n}", params: { n: schema }, handle },
+      `/v1/try/${sent}`,
+    );
+    expect([status, body]).toEqual([200, { n: read }]);
+  },
+);
+
+it("a path parameter that is not an integer is refused with the text that was sent [interfaces 18]", async () => {
+  const more = { path: "/v1/try/{n}", params: { n: integer({ min: 10 }) }, handle: () => ({}) };
+  const { status, body } = await ask(more, "/v1/try/0x1f");
+  expect([status, body["error"]]).toMatchObject([
+    422,
+    { message: "n must be integer", details: { field: "n", value: "0x1f" } },
+  ]);
+});
+
+type Boxes = Iterable<{ label: string }> &
+  Record<"where" | "orderBy" | "page", (...given: unknown[]) => Boxes>;
+const label = ({ label: text }: { label: string }) => text;
+it.each<[string, (found: Boxes) => Iterable<{ label: string }>, string]>([
+  ["two values of one field", (found) => found.where({ label: "a" }).where({ label: "b" }), ""],
+  ["the same value twice", (found) => found.where({ label: "a" }).where({ label: "a" }), "a"],
+  ["two ids", (found) => found.where({ id: "boxe_a" }).where({ id: "boxe_b" }), ""],
+  ["numbers in their order, absent ones last", (found) => found.orderBy("weight"), "bac"],
+  ["numbers in the other order", (found) => found.orderBy("weight", "desc"), "cab"],
+  ["times in their order, absent ones last", (found) => found.orderBy("due"), "acb"],
+  ["a page before the first", (found) => found.orderBy("label").page({ offset: -1, limit: 2 }), "ab"],
+  ["the same page without an order", (found) => found.page({ offset: -1 }), "abc"],
+  ["a page of less than none", (found) => found.orderBy("label").page({ limit: -1 }), ""],
+  ["a page without a limit", (found) => found.orderBy("label").page({ limit: null, offset: null }), "abc"],
+  ["the same without an order", (found) => found.page({ limit: null }), "abc"],
+])("a handler that asks for %s gets those [interfaces 18]", async (_, find, labels) => {
+  const handle = ({ world }: { world: { boxes: Boxes } }) => ({
+    found: [...find(world.boxes)].map(label).join(""),
+  });
+  const { body } = await ask({ handle });
+  const found = String(body["found"]);
+  expect(_.includes("without an order") ? [...found].sort().join("") : found).toBe(labels);
+});
+
+it.each<[string, object, string]>([
+  [
+    "returns a refusal",
+    { handle: () => refuse("RESOURCE_NOT_FOUND") },
+    "returned an error; a handler throws it",
+  ],
+  [
+    "refuses with a header of no name",
+    {
+      errors: ["RESOURCE_NOT_FOUND"],
+      handle: () => {
+        throw refuse("RESOURCE_NOT_FOUND", { headers: { "x y": "1" } });
+      },
+    },
+    'refused with the header "x y", which cannot be sent',
+  ],
+  [
+    "refuses with a header beyond Latin-1",
+    {
+      errors: ["RESOURCE_NOT_FOUND"],
+      handle: () => {
+        throw refuse("RESOURCE_NOT_FOUND", { headers: { "x-name": "snow ☃" } });
+      },
+    },
+    'refused with the header "x-name", which cannot be sent',
+  ],
+])("a handler that %s is a 500 with that reason [interfaces 18]", async (_, more, reason) => {
+  expect((await ask(more)).status).toBe(500);
+  const { entries } = await sandbox!.journal.list();
+  expect(entries[0]!.reasons.at(-1)).toContain(reason);
+});
+
+const fine = { handle: () => ({}) };
+it.each<[string, object[], string]>([
+  ["an impossible status", [operation({ ...fine, status: 99 })], "has the status 99; that of a success"],
+  ["a status in words", [operation({ ...fine, status: "created" })], 'has the status "created"; that of'],
+  ["the status of a failure", [operation({ ...fine, status: 404 })], "has the status 404; that of a success"],
+  [
+    "a response that its status cannot carry",
+    [operation({ ...fine, status: 204, response: { a: string() } })],
+    "has a response, and the status 204, which has no body",
+  ],
+  [
+    "one parameter twice in its path",
+    [operation({ ...fine, path: "/v1/{a}/{a}" })],
+    "has the parameter a twice in its path",
+  ],
+  [
+    "a misspelt key",
+    [operation({ ...fine, acess: "public" })],
+    "the operation boxes.try has the unknown key acess (did you mean access?)",
+  ],
+  [
+    "an invented key",
+    [operation({ ...fine, whatever: 1 })],
+    "has the unknown key whatever; there are kind, id",
+  ],
+  [
+    "a misspelt change in `emits`",
+    [defineCollection({ name: "boxes", fields: {}, emits: { inserted: "box.made" } as never })],
+    "the `emits` of boxes has the unknown key inserted (did you mean insert?)",
+  ],
+  [
+    "an event about nothing",
+    [boxes, defineEvent({ name: "box.made", data: ["id"] } as never)],
+    "the event box.made needs `about`, a collection, and `data`, a list of its fields",
+  ],
+  [
+    "an event without data",
+    [boxes, defineEvent({ name: "box.made", about: boxes } as never)],
+    "the event box.made needs `about`, a collection, and `data`, a list of its fields",
+  ],
+  [
+    "an object in its query",
+    [operation({ ...fine, query: { filter: object({ a: string() }) } })],
+    "filter has objects or lists in it, which its place in the URL cannot carry",
+  ],
+  [
+    "a list in its path",
+    [operation({ ...fine, path: "/v1/{a}", params: { a: array(string()) } })],
+    "a is a list, which its place in the URL cannot carry",
+  ],
+])("a declaration with %s is refused in a sentence [interfaces 18]", async (_, operations, sentence) => {
+  await expect(createSandbox({ operations })).rejects.toThrow(sentence);
+});
