@@ -4,6 +4,7 @@ import { assemble } from "../understudy.ts";
 import { connect, UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
 import { createProcessTransport } from "./node-transport.ts";
+import { requireKnownOptions } from "./options.ts";
 import { readOpenApiOption } from "./own-documents.ts";
 import type { Duration, FixtureInput, SandboxOptions, ScenarioName } from "./types.ts";
 
@@ -61,6 +62,21 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   port?: number;
 }
 
+const SERVER_OPTIONS: readonly (keyof CreateOptions)[] = [
+  ...([
+    "fixture",
+    "seed",
+    "clock",
+    "settings",
+    "operations",
+    "scenarios",
+    "scenariosFolder",
+    "delay",
+  ] as const),
+  ...(["openapi", "persist", "shared", "certificate", "publicUrl", "trustProxy"] as const),
+  ...(["upstream", "allowHosts", "refuseDefault", "port"] as const),
+];
+
 export interface LocalUnderstudy extends UnderstudyClient {
   /** Ends every sandbox and the server; open requests finish first. */
   close(): Promise<void>;
@@ -68,14 +84,15 @@ export interface LocalUnderstudy extends UnderstudyClient {
 
 /**
  * A server in this process, on a free loopback port (interfaces 8).
- * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is
+ * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options
  */
 export async function createUnderstudy(options: CreateOptions = {}): Promise<LocalUnderstudy> {
-  const { seed, clock, settings, operations, openapi, port = 0, ...rest } = options;
+  requireKnownOptions("createUnderstudy", options, SERVER_OPTIONS);
+  const { operations, openapi, port = 0, ...start } = options;
   const understudy = assemble({
-    ...rest,
+    ...start,
     operations: [...(toOperationsOption(operations).operations ?? []), ...(await readOpenApiOption(openapi))],
-    ...readSandboxStart({ seed, clock, settings }),
+    ...readSandboxStart(options),
     mcp: async (access) => (await import("./mcp/serve.ts")).mcpOverHttp(access),
   });
   const url = await understudy.listen(port, "127.0.0.1");

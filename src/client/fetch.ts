@@ -28,16 +28,18 @@ const engines = shared[ENGINES];
  */
 export function understudyRoutes(options: RoutesOptions = {}): Routes {
   requireKnownOptions("understudyRoutes", options, [...START_OPTIONS, "basePath", "control"]);
-  const { basePath = "", control = false, ...start } = options;
-  if (typeof basePath !== "string" || !/^(\/[^/?#]+)*$/.test(basePath))
-    throw new TypeError(
-      `understudyRoutes: basePath is a path such as "/api", not ${JSON.stringify(basePath)}`,
-    );
+  const { basePath: path = "", control = false, ...start } = options;
+  if (typeof path !== "string" || !/^(\/[^/?#]+)*$/.test(path))
+    throw new TypeError(`understudyRoutes: basePath is a path such as "/api", not ${JSON.stringify(path)}`);
+  if (typeof control !== "boolean")
+    throw new TypeError(`understudyRoutes: control is true or false, not ${JSON.stringify(control)}`);
+  // As requests have it: a space is %20.
+  const basePath = new URL(`http://localhost${path}`).pathname.replace(/\/$/, "");
   const key = JSON.stringify(start);
   const handle = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
-    if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(pathname.slice(basePath.length)))
-      return answerClosed();
+    const target = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
+    if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(target)) return answerClosed();
     const engine = engines.get(key) ?? assembleLocal(start);
     engines.set(key, engine);
     return engine.fetch(request, basePath);

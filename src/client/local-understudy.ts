@@ -24,14 +24,14 @@ export function createLocal(
 
 /** @throws DocumentError, Problem */
 export function assembleLocal(
-  { seed, clock, settings, operations, ...rest }: SandboxStart,
+  { operations, ...start }: SandboxStart,
   own: readonly OwnSource[] = [],
   onDelivery?: OnDelivery,
 ): Understudy {
   return assemble({
-    ...rest,
+    ...start,
     onDelivery,
     operations: [...(toOperationsOption(operations).operations ?? []), ...own],
-    ...readSandboxStart({ seed, clock, settings }),
+    ...readSandboxStart(start),
   });
 }

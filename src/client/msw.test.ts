@@ -72,12 +72,44 @@ describe("understudy-sandbox/msw", () => {
 
   it("passes the page's own requests through on a shared origin, and accepts a base path [interfaces 13]", () => {
     vi.stubGlobal("location", { origin: API });
-    const paths = (origin: string) =>
-      handlersFor({ url: "http://127.0.0.1:4747/_s/a" }, { origin }).map(({ info }) => String(info.path));
-    const own = "http://127.0.0.1:4747/*";
-    expect(paths(API)).toEqual([`${API}/v1/*`, `${API}/v2/*`, `${API}/webhooks/*`, own]);
+    const matched = (origin: string, url: string) =>
+      handlersFor({ url: "http://127.0.0.1:4747/_s/a" }, { origin }).some(({ info }) =>
+        (info.path as RegExp).test(url),
+      );
+    const own = "http://127.0.0.1:4747/upload/x";
+    for (const url of [`${API}/v1/x`, `${API}/v2/models`, `${API}/webhooks`, `${API}/webhooks/wh_a`, own])
+      expect([url, matched(API, url)]).toEqual([url, true]);
+    for (const url of [`${API}/`, `${API}/index.html`, `${API}/v1x`, "https://other.example.com/v1/x"])
+      expect([url, matched(API, url)]).toEqual([url, false]);
     vi.unstubAllGlobals();
-    expect(paths(`${API}/base/`)).toEqual([`${API}/base/*`, own]);
+    for (const url of [`${API}/base`, `${API}/base/`, `${API}/base/v1/x`, own])
+      expect([url, matched(`${API}/base/`, url)]).toEqual([url, true]);
+    expect(matched(`${API}/base/`, `${API}/v1/x`)).toBe(false);
+  });
+
+  it.each(["http://[::1]:4711", `${API}/a(b)`, `${API}/a+b`, `${API}/v:1`, `${API}/$x*`])(
+    "answers at the origin %s, whatever its characters mean in a pattern [interfaces 13]",
+    async (origin) => {
+      const sandbox = await understudy.sandbox();
+      const network = setupServer(...handlersFor(sandbox, { origin }));
+      network.listen({ onUnhandledRequest: "error" });
+      try {
+        const headers = { "api-key": sandbox.credentials["usr_ada"]! };
+        expect((await fetch(`${origin}/v1/models?a=b`, { headers })).status).toBe(200);
+      } finally {
+        network.close();
+      }
+    },
+  );
+
+  it("is a network error for a server that is gone, also one at an IPv6 address [interfaces 13]", async () => {
+    const network = setupServer(...handlersFor({ url: "http://[::1]:9/_s/a" }, { origin: API }));
+    network.listen({ onUnhandledRequest: "error" });
+    try {
+      await expect(fetch(`${API}/v1/models`)).rejects.toThrow(TypeError);
+    } finally {
+      network.close();
+    }
   });
 
   it("refuses a wrong sandbox, origin or option in one sentence [interfaces 13]", () => {
@@ -89,6 +121,8 @@ describe("understudy-sandbox/msw", () => {
     );
     expect(given(sandbox, undefined)).toThrow(/needs \{ origin \}/);
     expect(given(sandbox, { origin: "api.example.com" })).toThrow(/it was given "api\.example\.com"/);
+    for (const origin of ["https://a:b@api.example.com", "https://*.example.com", `${API}?`, `${API}#a`])
+      expect(given(sandbox, { origin })).toThrow(`it was given ${JSON.stringify(origin)}`);
     expect(given(sandbox, { origin: API, orign: API })).toThrow(
       /has no option "orign"; its option is origin/,
     );

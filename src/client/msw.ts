@@ -28,7 +28,7 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
   const { from, to } = checkArguments(sandbox, options);
   const isInProcess = to.origin === IN_PROCESS_ORIGIN;
   const send = isInProcess ? (sandbox as SandboxClient).fetch : fetch;
-  const direct = http.all(`${to.origin}/*`, ({ request }) =>
+  const direct = http.all(below(to.origin), ({ request }) =>
     isInProcess ? forwardRequest(request, { send, base: to.origin, to: to.origin }) : passthrough(),
   );
   if (from.origin === to.origin) return [direct];
@@ -36,10 +36,15 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
   const isPage = location?.origin === from.origin;
   const base = from.href.replace(/\/$/, "");
   const forwarding = (isPage ? API_PATHS : [""]).map((path) =>
-    http.all(`${base}${path}/*`, ({ request }) => forwardRequest(request, { send, base, to: sandbox.url })),
+    http.all(below(base + path), ({ request }) => forwardRequest(request, { send, base, to: sandbox.url })),
   );
   // URLs in answers, such as upload URLs, point to the server itself.
   return [...forwarding, direct];
+}
+
+/** MSW would read `[::1]`, `(` and `*` in a text as a pattern. */
+function below(url: string): RegExp {
+  return new RegExp(`^${url.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(/|$)`);
 }
 
 /**
@@ -71,7 +76,7 @@ function checkArguments(sandbox: unknown, options: unknown): { from: URL; to: UR
   requireKnownOptions("handlersFor", options, ["origin"]);
   const { origin } = options as Partial<HandlersOptions>;
   const from = typeof origin === "string" && URL.canParse(origin) ? new URL(origin) : undefined;
-  if (from === undefined || !/^https?:$/.test(from.protocol) || from.search !== "" || from.hash !== "")
+  if (from === undefined || !/^https?:\/\/[^/@*?#]+(\/[^?#]*)?$/.test(from.href))
     throw new TypeError(
       `handlersFor's option origin is an address such as "https://api.example.com"; it was given ${showValue(origin)}`,
     );

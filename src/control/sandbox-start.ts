@@ -11,7 +11,22 @@ export const Seed = Type.Integer({
   description: "Seeds ids, texts and all other random values",
 });
 
-const Start = ClosedObject({ seed: Type.Optional(Seed), clock: Type.Optional(ClockInput) });
+const Start = Type.Object({
+  seed: Type.Optional(Seed),
+  clock: Type.Optional(ClockInput),
+  scenarios: Type.Optional(Type.Array(Type.String())),
+  scenariosFolder: Type.Optional(Type.String()),
+  port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
+  persist: Type.Optional(
+    Type.Union([
+      Type.String(),
+      ClosedObject({ folder: Type.String(), durable: Type.Optional(Type.Boolean()) }),
+      ClosedObject({ file: Type.String() }),
+    ]),
+  ),
+  publicUrl: Type.Optional(Type.String({ pattern: "^https?://[^/?#@]+(/[^?#]*)?$" })),
+  shared: Type.Optional(Type.Object({ token: Type.String() })),
+});
 
 interface SandboxStart {
   seed: number | undefined;
@@ -20,12 +35,9 @@ interface SandboxStart {
 }
 
 /** Options of the library, checked as the control API checks them. @throws Problem 422 */
-export function readSandboxStart({
-  seed,
-  clock,
-  settings,
-}: Partial<Record<keyof SandboxStart, unknown>>): SandboxStart {
-  checkInput(Start, { seed, clock });
+export function readSandboxStart(options: object): SandboxStart {
+  checkInput(Start, options);
+  const { seed, clock, settings } = options as Partial<Record<keyof SandboxStart, unknown>>;
   return {
     seed: seed as number | undefined,
     clock: clock === undefined ? undefined : toClockSetting(clock as ClockInput, "clock"),

@@ -265,14 +265,45 @@ describe("a sandbox in this process", () => {
       [{ clock: 5 }, /clock must be/],
       [{ seed: "x" }, /seed must be/],
       [{ settings: { processing_seconds: "x" } }, /settings.processing_seconds must be a number/],
+      [{ scenarios: "flaky-uploads" }, /scenarios must be a list, not the text "flaky-uploads"/],
+      [{ scenarios: [{ name: "x" }] }, /scenarios\[0\] must be a text, not a map/],
+      [{ scenarios: [null] }, /scenarios\[0\] must be a text, not null/],
+      [{ scenariosFolder: 5 }, /scenariosFolder must be a text/],
+      [{ fixtures: "reference" }, /has no option "fixtures"; its options are fixture, /],
+      [["reference"], /takes its options as an object of fixture, .*; it was given \["reference"\]/],
+      [5 as never, /takes its options as an object of fixture, .*; it was given 5/],
+      [null as never, /takes its options as an object of fixture, .*; it was given null/],
     ];
     for (const [options, message] of wrong)
       for (const create of [createSandbox, createUnderstudy])
         await expect(create(options as never), `${JSON.stringify(options)}`).rejects.toThrow(message);
+    const wrongServers: [options: object, message: RegExp][] = [
+      [{ port: -1 }, /port must be at least 0/],
+      [{ port: 65_536 }, /port must be at most 65535/],
+      [{ port: "4747" }, /port must be an integer, not the text "4747"/],
+      [{ persist: { dir: "data" } }, /persist/],
+      [{ persist: 5 }, /persist/],
+      [{ publicUrl: "sandbox.example.test" }, /publicUrl must be a text that matches/],
+      [{ publicUrl: "https://sandbox.example.test/?a" }, /publicUrl must be a text that matches/],
+      // Without a token anyone could call the control API.
+      [{ shared: true }, /shared must be a map, not true/],
+      [{ shared: {} }, /shared.token is required/],
+    ];
+    for (const [options, message] of wrongServers)
+      await expect(createUnderstudy(options as never), JSON.stringify(options)).rejects.toThrow(message);
     await expect(createSandbox({ fixture: "refrence" as never })).rejects.toThrow(/reference/);
     await expect(createSandbox({ onDelivery: "https://a.test" as never })).rejects.toThrow(
       'onDelivery must be a function that takes a Request, not "https://a.test"',
     );
+  });
+
+  it("hands out URLs below a public URL with and without a slash at its end [interfaces 8]", async () => {
+    for (const publicUrl of ["https://sandbox.example.test/base", "https://sandbox.example.test/base/"]) {
+      const understudy = await createUnderstudy({ publicUrl });
+      const sandbox = await understudy.sandbox({ name: "ci" });
+      await understudy.close();
+      expect(sandbox.url).toBe("https://sandbox.example.test/base/_s/ci");
+    }
   });
 
   it("leaves no socket, file, thread or timer behind [interfaces 17]", async () => {

@@ -42,8 +42,28 @@ it("routes keep the control API closed by default [interfaces 17]", async () => 
     expect([path, response.status]).toEqual([path, 404]);
     expect(await response.json()).toMatchObject({ detail: expect.stringContaining("control: true") });
   }
+  for (const path of [
+    "/_control/sandboxes",
+    "/_s/default/_control/sandboxes",
+    "/_control",
+    "/apix/../_control/health",
+  ])
+    expect((await closed.GET(new Request(`https://app.example${path}`))).status).toBe(404);
   const open = understudyRoutes({ basePath: "/api", control: true });
   expect((await open.GET(new Request("https://app.example/api/_control/sandboxes"))).status).toBe(200);
+});
+
+it.each(["/my app", "/ä/ö", "/a%20b", "/(group)", "/a/../b"])(
+  "routes answer below %s as a request has it [interfaces 17]",
+  async (basePath) => {
+    const { GET } = understudyRoutes({ basePath });
+    const answer = await GET(new Request(`https://app.example${basePath}/v1/models`, asDan));
+    expect(answer.status).toBe(200);
+  },
+);
+
+it.each(["yes", 1, null])("control %j is refused, which could mean either [interfaces 17]", (control) => {
+  expect(() => understudyRoutes({ control } as never)).toThrow("control is true or false");
 });
 
 it.each([["api"], ["/api/"], ["/a?b"], [5]])("a base path %j is refused [interfaces 17]", (basePath) => {

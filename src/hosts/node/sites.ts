@@ -28,7 +28,7 @@ export class Sites {
   constructor({ own, origins }: Pick<Sites, "own" | "origins">, { publicUrl, trustProxy = [] }: SiteOptions) {
     this.own = own;
     this.origins = origins;
-    this.publicUrl = publicUrl;
+    this.publicUrl = publicUrl?.replace(/\/+$/, "");
     this.proxies = trustProxy.length === 0 ? undefined : toBlockList(trustProxy);
   }
 
