@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { isIP, isIPv6 } from "node:net";
+import { inspect } from "node:util";
 import type { ClockChange } from "../client/types.ts";
 import { tokenProblem } from "../control/guard.ts";
 import type { UnderstudyOptions } from "../control/understudy-options.ts";
@@ -14,6 +15,7 @@ import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import { toBlockList } from "../hosts/node/sites.ts";
 import type { UsedCertificate } from "./certificate.ts";
 import { UsageError } from "./failure.ts";
+import { printError } from "./process.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
 import { readUpstream } from "./upstream-options.ts";
 import { requireReadyFile } from "./write-files.ts";
@@ -97,10 +99,18 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   };
 }
 
+/** A promise or a timer that a user's code has left behind fails alone, as a handler does. */
+function outliveOwnCode(): void {
+  const report = (error: unknown) =>
+    printError(`an error outside the handlers of --operations: ${inspect(error)}`);
+  process.on("uncaughtException", report).on("unhandledRejection", report);
+}
+
 /** Loads the code for own operations only if there are any. @throws DocumentError */
 async function openOwn({ operations, openapi }: StartFlags): Promise<OwnStart> {
   if (operations === undefined && openapi === undefined) return { own: [], operations: undefined };
   const { loadOwn, openOwnFiles } = await import("../documents/own-files.ts");
+  if (operations !== undefined) outliveOwnCode();
   const own = await openOwnFiles({ operations, openapi });
   return { own, operations: await loadOwn(own) };
 }

@@ -63,6 +63,25 @@ it.each<[string, Handle, object, string]>([
     "notes.spoil returned a promise; a handler answers at once, in one transaction",
   ],
   [
+    "returns a promise that fails",
+    async (call) => {
+      insert(call);
+      throw new Error("later");
+    },
+    {},
+    "notes.spoil returned a promise; a handler answers at once, in one transaction",
+  ],
+  [
+    "has an access that returns a promise that fails",
+    insert,
+    {
+      access: async () => {
+        throw new Error("later");
+      },
+    },
+    "notes.spoil returned a promise; a handler answers at once, in one transaction",
+  ],
+  [
     "never ends",
     (call, loaded) => {
       insert(call);

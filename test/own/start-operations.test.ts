@@ -82,6 +82,32 @@ it("a folder of declarations is served, and keeps its records in edits [interfac
   }
 });
 
+it("an error that a handler leaves behind ends no server [interfaces 18]", async () => {
+  const file = join(scratch(), "late.mjs");
+  writeFileSync(
+    file,
+    `export const late = { kind: "operation", id: "notes.late", method: "GET", path: "/v1/notes", handle: () => {
+      Promise.reject(new Error("a rejection left behind"));
+      setTimeout(() => { throw new Error("a timer left behind"); });
+      return { fine: true };
+    } };`,
+  );
+  const server = await startServer(["--operations", file]);
+  try {
+    expect((await send(server, "GET")).body).toEqual({ fine: true });
+    await eventually(() => {
+      const { stderr } = server.output();
+      expect(stderr).toContain(
+        "an error outside the handlers of --operations: Error: a rejection left behind",
+      );
+      expect(stderr).toContain("an error outside the handlers of --operations: Error: a timer left behind");
+    });
+    expect((await send(server, "GET")).body).toEqual({ fine: true });
+  } finally {
+    await server.stop();
+  }
+});
+
 const valid = list("1");
 it.each<[string, string, RegExp]>([
   ["is not TypeScript", "export const a = {{;", /list\.mts:1:\d+: Unexpected token/],

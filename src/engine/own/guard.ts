@@ -18,10 +18,13 @@ export function guard(operation: AnyOperation, event?: AnyEvent): AnyOperation {
   const run = (work: () => unknown) => {
     try {
       const value = platform().runBounded(work, MAX_RUN_MS);
-      if (typeof (value as PromiseLike<unknown> | undefined)?.then === "function")
+      if (typeof (value as PromiseLike<unknown> | undefined)?.then === "function") {
+        // If it fails later, that ends no process.
+        (value as PromiseLike<unknown>).then(undefined, () => {});
         throw new OwnFault(
           `${operation.id} returned a promise; a handler answers at once, in one transaction`,
         );
+      }
       return value;
     } catch (error) {
       throw toRefusal(error, operation, refusals);
