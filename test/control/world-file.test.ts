@@ -231,12 +231,16 @@ describe("a sandbox as a file", () => {
       ["cut", file.slice(0, -100), "is damaged or incomplete"],
       ["text", new TextEncoder().encode("hello"), "was not written by"],
       ["another gzip", new Uint8Array(gzipSync("hello")), "was not written by"],
+      ["a document without content", new Uint8Array(gzipSync("null")), "was not written by"],
       ["another document", new Uint8Array(gzipSync('{"format":"understudy-bundle"}')), "was not written by"],
       [
         "newer",
         changed((value) => ({ ...value, version: 99, understudy: "9.0.0" })),
         "has version 99, written by Understudy 9.0.0; this one reads up to version 1",
       ],
+      ["without a version", changed(({ version: _version, ...value }) => value), "was not written by"],
+      ["without a name", changed(({ name: _name, ...value }) => value), "was not written by"],
+      ["with another name", changed((value) => ({ ...value, name: 5 })), "was not written by"],
       ["without a part", changed(({ content: _content, ...value }) => value), "does not hold a sandbox"],
       [
         "with another collection",

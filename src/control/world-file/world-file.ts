@@ -59,13 +59,14 @@ export async function unpackWorld(bytes: Uint8Array): Promise<WorldFile> {
   const text = await decompress(bytes);
   let value: Partial<WorldFile>;
   try {
-    value = JSON.parse(resolveReferences(text, toPlaceholder));
+    value = JSON.parse(resolveReferences(text, toPlaceholder)) ?? {};
   } catch {
     throw unreadable("was not written by `understudy sandbox export`");
   }
-  const { format, version, understudy } = value;
-  if (format !== FORMAT) throw unreadable("was not written by `understudy sandbox export`");
-  if (typeof version !== "number" || version > WORLD_VERSION)
+  const { format, version, understudy, name } = value;
+  if (format !== FORMAT || typeof version !== "number" || typeof name !== "string")
+    throw unreadable("was not written by `understudy sandbox export`");
+  if (version > WORLD_VERSION)
     throw unreadable(
       `has version ${version}, written by Understudy ${understudy}; this one reads up to version ${WORLD_VERSION}: update it`,
     );
