@@ -261,17 +261,15 @@ describe("a fleet [interfaces 15]", () => {
     const repeat = (body: object) =>
       a.control("POST", `/_control/sandboxes/ci/history/${entries[0].id}/repeat`, body);
     const difference = () => a.control("GET", "/_control/sandboxes/ci/snapshots/now/diff/now?of=other");
-    const thread = expect.stringContaining("thread_ada");
     // On a busy machine a node may lose a sandbox for a moment; the answer then asks to repeat the request.
-    await until(async () => (await difference()).status === 200);
-    expect(JSON.stringify((await difference()).body)).toEqual(thread);
+    await until(async () => JSON.stringify((await difference()).body).includes("thread_ada"));
     const ruled = await repeat({ in: "other", with: { effect: { error: "RATE_LIMIT_EXCEEDED" } } });
     expect(ruled.body).toMatchObject({ same: false });
     expect(ruled.body.differences[0]).toEqual({ what: "status", before: 200, after: 429 });
     expect((await b.control("GET", "/_control/sandboxes/other/faults")).body.items).toEqual([]);
     expect((await repeat({ in: "other" })).body).toMatchObject({ same: true, differences: [] });
     expect((await b.control("GET", "/_control/sandboxes/other/state/threads/thread_ada")).status).toBe(404);
-    expect(JSON.stringify((await difference()).body)).not.toEqual(thread);
+    expect(JSON.stringify((await difference()).body)).not.toContain("thread_ada");
     const wrong = await repeat({ in: "othr" });
     expect(wrong.body).toMatchObject({ status: 422, field: "in", hint: "other" });
     const none = await a.control("GET", "/_control/sandboxes/ci/snapshots/now/diff/none?of=other");
