@@ -3,6 +3,7 @@ import http from "node:http";
 import https from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/connect.ts";
 import { readHttpUrl } from "../../src/engine/contract/http-url.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
 import { removeScratch, runCommand } from "../support/run-understudy.ts";
@@ -32,6 +33,11 @@ describe("an address in the form that people write", () => {
     [" HTTPS://Receiver.test/Hook ", "https://receiver.test/Hook"],
   ])("is completed: %s", (given, meant) => {
     expect(String(readHttpUrl(given))).toBe(meant);
+  });
+
+  it.each([null, 5, {}])("must be a text, also for callers in JavaScript: %j", (given) => {
+    expect(() => connect(given as never)).toThrow("must be an http or https URL");
+    expect(readHttpUrl(given as never)).toContain("must be an http or https URL");
   });
 
   it.each([

@@ -3,9 +3,10 @@
  * a string for an invalid address: the reason, as in `--url must be …`.
  */
 export function readHttpUrl(address: string): URL | string {
-  const text = address.trim();
+  const text = String(address).trim();
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1];
-  const wrong = `must be an http or https URL, such as http://127.0.0.1:3000/path, not ${JSON.stringify(address.slice(0, 200))}`;
+  const wrong = `must be an http or https URL, such as http://127.0.0.1:3000/path, not ${JSON.stringify(text.slice(0, 200))}`;
+  if (typeof address !== "string") return wrong;
   if (scheme !== undefined && !/^https?$/i.test(scheme)) return wrong;
   const place = text.replace(/^https?:\/\//i, "").replace(/^:?(?=\d{1,5}(?:[/?#]|$))/, "localhost:");
   const full = `${scheme ?? "http"}://${place}`;

@@ -35,7 +35,7 @@ export function createFetchOutbound(fetch: (request: Request) => Promise<Respons
       } catch (error) {
         if (signal?.aborted) return failed("aborted", "the attempt was cancelled");
         if (timeout.aborted) return failed("timeout", `timed out after ${timeoutMs / 1000} s`);
-        return failed("network", (error as Error).message);
+        return failed("network", error instanceof Error ? error.message : String(error));
       }
     },
   };
