@@ -61,7 +61,7 @@ export class AddressError extends Error {
 
   constructor(address: string) {
     super(
-      `${JSON.stringify(address.slice(0, 200))} is not a server's address; write it as in http://127.0.0.1:4747`,
+      `${JSON.stringify(String(address).slice(0, 200))} is not a server's address; write it as in http://127.0.0.1:4747`,
     );
   }
 }

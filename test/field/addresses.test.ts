@@ -36,7 +36,7 @@ describe("an address in the form that people write", () => {
   });
 
   it.each([null, 5, {}])("must be a text, also for callers in JavaScript: %j", (given) => {
-    expect(() => connect(given as never)).toThrow("must be an http or https URL");
+    expect(() => connect(given as never)).toThrow("is not a server's address");
     expect(readHttpUrl(given as never)).toContain("must be an http or https URL");
   });
 
