@@ -24,7 +24,7 @@ export async function discoverInUnderstudy(place: Place): Promise<boolean> {
     return ((await response.json()) as { items: Row[] }).items;
   };
   try {
-    await look(place, rows);
+    await addKnownObjects(place, rows);
     return true;
   } catch {
     place.signal.throwIfAborted();
@@ -45,7 +45,7 @@ function splitTarget(target: string): { base: string; sandbox: string } {
 
 type Rows = (collection: string, query?: string) => Promise<Row[]>;
 
-async function look({ key, organization_id, known }: Place, rows: Rows): Promise<void> {
+async function addKnownObjects({ key, organization_id, known }: Place, rows: Rows): Promise<void> {
   const own = `&organization_id=${encodeURIComponent(organization_id)}`;
   const add = (name: string, found: readonly Row[], field = name) => {
     for (const row of found) known.addTuple({ [name]: String(row[field]) });
@@ -60,14 +60,14 @@ async function look({ key, organization_id, known }: Place, rows: Rows): Promise
   for (const id of memberships) if (id !== organization_id) known.addTuple({ other_organization_id: id });
 
   const sessions = await rows("meeting_sessions");
-  const strange = new Set(foreign.map(({ id }) => id));
+  const foreignIds = new Set(foreign.map(({ id }) => id));
   add(
     "session_id",
     preferRecorded(finished(sessions.filter((row) => row["organization_id"] === organization_id))),
   );
   add(
     "foreign_session_id",
-    sessions.filter((row) => strange.has(row["organization_id"])),
+    sessions.filter((row) => foreignIds.has(row["organization_id"])),
     "session_id",
   );
 
