@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 it("worker-file writes the service worker, replaces a former one with --force alone, and repeats [interfaces 17]", async () => {
   const file = join(folder, "public", "understudy-worker.js");
   const run = (...more: string[]) => runCommand(["worker-file", join(folder, "public"), ...more]);
-  expect(await run()).toMatchObject({ code: 0, stdout: `Wrote ${file}\n` });
+  expect(await run()).toMatchObject({ code: 0, stdout: `Wrote ${file}.\n` });
   expect(readFileSync(file, "utf8")).toContain("understudy:who");
   expect(await run()).toMatchObject({ code: 0 });
   writeFileSync(file, "mine");

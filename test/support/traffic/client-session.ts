@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { KEYS } from "../harness.ts";
 
 const ORG = "/v1/organizations/org_acme";
@@ -82,5 +83,7 @@ export async function clientSession(base: string, steps: readonly Step[] = STEPS
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     });
     await response.arrayBuffer();
+    // A recording counts whole milliseconds: what does not begin in a later one may have come before.
+    await wait(2);
   }
 }
