@@ -34,6 +34,8 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
     /** Private ranges (CIDR) that webhooks may be sent to nevertheless. */
     allowAddresses?: readonly string[];
   };
+  /** Whether requests may inject faults by their own headers, such as X-Sandbox-Fault; true unless given. */
+  overrides?: boolean;
   /** Delays every answer of every sandbox on the wall clock; percentiles draw from the seed. */
   delay?: Duration | { p50: Duration; p99: Duration };
   /** With it the server speaks HTTPS only. */
@@ -62,20 +64,28 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   port?: number;
 }
 
-const SERVER_OPTIONS: readonly (keyof CreateOptions)[] = [
-  ...([
-    "fixture",
-    "seed",
-    "clock",
-    "settings",
-    "operations",
-    "scenarios",
-    "scenariosFolder",
-    "delay",
-  ] as const),
-  ...(["openapi", "persist", "shared", "certificate", "publicUrl", "trustProxy"] as const),
-  ...(["upstream", "allowHosts", "refuseDefault", "port"] as const),
-];
+/** A record, so that the compiler finds an option that is missing here. */
+const SERVER_OPTIONS: Readonly<Record<keyof CreateOptions, true>> = {
+  fixture: true,
+  seed: true,
+  clock: true,
+  settings: true,
+  operations: true,
+  openapi: true,
+  scenarios: true,
+  scenariosFolder: true,
+  persist: true,
+  shared: true,
+  overrides: true,
+  delay: true,
+  certificate: true,
+  publicUrl: true,
+  trustProxy: true,
+  upstream: true,
+  allowHosts: true,
+  refuseDefault: true,
+  port: true,
+};
 
 export interface LocalUnderstudy extends UnderstudyClient {
   /** Ends every sandbox and the server; open requests finish first. */
@@ -87,7 +97,7 @@ export interface LocalUnderstudy extends UnderstudyClient {
  * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options
  */
 export async function createUnderstudy(options: CreateOptions = {}): Promise<LocalUnderstudy> {
-  requireKnownOptions("createUnderstudy", options, SERVER_OPTIONS);
+  requireKnownOptions("createUnderstudy", options, Object.keys(SERVER_OPTIONS));
   const { operations, openapi, port = 0, ...start } = options;
   const understudy = assemble({
     ...start,

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setupServer } from "msw/node";
@@ -296,6 +296,26 @@ describe("a sandbox in this process", () => {
     await expect(createSandbox({ onDelivery: "https://a.test" as never })).rejects.toThrow(
       'onDelivery must be a function that takes a Request, not "https://a.test"',
     );
+  });
+
+  it("takes every option that the library's page names [interfaces 8]", async () => {
+    const page = readFileSync(new URL("../../docs/library.md", import.meta.url), "utf8");
+    const [line = ""] = page.match(/^- `createUnderstudy\(options\?\)`.*$/m) ?? [];
+    const named = [...line.matchAll(/`([a-zA-Z]+)`/g)]
+      .map(([, name]) => name!)
+      .filter((name) => !["start", "default"].includes(name));
+    expect(named).toContain("overrides");
+    const refused = await createUnderstudy({ fixtures: "reference" } as never).catch(String);
+    const known = /options are (.*)$/.exec(String(refused))![1]!.split(", ");
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+    const understudy = await createUnderstudy({ overrides: false });
+    try {
+      const { url } = await understudy.sandbox({ name: "ci" });
+      const headers = { ...asDan.headers, "x-sandbox-fault": "INTERNAL_ERROR" };
+      expect((await fetch(`${url}/v1/models`, { headers })).status).toBe(400);
+    } finally {
+      await understudy.close();
+    }
   });
 
   it("hands out URLs below a public URL with and without a slash at its end [interfaces 8]", async () => {
