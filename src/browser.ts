@@ -130,8 +130,16 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   }
   if (sandboxes.get("default") === undefined)
     sandboxes.create({ name: "default", scenarios: scenarios.addAll(options.scenarios ?? []) });
+  void saver?.saveAll();
   return {
-    fetch,
+    // A page can be left at any time, so an answered change is already stored.
+    async fetch(request) {
+      try {
+        return await fetch(request);
+      } finally {
+        if (request.method !== "GET") await saver?.saveAll();
+      }
+    },
     usableKeys() {
       const { world } = sandboxes.get("default")!;
       const { now } = world.read();

@@ -160,7 +160,8 @@ export class IndexedDbStore implements Store {
 
   private async write(names: string[], change: (...tables: Table[]) => void): Promise<void> {
     try {
-      const transaction = this.db.transaction(names, "readwrite", { durability: "strict" });
+      // Relaxed, since an answer waits for it: only a power failure may lose it, a crash of the browser does not.
+      const transaction = this.db.transaction(names, "readwrite", { durability: "relaxed" });
       const done = new Promise<void>((resolve, reject) => {
         transaction.oncomplete = resolve;
         transaction.onabort = () => reject(transaction.error ?? new Error("the browser gave up"));

@@ -68,7 +68,6 @@ describe("a world that a page stores", () => {
     });
     const clock = await page.evaluate(async () => (await sandbox.clock.show()).now);
     const entries = await page.evaluate(async () => (await sandbox.history.list()).entries.length);
-    // At once: what was changed just before the page is left is stored too.
     await addThread(page);
     await reload(page);
     expect(await countThreads(page)).toBe(before + 2);
@@ -85,6 +84,16 @@ describe("a world that a page stores", () => {
     });
     expect(found).toMatchObject({ clock, snapshots: ["early"], range: "bytes=0-4" });
     expect(found.entries).toBeGreaterThanOrEqual(entries);
+  });
+
+  it("has each change that was answered, however soon the page is left [interfaces 17]", async () => {
+    const page = await openTab();
+    const before = await countThreads(page);
+    for (let turn = 1; turn <= 10; turn++) {
+      await addThread(page);
+      await reload(page);
+      expect(await countThreads(page)).toBe(before + turn);
+    }
   });
 
   it("has its OpenAPI document, records and active scenario again, and none after it was removed [interfaces 18]", async () => {
@@ -249,8 +258,6 @@ describe("a world that a page stores", () => {
     const { page } = await openPage(profile);
     const complaints = complaintsOf(page);
     await page.goto(application.origin);
-    await start(page);
-    const before = await countThreads(page);
     const session = await profile.newCDPSession(page);
     const quota = (bytes?: number) =>
       session.send("Storage.overrideQuotaForOrigin", {
@@ -258,6 +265,8 @@ describe("a world that a page stores", () => {
         ...(bytes !== undefined && { quotaSize: bytes }),
       });
     await quota(1);
+    await start(page);
+    const before = await countThreads(page);
     await addThread(page);
     await expect
       .poll(() => complaints, { timeout: 20_000 })

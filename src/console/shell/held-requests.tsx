@@ -39,6 +39,8 @@ function nameHeld({ event, method, path }: Held): string {
 
 function HeldLine({ held }: { held: Held }) {
   const release = useRelease(held);
+  // The live stream removes the line a moment later; until then a click would be lost.
+  if (release.isSuccess) return null;
   const { event, rule, phase, principal, ends_at } = held;
   const named = nameHeld(held);
   const act = (label: string, options: ReleaseOptions) => (
