@@ -204,7 +204,7 @@ export function explainAlternatives(branches: readonly Branch[], place: ErrorObj
 
 // A property such as `type` selects the branch; if it fits none, only that is reported.
 function findWrongKind(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
-  if (typeof place.data !== "object" || place.data === null) return undefined;
+  if (isPlain(place.data)) return undefined;
   const candidates = branches.filter((branch) => !refusesShape(branch, place));
   const tags = candidates.map((branch) => branch.errors.filter((error) => isTag(error, place)));
   const shared = tags[0]?.find((tag) =>
@@ -222,7 +222,7 @@ function findWrongKind(branches: readonly Branch[], place: ErrorObject): ErrorOb
 // A plain value, or one of the wrong type for every branch: list the allowed values.
 function findChoices(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
   const { instancePath, data } = place;
-  const plain = typeof data !== "object" || data === null;
+  const plain = isPlain(data);
   const simple = branches.every(
     (branch) =>
       branch.errors.every((error) => error.instancePath === instancePath) &&
@@ -256,7 +256,7 @@ function scoreBranch(branch: Branch, place: ErrorObject): number {
   let sum = 0;
   for (const error of branch.errors) {
     if (error.instancePath !== place.instancePath) sum += isTag(error, place) ? 100 : 2;
-    else if (error.keyword === "type") sum += ANOTHER_KIND;
+    else if (refusesKind(error)) sum += ANOTHER_KIND;
     else if (error.keyword === "required") sum += 4;
     else if (error.keyword === "additionalProperties") sum += isSlip(error) ? 3 : 6;
     else sum += 2;
@@ -274,7 +274,21 @@ function isTag(error: ErrorObject, place: ErrorObject): boolean {
 }
 
 function refusesShape(branch: Branch, place: ErrorObject): boolean {
-  return branch.errors.some((error) => error.keyword === "type" && error.instancePath === place.instancePath);
+  return branch.errors.some((error) => error.instancePath === place.instancePath && refusesKind(error));
+}
+
+// The one value `true` refuses a map as `type: boolean` does.
+function refusesKind(error: ErrorObject): boolean {
+  if (error.keyword === "choices") return (error.params.errors as ErrorObject[]).every(refusesKind);
+  const values = listAllowedValues(error);
+  return (
+    error.keyword === "type" ||
+    (values.length > 0 && values.every((value) => isPlain(value) !== isPlain(error.data)))
+  );
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
 }
 
 function findOnlyMissing(branch: Branch, place: ErrorObject): string | undefined {
