@@ -69,7 +69,7 @@ export type Colour = readonly [number, number, number];
 
 /** Decodes, composes and encodes images. Sizes are in pixels; every image is turned upright and made sRGB. */
 export interface ImageTools {
-  /** Reads the header alone. @throws Error if it is broken, or announces more than MAX_IMAGE_PIXELS */
+  /** Reads the header alone. @throws Error if it is broken */
   inspect(bytes: Uint8Array): Promise<ImageHeader>;
   /** Decodes to RGB on white, or to RGBA; scales to a size if one is given. @throws Error for broken pixels */
   decode(bytes: Uint8Array, options: { channels: 3 | 4; size?: Size }): Promise<Pixels>;

@@ -160,6 +160,17 @@ describe("an image request is refused [4.20]", () => {
     ).metadata();
     expect([width, height]).toEqual([6000, 6660]);
   });
+
+  it("with the size of an image or mask that has more than 40 megapixels itself [G26]", async () => {
+    const large = sharp({ create: { width: 8000, height: 6000, channels: 4, background: "#888888" } });
+    const camera = { bytes: await large.png().toBuffer(), type: "image/png" };
+    const small = { bytes: await picture(10, 10).png().toBuffer(), type: "image/png" };
+    const size = "it has 8000 x 6000 pixels, more than 40000000";
+    const image = await uncrop({ image_file: camera });
+    expect(image.body.error.message).toBe(`image_file cannot be decoded: ${size}`);
+    const mask = await uncrop({ provider: "provider_b", image_file: small, mask_file: camera });
+    expect(mask.body.error.message).toBe(`mask_file cannot be decoded: ${size}`);
+  });
 });
 
 describe("an image that is a bomb [4.20]", () => {

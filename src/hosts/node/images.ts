@@ -19,7 +19,7 @@ const TINT_SHARE = 0.12;
 const GRIDS = [1, 8];
 
 export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {
-  const { format, hasAlpha, pages = 1, autoOrient } = await open(bytes).metadata();
+  const { format, hasAlpha, pages = 1, autoOrient } = await open(bytes, false).metadata();
   return { format, hasAlpha, isAnimated: pages > 1, width: autoOrient.width, height: autoOrient.height };
 }
 
@@ -86,6 +86,6 @@ export async function fill({ data, width, height }: Pixels, tint: Colour): Promi
     .toBuffer();
 }
 
-function open(bytes: Uint8Array): Sharp {
-  return sharp(bytes, { limitInputPixels: MAX_IMAGE_PIXELS, failOn: "error" }).autoOrient();
+function open(bytes: Uint8Array, limitInputPixels: number | false = MAX_IMAGE_PIXELS): Sharp {
+  return sharp(bytes, { limitInputPixels, failOn: "error" }).autoOrient();
 }
