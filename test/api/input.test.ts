@@ -31,6 +31,11 @@ describe("a request's input [G08, G09]", () => {
     ]);
   });
 
+  it("is refused with every type that a field may have [G08]", async () => {
+    const { body } = await api.call("ada", "POST", REPARENT, { new_parent_id: 1 });
+    expect(body.error.message).toBe("new_parent_id must be string or null");
+  });
+
   it.each([[[]], ["text"], [7], [null]])(
     "is 422 with field body if the body %j is not an object [G08]",
     async (value) => {

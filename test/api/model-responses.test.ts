@@ -137,13 +137,27 @@ describe("files of a message [2.13]", () => {
   const blocks = (count: number) => files(count).map((file) => ({ type: "file", ...file }));
 
   it.each([
-    ["in files", user("x", { files: files(11) }), "inputs[0].files"],
-    ["in content blocks", user(blocks(11)), "inputs[0].content"],
-    ["in both together", user(blocks(6), { files: files(5) }), "inputs[0].files"],
-  ])("are refused before any lookup if there are more than ten %s [2.13, G20]", async (_, input, field) => {
-    const answer = await asked([input]);
-    expect(answer.status).toBe(422);
-    expect(answer.body.error.details.field).toBe(field);
+    ["in files", user("x", { files: files(11) }), "inputs[0].files", "must NOT have more than 10 items"],
+    [
+      "in content blocks",
+      user(blocks(11)),
+      "inputs[0].content",
+      "must NOT have more than 10 items of one kind",
+    ],
+    ["in both together", user(blocks(6), { files: files(5) }), "inputs[0].files", "at most 10 files"],
+  ])(
+    "are refused before any lookup if there are more than ten %s [2.13, G20]",
+    async (_, input, field, why) => {
+      const answer = await asked([input]);
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.details.field).toBe(field);
+      expect(answer.body.error.message).toContain(why);
+    },
+  );
+
+  it("are refused as content that is neither text nor a list [G08]", async () => {
+    const { message } = (await asked([user(5)])).body.error;
+    expect(message).toBe("inputs[0].content must be string or array");
   });
 
   it.each([

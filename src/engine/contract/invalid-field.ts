@@ -12,20 +12,32 @@ export interface InvalidField {
   message: string;
 }
 
-/** If all alternatives fail, the error at the deepest place explains most. */
+/**
+ * If all alternatives fail, the error at the deepest place explains most; at one place, that of an alternative whose
+ * type fits.
+ */
 export function invalidField(value: unknown, errors: readonly ErrorObject[]): InvalidField {
   let best = errors[0]!;
   for (const error of errors) {
-    if (error.keyword !== "anyOf" && error.keyword !== "oneOf" && getDepth(error) > getDepth(best))
-      best = error;
+    if (error.keyword === "anyOf" || error.keyword === "oneOf") continue;
+    const fits = best.keyword === "type" && error.keyword !== "type" && getDepth(error) === getDepth(best);
+    if (fits || getDepth(error) > getDepth(best)) best = error;
   }
   const pointer = toPointer(best);
   const found = getValue(value, pointer);
-  return { field: toFieldName(pointer), pointer, value: found, message: toMessage(best, found) };
+  const message =
+    best.keyword === "type" ? `must be ${listTypes(errors, best.instancePath)}` : toMessage(best, found);
+  return { field: toFieldName(pointer), pointer, value: found, message };
 }
 
 function getDepth(error: ErrorObject): number {
   return error.instancePath.split("/").length + (error.keyword === "required" ? 1 : 0);
+}
+
+/** The types that the alternatives at a place ask for. */
+function listTypes(errors: readonly ErrorObject[], place: string): string {
+  const failed = errors.filter(({ keyword, instancePath }) => keyword === "type" && instancePath === place);
+  return [...new Set(failed.flatMap(({ params }) => params["type"] as string | string[]))].join(" or ");
 }
 
 function toMessage({ keyword, params, message }: ErrorObject, value: unknown): string {
@@ -34,6 +46,8 @@ function toMessage({ keyword, params, message }: ErrorObject, value: unknown): s
   if (keyword === "enum") return `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
   if (keyword === "const") return `must be ${JSON.stringify(params["allowedValue"])}`;
   if (keyword === "additionalProperties") return "is not known";
+  if (keyword === "contains" && params["minContains"] === 0)
+    return `must NOT have more than ${params["maxContains"]} items of one kind`;
   return message ?? "is invalid";
 }
 
