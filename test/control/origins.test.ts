@@ -43,6 +43,16 @@ describe("a sandbox's name below localhost [interfaces 16]", () => {
     expect([await seen("mine"), await seen("default")]).toEqual([["/v1/models"], []]);
   });
 
+  it("is the name in an absolute target, whatever Host says", async () => {
+    await make({ name: "mine" });
+    await called("other.localhost", "http://MINE.localhost:1?x=1");
+    await called("mine.localhost", "http://localhost/v1/models");
+    expect([await seen("mine"), await seen("default")]).toEqual([["/"], ["/v1/models"]]);
+    const path = "/_control/sandboxes/mine";
+    const { base_url } = JSON.parse((await called("localhost:1", `http://mine.localhost:2${path}`)).body);
+    expect(base_url).toBe("http://mine.localhost:2");
+  });
+
   it("is separate for two servers on one machine", async () => {
     const other = await startReference();
     await make({ name: "mine" });

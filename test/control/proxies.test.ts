@@ -95,6 +95,11 @@ it.each([
     `${PUBLIC}:8443`,
   ],
   [
+    "Forwarded with quoted commas, semicolons and quotes",
+    { forwarded: ', by="a;host=evil.test, ";for="\\",;host=evil.test";;host=dev.example.test;proto=https' },
+    PUBLIC,
+  ],
+  [
     "a chain of proxies",
     { "x-forwarded-proto": "https, http", "x-forwarded-host": "dev.example.test, inner:80" },
     PUBLIC,
@@ -150,6 +155,8 @@ it.each([
   { forwarded: 'host="evil.test/"' },
   { forwarded: ";;=,," },
   { forwarded: 'host="unclosed' },
+  { forwarded: 'by="a;host=evil.test", for=192.0.2.1;host=evil.test' },
+  { forwarded: "for=a;,host=evil.test" },
   { forwarded: `host="${"\\".repeat(50)}` },
 ])("values of a trusted proxy that are not a scheme or host are ignored: %j", async (headers) => {
   const { url } = await startBehind(headers as object as Record<string, string>, {

@@ -37,27 +37,37 @@ export class Sites {
   }
 
   /** Scheme and host of the client's request, as a trusted proxy reports them. */
-  readForwarded({ headers, socket }: IncomingMessage): { proto?: string; host?: string } {
+  readOrigin({ headers, socket, url }: IncomingMessage): { proto: string; host: string | undefined } {
     const { remoteAddress: from } = socket;
-    if (this.proxies === undefined || from === undefined) return {};
-    if (!this.proxies.check(from, isIPv6(from) ? "ipv6" : "ipv4")) return {};
+    const sent = { proto: this.own.scheme, host: readAuthority(url!) ?? headers.host };
+    if (this.proxies === undefined || from === undefined) return sent;
+    if (!this.proxies.check(from, isIPv6(from) ? "ipv6" : "ipv4")) return sent;
     const { forwarded } = headers;
     const read = (name: string) =>
       readParameter(forwarded ?? "", name) ?? readFirst(headers[`x-forwarded-${name}`]);
     const [proto, host] = [read("proto")?.toLowerCase(), read("host")];
     return {
+      ...sent,
       ...(proto !== undefined && /^https?$/.test(proto) && { proto }),
       ...(host !== undefined && isHost(host) && { host }),
     };
   }
 }
 
+/** An absolute target overrides Host (RFC 9112, 3.2.2). */
+function readAuthority(target: string): string | undefined {
+  return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(target)?.[1];
+}
+
+const PARAMETER = /[\s,]*([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*))[\s;]*(,?)/gy;
+
 /** A parameter from the proxy next to the client (RFC 7239, 4). */
 function readParameter(forwarded: string, name: string): string | undefined {
-  const element = /^(?:"(?:[^"\\]|\\.)*"|[^",])*/.exec(forwarded)![0];
-  const [, quoted, token] =
-    new RegExp(`(?:^|;)\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]*))`, "i").exec(element) ?? [];
-  return quoted?.replace(/\\(.)/g, "$1") ?? token;
+  for (const [, key, quoted, token, comma] of forwarded.matchAll(PARAMETER)) {
+    if (key!.toLowerCase() === name) return quoted?.replace(/\\(.)/g, "$1") ?? token;
+    if (comma) return undefined;
+  }
+  return undefined;
 }
 
 function readFirst(header: string | string[] | undefined): string | undefined {
@@ -94,7 +104,7 @@ class RequestSite implements Site {
 
   get named(): string | undefined {
     if (this.only !== undefined) return this.only;
-    const { host = this.request.headers.host } = this.sites.readForwarded(this.request);
+    const { host } = this.sites.readOrigin(this.request);
     // `a.localhost` has eleven characters.
     if (host === undefined || host.length < 11) return undefined;
     const named = NAMED_HOST.exec(host)?.[1]?.toLowerCase();
@@ -103,10 +113,10 @@ class RequestSite implements Site {
 
   get url(): string {
     const { own, publicUrl } = this.sites;
-    const { headers, socket } = this.request;
+    const { socket } = this.request;
     if (this.only === undefined && publicUrl !== undefined) return publicUrl;
     if (own.isInside(socket)) return own.url;
-    const { proto = own.scheme, host = headers.host } = this.sites.readForwarded(this.request);
+    const { proto, host } = this.sites.readOrigin(this.request);
     if (host !== undefined && isHost(host)) return `${proto}://${host}`;
     return own.toUrl(socket.localAddress!, socket.localPort!);
   }
