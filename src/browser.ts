@@ -57,8 +57,8 @@ const UPLOAD_BYTES = 256 * 1024 ** 2;
  * @throws Problem, DocumentError, PersistenceError
  */
 export async function assembleBrowserEngine(options: BrowserEngineOptions = {}): Promise<BrowserEngine> {
-  const { persist } = options;
-  const { seed, clock, settings } = readSandboxStart(options);
+  const { persist, ...start } = options;
+  const { seed, clock, settings } = readSandboxStart(start);
   let saver: Saver | undefined;
   let refused: SavingFailure | undefined;
   const log = console;

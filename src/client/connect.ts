@@ -1,5 +1,6 @@
 import { toBase64 } from "../engine/bytes.ts";
 import { ControlHttp } from "./http.ts";
+import { requireKnownOptions, requireObject, showValue, toPathPart } from "./options.ts";
 import { SandboxClient } from "./sandbox.ts";
 import type {
   CataloguedEvent,
@@ -26,17 +27,21 @@ export class UnderstudyClient {
 
   /** Creates a sandbox; the name is generated unless given. */
   sandbox = async (options: SandboxOptions = {}): Promise<SandboxClient> =>
-    this.opened(await this.http.call<SandboxState>("POST", "/_control/sandboxes", options, options.name));
+    this.opened(
+      await this.http.call<SandboxState>("POST", "/_control/sandboxes", options, requireObject(options).name),
+    );
 
   /** Opens one that exists, such as `default`. */
   open = async (name: string): Promise<SandboxClient> =>
     this.opened(await this.http.call<SandboxState>("GET", toPath(name)));
 
   /** Creates the sandbox of a file that `export` made (interfaces 19), with a name of its own if its name is in use. */
-  openFile = async (bytes: Uint8Array, name?: string): Promise<SandboxClient> =>
-    this.opened(
-      await this.http.call<SandboxState>("POST", "/_control/open", { file: toBase64(bytes), name }),
-    );
+  openFile = async (bytes: Uint8Array, name?: string): Promise<SandboxClient> => {
+    if (!(bytes instanceof Uint8Array))
+      throw new TypeError(`openFile takes the bytes of a file as a Uint8Array, not ${showValue(bytes)}`);
+    const sent = { file: toBase64(bytes), name };
+    return this.opened(await this.http.call<SandboxState>("POST", "/_control/open", sent));
+  };
 
   list = async (): Promise<SandboxState[]> =>
     (await this.http.call<List<SandboxState>>("GET", "/_control/sandboxes")).items;
@@ -65,7 +70,7 @@ export class UnderstudyClient {
 }
 
 function toPath(sandbox: string): string {
-  return `/_control/sandboxes/${encodeURIComponent(sandbox)}`;
+  return `/_control/sandboxes/${toPathPart(sandbox)}`;
 }
 
 /** The server that the environment names, as in a suite; else the local one. */
@@ -78,5 +83,6 @@ function readEnvironment(name: string): string | undefined {
 
 /** @throws AddressError; UnreachableError when nothing answers at `url` (on the first call, not here) */
 export function connect(url = usualUrl(), options: { token?: string } = {}): UnderstudyClient {
+  requireKnownOptions("connect", options, ["token"]);
   return new UnderstudyClient(new ControlHttp(url, options.token ?? readEnvironment("UNDERSTUDY_TOKEN")));
 }

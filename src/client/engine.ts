@@ -29,6 +29,10 @@ export interface EngineOptions extends SandboxStart {
  * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options or a wrong `onDelivery`
  */
 export async function createSandbox(options: EngineOptions = {}): Promise<LocalSandbox> {
+  if (options?.persist !== undefined)
+    throw new TypeError(
+      "createSandbox has the option persist in pages only; in Node, createUnderstudy({ persist: { folder } }) stores worlds",
+    );
   requireKnownOptions("createSandbox", options, [...START_OPTIONS, "openapi", "onDelivery"]);
   const { openapi, ...start } = options;
   const engine = createLocal(start, await readOpenApiOption(openapi));

@@ -5,7 +5,7 @@
  */
 export function requireKnownOptions(owner: string, options: object, known: readonly string[]): void {
   const list = known.length > 2 ? known.join(", ") : known.join(" and ");
-  if (typeof options !== "object" || options === null || Array.isArray(options))
+  if (!isObject(options))
     throw new TypeError(
       `${owner} takes its options as an object of ${list}; it was given ${showValue(options)}`,
     );
@@ -14,6 +14,22 @@ export function requireKnownOptions(owner: string, options: object, known: reado
   throw new TypeError(
     `${owner} has no option ${JSON.stringify(wrong)}; its ${known.length === 1 ? "option is" : "options are"} ${list}`,
   );
+}
+
+/** Options whose names the server checks. @throws TypeError for anything but an object */
+export function requireObject<T extends object>(options: T): T {
+  if (!isObject(options)) throw new TypeError(`options are an object, not ${showValue(options)}`);
+  return options;
+}
+
+const isObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An id or a name in a path: an empty one, or dots, would name another call. @throws TypeError */
+export function toPathPart(id: string): string {
+  if ((typeof id === "string" || typeof id === "number") && !/^\.{0,2}$/.test(id))
+    return encodeURIComponent(id);
+  throw new TypeError(`${showValue(id)} is not an id or a name`);
 }
 
 /** The text for a value of the wrong kind in messages. */

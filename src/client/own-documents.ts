@@ -1,4 +1,5 @@
 import type { OwnSource } from "../engine/own/join.ts";
+import { showValue } from "./options.ts";
 
 /**
  * OpenAPI documents: paths of files, or the documents themselves, with bindings in `x-understudy`. The code that reads
@@ -8,6 +9,8 @@ import type { OwnSource } from "../engine/own/join.ts";
 export async function readOpenApiOption(
   documents: readonly (string | object)[] = [],
 ): Promise<readonly OwnSource[]> {
+  if (!Array.isArray(documents))
+    throw new TypeError(`openapi is a list of paths and documents, not ${showValue(documents)}`);
   if (documents.length === 0) return [];
   const [{ OpenApiFiles }, { readSentDocument }] = await Promise.all([
     import("../documents/openapi/openapi-files.ts"),

@@ -7,6 +7,7 @@ import type {
 } from "../tools/client-test/client-report-types.ts";
 import { type HeldMatch, waitForHeld } from "./held.ts";
 import type { ControlHttp } from "./http.ts";
+import { requireKnownOptions, requireObject, showValue, toPathPart } from "./options.ts";
 import type * as Api from "./types.ts";
 import type { List, SandboxState, StateRecord } from "./types.ts";
 
@@ -67,7 +68,7 @@ export class SandboxClient {
   readonly faults = {
     list: () => this.get<Api.List<Api.FaultRule>>("/faults"),
     add: (rule: Api.RuleDefinition) => this.send<Api.FaultRule>("POST", "/faults", rule),
-    remove: (id: string) => this.send<void>("DELETE", `/faults/${encodeURIComponent(id)}`),
+    remove: async (id: string) => this.send<void>("DELETE", `/faults/${toPathPart(id)}`),
     clear: () => this.send<void>("DELETE", "/faults"),
     /** Explains how a request would be answered, without performing or counting it (interfaces 11). */
     explain: (request: Api.ExplainInput) => this.send<Api.Explanation>("POST", "/faults/explain", request),
@@ -77,15 +78,17 @@ export class SandboxClient {
   readonly held = {
     list: () => this.get<Api.List<Api.Held>>("/held"),
     /** The next one that fits and that no earlier call has returned; waits `within` (10s) for it. */
-    next: async (match: HeldMatch = {}, { within = "10s" }: { within?: Api.Duration } = {}) => {
+    next: async (match: HeldMatch = {}, options: { within?: Api.Duration } = {}) => {
+      requireKnownOptions("held.next", options, ["within"]);
+      const { within = "10s" } = options;
       const follow = (signal: AbortSignal) =>
         this.http.events<Api.List<Api.Held>>(`${this.path}/held/stream`, undefined, signal);
       const found = await waitForHeld(follow, { match, within, returned: this.returned });
       return { ...found, release: (options?: Api.ReleaseOptions) => this.held.release(found.id, options) };
     },
     /** Lets it continue, or gives it another answer. */
-    release: (id: string, options: Api.ReleaseOptions = {}) =>
-      this.send<void>("POST", `/held/${encodeURIComponent(id)}/release`, options),
+    release: async (id: string, options: Api.ReleaseOptions = {}) =>
+      this.send<void>("POST", `/held/${toPathPart(id)}/release`, options),
   };
   private readonly returned = new Set<string>();
 
@@ -109,8 +112,8 @@ export class SandboxClient {
   };
 
   readonly journal = {
-    list: (filter: Api.JournalFilter = {}) => this.get<Api.JournalPage>(`/journal${toQuery(filter)}`),
-    get: (id: string) => this.get<Api.JournalEntry>(`/journal/${encodeURIComponent(id)}`),
+    list: async (filter: Api.JournalFilter = {}) => this.get<Api.JournalPage>(`/journal${toQuery(filter)}`),
+    get: async (id: string) => this.get<Api.JournalEntry>(`/journal/${toPathPart(id)}`),
     /** New entries as they are added; with a position (`sequence`), first those after it. */
     follow: (filter: Omit<Api.JournalFilter, "since" | "limit"> = {}, after?: number) =>
       this.http.events<Api.JournalEntry>(`${this.path}/journal/stream${toQuery(filter)}`, after),
@@ -122,48 +125,51 @@ export class SandboxClient {
 
   /** The changes of the world and their causes, and how to undo them (interfaces 10). */
   readonly history = {
-    list: (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${toQuery(filter)}`),
-    get: (id: string) => this.get<Api.HistoryDetail>(`/history/${encodeURIComponent(id)}`),
-    changes: (id: string) => this.get<Api.RecordChanges>(`/history/${encodeURIComponent(id)}/changes`),
+    list: async (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${toQuery(filter)}`),
+    get: async (id: string) => this.get<Api.HistoryDetail>(`/history/${toPathPart(id)}`),
+    changes: async (id: string) => this.get<Api.RecordChanges>(`/history/${toPathPart(id)}/changes`),
     /** New entries as they are added; with a position (`sequence`), first those after it. */
     follow: (after?: number) => this.http.events<Api.HistoryEntry>(`${this.path}/history/stream`, after),
     /** To before the entry, or to after it. */
-    rewind: (id: string, to?: "before" | "after") =>
-      this.send<Api.Rewound>("POST", `/history/${encodeURIComponent(id)}/rewind`, { to }),
+    rewind: async (id: string, to?: "before" | "after") =>
+      this.send<Api.Rewound>("POST", `/history/${toPathPart(id)}/rewind`, { to }),
     /** Creates a second sandbox that continues from there. */
     fork: async (id: string, options: { name?: string; to?: "before" | "after" } = {}) => {
-      const path = `/history/${encodeURIComponent(id)}/fork`;
+      const path = `/history/${toPathPart(id)}/fork`;
       const forked = await this.send<Api.Rewound>("POST", path, options);
       return SandboxClient.of(this.http, forked);
     },
     /** Repeats a request of the same caller. */
-    repeat: (id: string, options: Api.RepeatOptions = {}) =>
-      this.send<Api.Repeated>("POST", `/history/${encodeURIComponent(id)}/repeat`, options),
+    repeat: async (id: string, options: Api.RepeatOptions = {}) =>
+      this.send<Api.Repeated>("POST", `/history/${toPathPart(id)}/repeat`, options),
   };
 
   readonly snapshots = {
     list: () => this.get<Api.List<Api.SnapshotState>>("/snapshots"),
     save: (name: string) => this.send<Api.SnapshotState>("POST", "/snapshots", { name }),
-    restore: (name: string) => this.send<Api.SandboxState>("POST", `/snapshots/${name}/restore`),
-    export: (name: string) => this.get<Api.SnapshotFile>(`/snapshots/${name}`),
-    import: (name: string, document: Api.SnapshotFile) =>
-      this.send<Api.SnapshotState>("PUT", `/snapshots/${name}`, document),
-    remove: (name: string) => this.send<void>("DELETE", `/snapshots/${name}`),
+    restore: async (name: string) =>
+      this.send<Api.SandboxState>("POST", `/snapshots/${toPathPart(name)}/restore`),
+    export: async (name: string) => this.get<Api.SnapshotFile>(`/snapshots/${toPathPart(name)}`),
+    import: async (name: string, document: Api.SnapshotFile) =>
+      this.send<Api.SnapshotState>("PUT", `/snapshots/${toPathPart(name)}`, document),
+    remove: async (name: string) => this.send<void>("DELETE", `/snapshots/${toPathPart(name)}`),
     /** `now` is the current state; `of` is the sandbox of `after`, by default this one. */
-    diff: (before: string, after = "now", options: { of?: string } = {}) =>
-      this.get<Api.Difference>(`/snapshots/${before}/diff/${after}${toQuery(options)}`),
+    diff: async (before: string, after = "now", options: { of?: string } = {}) =>
+      this.get<Api.Difference>(
+        `/snapshots/${toPathPart(before)}/diff/${toPathPart(after)}${toQuery(options)}`,
+      ),
   };
 
   readonly events = {
-    trigger: (event: Api.EventName, options: Api.TriggerOptions = {}) =>
-      this.send<Api.Triggered>("POST", "/events", { event, ...options }),
+    trigger: async (event: Api.EventName, options: Api.TriggerOptions = {}) =>
+      this.send<Api.Triggered>("POST", "/events", { event, ...requireObject(options) }),
   };
 
   readonly deliveries = {
-    list: (filter: Api.DeliveryFilter = {}) =>
+    list: async (filter: Api.DeliveryFilter = {}) =>
       this.get<Api.List<Api.ListedDelivery>>(`/deliveries${toQuery(filter)}`),
     /** With each of its attempts: request and response. */
-    get: (id: string) => this.get<Api.DeliveryDetail>(`/deliveries/${encodeURIComponent(id)}`),
+    get: async (id: string) => this.get<Api.DeliveryDetail>(`/deliveries/${toPathPart(id)}`),
     /** Makes one attempt for each now; resolves when all have ended. */
     redeliver: (options: Api.RedeliverOptions) =>
       this.send<Api.List<Api.ListedDelivery>>("POST", "/deliveries/redeliver", options),
@@ -172,13 +178,18 @@ export class SandboxClient {
   readonly receivers = {
     list: () => this.get<Api.List<Api.Receiver>>("/receivers"),
     add: (options: Api.ReceiverOptions = {}) => this.send<Api.Receiver>("POST", "/receivers", options),
-    requests: (id: string) => this.get<Api.List<Api.ReceivedRequest>>(`/receivers/${id}/requests`),
-    remove: (id: string) => this.send<void>("DELETE", `/receivers/${id}`),
+    requests: async (id: string) =>
+      this.get<Api.List<Api.ReceivedRequest>>(`/receivers/${toPathPart(id)}/requests`),
+    remove: async (id: string) => this.send<void>("DELETE", `/receivers/${toPathPart(id)}`),
     /** The deliveries of a receiver that answers `forward`; the first event says that it is ready (interfaces 11). */
     follow: (id: string, signal?: AbortSignal) =>
-      this.http.events<Api.ForwardedEvent>(`${this.path}/receivers/${id}/stream`, undefined, signal),
-    answer: (id: string, delivery: string, answer: Api.ForwardedAnswer) =>
-      this.send<void>("POST", `/receivers/${id}/forwarded/${delivery}`, answer),
+      this.http.events<Api.ForwardedEvent>(
+        `${this.path}/receivers/${toPathPart(id)}/stream`,
+        undefined,
+        signal,
+      ),
+    answer: async (id: string, delivery: string, answer: Api.ForwardedAnswer) =>
+      this.send<void>("POST", `/receivers/${toPathPart(id)}/forwarded/${toPathPart(delivery)}`, answer),
   };
 
   /** Records of a collection, such as `state("threads")`, or one of your own; changes emit the events of a real change. */
@@ -186,17 +197,18 @@ export class SandboxClient {
   state<C extends keyof Api.OwnRecords>(collection: C): StateCalls<Api.OwnRecords[C]>;
   state<R extends object>(collection: OwnCollectionOf<R>): StateCalls<R>;
   state<Shown extends object>(collection: OwnCollectionOf<Shown> | string): StateCalls<Shown> {
-    const path = `/state/${typeof collection === "string" ? collection : collection.name}`;
-    const of = (id: string) => `${path}/${encodeURIComponent(id)}`;
+    const name = typeof collection === "object" ? collection?.name : collection;
+    const path = `/state/${toPathPart(name)}`;
+    const of = (id: string) => `${path}/${toPathPart(id)}`;
     return {
-      list: (filter: Partial<Shown> & Api.PageOptions = {}) =>
+      list: async (filter: Partial<Shown> & Api.PageOptions = {}) =>
         this.get<Api.List<Shown>>(path + toQuery(filter)),
-      get: (id: string) => this.get<Shown>(of(id)),
-      create: (record: Partial<Shown> = {}, options: Api.StateOptions = {}) =>
+      get: async (id: string) => this.get<Shown>(of(id)),
+      create: async (record: Partial<Shown> = {}, options: Api.StateOptions = {}) =>
         this.send<Shown>("POST", path + toQuery(options), record),
-      update: (id: string, fields: Partial<Shown>, options: Api.StateOptions = {}) =>
+      update: async (id: string, fields: Partial<Shown>, options: Api.StateOptions = {}) =>
         this.send<Shown>("PATCH", of(id) + toQuery(options), fields),
-      remove: (id: string, options: Api.StateOptions = {}) =>
+      remove: async (id: string, options: Api.StateOptions = {}) =>
         this.send<void>("DELETE", of(id) + toQuery(options)),
     };
   }
@@ -206,6 +218,8 @@ export class SandboxClient {
    * runs it once, and gets a signal that aborts when its time has run out. The sandbox is left as it was.
    */
   gradeClient = async (run: RunClient, options?: GradeClientOptions): Promise<ClientReport> => {
+    if (typeof run !== "function")
+      throw new TypeError(`gradeClient takes a function that runs the client, not ${showValue(run)}`);
     const { gradeClient } = await import("../tools/client-test/grade-client.ts");
     return gradeClient(this, run, options);
   };
@@ -231,7 +245,7 @@ export class SandboxClient {
 
 function toQuery(values: object): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) {
+  for (const [name, value] of Object.entries(requireObject(values))) {
     if (value !== undefined) query.set(name, String(value));
   }
   return query.size === 0 ? "" : `?${query}`;

@@ -11,21 +11,35 @@ export const Seed = Type.Integer({
   description: "Seeds ids, texts and all other random values",
 });
 
+const Texts = Type.Optional(Type.Array(Type.String()));
+const OnOff = Type.Optional(Type.Boolean());
+
 const Start = Type.Object({
   seed: Type.Optional(Seed),
   clock: Type.Optional(ClockInput),
-  scenarios: Type.Optional(Type.Array(Type.String())),
+  scenarios: Texts,
   scenariosFolder: Type.Optional(Type.String()),
   port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
   persist: Type.Optional(
     Type.Union([
-      Type.String(),
-      ClosedObject({ folder: Type.String(), durable: Type.Optional(Type.Boolean()) }),
+      ClosedObject({ folder: Type.String(), durable: OnOff }),
       ClosedObject({ file: Type.String() }),
     ]),
   ),
   publicUrl: Type.Optional(Type.String({ pattern: "^https?://[^/?#@]+(/[^?#]*)?$" })),
   shared: Type.Optional(Type.Object({ token: Type.String() })),
+  overrides: OnOff,
+  certificate: Type.Optional(Type.Object({ cert: Type.String(), key: Type.String() })),
+  trustProxy: Texts,
+  upstream: Type.Optional(
+    ClosedObject({
+      url: Type.String({ pattern: "^https?://" }),
+      headers: Type.Optional(Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }))),
+      allowAddresses: Texts,
+    }),
+  ),
+  allowHosts: Texts,
+  refuseDefault: OnOff,
 });
 
 interface SandboxStart {

@@ -52,7 +52,7 @@ export function toOperationsOption(exports: object | undefined): { operations?: 
 
 /** The declarations that a module exports, or those of a list. */
 export function readDeclarations(exports: unknown, own: DeclarationSource): OwnSource {
-  const values = Object.values(exports as object).flatMap((one) => (Array.isArray(one) ? one : [one]));
+  const values = Object.values(exports ?? {}).flatMap((one) => (Array.isArray(one) ? one : [one]));
   const declarations = [...new Set(values.filter(isDeclaration))];
   const { source, sha256 } = own;
   return {

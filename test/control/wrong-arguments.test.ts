@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createSandbox } from "../../src/client/engine.ts";
+import {
+  connect,
+  createUnderstudy,
+  gradeReceiver,
+  type LocalUnderstudy,
+  type SandboxClient,
+} from "../../src/client/index.ts";
+
+/* Programs without a compiler give the library's methods anything [interfaces 8]. */
+
+let understudy: LocalUnderstudy;
+let sandbox: SandboxClient;
+beforeAll(async () => {
+  understudy = await createUnderstudy();
+  sandbox = await understudy.sandbox({ name: "mine" });
+});
+afterAll(() => understudy.close());
+
+type Method = (...values: unknown[]) => unknown;
+
+/** What JavaScript or the router says, and no one who called a method. */
+const RAW =
+  /Cannot (read|convert|destructure|use)|is not (a function|iterable)|Invalid URL|\[object|The control API has no/;
+
+async function explain(call: () => unknown): Promise<string> {
+  try {
+    const value = call();
+    // A stream says what is wrong when it is read.
+    const read = (value as Partial<AsyncIterator<unknown>> | undefined)?.next;
+    const first = read === undefined ? value : Promise.race([read.call(value), undefined]);
+    return `accepted: ${JSON.stringify(await first)?.slice(0, 80)}`;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+const WITHOUT_WRONG_INPUT = /^(fetch|close|fleet|list|health|coverage|info|outbox|bundle|export|delete)$/;
+
+/** Every method with arguments, of the server, the sandbox and its groups. */
+function* listMethods(): Generator<[string, Method]> {
+  for (const [owner, value] of Object.entries({ understudy, sandbox, threads: sandbox.state("threads") }))
+    for (const [name, part] of Object.entries(value)) {
+      if (typeof part === "function" && !WITHOUT_WRONG_INPUT.test(name))
+        yield [`${owner}.${name}`, part as Method];
+      if (owner !== "sandbox" || typeof part !== "object" || ["credentials", "http"].includes(name)) continue;
+      for (const [inner, method] of Object.entries(part as object))
+        if (typeof method === "function") yield [`${name}.${inner}`, method];
+    }
+}
+
+it("every method explains a wrong argument in a sentence, in any place [interfaces 8]", async () => {
+  const bad: string[] = [];
+  let calls = 0;
+  for (const [name, method] of listMethods())
+    for (const wrong of [null, 5, "", "..", [], {}, true, { nope: 1 }])
+      for (const before of [[], ["user.created"], ["now", {}]]) {
+        if (name === "held.next" && JSON.stringify(wrong) === "{}") continue;
+        calls += 1;
+        const said = await explain(() => method(...before, wrong));
+        if (RAW.test(said)) bad.push(`${name}(${JSON.stringify([...before, wrong])}): ${said}`);
+      }
+  expect(calls).toBeGreaterThan(900);
+  expect(bad).toEqual([]);
+  expect((await understudy.open("mine")).name).toBe("mine");
+});
+
+it.each<[string, () => unknown, string]>([
+  ["open(empty)", () => understudy.open(""), '"" is not an id or a name'],
+  ["sandbox(null)", () => understudy.sandbox(null as never), "options are an object, not null"],
+  [
+    "connect(url, token)",
+    () => connect(understudy.url, "t" as never),
+    "connect takes its options as an object",
+  ],
+  ["faults.remove(..)", () => sandbox.faults.remove(".."), '".." is not an id or a name'],
+  ["snapshots.remove(path)", () => sandbox.snapshots.remove("../faults"), 'There is no snapshot "../faults"'],
+  [
+    "events.trigger(_, text)",
+    () => sandbox.events.trigger("user.created", "usr_dan" as never),
+    "options are",
+  ],
+  ["journal.list(number)", () => sandbox.journal.list(5 as never), "options are an object, not 5"],
+  ["held.next(_, number)", () => sandbox.held.next({}, 5 as never), "held.next takes its options as"],
+  ["held.next(_, typo)", () => sandbox.held.next({}, { witin: "1s" } as never), 'has no option "witin"'],
+  ["gradeClient(null)", () => sandbox.gradeClient(null as never), "gradeClient takes a function that runs"],
+  [
+    "gradeReceiver(url)",
+    () => gradeReceiver("http://127.0.0.1:9", undefined as never),
+    "options as an object",
+  ],
+  [
+    "gradeReceiver(url, {})",
+    () => gradeReceiver("http://127.0.0.1:9", {} as never),
+    "signing secret, a text",
+  ],
+  ["createSandbox({persist})", () => createSandbox({ persist: "a" }), "persist in pages only"],
+])("%s says what is wrong [interfaces 8]", async (_what, call, expected) => {
+  expect(await explain(call)).toContain(expected);
+});
+
+it.each([
+  { persist: "folder" },
+  { overrides: "yes" },
+  { refuseDefault: 1 },
+  { certificate: true },
+  { trustProxy: "127.0.0.1" },
+  { allowHosts: [5] },
+  { upstream: "http://127.0.0.1:9" },
+  { upstream: { url: "127.0.0.1:9" } },
+  { operations: null },
+  { openapi: "tags.yaml" },
+  { openapi: null },
+])("createUnderstudy says which option is wrong: %j [interfaces 8]", async (options) => {
+  const said = await explain(() => createUnderstudy(options as object));
+  expect(said).toContain(Object.keys(options)[0]);
+  expect(said).not.toMatch(/^accepted/);
+  expect(said).not.toMatch(RAW);
+});
