@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { findServedKind } from "../engine/faults/match.ts";
+import { findServedKind } from "../engine/faults/rule.ts";
 import type { RuleDocument } from "../engine/faults/rule-document.ts";
 import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { journalText } from "./evidence.ts";

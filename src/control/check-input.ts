@@ -1,7 +1,7 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { getValue, pointerTo, toFieldName } from "../engine/contract/invalid-field.ts";
-import { ClosedObject } from "../engine/contract/schema.ts";
+import { ClosedObject, isJsonObject } from "../engine/contract/schema.ts";
 import { Settings } from "../engine/contract/settings.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { diagnose } from "../engine/documents/check-document.ts";
@@ -79,22 +79,21 @@ export const SettingsInput = Type.Unsafe<Partial<Settings>>({
  * Validates settings of the control API, the command line or the configuration file, and converts booleans to words.
  * @throws Problem 422 naming the setting, with the nearest known one
  */
-export function checkSettings(input: unknown, prefix = "settings"): Partial<Settings> {
-  const settings =
-    typeof input === "object" && input !== null && !Array.isArray(input)
-      ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, inWords(name, value)]))
-      : input;
-  checkInput(SomeSettings, settings, prefix);
+export function checkSettings(input: unknown): Partial<Settings> {
+  const settings = isJsonObject(input)
+    ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, inWords(name, value)]))
+    : input;
+  checkInput(SomeSettings, settings, "settings");
   const { retry_schedule, cors_origins } = settings as Partial<Settings>;
   for (const [position, delay] of (retry_schedule ?? []).entries()) {
     if (parseDuration(delay) === undefined) {
-      const field = `${prefix}.retry_schedule[${position}]`;
+      const field = `settings.retry_schedule[${position}]`;
       throw unprocessable(field, delay, "must be a duration such as 90s, 5m, 6h, PT5M or milliseconds");
     }
   }
   for (const [position, origin] of (cors_origins ?? []).entries()) {
     if (!isOrigin(origin)) {
-      const field = `${prefix}.cors_origins[${position}]`;
+      const field = `settings.cors_origins[${position}]`;
       throw unprocessable(field, origin, "must be an origin such as https://app.example.test, or *");
     }
   }

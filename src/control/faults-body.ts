@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import type { ListedScenario } from "../documents/scenario-library.ts";
 import { ClosedObject, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
-import { ArmedRule } from "../engine/faults/rule.ts";
+import { ArmedRule } from "../engine/faults/armed-rules.ts";
+import type { SandboxFaults } from "../engine/faults/faults.ts";
 import { ExpectDocument, RuleDocument, StageDocument } from "../engine/faults/rule-document.ts";
-import type { SandboxFaults } from "../engine/faults/sandbox-faults.ts";
 import { describeStages, type StageReport } from "../engine/faults/stages.ts";
 
 /** A rule as input of a call (interfaces 6). */
@@ -138,8 +138,8 @@ export function renderScenario(
   { name, file, origin, scenario, problem }: ListedScenario,
   faults: SandboxFaults,
 ): Static<typeof ScenarioBody> {
-  const armed = faults.findRules(name);
-  const stages = faults.findStages(name)?.report() ?? describeStages(scenario?.stages ?? []);
+  const armed = faults.active.get(name);
+  const stages = faults.staged.get(name)?.report() ?? describeStages(scenario?.stages ?? []);
   const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(renderRule);
   return {
     name,

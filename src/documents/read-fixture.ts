@@ -1,7 +1,8 @@
+import { isJsonObject } from "../engine/contract/schema.ts";
 import { findNearest } from "../engine/contract/text.ts";
 import { DocumentError, type Position } from "../engine/documents/document-error.ts";
 import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/document-limits.ts";
-import { isFields, type LayeredDocument, mergeLayers } from "../engine/documents/merge-documents.ts";
+import { type LayeredDocument, mergeLayers } from "../engine/documents/merge-documents.ts";
 import { readDocument } from "../engine/documents/read-document.ts";
 import {
   createInlineDocument,
@@ -129,7 +130,7 @@ function readChain(top: Layer, places: ReadPlaces): ReadFixture {
 
 function readExtended(layer: Layer, above: readonly Layer[], places: ReadPlaces): Layer | undefined {
   const { document, file: from } = layer;
-  const name = isFields(document.value) ? document.value["extends"] : undefined;
+  const name = isJsonObject(document.value) ? document.value["extends"] : undefined;
   // The schema refuses anything other than a text.
   if (typeof name !== "string" || name === "") return undefined;
   const refuse = (message: string, hint?: string): never => {
@@ -161,7 +162,7 @@ function readLayer(file: string, { cwd, trustBuild, warn }: ReadPlaces): Layer {
   if (value !== undefined) return { document: locateLazily(text, shown, value), trusted: true, file, mark };
   const document =
     readLargeJson(file, text, shown) ?? readDocument(text, { file: shown, limits: LIMITS, warn });
-  if (!isFields(document.value))
+  if (!isJsonObject(document.value))
     throwProblems(document, [
       locateProblem(document, { path: [], message: "a fixture must be a map of lists and settings" }),
     ]);

@@ -2,7 +2,6 @@
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export const EMPTY_BYTES = new Uint8Array(0);
 
@@ -13,11 +12,6 @@ export function toUtf8(text: string): Uint8Array {
 /** Malformed sequences become U+FFFD. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
-}
-
-/** @throws TypeError for bytes that are not UTF-8. */
-export function fromStrictUtf8(bytes: Uint8Array): string {
-  return strictDecoder.decode(bytes);
 }
 
 const scratch = new Uint8Array(16 * 1024);

@@ -1,7 +1,7 @@
 import type { AnyOperation } from "../../src/engine/contract/operation.ts";
 import type { Resource } from "../../src/engine/contract/resource.ts";
+import { SandboxFaults } from "../../src/engine/faults/faults.ts";
 import { RefusalScenarios } from "../../src/engine/faults/refusal-scenarios.ts";
-import { SandboxFaults } from "../../src/engine/faults/sandbox-faults.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import type { FaultFacts, Verdict } from "../../src/engine/sandbox/fault-injector.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";

@@ -1,6 +1,5 @@
 import { pluralize } from "../../engine/contract/text.ts";
-import { findServedKind } from "../../engine/faults/match.ts";
-import { canNeverTrigger, type Rule } from "../../engine/faults/rule.ts";
+import { canNeverTrigger, findServedKind, type Rule } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { Stage } from "../../engine/faults/stages.ts";
 import type { RunEnd } from "../../tools/client-test/client-check.ts";

@@ -6,7 +6,7 @@ import { normalizePath } from "../../engine/contract/http-url.ts";
 import { typed } from "../../engine/contract/schema.ts";
 import { GlobError, glob, isGlob, pathGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath } from "../../engine/faults/check-rule.ts";
-import { listMatchingOperations } from "../../engine/faults/match.ts";
+import { listMatchingOperations } from "../../engine/faults/rule.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";

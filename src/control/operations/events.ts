@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type Api, findEvent } from "../../engine/contract/api.ts";
 import { type AnyEvent, buildEventData, sampleData } from "../../engine/contract/event.ts";
-import { ClosedObject, typed } from "../../engine/contract/schema.ts";
+import { ClosedObject, isJsonObject, typed } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { EventName } from "../../engine/resources/events.ts";
 import { organizations } from "../../engine/resources/organizations/schema.ts";
@@ -182,11 +182,7 @@ function mergeFields(base: Record<string, unknown>, over: Record<string, unknown
   const result = { ...base };
   for (const [name, value] of Object.entries(over)) {
     const below = result[name];
-    result[name] = isPlain(below) && isPlain(value) ? { ...below, ...value } : value;
+    result[name] = isJsonObject(below) && isJsonObject(value) ? { ...below, ...value } : value;
   }
   return result;
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

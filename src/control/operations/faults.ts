@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { noContent } from "../../engine/contract/reply.ts";
 import { ListOf } from "../../engine/contract/schema.ts";
-import { RuleExists } from "../../engine/faults/sandbox-faults.ts";
+import { RuleExists } from "../../engine/faults/faults.ts";
 import { RuleBody, RuleInput, renderRule } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";

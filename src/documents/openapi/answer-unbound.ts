@@ -1,10 +1,10 @@
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import { hash32 } from "../../engine/state/random.ts";
 import { declareOperation, findSuccess } from "./declare-operation.ts";
 import { findExample, generateValue } from "./generate-value.ts";
 import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
-import type { JsonObject } from "./open-document.ts";
 
 /** An operation without a binding: it answers its example, else a value that its schema describes. */
 export function answerUnbound(described: DescribedOperation, reading: ReadOpenApi): AnyOperation {

@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../engine/contract/errors.ts";
 import { computeOnce } from "../../engine/contract/fixture-record.ts";
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import {
   ADMINISTRATOR_ERRORS,
   MEMBER_ERRORS,
@@ -14,7 +15,6 @@ import { receiveFiles, takesBytes } from "./bound-files.ts";
 import { type BindingContext, BoundOperation } from "./bound-operation.ts";
 import { declareOperation, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import type { JsonObject } from "./open-document.ts";
 import { type Selector, toSelector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 

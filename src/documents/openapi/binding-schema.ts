@@ -1,10 +1,8 @@
 import { Optional, type Static, type TProperties, Type } from "typebox";
-import { ClosedObject, MapOf } from "../../engine/contract/schema.ts";
+import { ClosedObject, isJsonObject, MapOf } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
-import { isJsonObject } from "./open-document.ts";
 
-const text = (description: string, options: object = {}) =>
-  Type.String({ minLength: 1, description, ...options });
+const text = (description: string) => Type.String({ minLength: 1, description });
 
 const Place = (description: string) => Optional(text(`${description}, such as \`data\` or \`meta.next\``));
 const Values = (description: string) => Optional(MapOf(Type.Unknown(), { description }));

@@ -7,11 +7,11 @@ import type { Call } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { Resource, StateActor, StateRules } from "../../engine/contract/resource.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { StateContext } from "../../engine/contract/state-context.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { type CollectionSpec, CREATED, isNumeric, isStoredInstant, UPDATED } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
 

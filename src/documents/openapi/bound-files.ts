@@ -2,10 +2,10 @@ import { concatBytes, fromBase64, toBase64 } from "../../engine/bytes.ts";
 import { ApiError } from "../../engine/contract/errors.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { Action } from "./binding-schema.ts";
 import { chooseMedia, listFileParts } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import type { JsonObject } from "./open-document.ts";
 import { CONTENT } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
 

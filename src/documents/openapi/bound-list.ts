@@ -1,5 +1,6 @@
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedSuccess } from "./declare-operation.ts";
@@ -15,7 +16,6 @@ import {
   toFacts,
   toStep,
 } from "./list-records.ts";
-import type { JsonObject } from "./open-document.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import type { RecordRows } from "./select-records.ts";

@@ -5,6 +5,7 @@ import { invalidField } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { visitReferences } from "../../engine/contract/references.ts";
 import { Reply } from "../../engine/contract/reply.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
 import type { Action, OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
@@ -14,7 +15,6 @@ import { chooseMedia, coerceForm, type DescribedSuccess } from "./declare-operat
 import { applyPatch } from "./json-patch.ts";
 import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
 import { matches } from "./list-records.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import { RecordRows, type Selector } from "./select-records.ts";

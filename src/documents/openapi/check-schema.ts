@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
 /** A problem of one schema, or a feature that is not supported, with the key that it is about. */
 export interface SchemaProblem {

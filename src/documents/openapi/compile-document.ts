@@ -1,5 +1,6 @@
 import type { AnyEvent } from "../../engine/contract/event.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { isJsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import {
   DocumentError,
@@ -26,7 +27,7 @@ import {
   type ReadOpenApi,
   readOpenApi,
 } from "./list-operations.ts";
-import { isJsonObject, requireOpenApi } from "./open-document.ts";
+import { requireOpenApi } from "./open-document.ts";
 import { type LocatedBinding, type ReadBindings, readBindings, toProblem } from "./read-bindings.ts";
 
 export interface CompiledDocument {

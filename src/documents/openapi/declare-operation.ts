@@ -1,12 +1,12 @@
 import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/contract/operation.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
 import { tryJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
 import { type DescribedOperation, isJsonType, type Media, type ReadOpenApi } from "./list-operations.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { coerce, ParameterReader, readNested } from "./read-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -69,8 +69,8 @@ const FORM = "application/x-www-form-urlencoded";
 function toBody({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
   const media = body && chooseMedia(body.media);
   if (body === undefined || media === undefined || method === "GET") return undefined;
-  const declared = (schema: unknown, more: JsonObject = {}) =>
-    schemas.declare({ node: schema, path: media.schema?.path ?? [] }, "request", more) as TSchema;
+  const declared = (schema: unknown) =>
+    schemas.declare({ node: schema, path: media.schema?.path ?? [] }, "request") as TSchema;
   const steps = body.media.find(({ type }) => type.startsWith(JSON_PATCH) && type !== media.type);
   const alone = media.schema?.node ?? true;
   // A JSON patch is a list, and no other body of an update is.

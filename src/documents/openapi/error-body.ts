@@ -1,7 +1,7 @@
 import type { ErrorContext, RenderedError } from "../../engine/contract/envelopes.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { inventField } from "./generate-value.ts";
 import { type DescribedOperation, isJsonType, type Media } from "./list-operations.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** An error as the document's own schema for its status describes it; undefined if it describes none. */

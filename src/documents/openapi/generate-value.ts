@@ -1,5 +1,5 @@
 import { generateSync, type JsonSchema, type Random } from "json-schema-faker";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { Schemas } from "./schemas.ts";
 import { shapeSchema } from "./shape-schema.ts";
 

@@ -1,8 +1,8 @@
 import equal from "fast-deep-equal";
+import { isJsonObject } from "../../engine/contract/schema.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import { chooseMedia, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
-import { isJsonObject } from "./open-document.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
 export interface InferredPair {

@@ -1,4 +1,5 @@
 import { METHODS, type Method } from "../../engine/contract/operation.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
 import {
   locateProblem,
@@ -6,7 +7,6 @@ import {
   type UserDocument,
 } from "../../engine/documents/user-document.ts";
 import { checkSchema, isEmptyEnum } from "./check-schema.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { type Found, References } from "./references.ts";
 import { isPattern, Schemas } from "./schemas.ts";
 import { type Place, walk } from "./walk.ts";

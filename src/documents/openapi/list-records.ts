@@ -1,10 +1,10 @@
 import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../engine/bytes.ts";
 import { invalidInput } from "../../engine/contract/errors.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { compare } from "../../engine/own/own-world.ts";
 import type { Order, View } from "../../engine/state/view.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** Names of parameters and of places in answers, as the pages of a list use them. */

@@ -1,11 +1,10 @@
 import { CORE_SCHEMA, load, mergeTag } from "js-yaml";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { documentError, NO_POSITION, type Position } from "../../engine/documents/document-error.ts";
 import { OWN_FILE_LIMITS } from "../../engine/documents/document-limits.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { Positions } from "./positions.ts";
-
-export type JsonObject = Record<string, unknown>;
 
 const LIMITS = { ...OWN_FILE_LIMITS, maxDepth: 200 };
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
@@ -73,8 +72,4 @@ export function requireOpenApi({ value, file, text, locate }: UserDocument): Jso
       `OpenAPI ${JSON.stringify(openapi)} is not supported; 3.0 and 3.1 are, written as a text such as "3.1.0"`,
     );
   return value;
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { toHex } from "../../engine/bytes.ts";
+import { isJsonObject } from "../../engine/contract/schema.ts";
 import { documentError } from "../../engine/documents/document-error.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import type { UserDocument } from "../../engine/documents/user-document.ts";
@@ -7,7 +8,7 @@ import { digest } from "../../engine/platform.ts";
 import { getFileVersion, readFileText, resolveFile, showFile } from "../files.ts";
 import { dirname, resolve } from "../node-files.ts";
 import type { OwnFiles } from "../watch-documents.ts";
-import { isJsonObject, openDocument } from "./open-document.ts";
+import { openDocument } from "./open-document.ts";
 import { type OpenApiDocument, toOwnSource } from "./openapi-source.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -45,7 +46,7 @@ export class OpenApiFiles implements OwnFiles {
   }
 
   private open(file: string): OpenApiDocument {
-    const { text, shown } = this.read(file, "OpenAPI document");
+    const { text, shown } = this.read(file);
     const document = openDocument(text, shown);
     const named = isJsonObject(document.value) ? document.value["openapi"] : undefined;
     if (typeof named !== "string" || /^\d/.test(named)) return { document, sha256: toDigest(text) };
@@ -63,15 +64,15 @@ export class OpenApiFiles implements OwnFiles {
         bindings.locate(["openapi"]),
         `${named} is not a file; nothing is fetched, so download the document`,
       );
-    const { text, shown } = this.read(resolve(dirname(file), named), "OpenAPI document");
+    const { text, shown } = this.read(resolve(dirname(file), named));
     return { document: openDocument(text, shown), bindings, sha256: toDigest(`${bindings.text}\0${text}`) };
   }
 
-  private read(file: string, noun: string): { text: string; shown: string } {
+  private read(file: string): { text: string; shown: string } {
     const shown = showFile(file, this.cwd);
     const real = resolveFile(file) ?? file;
     this.versions.set(real, getFileVersion(real));
-    return { ...readFileText(real, { shown, noun, maxBytes: MAX_BYTES }), shown };
+    return { ...readFileText(real, { shown, noun: "OpenAPI document", maxBytes: MAX_BYTES }), shown };
   }
 }
 

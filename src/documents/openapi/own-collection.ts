@@ -1,8 +1,14 @@
 import type { TObject, TSchema } from "typebox";
 import { belongsTo } from "../../engine/contract/references.ts";
-import { Id, Instant, internal, NullableInstant } from "../../engine/contract/schema.ts";
+import {
+  Id,
+  Instant,
+  internal,
+  isJsonObject,
+  type JsonObject,
+  NullableInstant,
+} from "../../engine/contract/schema.ts";
 import { type AnyCollection, collection, type IndexSpec } from "../../engine/state/collection.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** Times that the server sets; stored as instants, so that a fixture's records serve sandboxes of any time. */

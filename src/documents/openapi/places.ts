@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
 /** Puts a value at a place of the body, such as `meta.next`; the objects on the way are made. @returns the body */
 export function putAt(body: JsonObject, place: string, value: unknown): JsonObject {

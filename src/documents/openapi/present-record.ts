@@ -1,8 +1,8 @@
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { hash32 } from "../../engine/state/random.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { completeObject, type Invention } from "./generate-value.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { putAt } from "./places.ts";
 import type { Schemas } from "./schemas.ts";
 

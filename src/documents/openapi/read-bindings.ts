@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { checkDocument } from "../../engine/documents/check-document.ts";
@@ -17,7 +18,6 @@ import {
   OperationBinding,
 } from "./binding-schema.ts";
 import type { ReadOpenApi } from "./list-operations.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 
 /** A binding, with the document that it is written in. */
 export interface LocatedBinding<T = OperationBinding> {

@@ -1,7 +1,7 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { getValue, invalidField, pointerTo, toFieldName } from "../../engine/contract/invalid-field.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
@@ -36,7 +36,7 @@ export class ParameterReader {
     const cookies = new Map(
       String(headers["cookie"] ?? "")
         .split(/;\s*/)
-        .map((pair) => splitAt(pair, "=")),
+        .map((pair) => splitAtEquals(pair)),
     );
     this.read("cookie", (parameter) => this.unpack(parameter, toCookie(cookies.get(parameter.name))));
   }
@@ -58,7 +58,7 @@ export class ParameterReader {
         : (DELIMITERS[String(style)] ?? ",");
     const parts = bare.split(delimiter).map((part) => withoutName(part.trim(), lead === ";" ? name : ""));
     if (types.has("array")) return parts.length === 1 && types.has("string") ? parts[0] : parts;
-    const pairs = explode === true ? parts.map((part) => splitAt(part, "=")) : pairUp(parts);
+    const pairs = explode === true ? parts.map((part) => splitAtEquals(part)) : pairUp(parts);
     return pairs.length > 0 && pairs.every(([, value]) => value !== undefined)
       ? Object.fromEntries(pairs)
       : text;
@@ -211,8 +211,8 @@ export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth 
   return types.has("null") && !types.has("string") && (value === "" || value === "null") ? null : value;
 }
 
-function splitAt(text: string, sign: string): [string, string | undefined] {
-  const at = text.indexOf(sign);
+function splitAtEquals(text: string): [string, string | undefined] {
+  const at = text.indexOf("=");
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 

@@ -1,9 +1,10 @@
 import type { Resource, SentOperations } from "../../engine/contract/resource.ts";
+import { isJsonObject } from "../../engine/contract/schema.ts";
 import { DocumentError, NO_POSITION } from "../../engine/documents/document-error.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
 import { joinOwn, type OwnSource } from "../../engine/own/join.ts";
-import { isJsonObject, openDocument } from "./open-document.ts";
+import { openDocument } from "./open-document.ts";
 import { toOwnSource } from "./openapi-source.ts";
 
 /**

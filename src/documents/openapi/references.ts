@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 
 export interface Found<T = JsonObject> {
   node: T;

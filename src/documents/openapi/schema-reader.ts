@@ -1,5 +1,5 @@
 import isEqual from "fast-deep-equal";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { References } from "./references.ts";
 
 /** Says of a schema what its keywords say together, over references and `allOf`; each is read once. */

@@ -1,7 +1,7 @@
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { isEmptyEnum } from "./check-schema.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { type Found, toPointer } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
 
@@ -36,8 +36,8 @@ export class Schemas extends SchemaReader {
   private readonly open: { name: string; node: unknown; purpose: Purpose }[] = [];
 
   /** A schema for declarations: its validator is that of the document's schema. */
-  declare({ node, path }: Found<unknown>, purpose: Purpose, more: JsonObject = {}): object {
-    const schema = { ...more, "x-schema": `#${toPointer(path)}` };
+  declare({ node, path }: Found<unknown>, purpose: Purpose): object {
+    const schema = { "x-schema": `#${toPointer(path)}` };
     provideValidator(schema, () => this.validator(node, purpose));
     return schema;
   }

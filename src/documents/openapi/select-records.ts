@@ -1,10 +1,10 @@
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
 import type { Order, View } from "../../engine/state/view.ts";
 import { getAction, type OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { matches } from "./list-records.ts";
-import type { JsonObject } from "./open-document.ts";
 import { ALL } from "./own-collection.ts";
 
 /** Which records of its target an operation works on. */

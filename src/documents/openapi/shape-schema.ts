@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { isEmptyEnum } from "./check-schema.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 import { isPattern, type Schemas } from "./schemas.ts";
 
 /** Optional properties are shown down to this depth; below it, only required ones. */

@@ -1,5 +1,5 @@
 import type { Call } from "../../engine/contract/operation.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
 /** The values that placeholders stand for. */
 export interface Values {

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
-import { isJsonObject, type JsonObject } from "./open-document.ts";
 
 /** The kinds of objects that an OpenAPI document is made of, as far as they are read. */
 export type Kind =

@@ -1,5 +1,12 @@
 import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 
+/** An object of JSON. */
+export type JsonObject = Record<string, unknown>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** A field whose stored value is an instant; `publicView` and the fixture's records convert it to a timestamp. */
 export type InstantSchema<T extends number | null = number> = TUnsafe<T> & { "x-instant": true };
 
@@ -77,8 +84,7 @@ export const Words = <const T extends readonly string[]>(words: T, options: obje
   Type.Unsafe<T[number]>({ type: "string", enum: [...words], ...options });
 
 /** An ISO 8601 date or date-time in a query or body (G28). */
-export const DateOrInstant = (options: object = {}) =>
-  Type.String({ format: "date-or-instant", examples: ["2026-03-15"], ...options });
+export const DateOrInstant = () => Type.String({ format: "date-or-instant", examples: ["2026-03-15"] });
 
 /** An object of these fields and no others, as every body of the control API is. */
 export const ClosedObject = <T extends TProperties>(properties: T, options: object = {}) =>

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../contract/schema.ts";
 import { DocumentError, type DocumentPath, type DocumentProblem, type Position } from "./document-error.ts";
 import type { UserDocument } from "./user-document.ts";
 
@@ -24,9 +25,9 @@ export function recordId(record: Readonly<Fields>): string | undefined {
  */
 export function mergeDocuments(base: unknown, overlay: unknown): unknown {
   if (overlay === undefined) return base;
-  if (isFields(base) && isFields(overlay)) return mergeFields(base, overlay);
+  if (isJsonObject(base) && isJsonObject(overlay)) return mergeFields(base, overlay);
   if (Array.isArray(base) && isRecords(base)) {
-    if (Array.isArray(overlay) && overlay.every(isFields)) return mergeRecords(base, overlay);
+    if (Array.isArray(overlay) && overlay.every(isJsonObject)) return mergeRecords(base, overlay);
     if (addressesRecords(base, overlay)) return mergeById(base, overlay);
   }
   return overlay;
@@ -72,13 +73,15 @@ function mergeById(base: readonly Fields[], overlay: Fields): Fields[] {
 function addressesRecords(base: readonly Fields[], overlay: unknown): overlay is Fields {
   return (
     base.length > 0 &&
-    isFields(overlay) &&
-    Object.values(overlay).every((value) => value === null || isFields(value))
+    isJsonObject(overlay) &&
+    Object.values(overlay).every((value) => value === null || isJsonObject(value))
   );
 }
 
 function isRecords(list: readonly unknown[]): list is Fields[] {
-  return list.every(isFields) && (list.length === 0 || list.some((record) => recordId(record) !== undefined));
+  return (
+    list.every(isJsonObject) && (list.length === 0 || list.some((record) => recordId(record) !== undefined))
+  );
 }
 
 /** A fixture with everything it extends: one value, and for each part of it the file that it comes from. */
@@ -147,13 +150,9 @@ function findStepWithin(own: unknown, whole: unknown, step: string | number): st
   if (typeof own !== "object" || own === null) return undefined;
   if (typeof step === "string") return Object.hasOwn(own, step) ? step : undefined;
   const record = Array.isArray(whole) ? whole[step] : undefined;
-  const id = isFields(record) ? recordId(record) : undefined;
+  const id = isJsonObject(record) ? recordId(record) : undefined;
   if (!Array.isArray(own)) return id !== undefined && Object.hasOwn(own, id) ? id : undefined;
   if (id === undefined) return step in own ? step : undefined;
-  const place = own.findIndex((one) => isFields(one) && recordId(one) === id);
+  const place = own.findIndex((one) => isJsonObject(one) && recordId(one) === id);
   return place === -1 ? undefined : place;
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,7 @@ import type { ProblemDetails } from "../documents/user-document.ts";
 import { durationProblem } from "./effects/delay.ts";
 import { findNearestCode, isCatalogueCode, listDocumentedCodes, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
-import { findServedKind, isDeliveryMatch, listMatchingOperations, type Serves } from "./match.ts";
+import { findServedKind, isDeliveryMatch, listMatchingOperations, type Serves } from "./rule.ts";
 import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
 
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;

@@ -1,7 +1,7 @@
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
+import type { ArmedRule, Decision } from "./armed-rules.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 import { readRelease } from "./release.ts";
-import type { ArmedRule, Decision } from "./rule.ts";
 
 /** As with requests, the first rule that answers decides and the first that delays sets the delay. */
 export function decideDelivery(

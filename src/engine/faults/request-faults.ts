@@ -1,10 +1,10 @@
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-injector.ts";
 import type { Hold } from "../sandbox/held.ts";
-import { containsValue, NOT_ADMITTED } from "./match.ts";
+import { ArmedRule } from "./armed-rules.ts";
 import { type Override, RefusedOverride, readOverride } from "./override.ts";
 import { readRelease } from "./release.ts";
-import { ArmedRule, type Rule } from "./rule.ts";
+import { containsValue, NOT_ADMITTED, type Rule } from "./rule.ts";
 import { type SpendingOf, toEffect } from "./rule-answer.ts";
 import type { ScenarioSource } from "./scenario.ts";
 

@@ -2,6 +2,7 @@ import { CATALOGUE, type DetailSource, type ErrorCode } from "../contract/errors
 import { getValue } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { findRefusal, raiseToRefusal, type SpendingFigures } from "../contract/refusals.ts";
+import { isJsonObject } from "../contract/schema.ts";
 import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-injector.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
@@ -115,7 +116,7 @@ function readDetail(name: string, source: Exclude<DetailSource, Figure>, facts: 
 }
 
 function getBodyFields({ body }: FaultFacts): Values {
-  return typeof body === "object" && body !== null && !Array.isArray(body) ? (body as Values) : {};
+  return isJsonObject(body) ? body : {};
 }
 
 function getProperties(schema: unknown): Values {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Api } from "../contract/api.ts";
 import { CATALOGUE } from "../contract/errors.ts";
+import type { JsonObject } from "../contract/schema.ts";
 import { ClosedObject, MapOf, typed, Words } from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
@@ -245,8 +246,6 @@ export const ScenarioDocument = ClosedObject(
   { title: "Understudy scenario" },
 );
 export type ScenarioDocument = Static<typeof ScenarioDocument>;
-
-type JsonObject = Record<string, unknown>;
 
 /**
  * The JSON Schema of scenario files for editors. It accepts more than `scenario check`, since no schema can describe

@@ -1,8 +1,8 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import type { FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
-import { listMatchingOperations } from "./match.ts";
+import { ArmedRule } from "./armed-rules.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
-import { ArmedRule, canNeverTrigger } from "./rule.ts";
+import { canNeverTrigger, listMatchingOperations } from "./rule.ts";
 
 /** Whether a request would trigger one rule, and why (interfaces 11). */
 export interface RuleReport {

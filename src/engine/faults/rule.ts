@@ -1,23 +1,13 @@
+import { Type } from "typebox";
 import { parseDuration } from "../contract/duration.ts";
+import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { glob } from "../documents/glob.ts";
-import { Random } from "../state/random.ts";
-import { drawDelay } from "./effects/delay.ts";
+import { glob, isGlob, pathGlob } from "../documents/glob.ts";
+import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { listDocumentedCodes } from "./effects/error.ts";
 import { readEffect } from "./effects/index.ts";
-import type { Leased } from "./leases.ts";
-import {
-  type Criterion,
-  findServedKind,
-  isDeliveryMatch,
-  listMatchingOperations,
-  NOT_ADMITTED,
-  reachesUndeclared,
-  toCriteria,
-  UNDECLARED_OPERATION,
-} from "./match.ts";
-import { type RuleDocument, toEntryEffect } from "./rule-document.ts";
+import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
 
 /** When a matching rule is triggered; a sequence's `undefined` is `pass`. */
 type Schedule =
@@ -99,119 +89,137 @@ function matchDeliveries(event: string | undefined, webhook: string | undefined)
   return (name, id) => fits(name) && (webhook === undefined || webhook === id);
 }
 
-/** The progress of a rule in one sandbox; plain JSON. */
-interface Progress {
-  /** Calls that matched it, without those that an earlier rule answered. */
-  calls: number;
-  hits: number;
-  /** By operation or event, for random draws: other traffic must not change a draw (interfaces 6). */
-  counted: Record<string, number>;
-  /** Milliseconds since 1970 on the sandbox's clock at which its lease ends. */
-  due: number | undefined;
-  /** Whether the lease has ended by time. */
-  expired: boolean;
+/** One condition of a rule other than the operation, by which rules are indexed. */
+export interface Criterion {
+  /** Why a request does not meet it. */
+  miss: string;
+  fits: (facts: FaultFacts) => boolean;
 }
 
-/** The schedule's decision on one call. */
-export interface Decision {
-  triggers: boolean;
-  /** For a sequence: the answer of its entry. */
-  entry: AnswerPlan | undefined;
-  /** For the journal. */
-  why: string;
-  delay_ms: number;
+/**
+ * The conditions of a match, cheap ones first. Without the body, which must be awaited, and the principal, by which
+ * rules are indexed.
+ */
+export function toCriteria(match: MatchDocument): Criterion[] {
+  const criteria: Criterion[] = [];
+  const add = (miss: string, fits: Criterion["fits"]) => criteria.push({ miss, fits });
+  const { method, api_key, organization, path, header = {}, query = {} } = match;
+  // Rules are indexed by operation, which has one method; a path outside the contract has every method.
+  if (method !== undefined) add(`method is not ${method}`, (facts) => facts.method === method);
+  if (api_key !== undefined)
+    add(`api_key is not ${api_key}`, ({ principal }) => principal?.key_id === api_key);
+  if (organization !== undefined)
+    add(`organization is not ${organization}`, (facts) => facts.organization === organization);
+  if (path !== undefined) {
+    const fits = pathGlob(path);
+    add(`path does not match ${path}`, (facts) => fits(facts.path));
+  }
+  for (const [name, wanted] of Object.entries(header)) {
+    const key = name.toLowerCase();
+    add(explainMiss("header", name, wanted), ({ headers }) => isText(headers[key], wanted));
+  }
+  for (const [name, wanted] of Object.entries(query)) {
+    const fits = (sent: URLSearchParams) =>
+      wanted === null ? !sent.has(name) : sent.getAll(name).includes(String(wanted));
+    add(explainMiss("query", name, wanted), (facts) => fits(facts.query));
+  }
+  return criteria;
 }
 
-/** An active rule in one sandbox. */
-export class ArmedRule implements Leased {
-  readonly rule: Rule;
-  /** The scenario's name, or `inline`. */
-  readonly source: string;
-  readonly key: string;
-  /** Made once, since a request to which no rule applies must cost nothing. */
-  private readonly misses = new Map<string, readonly string[]>();
-  readonly progress: Progress;
+function isText(sent: string | string[] | undefined, wanted: string | number | boolean | null): boolean {
+  return wanted === null ? sent === undefined : sent !== undefined && String(sent) === String(wanted);
+}
 
-  /** @param saved the progress of another armed rule, which is copied */
-  constructor(rule: Rule, source: string, saved: object = {}) {
-    this.rule = rule;
-    this.source = source;
-    this.key = `${source}/${rule.id}`;
-    const fresh = { calls: 0, hits: 0, counted: {}, due: undefined, expired: false };
-    this.progress = { ...fresh, ...structuredClone(saved) };
-  }
+function explainMiss(part: string, name: string, wanted: unknown): string {
+  return wanted === null ? `${part} ${name} is there` : `${part} ${name} is not ${JSON.stringify(wanted)}`;
+}
 
-  get lease(): Leased["lease"] {
-    return { subject: this.rule.id, ttl_ms: this.rule.lease.ttl_ms };
+/** Whether `value` contains `part`; lists must be equal in length and are compared item by item. */
+export function containsValue(value: unknown, part: unknown): boolean {
+  if (typeof part !== "object" || part === null) return Object.is(value, part);
+  if (typeof value !== "object" || value === null || Array.isArray(part) !== Array.isArray(value))
+    return false;
+  if (Array.isArray(part)) {
+    const items = value as unknown[];
+    return items.length === part.length && part.every((item, index) => containsValue(items[index], item));
   }
+  return Object.entries(part).every(
+    ([key, wanted]) =>
+      Object.hasOwn(value, key) && containsValue((value as Record<string, unknown>)[key], wanted),
+  );
+}
 
-  get spent(): boolean {
-    const { progress, rule } = this;
-    if (progress.expired || canNeverTrigger(rule)) return true;
-    if (rule.lease.hits !== undefined && progress.hits >= rule.lease.hits) return true;
-    const { schedule } = rule;
-    if (schedule.kind === "times") return progress.hits >= schedule.times;
-    return schedule.kind === "sequence" && progress.calls >= schedule.entries.length;
-  }
+/**
+ * The operations that a match can hit. A path without wildcards narrows them to those whose template it
+ * fits; one with wildcards does not, since comparing two patterns is not cheap.
+ * @throws GlobError
+ */
+export function listMatchingOperations(
+  { operation, method, path }: MatchDocument,
+  operations: readonly AnyOperation[],
+): AnyOperation[] {
+  const named = operation === undefined ? undefined : glob(operation);
+  const literal = path === undefined || isGlob(path) ? undefined : normalizePath(path);
+  return operations.filter(
+    (one) =>
+      (named === undefined || named(one.id)) &&
+      (method === undefined || one.method === method) &&
+      (literal === undefined || fitsTemplate(one.path, literal)),
+  );
+}
 
-  /** Whether it could only delay or hold what an earlier rule delays or holds already. */
-  addsNothing(before: { isDelayed: boolean; isHeld: boolean }): boolean {
-    const { effect, schedule } = this.rule;
-    if (effect.answer !== undefined || effect.wire !== undefined || schedule.kind === "sequence")
-      return false;
-    const { delay, hold } = effect;
-    return (delay === undefined || before.isDelayed) && (hold === undefined || before.isHeld);
-  }
+/**
+ * Represents paths that no operation has: rules with a path and an answer can add endpoints that the emulated API lacks
+ * (interfaces 11).
+ */
+export const UNDECLARED_OPERATION: AnyOperation = {
+  id: "outside",
+  section: "interfaces 11",
+  method: "GET",
+  path: "",
+  summary: "A path outside the contract",
+  credentials: false,
+  body: { kind: "json", schema: Type.Unknown() },
+  errors: [],
+  success: { status: 200 },
+  handle: () => undefined,
+};
 
-  /** Counts a call that matched, of this operation or event, and decides whether the rule is triggered. */
-  decide(seed: number, subject: string, operation?: AnyOperation): Decision {
-    const { rule, progress } = this;
-    const { delay } = rule.effect;
-    progress.calls += 1;
-    const drawn = rule.schedule.kind === "probability" || (delay && "p50_ms" in delay);
-    if (drawn) progress.counted[subject] = (progress.counted[subject] ?? 0) + 1;
-    const number = progress.counted[subject] ?? progress.calls;
-    const random = (label: string) => new Random(seed, "fault", this.key, subject, number, label);
-    const decision = this.askSchedule(() => random("strike").float());
-    const triggers = decision.triggers && (operation === undefined || answers(operation, decision.entry));
-    if (!triggers) return { ...decision, triggers, delay_ms: 0 };
-    progress.hits += 1;
-    return { ...decision, delay_ms: delay === undefined ? 0 : drawDelay(delay, () => random("delay")) };
-  }
+/** The effect of a rule on a path that no operation has: `content` serves it, `failure` breaks it; undefined: none. */
+export type Serves = "content" | "failure" | undefined;
 
-  /** The first condition that the request does not meet. */
-  missed(why: string): readonly string[] {
-    let reasons = this.misses.get(why);
-    if (reasons === undefined) {
-      reasons = [`nearest rule ${this.key} did not match: ${why}`];
-      this.misses.set(why, reasons);
-    }
-    return reasons;
-  }
+export function findServedKind({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {
+  if (match.path === undefined || match.operation !== undefined || phase === "after") return undefined;
+  const serves = [effect, ...(sequence ?? []).map(toEntryEffect)].some(
+    (one) => one?.body !== undefined || (one?.status ?? 400) < 400,
+  );
+  return serves ? "content" : "failure";
+}
 
-  private askSchedule(draw: () => number): Omit<Decision, "delay_ms"> {
-    const { schedule } = this.rule;
-    const { calls, hits } = this.progress;
-    switch (schedule.kind) {
-      case "always":
-        return { triggers: true, entry: undefined, why: "it triggers on every call" };
-      case "times":
-        return { triggers: true, entry: undefined, why: `hit ${hits + 1} of ${schedule.times}` };
-      case "every": {
-        const triggers = calls % schedule.every === 0;
-        return { triggers, entry: undefined, why: `call ${calls}, triggers on every ${schedule.every}` };
-      }
-      case "probability": {
-        const drawn = draw();
-        const triggers = drawn < schedule.probability;
-        const why = `draw ${drawn.toFixed(4)} is ${triggers ? "" : "not "}below ${schedule.probability}`;
-        return { triggers, entry: undefined, why };
-      }
-      case "sequence": {
-        const entry = schedule.entries[calls - 1];
-        const why = `entry ${calls} of ${schedule.entries.length}: ${schedule.words[calls - 1]}`;
-        return { triggers: entry !== undefined, entry, why };
-      }
-    }
-  }
+/** Whether a rule with that match applies to paths that no operation has. */
+export function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
+  const path = rule.match?.path;
+  const serves = findServedKind(rule);
+  if (serves !== "failure") return serves === "content";
+  return isGlob(path!) || listMatchingOperations({ path }, operations).length === 0;
+}
+
+/** A rule that serves a path of its own refuses callers as an operation does, unless it is `public`. */
+export const NOT_ADMITTED: Criterion = {
+  miss: "the caller has no valid credentials, or no membership of the path's organization",
+  fits: ({ operation, refusal }) => operation !== UNDECLARED_OPERATION || refusal === undefined,
+};
+
+function fitsTemplate(template: string, path: string): boolean {
+  const parts = path.split("/");
+  const wanted = template.split("/");
+  return (
+    parts.length === wanted.length &&
+    wanted.every((part, index) => (part.startsWith("{") ? parts[index] !== "" : part === parts[index]))
+  );
+}
+
+/** Whether a match is about deliveries of events rather than about requests. */
+export function isDeliveryMatch({ event, webhook }: MatchDocument): boolean {
+  return event !== undefined || webhook !== undefined;
 }

@@ -1,6 +1,5 @@
 import { parseDuration } from "../contract/duration.ts";
 import type { Leased } from "./leases.ts";
-import type { ArmedRule } from "./rule.ts";
 import type { ExpectDocument, StageDocument } from "./rule-document.ts";
 
 /** A part of a run in which some rules of a scenario are in force (interfaces 21). */
@@ -87,7 +86,7 @@ export class StageProgress implements Leased {
   }
 
   /** Rules of the scenario that belong to no stage are always in force. */
-  isActive({ rule: { id } }: ArmedRule): boolean {
+  isActive(id: string): boolean {
     return !this.staged.has(id) || this.current?.rules.has(id) === true;
   }
 

@@ -1,8 +1,8 @@
 import { ApiError } from "../contract/errors.ts";
 import type { Identity } from "../contract/operation.ts";
 import { pluralize } from "../contract/text.ts";
+import { countSecondsUntil } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
-import { countSecondsUntil } from "./response-headers.ts";
 
 /** Section 8, G05; a dry run only reads the window. @throws ApiError RATE_LIMIT_EXCEEDED */
 export function countAgainstRate(exchange: Exchange, { principal, requests_per_minute }: Identity): void {

@@ -5,11 +5,25 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toAnswer } from "./answer.ts";
 import { addRefusalReason } from "./engine.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { Exchange, STAGES, type Stage, Undecidable } from "./exchange.ts";
+import { Exchange, Undecidable } from "./exchange.ts";
 import { EarlyResponse } from "./inject-fault.ts";
 import type { Site } from "./plain-http.ts";
 import { runSteps } from "./run-steps.ts";
 import { REQUEST_STEPS } from "./steps.ts";
+
+/** The steps of a request, in their order (interfaces 11). */
+const STAGES = [
+  "route",
+  "fault",
+  "auth",
+  "rate-limit",
+  "validation",
+  "access",
+  "spending",
+  "rule",
+  "fault-after",
+] as const;
+type Stage = (typeof STAGES)[number];
 
 /** A request that is not sent. */
 export interface DryRunRequest {

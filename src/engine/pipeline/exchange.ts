@@ -1,33 +1,22 @@
+import { fromUtf8 } from "../bytes.ts";
 import type { Api } from "../contract/api.ts";
-import type { AnyOperation, Call, Identity, RequestInfo } from "../contract/operation.ts";
+import { ApiError } from "../contract/errors.ts";
+import { normalizePath } from "../contract/http-url.ts";
+import type { AnyOperation, Call, Identity, Principal, RequestInfo } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { EnteredRequest, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
+import type { EnteredRequest, FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
 import type { Change, ChangingRequest } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
-import type { RateState } from "../sandbox/rate-windows.ts";
+import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawRequestId, type RequestDraw, requestIdSeed } from "../state/random.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { BodyCapture } from "./body-capture.ts";
 import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
-import { type Address, type Answer, findRepeatedBase, type PlainRequest } from "./plain-http.ts";
+import { type Address, type Answer, ClientGone, findRepeatedBase, type PlainRequest } from "./plain-http.ts";
 import { type JsonBody, readJsonBytes } from "./read-body.ts";
 import { RequestChange } from "./request-change.ts";
 import type { StepExchange } from "./run-steps.ts";
-
-/** The steps of a request, in their order (interfaces 11). */
-export const STAGES = [
-  "route",
-  "fault",
-  "auth",
-  "rate-limit",
-  "validation",
-  "access",
-  "spending",
-  "rule",
-  "fault-after",
-] as const;
-export type Stage = (typeof STAGES)[number];
 
 /** The differences of a dry run: nothing is counted, changed or awaited. */
 export interface DryRunOptions {
@@ -92,9 +81,7 @@ export class Exchange implements RequestDraw, StepExchange {
   call: ReceivedCall | undefined = undefined;
   /** The result of the operation's `access`: the records that the call is about. */
   loaded: unknown = undefined;
-  /** The result of the operation's `prepare`. */
   prepared: unknown = undefined;
-  /** The result of the operation's handler. */
   value: unknown = undefined;
   answer: Answer | undefined = undefined;
   /** Milliseconds since 1970 on the sandbox's clock at which the state change was made. */
@@ -154,6 +141,22 @@ export class Exchange implements RequestDraw, StepExchange {
     return this.receiving !== undefined;
   }
 
+  /** Why the caller may not call a path that a rule serves: no valid credentials, or a foreign organization. */
+  get refusal(): ApiError | undefined {
+    const { engine, identity, path, sandbox } = this;
+    if (identity === undefined || identity.refused) return new ApiError("AUTHENTICATION_REQUIRED");
+    const { principal } = identity;
+    const organization = findInPath(path);
+    try {
+      if (organization !== undefined)
+        engine.requireMember({ principal, world: sandbox.world.read() }, organization);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApiError) return error;
+      throw error;
+    }
+  }
+
   warn(warning: string): void {
     this.warnings = [...this.warnings, warning];
   }
@@ -162,6 +165,77 @@ export class Exchange implements RequestDraw, StepExchange {
   cleanUp(): void {
     this.entered?.leave();
     this.form?.cleanUp();
+  }
+}
+
+export const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
+
+/** Outside the contract, any segment of the path may be the organization's id. */
+export function findInPath(path: string): string | undefined {
+  const segments = normalizePath(path).split("/");
+  return segments.find((segment) => ORGANIZATION.test(segment));
+}
+
+/** A request as fault rules see it; costly parts are computed when a rule needs them. */
+export class RequestFacts implements FaultFacts {
+  readonly operation: AnyOperation;
+  readonly method: string;
+  readonly path: string;
+  readonly params: Record<string, string>;
+  readonly headers: FaultFacts["headers"];
+  readonly principal: Principal | undefined;
+  readonly organization: string | undefined;
+  body: unknown = undefined;
+  bodyRead = false;
+  private readonly exchange: Exchange;
+  private parsed: URLSearchParams | undefined;
+
+  constructor(exchange: Exchange) {
+    this.exchange = exchange;
+    this.operation = exchange.operation ?? exchange.sandbox.faults.outside!;
+    this.method = exchange.method;
+    this.path = exchange.path;
+    this.params = exchange.params;
+    this.headers = exchange.request.headers;
+    this.principal = exchange.identity?.principal;
+    this.organization = exchange.organization;
+  }
+
+  get query(): URLSearchParams {
+    this.parsed ??= new URLSearchParams(this.exchange.query);
+    return this.parsed;
+  }
+
+  get refusal(): ApiError | undefined {
+    return this.exchange.refusal;
+  }
+
+  get world(): Transaction {
+    return this.exchange.sandbox.world.read();
+  }
+
+  get rate(): FaultFacts["rate"] {
+    const { identity, at, sandbox } = this.exchange;
+    if (identity === undefined) return undefined;
+    const { limit, reset } = sandbox.windows.peek(
+      identity.principal.key_id,
+      identity.requests_per_minute,
+      at,
+    );
+    return { limit, seconds_left: countSecondsUntil(reset, at) };
+  }
+
+  /** For matching and plausible details only: a body that cannot be read is refused later, by validation. */
+  async readBody(): Promise<void> {
+    if (this.operation.body?.kind === "json") {
+      try {
+        this.exchange.body = await this.exchange.readBody();
+        this.body = JSON.parse(fromUtf8(this.exchange.body));
+      } catch (error) {
+        if (error instanceof ClientGone) throw error;
+      }
+    }
+    this.bodyRead = true;
   }
 }
 
@@ -182,10 +256,7 @@ export class ReceivedCall implements Call {
   /** The transaction of the step under way; the pipeline sets it before a handler reads it. */
   world: Transaction = undefined as unknown as Transaction;
 
-  constructor(
-    exchange: Exchange,
-    { params, query, body }: { params: unknown; query: unknown; body: unknown },
-  ) {
+  constructor(exchange: Exchange, { params, query, body }: Pick<Call, "params" | "query" | "body">) {
     this.params = params;
     this.query = query;
     this.body = body;

@@ -12,9 +12,8 @@ import type { HeldMessage, Hold } from "../sandbox/held.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { toErrorAnswer } from "./answer.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
-import type { Exchange } from "./exchange.ts";
+import { type Exchange, RequestFacts } from "./exchange.ts";
 import type { Answer, InjectedWire, RequestHeaders } from "./plain-http.ts";
-import { RequestFacts } from "./request-facts.ts";
 
 /** Ends the request with the answer of a fault or a limit. */
 export class EarlyResponse extends Error {
@@ -45,7 +44,7 @@ export function hasOverride(headers: RequestHeaders): boolean {
  * @throws EarlyResponse if a fault answers in place of the operation
  */
 export function injectFault(exchange: Exchange, phase: "before" | "after"): undefined | Promise<void> {
-  const facts = new RequestFacts(exchange, exchange.sandbox.faults.outside);
+  const facts = new RequestFacts(exchange);
   const verdict = exchange.faults[phase](facts);
   if (verdict instanceof Promise) return verdict.then((found) => obey(exchange, found, facts));
   return obey(exchange, verdict, facts);

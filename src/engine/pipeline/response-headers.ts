@@ -3,7 +3,7 @@ import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { isLoopback } from "../contract/loopback.ts";
 import type { Settings } from "../contract/settings.ts";
 import { wasRepeated } from "../contract/text.ts";
-import type { RateState } from "../sandbox/rate-windows.ts";
+import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, PlainAnswer, PlainRequest } from "./plain-http.ts";
 
@@ -130,10 +130,6 @@ function addRateHeaders(headers: string[], rate: RateState, { at, sandbox }: Exc
   headers.push("x-ratelimit-limit-requests", all, "x-ratelimit-remaining-requests", left);
   headers.push("x-ratelimit-reset-requests", wait, "x-ratelimit-limit-tokens", String(token_limit));
   headers.push("x-ratelimit-remaining-tokens", String(token_remaining), "x-ratelimit-reset-tokens", wait);
-}
-
-export function countSecondsUntil(instant: number, now: number): number {
-  return Math.max(1, Math.ceil((instant - now) / 1000));
 }
 
 /** G07: `41s`, `1m0s`. */

@@ -6,11 +6,10 @@ import type { Transaction } from "../state/transaction.ts";
 import { checkResponse, toAnswer } from "./answer.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
-import { type Exchange, ReceivedCall, Undecidable } from "./exchange.ts";
+import { type Exchange, findInPath, ORGANIZATION, ReceivedCall, Undecidable } from "./exchange.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { mayPassOn, passOn } from "./pass-on.ts";
 import { parseJson, parseText } from "./read-body.ts";
-import { findInPath, ORGANIZATION, refuseCaller } from "./request-facts.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
 import { checkUnknown, validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
 
@@ -79,7 +78,7 @@ function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
 function requireOperation(exchange: Exchange): void {
   const { unmatched, verdict, identity } = exchange;
   if (unmatched === undefined) return;
-  const refusal = verdict?.asksForCaller ? refuseCaller(exchange) : undefined;
+  const refusal = verdict?.asksForCaller ? exchange.refusal : undefined;
   if (refusal === undefined) throw unmatched;
   exchange.stage = "auth";
   if (refusal.code !== "AUTHENTICATION_REQUIRED") {
@@ -118,55 +117,46 @@ function readBody(exchange: Exchange): undefined | Promise<void> {
   const operation = exchange.operation!;
   const { dryRun, sandbox } = exchange;
   if (dryRun?.incomplete !== undefined) throw new Undecidable(dryRun.incomplete);
-  if (operation.body?.kind === "json") return readJson(exchange);
+  const { body } = operation;
+  if (body?.kind === "json") return readJson(exchange, body);
   if (!streamsBody(operation)) return undefined;
-  if (dryRun !== undefined && operation.body?.kind === "multipart")
+  if (dryRun !== undefined && body?.kind === "multipart")
     throw new Undecidable("the operation takes a form, and the next steps depend on its files");
   exchange.captured = new BodyCapture({ withDigest: false });
   exchange.uploads = { seen: sandbox.peekUploads() };
-  return operation.body?.kind === "multipart" ? readForm(exchange) : undefined;
+  return body?.kind === "multipart" ? readForm(exchange, body) : undefined;
 }
 
 function streamsBody({ body, prepare }: AnyOperation): boolean {
   return body === undefined ? prepare !== undefined : body.kind !== "json";
 }
 
-async function readJson(exchange: Exchange): Promise<void> {
-  const { body } = exchange.operation!;
+type Body<Kind> = Extract<AnyOperation["body"], { kind: Kind }>;
+
+async function readJson(exchange: Exchange, { optional = false, text }: Body<"json">): Promise<void> {
+  const { request } = exchange;
   exchange.body = await exchange.readBody();
-  const optional = body?.kind === "json" && body.optional === true;
-  const text = body?.kind === "json" ? body.text : undefined;
-  exchange.json =
-    text === undefined
-      ? parseJson(exchange.request, exchange.body, { optional })
-      : parseText(exchange.request, exchange.body, { ...text, optional });
+  exchange.json = text
+    ? parseText(request, exchange.body, { ...text, optional })
+    : parseJson(request, exchange.body, { optional });
 }
 
-async function readForm(exchange: Exchange): Promise<void> {
-  const { engine, request, sandbox, operation, captured } = exchange;
-  if (operation!.body?.kind !== "multipart") return;
-  const { headers } = request;
-  const body = captured!.follow(request.body);
+async function readForm(exchange: Exchange, spec: Body<"multipart">): Promise<void> {
+  const { engine, request, sandbox, captured } = exchange;
+  const sent = { headers: request.headers, body: captured!.follow(request.body) };
   const place = { space: engine.formSpace(sandbox), settings: sandbox.settings };
-  exchange.form = await engine.readForm({ headers, body }, operation!.body, place);
+  exchange.form = await engine.readForm(sent, spec, place);
 }
 
 /** Path before query before body (G04). @throws ApiError INVALID_INPUT */
 function validate(exchange: Exchange): void {
   const operation = exchange.operation!;
-  if (operation.readInput !== undefined) {
-    const { params, request, query: search } = exchange;
-    const read = operation.readInput({ params, search, headers: request.headers });
-    checkUnknown(read.unknown, search, exchange);
-    const body = validateBody(exchange);
-    exchange.call = new ReceivedCall(exchange, { params: read.params, query: read.query, body });
-    return;
-  }
-  const params = validateParams(operation, exchange.params);
-  const query = validateQuery(operation, exchange.query, exchange);
+  const { params, request, query: search } = exchange;
+  const read = operation.readInput?.({ params, search, headers: request.headers });
+  if (read !== undefined) checkUnknown(read.unknown, search, exchange);
   exchange.call = new ReceivedCall(exchange, {
-    params,
-    query,
+    params: read === undefined ? validateParams(operation, params) : read.params,
+    query: read === undefined ? validateQuery(operation, search, exchange) : read.query,
     body: validateBody(exchange),
   });
 }
@@ -282,9 +272,8 @@ async function runFinish(exchange: Exchange): Promise<void> {
   exchange.answer = toAnswer(operation!, exchange.value);
 }
 
-function injectFaultsAfter(exchange: Exchange): void | Promise<void> {
-  if (isFaulty(exchange)) return injectFault(exchange, "after");
-}
+const injectFaultsAfter = (exchange: Exchange) =>
+  isFaulty(exchange) ? injectFault(exchange, "after") : undefined;
 
 const AUTHORIZE: Step<Exchange> = { name: "access", run: authorize };
 const CHECK_BUDGET: Step<Exchange> = { name: "spending", run: checkBudget };

@@ -1,4 +1,5 @@
 import { EMPTY_BYTES, fromUtf8, toLatin1, toUtf8 } from "../bytes.ts";
+import { isJsonObject } from "../contract/schema.ts";
 
 /** Larger bodies are not serialised again, so that explaining a mismatch is cheap for every body. */
 const MAX_EXAMINED_BYTES = 256 * 1024;
@@ -71,7 +72,7 @@ function listSelections(value: unknown, text: string): [string, string][] {
   const found: [string, string][] = [
     ["the JSON encoded twice, as a string in a string", JSON.stringify(text)],
   ];
-  if (!isObject(value)) return found;
+  if (!isJsonObject(value)) return found;
   return value["data"] === undefined
     ? found
     : [...found, ...listSpellings("only the payload's data", value["data"])];
@@ -119,7 +120,7 @@ function listJoinings(text: string, timestamp: string | undefined): [string, str
 function readEnvelope(text: string): { timestamp?: string; delivery_id?: string } {
   try {
     const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return {};
+    if (!isJsonObject(value)) return {};
     const { timestamp, delivery_id } = value;
     return {
       ...(typeof timestamp === "string" ? { timestamp } : {}),
@@ -183,14 +184,10 @@ function listSpellings(label: string, value: unknown): [string, string][] {
   return all.map(([how, text]) => [`${label}, ${how}`, text]);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** fromEntries defines properties rather than assigning them, so a `__proto__` key stays an ordinary one. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const keys = Object.keys(value).sort();
   return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key])]));
 }
@@ -198,7 +195,7 @@ function sortKeys(value: unknown): unknown {
 /** The default spelling of Python's json.dumps. */
 function formatLikePython(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatLikePython).join(", ")}]`;
-  if (!isObject(value)) return JSON.stringify(value);
+  if (!isJsonObject(value)) return JSON.stringify(value);
   const members = Object.keys(value).map((key) => `${JSON.stringify(key)}: ${formatLikePython(value[key])}`);
   return `{${members.join(", ")}}`;
 }

@@ -86,11 +86,6 @@ export class SimulatedReceivers {
     this.parts = parts;
   }
 
-  /** Whether a path is a receiver's, one that was deleted included. */
-  answersAt(path: string): boolean {
-    return /^\/_receivers\/[^/]+\/[^/]+/.test(path);
-  }
-
   /** In the order in which they came. */
   requests(world: World, receiver_id: string): ReceivedRequest[] {
     const entries = this.logs.get(world)?.entries ?? [];

@@ -32,6 +32,10 @@ export function toMinute(now: number): number {
   return Math.floor(now / WINDOW_MS);
 }
 
+export function countSecondsUntil(instant: number, now: number): number {
+  return Math.max(1, Math.ceil((instant - now) / 1000));
+}
+
 export class RateWindows {
   private windows = EMPTY;
   /** The latest minute with a count. */

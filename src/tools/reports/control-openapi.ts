@@ -6,12 +6,12 @@ import {
   ProblemBody,
   type ProblemKind,
 } from "../../engine/contract/problems.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { Site } from "../../engine/pipeline/plain-http.ts";
 import {
   type DocumentComponents,
   groupBy,
   headerRefs,
-  type JsonObject,
   LOCAL_SITE,
   shareResponse,
   toOpenApi,

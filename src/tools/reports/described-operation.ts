@@ -1,5 +1,6 @@
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { type DocumentComponents, isObject, type JsonObject } from "./openapi-document.ts";
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import type { DocumentComponents } from "./openapi-document.ts";
 
 const KINDS = ["schemas", "responses", "parameters", "requestBodies", "headers", "examples", "links"];
 
@@ -17,7 +18,7 @@ export function takeDescribedParts(
   const number = foreign.documents.indexOf(document) + 1;
   const copy = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copy);
-    if (!isObject(value)) return value;
+    if (!isJsonObject(value)) return value;
     const ref = value["$ref"];
     if (typeof ref === "string") return { $ref: copyComponent(ref) };
     return Object.fromEntries(Object.entries(toLatest(value)).map(([key, inner]) => [key, copy(inner)]));

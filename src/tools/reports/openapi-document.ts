@@ -1,8 +1,7 @@
 import type { TSchema } from "typebox";
 import { type AnyDeclaration, listSuccesses, type Success } from "../../engine/contract/operation.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import { toSite } from "../../engine/pipeline/plain-http.ts";
-
-export type JsonObject = Record<string, unknown>;
 
 /** Describes a date in a query or body that has no other description. */
 export const DATE_OR_INSTANT = "An ISO 8601 date (the whole UTC day) or date-time";
@@ -39,10 +38,6 @@ export interface DocumentComponents {
   responses: JsonObject;
   /** Components of users' documents, by kind. */
   foreign: { documents: object[]; components: JsonObject };
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** An OpenAPI 3.1 document, computed from the declarations. */

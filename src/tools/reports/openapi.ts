@@ -6,6 +6,7 @@ import { type AnyEvent, dataSchema } from "../../engine/contract/event.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { listAssumedParts } from "../../engine/contract/provenance.ts";
 import { listRefusals } from "../../engine/contract/refusals.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { Site } from "../../engine/pipeline/plain-http.ts";
 import { BUDGET_SCOPES } from "../../engine/resources/usage/rules.ts";
 import { takeDescribedParts } from "./described-operation.ts";
@@ -13,7 +14,6 @@ import {
   type DocumentComponents,
   groupBy,
   headerRefs,
-  type JsonObject,
   LOCAL_SITE,
   type SchemaComponents,
   shareResponse,

@@ -3,10 +3,9 @@ import { References, toSteps } from "../../documents/openapi/references.ts";
 import type { Api } from "../../engine/contract/api.ts";
 import { type AnyOperation, listSuccesses } from "../../engine/contract/operation.ts";
 import { withoutInternal } from "../../engine/contract/public-view.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
 import { RefusalScenarios } from "../../engine/faults/refusal-scenarios.ts";
 import { type Purpose, type Shape, type TypeScope, toField, toType, writeBlock } from "./schema-types.ts";
-
-type JsonObject = Record<string, unknown>;
 
 /** TypeScript types of own operations, collections, events and scenarios. */
 export function generateOwnTypes({ resources }: Api): string {

@@ -1,7 +1,6 @@
 import { References } from "../../documents/openapi/references.ts";
 import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
-
-type JsonObject = Record<string, unknown>;
+import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
 /** A parameter as the checks of one's own operations need it. */
 export interface OwnParameter {
@@ -77,7 +76,7 @@ export function findItems(json: unknown): readonly JsonObject[] | undefined {
   if (typeof json !== "object" || json === null) return undefined;
   const values = Object.values(json);
   return (
-    values.find(isList) ?? values.flatMap((one) => (isObject(one) ? Object.values(one) : [])).find(isList)
+    values.find(isList) ?? values.flatMap((one) => (isJsonObject(one) ? Object.values(one) : [])).find(isList)
   );
 }
 
@@ -99,16 +98,12 @@ export function findRecord(
   json: unknown,
   parameter: string,
 ): { record: JsonObject; field: string } | undefined {
-  if (!isObject(json)) return undefined;
-  for (const record of [json, ...Object.values(json).filter(isObject)]) {
+  if (!isJsonObject(json)) return undefined;
+  for (const record of [json, ...Object.values(json).filter(isJsonObject)]) {
     const field = findIdField(record, parameter);
     if (field !== undefined) return { record, field };
   }
   return undefined;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The key as the operation's document says that it is sent; undefined: as the reference says. */

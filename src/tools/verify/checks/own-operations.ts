@@ -1,11 +1,12 @@
 import { PAGE_PARAMETERS } from "../../../documents/openapi/list-records.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
+import { isJsonObject } from "../../../engine/contract/schema.ts";
 import type { Check, Context } from "../check.ts";
 import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, refusesWith } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { inventOwnParams, listParameterNames, type PathParams } from "../known-objects.ts";
-import { findItems, isObject, isReading, listParameters, readNeeded } from "../own-operation.ts";
+import { findItems, isReading, listParameters, readNeeded } from "../own-operation.ts";
 
 /** Checks of one's own operations only: pages of lists, and records that do not exist. */
 export function createOwnChecks({ operations }: Contract): Check[] {
@@ -71,7 +72,7 @@ function toNext(names: Partial<Record<string, string>>, json: unknown): Record<s
   const { offset, page, cursor } = names;
   if (offset !== undefined) return { [offset]: "1" };
   if (cursor === undefined) return page === undefined ? undefined : { [page]: "2" };
-  const places = isObject(json) ? [json, ...Object.values(json).filter(isObject)] : [];
+  const places = isJsonObject(json) ? [json, ...Object.values(json).filter(isJsonObject)] : [];
   const found = places
     .flatMap((place) => Object.entries(place))
     .find(([name, value]) => /^(next|end_?cursor|cursor)/i.test(name) && typeof value === "string");
