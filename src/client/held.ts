@@ -29,11 +29,17 @@ export async function waitForHeld(
   requireKnownOptions("held.next", match, FIELDS);
   const wait_ms = parseDuration(within);
   if (wait_ms === undefined) throw new TypeError(`held.next: within is a duration such as 5s, not ${within}`);
-  const time = AbortSignal.timeout(wait_ms);
   const leaving = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
   let others: Held[] = [];
   try {
-    for await (const { items } of follow(AbortSignal.any([time, leaving.signal]))) {
+    for await (const { items } of follow(leaving.signal)) {
+      // From the first list on, so that a slow machine is not said to hold nothing.
+      timer ??= setTimeout(() => {
+        isLate = true;
+        leaving.abort();
+      }, wait_ms);
       others = items.filter(({ id }) => !returned.has(id));
       const found = others.find((one) =>
         Object.entries(match).every(([name, value]) => one[name as keyof HeldMatch] === value),
@@ -43,12 +49,13 @@ export async function waitForHeld(
       return found;
     }
   } catch (error) {
-    if (!time.aborted) throw error;
+    if (!isLate) throw error;
   } finally {
+    clearTimeout(timer);
     leaving.abort();
   }
   const held = others.map(describeHeld).join("; ") || "nothing";
-  const why = time.aborted ? `within ${within}` : "before the sandbox was deleted";
+  const why = isLate ? `within ${within}` : "before the sandbox was deleted";
   throw new Error(
     `No request that fits ${JSON.stringify(match)} was held ${why}; held at the moment: ${held}. A rule with the effect hold must match it, and must not be used up.`,
   );

@@ -53,7 +53,7 @@ it("every test file that may be skipped because a tool is missing is listed", ()
   expect(skipping.filter((file) => !NEED_THE_MACHINE.test(file))).toEqual([]);
 });
 
-it("mutation testing reports each mutant and the test that killed it", () => {
+it("mutation testing reports each mutant and the test that killed it", { timeout: 300_000 }, () => {
   const asked = [
     "scripts/mutate.mjs",
     "src/engine/state/sorted-tree.ts:53",
