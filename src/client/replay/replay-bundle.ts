@@ -46,8 +46,7 @@ export interface ReplayOptions {
  */
 export async function replayBundle(bundle: Bundle, options: ReplayOptions = {}): Promise<ReplayResult> {
   requireOperations(bundle, options.operations ?? []);
-  const replay = new Replay(bundle);
-  return replay.run(options);
+  return new Replay(bundle).run(options);
 }
 
 /** @throws OwnFault */
@@ -127,11 +126,10 @@ class Replay {
     if (request.number !== undefined) sandbox.world.requests = request.number;
     // A running clock advanced between the arrival of a request and its change.
     this.committed = request.committed;
-    const address = { host: "127.0.0.1", port };
     const headers = request.headers.map(([name, value]) => [name!, this.resolve(value!)]);
     const entry = await sendRecorded(
       sandbox,
-      createSendToSelf(() => address),
+      createSendToSelf(() => ({ host: "127.0.0.1", port })),
       {
         method: request.method,
         target: this.resolve(request.target),
@@ -141,11 +139,15 @@ class Replay {
     );
     await sandbox.world.settled();
     const step = `request ${number}, ${request.method} ${request.target}`;
-    const recorded = String(answer.status);
     if (entry === undefined)
-      return { step, request: number, what: "answer", recorded, replayed: "no answer" };
-    const replayed = toRecordedAnswer(entry, number, this.secrets);
-    const difference = findFirstDifference(answer, replayed);
+      return {
+        step,
+        request: number,
+        what: "answer",
+        recorded: String(answer.status),
+        replayed: "no answer",
+      };
+    const difference = findFirstDifference(answer, toRecordedAnswer(entry, number, this.secrets));
     return difference && { step, request: number, ...difference };
   }
 
@@ -233,16 +235,14 @@ class Replay {
   }
 
   private findKey(id: string): string {
-    return (
-      this.world?.sandbox.world.read().get(apiKeys, id)?.key ?? `ak_${makePlaceholder(`api_key:${id}`, 39)}`
-    );
+    const found = this.world?.sandbox.world.read().get(apiKeys, id);
+    return found?.key ?? `ak_${makePlaceholder(`api_key:${id}`, 39)}`;
   }
 
   private toBytes(body: BundleBody | undefined): Buffer | undefined {
     if (body === undefined) return undefined;
-    return "text" in body
-      ? Buffer.from(this.resolve(body.text))
-      : Buffer.from(this.resolve(body.latin1), "latin1");
+    if ("text" in body) return Buffer.from(this.resolve(body.text));
+    return Buffer.from(this.resolve(body.latin1), "latin1");
   }
 }
 
@@ -250,9 +250,7 @@ class Replay {
 function toStatusCode(step: RequestStep | undefined): number {
   const body = step?.answer.body;
   try {
-    const { status_code } = JSON.parse(body !== undefined && "text" in body ? body.text : "") as {
-      status_code?: unknown;
-    };
+    const { status_code } = JSON.parse(body !== undefined && "text" in body ? body.text : "");
     return typeof status_code === "number" ? status_code : 200;
   } catch {
     return 200;

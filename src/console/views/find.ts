@@ -5,7 +5,7 @@ import { undoEntry } from "../api/undo.ts";
 import { confirmAction } from "../components/confirmations.tsx";
 import { pluralize } from "../components/text.tsx";
 import { formatAbsolute } from "../components/time.tsx";
-import { switchScenario } from "./faults/switch-scenario.ts";
+import { switchScenario } from "./faults/switch-scenario.tsx";
 import type { Command, FindCommands } from "./index.ts";
 import { makeFilter } from "./timeline/filter.ts";
 import { buildNodes, type Node } from "./timeline/nodes.ts";

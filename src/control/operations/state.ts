@@ -7,7 +7,7 @@ import { toShownRecord } from "../../engine/own/own-resource.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
-import { toPlainSchema } from "../../tools/reports/openapi-document.ts";
+import { toPascalCase, toPlainSchema } from "../../tools/reports/openapi-document.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
 import {
   type ControlContext,
@@ -46,10 +46,6 @@ const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
       { ...withAnyEvent(withoutInternal(schema)), $id: `${toPascalCase(name)}Record` },
     ]),
 );
-
-function toPascalCase(name: string): string {
-  return name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
 
 const AnyRecord = Type.Unsafe<Fields>({
   anyOf: Object.values(RECORDS),

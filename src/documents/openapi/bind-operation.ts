@@ -10,9 +10,10 @@ import {
   requireMember,
 } from "../../engine/resources/organizations/access.ts";
 import { type Action, getAction, type OperationBinding } from "./binding-schema.ts";
+import type { BindingContext } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { receiveFiles, takesBytes } from "./bound-files.ts";
-import { type BindingContext, BoundOperation } from "./bound-operation.ts";
+import { BoundOperation } from "./bound-operation.ts";
 import { declareOperation, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { type Selector, toSelector } from "./select-records.ts";
@@ -45,7 +46,7 @@ export function bindOperation(
       status,
       ...(schema && { schema: context.reading.schemas.declare(schema, "answer") }),
     } as never,
-    access: (call: Call) => bound().authorize(call, access),
+    access: (call: Call) => bound().access.authorize(call, access),
     ...(takesBytes(described, action, context.reading.schemas) && {
       prepare: (call, _loaded, { stream }) => receiveFiles(call, stream, described),
     }),

@@ -1,40 +1,25 @@
 import isEqual from "fast-deep-equal";
-import { invalidInput, resourceNotFound } from "../../engine/contract/errors.ts";
-import { type AnyEvent, emit } from "../../engine/contract/event.ts";
+import { invalidInput } from "../../engine/contract/errors.ts";
+import { emit } from "../../engine/contract/event.ts";
 import { invalidField } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
-import { visitReferences } from "../../engine/contract/references.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
 import type { Action, OperationBinding } from "./binding-schema.ts";
+import { type BindingContext, BoundAccess, type BoundParts } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { addFile, type SentFile, toDownload } from "./bound-files.ts";
-import { type ListParts, toLister } from "./bound-list.ts";
+import { toLister } from "./bound-list.ts";
 import { chooseMedia, coerceForm, type DescribedSuccess } from "./declare-operation.ts";
 import { applyPatch } from "./json-patch.ts";
-import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
-import { matches } from "./list-records.ts";
+import type { DescribedOperation } from "./list-operations.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
-import { RecordRows, type Selector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 
-export interface BindingContext {
-  reading: ReadOpenApi;
-  target(name: string): BoundCollection;
-  /** The event of a binding's `emit`. */
-  event(name: string): AnyEvent | undefined;
-}
-
-export interface BoundParts extends ListParts {
-  action: Action;
-  context: BindingContext;
-  selector: Selector;
-}
-
-/** Authorizes and handles the calls of one operation. */
+/** Handles the calls of one operation. */
 export class BoundOperation {
+  readonly access: BoundAccess;
   readonly handle: (call: Call, record: object, prepared: unknown) => unknown;
   private readonly described: DescribedOperation;
   private readonly binding: OperationBinding;
@@ -44,17 +29,14 @@ export class BoundOperation {
   private readonly schemas: Schemas;
   private readonly success: DescribedSuccess;
   private readonly status: number;
-  private readonly where: Selector["where"];
-  private readonly id: string | undefined;
   /** Properties of the body that the server sets. */
   private readonly ignored: ReadonlySet<string>;
-  private readonly rows: RecordRows;
   private readonly presenter: RecordPresenter;
   private readonly envelope: BodyPresenter | undefined;
   private readonly itemAt: string;
 
   constructor(parts: BoundParts) {
-    const { described, binding, action, target, context, selector, success, status } = parts;
+    const { described, binding, action, target, context, success, status } = parts;
     this.described = described;
     this.binding = binding;
     this.action = action;
@@ -63,8 +45,6 @@ export class BoundOperation {
     this.schemas = context.reading.schemas;
     this.success = success;
     this.status = status;
-    this.where = selector.where;
-    this.id = selector.id;
     const body = described.body && chooseMedia(described.body.media)?.schema?.node;
     this.ignored = new Set(
       [...this.schemas.fields(body)]
@@ -76,98 +56,17 @@ export class BoundOperation {
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
     this.presenter = new RecordPresenter(target, inner ?? {}, this.schemas);
     this.envelope = this.itemAt === "" ? undefined : new BodyPresenter(answer, this.schemas);
-    this.rows = new RecordRows(target, binding);
+    this.access = new BoundAccess(parts);
     this.handle = this.toHandler(parts);
-  }
-
-  /** Permission, then existence, as in the reference (G03). Returns the record. */
-  authorize(call: Call, access: string): object | undefined {
-    const params = call.params as JsonObject;
-    const conditions = this.toConditions(call);
-    const organization = params["organization_id"] ?? params["org_id"] ?? conditions["organization_id"];
-    if (typeof organization === "string") this.permit(call, access, organization);
-    this.requireParents(call, conditions);
-    const record =
-      this.action === "list" || this.action === "create" ? undefined : this.findRecord(call, conditions);
-    if (organization === undefined && (access === "member" || access === "admin")) {
-      const own =
-        (record as JsonObject | undefined)?.["organization_id"] ??
-        this.findOrganization(call, record ?? conditions);
-      this.permit(call, access, typeof own === "string" ? own : call.principal.organization_id);
-    }
-    return record;
-  }
-
-  private permit(call: Call, access: string, organization: string): void {
-    if (access === "admin") requireAdministrator(call, organization);
-    else if (access === "member") requireMember(call, organization);
-  }
-
-  /** The organization of a record that belongs to one by way of others. */
-  private findOrganization(call: Call, record: object): string | undefined {
-    let own: string | undefined;
-    visitReferences(this.target.collection.schema, record, ({ reference, id }) => {
-      if (!reference.owned || own !== undefined) return;
-      const owner = call.world.get(this.context.target(reference.collection).collection, id) as
-        | JsonObject
-        | undefined;
-      if (typeof owner?.["organization_id"] === "string") own = owner["organization_id"];
-    });
-    return own;
-  }
-
-  private toConditions(call: Call): JsonObject {
-    if (this.where.length === 0) return {};
-    const values = toValues(call, call.params as JsonObject, call.body);
-    return Object.fromEntries(this.where.map(([field, template]) => [field, fill(template, values)]));
-  }
-
-  /** A nested resource exists only if its parents do. @throws ApiError RESOURCE_NOT_FOUND */
-  private requireParents(call: Call, conditions: JsonObject): void {
-    for (const [field, template] of this.where) {
-      const owner = this.target.findOwner(field);
-      const id = conditions[field];
-      if (owner === undefined || id === undefined || id === null) continue;
-      const target = this.context.target(owner);
-      const found = target.find(call.world, id);
-      if (found === undefined || target.isDeleted(found) || !this.isVisible(call, field, found))
-        throw resourceNotFound(toName(template) ?? field, id);
-    }
-  }
-
-  private isVisible(call: Call, field: string, parent: object): boolean {
-    const templates = this.binding.parents?.[field];
-    if (templates === undefined) return true;
-    const conditions = fill(templates, toValues(call, call.params as JsonObject, call.body)) as JsonObject;
-    return Object.entries(conditions).every(([name, value]) => matches((parent as JsonObject)[name], value));
-  }
-
-  /** @throws ApiError RESOURCE_NOT_FOUND */
-  private findRecord(call: Call, conditions: JsonObject): object {
-    const { target, id } = this;
-    const values = toValues(call, call.params as JsonObject, call.body);
-    const key = id === undefined ? undefined : fill(id, values);
-    const fits = (record: object | undefined): record is object =>
-      record !== undefined &&
-      (this.binding.deleted === true || !target.isDeleted(record)) &&
-      Object.entries(conditions).every(([field, value]) => matches((record as JsonObject)[field], value));
-    if (id !== undefined) {
-      const record = target.find(call.world, key);
-      if (fits(record)) return record;
-    } else {
-      for (const record of this.rows.list(call.world, conditions)) if (fits(record)) return record;
-    }
-    const [field = "id"] = id === undefined ? Object.keys(conditions) : [toName(id) ?? "id"];
-    throw resourceNotFound(field, key ?? conditions[field] ?? null);
   }
 
   private toHandler(parts: BoundParts): BoundOperation["handle"] {
     switch (this.action) {
       case "list":
         return toLister(parts, {
-          rows: this.rows,
+          rows: this.access.rows,
           schemas: this.schemas,
-          toConditions: (call) => this.toConditions(call),
+          toConditions: (call) => this.access.toConditions(call),
         });
       case "create":
         return (call, _record, prepared) => this.create(call, prepared as SentFile[] | undefined);
@@ -187,7 +86,7 @@ export class BoundOperation {
     const fields = this.readBody(call, files);
     const sent = Object.keys(fields);
     const values = toValues(call, call.params as JsonObject, call.body);
-    Object.assign(fields, this.toConditions(call));
+    Object.assign(fields, this.access.toConditions(call));
     if (target.spec !== undefined) this.addOwners(call, fields);
     const early = binding.set === undefined ? {} : withoutNewId(binding.set);
     Object.assign(fields, fill(early, values));
@@ -329,14 +228,9 @@ export class BoundOperation {
     const declared = name === undefined ? undefined : this.context.event(name);
     if (declared === undefined || call.world.emitted.some(({ event }) => event === name)) return;
     const organizations = declared.about.listRecipients(record, call.world);
-    const own = this.findOrganization(call, record) ?? call.principal?.organization_id;
+    const own = this.access.findOrganization(call, record) ?? call.principal?.organization_id;
     emit(call.world, declared, record, organizations.length > 0 || own === undefined ? organizations : [own]);
   }
-}
-
-/** The parameter that a template consists of. */
-function toName(template: unknown): string | undefined {
-  return typeof template === "string" ? /^\{([\w-]+)\}$/.exec(template)?.[1] : undefined;
 }
 
 /** The part of `set` that needs no id of the new record. */

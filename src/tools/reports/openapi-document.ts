@@ -182,38 +182,24 @@ function requestBody({ body }: AnyDeclaration, components: SchemaComponents): Js
   }
   const fields = body!.fields as { properties?: Record<string, TSchema>; required?: string[] };
   const files = Object.entries(body!.files);
-  return {
-    required: true,
-    content: {
-      "multipart/form-data": {
-        schema: {
-          type: "object",
-          properties: {
-            ...Object.fromEntries(
-              Object.entries(fields.properties ?? {}).map(([name, schema]) => [
-                name,
-                components.addSchema(schema),
-              ]),
-            ),
-            ...Object.fromEntries(files.map(([name]) => [name, { type: "string", format: "binary" }])),
-          },
-          required: [
-            ...(fields.required ?? []),
-            ...files.filter(([, file]) => file.required).map(([name]) => name),
-          ],
-        },
-        ...(files.some(([, file]) => file.types)
-          ? {
-              encoding: Object.fromEntries(
-                files
-                  .filter(([, file]) => file.types)
-                  .map(([name, file]) => [name, { contentType: file.types!.join(", ") }]),
-              ),
-            }
-          : {}),
-      },
-    },
+  const properties = Object.entries(fields.properties ?? {}).map(([name, one]) => [
+    name,
+    components.addSchema(one),
+  ]);
+  const binary = files.map(([name]) => [name, { type: "string", format: "binary" }]);
+  const encoding = files.flatMap(([name, { types }]) =>
+    types ? [[name, { contentType: types.join(", ") }]] : [],
+  );
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries([...properties, ...binary]),
+    required: [
+      ...(fields.required ?? []),
+      ...files.filter(([, file]) => file.required).map(([name]) => name),
+    ],
   };
+  const form = { schema, ...(encoding.length > 0 && { encoding: Object.fromEntries(encoding) }) };
+  return { required: true, content: { "multipart/form-data": form } };
 }
 
 function successResponse(success: Success, headers: JsonObject, components: SchemaComponents): JsonObject {

@@ -5,7 +5,8 @@ import { LoadError } from "../../components/notice.tsx";
 import { ArmedRules } from "./armed-rules.tsx";
 import { ComposePane, EditPane } from "./compose.tsx";
 import { ExplainPane } from "./explain.tsx";
-import { ScenarioList, ScenarioPane } from "./scenarios.tsx";
+import { ScenarioPane } from "./scenario-pane.tsx";
+import { ScenarioList } from "./scenarios.tsx";
 import "./faults.css";
 
 /** No stream reports changed scenario files. */

@@ -1,19 +1,16 @@
 import { useMemo } from "react";
-import { Switch, ToggleButton } from "react-aria-components";
+import { ToggleButton } from "react-aria-components";
 import type { CoverageMatrix, FaultRule, ScenarioState } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { FilterField } from "../../components/form.tsx";
-import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
-import { CopyButton, containsWords, pluralize } from "../../components/text.tsx";
-import { RelativeTime } from "../../components/time.tsx";
+import { containsWords, pluralize } from "../../components/text.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
-import { RuleLine } from "./armed-rules.tsx";
 import { toStatusOrCode } from "./rules.ts";
-import { switchScenario } from "./switch-scenario.ts";
+import { ScenarioSwitch, useScenarioSwitch } from "./switch-scenario.tsx";
 
 type Row = ScenarioState & { kinds: ReadonlySet<Kind> };
 type Group = Kind | "in-force" | "own" | "broken";
@@ -211,148 +208,4 @@ function answerKind(answer: string | number, statuses: ReadonlyMap<string, numbe
   if (status === undefined || status < 400) return [];
   if (status >= 500) return ["5xx"];
   return [status in KIND_TITLES ? (String(status) as Kind) : "4xx"];
-}
-
-export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; onClose: () => void }) {
-  const { name, description, active, rules, stages, file, shipped, problem, expect = [] } = scenario;
-  const staged = new Set(stages?.flatMap((stage) => stage.rules));
-  const others = rules.filter(({ id }) => !staged.has(id));
-  const switching = useScenarioSwitch();
-  return (
-    <DetailPane title={name} label={`Scenario ${name}`} onClose={onClose}>
-      <div className="stack">
-        {problem && <Notice outcome="failed">{problem}</Notice>}
-        <ScenarioSwitch scenario={scenario} switching={switching} label={active ? "Active" : "Inactive"} />
-        <Problem error={switching.error} />
-        {description && <p>{description}</p>}
-        {stages && <Stages stages={stages} rules={rules} isActive={active} />}
-        {others.length > 0 && (
-          <>
-            <h3>{`${stages ? "In every stage: " : ""}${pluralize(others.length, "rule")}`}</h3>
-            <RuleLines rules={others} isActive={active} />
-          </>
-        )}
-        {expect.length > 0 && (
-          <>
-            <h3>Expectations</h3>
-            <ul className="panel lines">
-              {expect.map((one) => (
-                <li key={JSON.stringify(one)} className="armed-rule flow">
-                  {one.description ?? <code>{JSON.stringify(one.match)}</code>}
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-        <h3>{shipped ? "Built-in file" : "Custom file"}</h3>
-        <p className="mono small">{file}</p>
-        <div className="actions">
-          <CopyButton text={name} label="Copy name" />
-          <CopyButton text={`understudy scenario on ${name}`} label="Copy command" />
-        </div>
-      </div>
-    </DetailPane>
-  );
-}
-
-type Stage = NonNullable<ScenarioState["stages"]>[number];
-
-const STAGE_OUTCOMES = { waiting: "other", current: "fault", ended: "ok" } as const;
-
-/** Which stage is current, what ends it, and the rules of each. */
-function Stages(props: { stages: readonly Stage[]; rules: readonly FaultRule[]; isActive: boolean }) {
-  const { stages, rules, isActive } = props;
-  return (
-    <>
-      <h3>{pluralize(stages.length, "stage")}</h3>
-      <ol className="stages stack" aria-label="Stages">
-        {stages.map((stage) => (
-          <li
-            key={stage.name}
-            className="stack"
-            aria-current={stage.state === "current" ? "step" : undefined}
-          >
-            <div className="flow">
-              <strong>{stage.name}</strong>
-              {isActive && <Badge outcome={STAGE_OUTCOMES[stage.state]}>{stage.state}</Badge>}
-              <span className="quiet small">
-                <StageEnd stage={stage} />
-              </span>
-            </div>
-            {stage.description && <p>{stage.description}</p>}
-            {stage.rules.length > 0 ? (
-              <RuleLines
-                rules={rules.filter(({ id }) => stage.rules.includes(id))}
-                isActive={isActive && stage.state !== "waiting"}
-              />
-            ) : (
-              <p className="quiet small">No rules: the API works.</p>
-            )}
-          </li>
-        ))}
-      </ol>
-    </>
-  );
-}
-
-function StageEnd({ stage: { until = {}, state, requests, began_at, ended_at } }: { stage: Stage }) {
-  if (state === "ended" && ended_at)
-    return (
-      <>
-        ended <RelativeTime at={ended_at} /> after {pluralize(requests, "request")}
-      </>
-    );
-  const ends = [
-    until.requests !== undefined && `after ${pluralize(until.requests, "request")}`,
-    until.time !== undefined && `after ${until.time}`,
-    until.held && "when a request or delivery is held",
-  ].filter(Boolean);
-  const words = ends.length > 0 ? `ends ${ends.join(" or ")}` : "until deactivated";
-  if (state !== "current" || !began_at) return words;
-  return (
-    <>
-      {words}; began <RelativeTime at={began_at} />, {pluralize(requests, "request")} so far
-    </>
-  );
-}
-
-function RuleLines({ rules, isActive }: { rules: readonly FaultRule[]; isActive: boolean }) {
-  return (
-    <ul className="panel lines">
-      {rules.map((rule) => (
-        <RuleLine key={rule.id} rule={rule} isActive={isActive} />
-      ))}
-    </ul>
-  );
-}
-
-function useScenarioSwitch() {
-  return useSandboxChange(switchScenario, {
-    done: (_result, { name, on }) => `${on ? "Activated" : "Deactivated"} ${name}.`,
-    undo: (calls, _result, { name, on }) => switchScenario(calls, { name, on: !on }),
-  });
-}
-
-function ScenarioSwitch(props: {
-  scenario: ScenarioState;
-  switching: ReturnType<typeof useScenarioSwitch>;
-  label?: string;
-}) {
-  const { scenario, switching, label } = props;
-  const { name, active } = scenario;
-  const { isPending, variables, mutate } = switching;
-  const on = isPending && variables.name === name ? variables.on : active;
-  return (
-    <Switch
-      className="switch"
-      aria-label={label === undefined ? `Activate ${name}` : undefined}
-      isSelected={on}
-      onChange={(next) => mutate({ name, on: next })}
-    >
-      <span className="switch-track" aria-hidden="true">
-        <span className="switch-thumb" />
-      </span>
-      <span aria-hidden={label === undefined}>{label ?? (on ? "on" : "off")}</span>
-    </Switch>
-  );
 }

@@ -1,0 +1,121 @@
+import type { FaultRule, ScenarioState } from "../../../../types/control-api.ts";
+import { DetailPane } from "../../components/layout.tsx";
+import { Badge } from "../../components/mark.tsx";
+import { Notice, Problem } from "../../components/notice.tsx";
+import { CopyButton, pluralize } from "../../components/text.tsx";
+import { RelativeTime } from "../../components/time.tsx";
+import { RuleLine } from "./armed-rules.tsx";
+import { ScenarioSwitch, useScenarioSwitch } from "./switch-scenario.tsx";
+
+export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; onClose: () => void }) {
+  const { name, description, active, rules, stages, file, shipped, problem, expect = [] } = scenario;
+  const staged = new Set(stages?.flatMap((stage) => stage.rules));
+  const others = rules.filter(({ id }) => !staged.has(id));
+  const switching = useScenarioSwitch();
+  return (
+    <DetailPane title={name} label={`Scenario ${name}`} onClose={onClose}>
+      <div className="stack">
+        {problem && <Notice outcome="failed">{problem}</Notice>}
+        <ScenarioSwitch scenario={scenario} switching={switching} label={active ? "Active" : "Inactive"} />
+        <Problem error={switching.error} />
+        {description && <p>{description}</p>}
+        {stages && <Stages stages={stages} rules={rules} isActive={active} />}
+        {others.length > 0 && (
+          <>
+            <h3>{`${stages ? "In every stage: " : ""}${pluralize(others.length, "rule")}`}</h3>
+            <RuleLines rules={others} isActive={active} />
+          </>
+        )}
+        {expect.length > 0 && (
+          <>
+            <h3>Expectations</h3>
+            <ul className="panel lines">
+              {expect.map((one) => (
+                <li key={JSON.stringify(one)} className="armed-rule flow">
+                  {one.description ?? <code>{JSON.stringify(one.match)}</code>}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        <h3>{shipped ? "Built-in file" : "Custom file"}</h3>
+        <p className="mono small">{file}</p>
+        <div className="actions">
+          <CopyButton text={name} label="Copy name" />
+          <CopyButton text={`understudy scenario on ${name}`} label="Copy command" />
+        </div>
+      </div>
+    </DetailPane>
+  );
+}
+
+type Stage = NonNullable<ScenarioState["stages"]>[number];
+
+const STAGE_OUTCOMES = { waiting: "other", current: "fault", ended: "ok" } as const;
+
+/** Which stage is current, what ends it, and the rules of each. */
+function Stages(props: { stages: readonly Stage[]; rules: readonly FaultRule[]; isActive: boolean }) {
+  const { stages, rules, isActive } = props;
+  return (
+    <>
+      <h3>{pluralize(stages.length, "stage")}</h3>
+      <ol className="stages stack" aria-label="Stages">
+        {stages.map((stage) => (
+          <li
+            key={stage.name}
+            className="stack"
+            aria-current={stage.state === "current" ? "step" : undefined}
+          >
+            <div className="flow">
+              <strong>{stage.name}</strong>
+              {isActive && <Badge outcome={STAGE_OUTCOMES[stage.state]}>{stage.state}</Badge>}
+              <span className="quiet small">
+                <StageEnd stage={stage} />
+              </span>
+            </div>
+            {stage.description && <p>{stage.description}</p>}
+            {stage.rules.length > 0 ? (
+              <RuleLines
+                rules={rules.filter(({ id }) => stage.rules.includes(id))}
+                isActive={isActive && stage.state !== "waiting"}
+              />
+            ) : (
+              <p className="quiet small">No rules: the API works.</p>
+            )}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function StageEnd({ stage: { until = {}, state, requests, began_at, ended_at } }: { stage: Stage }) {
+  if (state === "ended" && ended_at)
+    return (
+      <>
+        ended <RelativeTime at={ended_at} /> after {pluralize(requests, "request")}
+      </>
+    );
+  const ends = [
+    until.requests !== undefined && `after ${pluralize(until.requests, "request")}`,
+    until.time !== undefined && `after ${until.time}`,
+    until.held && "when a request or delivery is held",
+  ].filter(Boolean);
+  const words = ends.length > 0 ? `ends ${ends.join(" or ")}` : "until deactivated";
+  if (state !== "current" || !began_at) return words;
+  return (
+    <>
+      {words}; began <RelativeTime at={began_at} />, {pluralize(requests, "request")} so far
+    </>
+  );
+}
+
+function RuleLines({ rules, isActive }: { rules: readonly FaultRule[]; isActive: boolean }) {
+  return (
+    <ul className="panel lines">
+      {rules.map((rule) => (
+        <RuleLine key={rule.id} rule={rule} isActive={isActive} />
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,134 @@
+import { resourceNotFound } from "../../engine/contract/errors.ts";
+import type { AnyEvent } from "../../engine/contract/event.ts";
+import type { Call } from "../../engine/contract/operation.ts";
+import { visitReferences } from "../../engine/contract/references.ts";
+import type { JsonObject } from "../../engine/contract/schema.ts";
+import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
+import type { Action, OperationBinding } from "./binding-schema.ts";
+import type { BoundCollection } from "./bound-collection.ts";
+import type { ListParts } from "./bound-list.ts";
+import type { ReadOpenApi } from "./list-operations.ts";
+import { matches } from "./list-records.ts";
+import { RecordRows, type Selector } from "./select-records.ts";
+import { fill, toValues } from "./templates.ts";
+
+export interface BindingContext {
+  reading: ReadOpenApi;
+  target(name: string): BoundCollection;
+  /** The event of a binding's `emit`. */
+  event(name: string): AnyEvent | undefined;
+}
+
+export interface BoundParts extends ListParts {
+  action: Action;
+  context: BindingContext;
+  selector: Selector;
+}
+
+/** Authorizes calls, and finds the record that each is about. */
+export class BoundAccess {
+  readonly rows: RecordRows;
+  private readonly binding: OperationBinding;
+  private readonly action: Action;
+  private readonly target: BoundCollection;
+  private readonly context: BindingContext;
+  private readonly selector: Selector;
+
+  constructor({ binding, action, target, context, selector }: BoundParts) {
+    this.binding = binding;
+    this.action = action;
+    this.target = target;
+    this.context = context;
+    this.selector = selector;
+    this.rows = new RecordRows(target, binding);
+  }
+
+  /** Permission, then existence, as in the reference (G03). Returns the record. */
+  authorize(call: Call, access: string): object | undefined {
+    const params = call.params as JsonObject;
+    const conditions = this.toConditions(call);
+    const organization = params["organization_id"] ?? params["org_id"] ?? conditions["organization_id"];
+    if (typeof organization === "string") this.permit(call, access, organization);
+    this.requireParents(call, conditions);
+    const record =
+      this.action === "list" || this.action === "create" ? undefined : this.findRecord(call, conditions);
+    if (organization === undefined && (access === "member" || access === "admin")) {
+      const own =
+        (record as JsonObject | undefined)?.["organization_id"] ??
+        this.findOrganization(call, record ?? conditions);
+      this.permit(call, access, typeof own === "string" ? own : call.principal.organization_id);
+    }
+    return record;
+  }
+
+  private permit(call: Call, access: string, organization: string): void {
+    if (access === "admin") requireAdministrator(call, organization);
+    else if (access === "member") requireMember(call, organization);
+  }
+
+  /** The organization of a record that belongs to one by way of others. */
+  findOrganization(call: Call, record: object): string | undefined {
+    let own: string | undefined;
+    visitReferences(this.target.collection.schema, record, ({ reference, id }) => {
+      if (!reference.owned || own !== undefined) return;
+      const owner = call.world.get(this.context.target(reference.collection).collection, id) as
+        | JsonObject
+        | undefined;
+      if (typeof owner?.["organization_id"] === "string") own = owner["organization_id"];
+    });
+    return own;
+  }
+
+  toConditions(call: Call): JsonObject {
+    if (this.selector.where.length === 0) return {};
+    const values = toValues(call, call.params as JsonObject, call.body);
+    return Object.fromEntries(
+      this.selector.where.map(([field, template]) => [field, fill(template, values)]),
+    );
+  }
+
+  /** A nested resource exists only if its parents do. @throws ApiError RESOURCE_NOT_FOUND */
+  private requireParents(call: Call, conditions: JsonObject): void {
+    for (const [field, template] of this.selector.where) {
+      const owner = this.target.findOwner(field);
+      const id = conditions[field];
+      if (owner === undefined || id === undefined || id === null) continue;
+      const target = this.context.target(owner);
+      const found = target.find(call.world, id);
+      if (found === undefined || target.isDeleted(found) || !this.isVisible(call, field, found))
+        throw resourceNotFound(toName(template) ?? field, id);
+    }
+  }
+
+  private isVisible(call: Call, field: string, parent: object): boolean {
+    const templates = this.binding.parents?.[field];
+    if (templates === undefined) return true;
+    const conditions = fill(templates, toValues(call, call.params as JsonObject, call.body)) as JsonObject;
+    return Object.entries(conditions).every(([name, value]) => matches((parent as JsonObject)[name], value));
+  }
+
+  /** @throws ApiError RESOURCE_NOT_FOUND */
+  private findRecord(call: Call, conditions: JsonObject): object {
+    const { target, selector } = this;
+    const { id } = selector;
+    const values = toValues(call, call.params as JsonObject, call.body);
+    const key = id === undefined ? undefined : fill(id, values);
+    const fits = (record: object | undefined): record is object =>
+      record !== undefined &&
+      (this.binding.deleted === true || !target.isDeleted(record)) &&
+      Object.entries(conditions).every(([field, value]) => matches((record as JsonObject)[field], value));
+    if (id !== undefined) {
+      const record = target.find(call.world, key);
+      if (fits(record)) return record;
+    } else {
+      for (const record of this.rows.list(call.world, conditions)) if (fits(record)) return record;
+    }
+    const [field = "id"] = id === undefined ? Object.keys(conditions) : [toName(id) ?? "id"];
+    throw resourceNotFound(field, key ?? conditions[field] ?? null);
+  }
+}
+
+/** The parameter that a template consists of. */
+function toName(template: unknown): string | undefined {
+  return typeof template === "string" ? /^\{([\w-]+)\}$/.exec(template)?.[1] : undefined;
+}

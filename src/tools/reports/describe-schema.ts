@@ -1,0 +1,90 @@
+import { DATE_OR_INSTANT } from "./openapi-document.ts";
+
+export interface Shape {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  format?: string;
+  pattern?: string;
+  description?: string;
+  properties?: Record<string, Shape>;
+  required?: string[];
+  items?: Shape;
+  anyOf?: Shape[];
+  allOf?: Shape[];
+  oneOf?: Shape[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  default?: unknown;
+}
+
+export function toLink(record: string): string {
+  return `[${record}](#${record.toLowerCase()})`;
+}
+
+/** The type of a field and what it means. */
+export function describe(schema: Shape): string {
+  const text = schema.description?.replaceAll("\n", " ");
+  const type = describeType(schema);
+  if (text === DATE_OR_INSTANT) return "date";
+  if (text === undefined) return type === "text" ? "" : type;
+  return type === "text" ? text : `${type}. ${text}`;
+}
+
+/** A schema in words: `text`, `list of [Department](#department)`, `integer, 1 to 100`, `object of ...`. */
+export function describeType(schema: Shape): string {
+  const { $ref, anyOf, oneOf, allOf, type } = schema;
+  if ($ref !== undefined) return toLink($ref.slice($ref.lastIndexOf("/") + 1));
+  const choices = anyOf ?? oneOf;
+  if (choices !== undefined) return [...new Set(choices.map(describeType))].join(" or ");
+  if (allOf !== undefined && type === undefined) return allOf.map(describeType).join(" with ");
+  if (schema.const !== undefined) return quote(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map(quote).join(", ");
+  if (type === "array")
+    return `list of ${describeType(schema.items ?? {})}${describeBounds(schema.minItems, schema.maxItems, "items")}`;
+  if (type === "object" || schema.properties !== undefined) return describeObject(schema);
+  if (type === "string") return describeText(schema);
+  const words = type === undefined ? "anything" : [type].flat().join(" or ");
+  return words + describeBounds(schema.minimum, schema.maximum, "") + describeDefault(schema);
+}
+
+function describeObject({ properties }: Shape): string {
+  const names = Object.entries(properties ?? {}).map(([name, shape]) => {
+    const inner = shape.properties === undefined && shape.$ref === undefined && shape.items === undefined;
+    return inner ? `\`${name}\`` : `\`${name}\`: ${describeType(shape)}`;
+  });
+  return names.length === 0 ? "object" : `{${names.join(", ")}}`;
+}
+
+function describeText(schema: Shape): string {
+  if (schema.format === "date-time") return "instant";
+  if (schema.format !== undefined) return schema.format;
+  const [, kind] = /^\^(.+)_\[A-Za-z0-9_-\]\{1,120\}\$$/.exec(schema.pattern ?? "") ?? [];
+  if (kind !== undefined) return quote(`${kind.replace(/^\((.*)\)$/, "$1")}_…`);
+  const like = schema.pattern === undefined ? "" : ` like ${quote(schema.pattern)}`;
+  return `text${like}${describeBounds(schema.minLength, schema.maxLength, "characters")}${describeDefault(schema)}`;
+}
+
+function describeDefault(schema: Shape): string {
+  return schema.default === undefined ? "" : `, default ${quote(schema.default)}`;
+}
+
+function describeBounds(least: number | undefined, most: number | undefined, of: string): string {
+  if (of !== "" && least === 1 && most === undefined) return ", not empty";
+  const unit = of === "" ? "" : ` ${of}`;
+  const shown = (value: number) =>
+    value > Number.MAX_SAFE_INTEGER / 2 ? undefined : value.toLocaleString("en");
+  const [from, to] = [least, most].map((value) => (value === undefined ? undefined : shown(value)));
+  if (from !== undefined && to !== undefined) return `, ${from} to ${to}${unit}`;
+  if (to !== undefined) return `, at most ${to}${unit}`;
+  return from === undefined || from === "0" ? "" : `, at least ${from}${unit}`;
+}
+
+function quote(value: unknown): string {
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+}
