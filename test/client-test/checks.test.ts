@@ -94,7 +94,7 @@ const FLAWS: readonly [id: string, Flaws, Work][] = [
   ["survives-wrong-type", { patientBody: true }, work],
   ["tolerates-additions", { strict: true }, work],
   ["tolerates-new-values", { closed: true }, work],
-  ["one-refresh", { usesToken: true, refreshEach: true, timeoutMs: 3000 }, readTogether],
+  ["one-refresh", { usesToken: true, refreshEach: true, timeoutMs: 10_000 }, readTogether],
   ["no-credentials-in-urls", { keyInUrl: true }, work],
   ["no-credentials-elsewhere", { redirect: "follow" }, work],
   ["reads-all-pages", { pages: "twice" }, readPages],
