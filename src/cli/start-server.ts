@@ -1,7 +1,7 @@
 import type { ServerAccess, Understudy } from "../control/understudy-options.ts";
 import type { DocumentWatch, OwnFiles } from "../documents/watch-documents.ts";
 import { toBase64 } from "../engine/bytes.ts";
-import { pluralize } from "../engine/contract/text.ts";
+import { pluralize, toShellWord } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { apiKeys } from "../engine/resources/api-keys/schema.ts";
 import { users } from "../engine/resources/users/schema.ts";
@@ -162,6 +162,8 @@ export function formatBanner(understudy: Understudy, ready: Ready, shown: Shown 
   });
   const hidden = keys.length - rows.length;
   const first = keys[0];
+  const file = shown.certificate?.file;
+  const trust = file === undefined ? "" : `--cacert ${toShellWord(file)} `;
   const lines = [
     "",
     `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
@@ -179,7 +181,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, shown: Shown 
       : [
           "",
           "  Try:",
-          `  curl -s -H 'api-key: ${first.key}' ${ready.url}/v1/analytics/usage/limits/${first.current}`,
+          `  curl -s ${trust}-H 'api-key: ${first.key}' ${ready.url}/v1/analytics/usage/limits/${first.current}`,
         ]),
     "",
     "",
@@ -195,7 +197,7 @@ function describeAddresses(
 ): string[] {
   const names = publicUrl === undefined ? allowHosts : [publicUrl, ...allowHosts];
   const others = names.filter((name) => !url.includes(name));
-  const file = certificate?.file;
+  const file = certificate?.file && toShellWord(certificate.file);
   return [
     `  API      ${url}`,
     `  Console  ${console}`,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test as base, expect, type RunnerTestCase, type TestAnnotation, type TestAttachment } from "vitest";
-import { printableLines } from "../engine/contract/text.ts";
+import { printableLines, toShellWord } from "../engine/contract/text.ts";
 import { BUNDLE, collectEvidence, type Evidence, journalText, WORLD } from "./evidence.ts";
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
@@ -85,8 +85,8 @@ async function attach(
   const copy = attachment?.path ?? file;
   const near = relative(process.cwd(), copy);
   const place = near.startsWith("..") ? copy : near;
-  if (file === WORLD) return `understudy open ${place}`;
-  return file === BUNDLE ? `understudy replay ${place}` : place;
+  if (file === WORLD) return `understudy open ${toShellWord(place)}`;
+  return file === BUNDLE ? `understudy replay ${toShellWord(place)}` : place;
 }
 
 /**

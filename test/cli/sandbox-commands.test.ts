@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -123,8 +124,12 @@ describe("the commands sandbox, journal, bundle and completion", () => {
   it("write a bundle for replay, and replace a file only with --force [interfaces 11]", async () => {
     await run("reset");
     await call("/v1/models");
-    const file = join(scratch(), "bundle.json");
-    expect((await run("bundle", file)).stdout).toContain(`Wrote ${file}: 1 step.`);
+    const file = join(scratch(), "Ada's bundle.json");
+    const { stdout } = await run("bundle", file);
+    expect(stdout).toContain(`Wrote ${file}: 1 step.`);
+    // The shell must read the file of the printed command as one word.
+    const [, words] = /`understudy replay (.*)`/.exec(stdout)!;
+    expect(execFileSync("sh", ["-c", `printf '<%s>' ${words}`], { encoding: "utf8" })).toBe(`<${file}>`);
     expect((await runCommand(["replay", file])).code).toBe(0);
     const again = await run("bundle", file);
     expect([again.code, again.stderr]).toEqual([

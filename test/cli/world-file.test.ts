@@ -17,6 +17,9 @@ it("open starts a server with the console on a file of `sandbox export` [interfa
   expect(JSON.parse(wrote.stdout)).toMatchObject({ file });
   const again = await runCommand(["sandbox", "export", file, "--url", api.url]);
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("--force") });
+  const spaced = join(scratch(), "last run.understudy");
+  const { stdout } = await runCommand(["sandbox", "export", spaced, "--url", api.url]);
+  expect(stdout).toContain(`understudy open '${spaced}'`);
   await api.close();
   const open = startCommand(["open", file, "--json"]);
   await until(() => open.output().stdout.includes("}"));

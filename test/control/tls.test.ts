@@ -173,13 +173,20 @@ describe("start --https [interfaces 16]", () => {
     readStartOptions({ json: false, quiet: true, ...flags } as StartFlags);
 
   it("stores a certificate of its own in the user's data folder, which clients can trust", async () => {
-    const folder = scratch();
+    // As on macOS.
+    const folder = join(scratch(), "Application Support");
+    mkdirSync(folder);
     const env = { XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };
     const first = startCommand(["start", "--port", "0", "--https"], { cwd: folder, env });
     await expect.poll(() => first.output().stdout, { timeout: 20_000 }).toMatch(/Try:/);
     const { stdout } = first.output();
-    const file = /NODE_EXTRA_CA_CERTS=(\S+)/.exec(stdout)![1]!;
+    const paste = (command: string) =>
+      execFileSync("sh", ["-c", command], { encoding: "utf8", stdio: "pipe" });
+    const file = paste(
+      `${/export NODE_EXTRA_CA_CERTS=.+/.exec(stdout)![0]}; printf %s "$NODE_EXTRA_CA_CERTS"`,
+    );
     const url = /API +(https:\S+)/.exec(stdout)![1]!;
+    expect(JSON.parse(paste(/curl .+/.exec(stdout.split("Try:")[1]!)![0]))).toHaveProperty("summary");
     expect(file.startsWith(folder)).toBe(true);
     const key = join(file, "..", "localhost-key.pem");
     expect(statSync(key).mode & 0o077).toBe(0);

@@ -253,10 +253,10 @@ describe("a sandbox as a file", () => {
       [
         "of own operations",
         changed((value) => {
-          value.content.operations = [{ source: "ours.ts", sha256: "0123456789abcdef" }];
+          value.content.operations = [{ source: "our api.ts", sha256: "0123456789abcdef" }];
           return value;
         }),
-        "needs the operations of ours.ts (SHA-256 0123456789ab); open it where these files are, with `understudy open FILE --operations ours.ts`.",
+        "needs the operations of our api.ts (SHA-256 0123456789ab); open it where these files are, with `understudy open FILE --operations 'our api.ts'`.",
       ],
       ["a bomb", new Uint8Array(gzipSync(Buffer.alloc(260 * 1024 * 1024))), "holds more than 256 MB"],
     ] as const) {

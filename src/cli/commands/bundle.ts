@@ -1,4 +1,4 @@
-import { pluralize } from "../../engine/contract/text.ts";
+import { pluralize, toShellWord } from "../../engine/contract/text.ts";
 import { FORCE, sandboxCommand } from "../command.ts";
 import { confirmOverwrite } from "../write-files.ts";
 
@@ -15,7 +15,7 @@ export const bundleCommand = sandboxCommand({
     const steps = bundle.steps.length;
     return {
       value: { file, steps },
-      text: `Wrote ${file}: ${pluralize(steps, "step")}. Replay it with \`understudy replay ${file}\`.`,
+      text: `Wrote ${file}: ${pluralize(steps, "step")}. Replay it with \`understudy replay ${toShellWord(file)}\`.`,
     };
   },
 });

@@ -1,5 +1,6 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ScenarioName } from "../../client/types.ts";
+import { toShellWord } from "../../engine/contract/text.ts";
 import {
   sandboxCommand as commandInSandbox,
   FORCE,
@@ -87,7 +88,7 @@ const exportFile = commandInSandbox({
     write(bytes);
     return {
       value: { file, bytes: bytes.length },
-      text: `Wrote ${file}: ${Math.ceil(bytes.length / 1024)} KB. Open it with \`understudy open ${file}\`.`,
+      text: `Wrote ${file}: ${Math.ceil(bytes.length / 1024)} KB. Open it with \`understudy open ${toShellWord(file)}\`.`,
     };
   },
 });

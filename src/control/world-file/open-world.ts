@@ -1,5 +1,6 @@
 import { fromLatin1, toUtf8 } from "../../engine/bytes.ts";
 import type { SentOperations } from "../../engine/contract/resource.ts";
+import { toShellWord } from "../../engine/contract/text.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -67,7 +68,9 @@ function findDocument(
   const [{ content }] = missing as [WorldFile["content"]["operations"][0]];
   if (missing.length === 1 && content !== undefined && saved.operations == null) return content;
   const files = missing.map(({ source, sha256 = "unknown" }) => `${source} (SHA-256 ${sha256.slice(0, 12)})`);
-  const options = missing.map((one) => `--${one.content ? "openapi" : "operations"} ${one.source}`);
+  const options = missing.map(
+    (one) => `--${one.content ? "openapi" : "operations"} ${toShellWord(one.source)}`,
+  );
   throw unreadable(
     `needs the operations of ${files.join(" and ")}; open it where these files are, with \`understudy open FILE ${options.join(" ")}\``,
   );

@@ -35,6 +35,11 @@ export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** A file as a word of a command to paste, in quotes if a POSIX shell needs them. */
+export function toShellWord(text: string): string {
+  return /^[\w@%+=:,./\\~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** Ends a text with a full stop, unless it ends as a sentence already; `hint` is a word that may have been meant. */
 export function toSentence(text: string, hint?: string): string {
   const sentence = /[.!?]\s*$/.test(text) ? text : `${text}.`;
