@@ -1,7 +1,8 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { makeAjv } from "../contract/validator.ts";
 import { clip, type DocumentPath, type DocumentProblem, formatPath, MAX_PROBLEMS } from "./document-error.ts";
-import { explain, explainAlternatives } from "./schema-message.ts";
+import { explainAlternatives } from "./explain-alternatives.ts";
+import { explain } from "./schema-message.ts";
 import { locateProblem, type ProblemDetails, type UserDocument } from "./user-document.ts";
 
 // Finding a position costs time, so only the first of hundreds of errors are sorted.

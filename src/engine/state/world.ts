@@ -16,7 +16,6 @@ import type { Root } from "./tables.ts";
 import { type PendingTimer, type Timer, timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
 import type {
-  Commit,
   ObservedWorld,
   RanTimer,
   TimerEffect,
@@ -85,7 +84,7 @@ export class World implements ObservedWorld {
     this.parts.beforeChange?.();
     this.catchUp();
     const before = this.root;
-    const value = this.transactNow(change, { source, timer: undefined });
+    const value = this.transactNow(change, source);
     if (this.root !== before) this.untouched = false;
     return value;
   }
@@ -103,7 +102,7 @@ export class World implements ObservedWorld {
 
   /** Changes the setup of the world, without a request; the world still counts as untouched. */
   setUp(change: (tx: Transaction) => void): void {
-    this.transactNow(change, { source: this.source, timer: undefined });
+    this.transactNow(change, this.source);
   }
 
   /** To be called after the collections have changed: adds a table for each new one. */
@@ -162,10 +161,8 @@ export class World implements ObservedWorld {
     const { source } = this;
     return this.advances.run(async () => {
       const { generation } = this;
-      const ran = await this.advanceTo(
-        now ?? ((present) => (mode === "real" ? this.wallClock() : present)),
-        source,
-      );
+      const target = now ?? ((present: number) => (mode === "real" ? this.wallClock() : present));
+      const ran = await this.advanceTo(target, source);
       if (generation === this.generation) {
         this.clock = makeClock(mode, this.epochNow(), this.wallClock(), rate);
         this.arm();
@@ -202,14 +199,8 @@ export class World implements ObservedWorld {
 
   value(): WorldValue {
     const { root, origin, requests, seed, secretKey } = this;
-    return {
-      root,
-      clock: moveClock(this.clock, this.epochNow(), this.wallClock()),
-      origin,
-      requests,
-      seed,
-      secretKey,
-    };
+    const clock = moveClock(this.clock, this.epochNow(), this.wallClock());
+    return { root, clock, origin, requests, seed, secretKey };
   }
 
   /** Restores the value; the clock shows its instant. */
@@ -234,10 +225,7 @@ export class World implements ObservedWorld {
     this.listeners.notify();
   }
 
-  private transactNow<T>(
-    change: (tx: Transaction) => T,
-    { source, timer }: Pick<Commit, "source" | "timer">,
-  ): T {
+  private transactNow<T>(change: (tx: Transaction) => T, source: unknown, timer?: Timer): T {
     const tx = this.read();
     const value = change(tx);
     const effect = tx.emitted.length > 0 ? this.parts.onEmit(tx, tx.emitted) : undefined;
@@ -294,13 +282,11 @@ export class World implements ObservedWorld {
     const timer = this.read().nearestTimer();
     if (timer === undefined) return undefined;
     try {
-      const begin = this.transactNow(
-        (tx) => {
-          tx.remove(timers, timer.id);
-          return this.parts.timerHandlers[timer.kind]?.(tx, timer);
-        },
-        { source, timer },
-      );
+      const run = (tx: Transaction) => {
+        tx.remove(timers, timer.id);
+        return this.parts.timerHandlers[timer.kind]?.(tx, timer);
+      };
+      const begin = this.transactNow(run, source, timer);
       if (begin) {
         const effect = begin();
         this.track(effect);
@@ -308,7 +294,7 @@ export class World implements ObservedWorld {
       }
     } catch (error) {
       // Otherwise the timer would be due again at once, and forever.
-      this.transactNow((tx) => tx.remove(timers, timer.id), { source, timer });
+      this.transactNow((tx) => tx.remove(timers, timer.id), source, timer);
       this.parts.onTimerError?.(error, timer);
     }
     return { timer };

@@ -27,8 +27,6 @@ export interface VerifyOptions {
   uses?: ReadonlyMap<string, readonly string[]>;
   /** For the whole run, in milliseconds. */
   timeoutMs?: number;
-  /** For each request. */
-  requestTimeoutMs?: number;
   version: string;
   /** Selects checks; all by default. */
   only?: (check: Check) => boolean;
@@ -58,7 +56,7 @@ export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
     key: readKey(options.key),
     write: options.write,
     signal: AbortSignal.any([options.signal, total]),
-    timeoutMs: options.requestTimeoutMs ?? PER_REQUEST,
+    timeoutMs: PER_REQUEST,
     wait: options.wait,
     userAgent: `understudy-verify/${options.version}`,
   });

@@ -8,8 +8,8 @@ import { useSandboxName } from "../../address.ts";
 import { sandboxKey, useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField } from "../../components/form.tsx";
+import { GradedCheck } from "../../components/graded-check.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { Badge, type Outcome } from "../../components/mark.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, saveJson } from "../../components/text.tsx";
 import { toGradedSandbox } from "./graded-sandbox.ts";
@@ -156,38 +156,15 @@ function Report({ report }: { report: ClientReport }) {
   );
 }
 
-const OUTCOMES: Readonly<Record<ClientCheckReport["outcome"], Outcome>> = {
-  failed: "failed",
-  "not-observable": "waiting",
-  passed: "ok",
-};
-
 function Check({ check }: { check: ClientCheckReport }) {
-  const { id, title, severity, outcome, why, advice, evidence } = check;
-  const isOpen = outcome === "failed";
+  const links = check.evidence.slice(0, 6).map((entry) => (
+    <ViewLink key={entry.seq} view="timeline" query={{ entry: entry.id }}>
+      {entry.method} {entry.path}
+    </ViewLink>
+  ));
   return (
-    <li>
-      <details className="graded" open={isOpen}>
-        <summary className="line">
-          <Badge outcome={OUTCOMES[outcome]}>{outcome.replace("-", " ")}</Badge>
-          <span>{title}</span>
-          <span className="quiet small">{severity}</span>
-        </summary>
-        <p>{why}</p>
-        {isOpen && (
-          <p>
-            <strong>Fix:</strong> {advice}
-          </p>
-        )}
-        <div className="actions">
-          <code className="quiet">{id}</code>
-          {evidence.slice(0, 6).map((entry) => (
-            <ViewLink key={entry.seq} view="timeline" query={{ entry: entry.id }}>
-              {entry.method} {entry.path}
-            </ViewLink>
-          ))}
-        </div>
-      </details>
-    </li>
+    <GradedCheck check={check} actions={links}>
+      <p>{check.why}</p>
+    </GradedCheck>
   );
 }

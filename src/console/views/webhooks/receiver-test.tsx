@@ -12,7 +12,7 @@ import { ControlError } from "../../api/fetch-control.ts";
 import { listGivenInputs, parseNumber } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
-import { Badge, type Outcome } from "../../components/mark.tsx";
+import { GradedCheck } from "../../components/graded-check.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { CopyButton, pluralize, saveJson } from "../../components/text.tsx";
 import { useWebhookChoices, useWebhooks } from "./use-webhooks.ts";
@@ -115,12 +115,6 @@ function useReceiverTest() {
 
 /** Failures first, passed checks last. */
 const ORDER: readonly CheckReport["outcome"][] = ["error", "failed", "not-observable", "passed"];
-const OUTCOMES: Readonly<Record<CheckReport["outcome"], Outcome>> = {
-  error: "failed",
-  failed: "failed",
-  "not-observable": "waiting",
-  passed: "ok",
-};
 const WORST: readonly CheckReport["severity"][] = ["critical", "major", "minor"];
 
 function TestReport({ report }: { report: ReceiverReport }) {
@@ -161,29 +155,11 @@ function TestReport({ report }: { report: ReceiverReport }) {
 }
 
 function Check({ check }: { check: CheckReport }) {
-  const { id, title, severity, outcome, why, detail, advice, note, curl } = check;
-  const open = outcome === "failed" || outcome === "error";
+  const { why, detail, curl } = check;
   return (
-    <li>
-      <details className="graded" open={open}>
-        <summary className="line">
-          <Badge outcome={OUTCOMES[outcome]}>{outcome.replace("-", " ")}</Badge>
-          <span>{title}</span>
-          <span className="quiet small">{severity}</span>
-        </summary>
-        <p>{detail}</p>
-        <p className="quiet">{why}</p>
-        {open && (
-          <p>
-            <strong>Fix:</strong> {advice}
-          </p>
-        )}
-        {note && <p>{note}</p>}
-        <div className="actions">
-          <code className="quiet">{id}</code>
-          {curl && <CopyButton text={curl} label="Copy as curl" />}
-        </div>
-      </details>
-    </li>
+    <GradedCheck check={check} actions={curl && <CopyButton text={curl} label="Copy as curl" />}>
+      <p>{detail}</p>
+      <p className="quiet">{why}</p>
+    </GradedCheck>
   );
 }

@@ -1,0 +1,129 @@
+import type { ErrorObject } from "ajv";
+import { findNearest } from "../contract/text.ts";
+import { listAllowedKeys, listAllowedValues } from "./schema-message.ts";
+
+/** One branch of an `anyOf` or `oneOf` with its errors; no errors: it fits. */
+export interface Branch {
+  schema: unknown;
+  errors: readonly ErrorObject[];
+}
+
+/**
+ * The errors that explain why none (or more than one) of the branches fits: those of the branch that was most
+ * likely meant, or one that names all the choices when the value is too plain to tell.
+ */
+export function explainAlternatives(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
+  const passing = branches.filter((branch) => branch.errors.length === 0);
+  if (passing.length > 1)
+    return [toDetails("severalForms", { keys: listFormKeys(passing, place.data) }, place)];
+  return findWrongKind(branches, place) ?? findChoices(branches, place) ?? findClosest(branches, place);
+}
+
+// A property such as `type` selects the branch; if it fits none, only that is reported.
+function findWrongKind(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
+  if (isPlain(place.data)) return undefined;
+  const candidates = branches.filter((branch) => !refusesShape(branch, place));
+  const tags = candidates.map((branch) => branch.errors.filter((error) => isTag(error, place)));
+  const shared = tags[0]?.find((tag) =>
+    tags.every((others) => others.some((other) => other.instancePath === tag.instancePath)),
+  );
+  if (shared === undefined || candidates.length < 2) return undefined;
+  const values = tags.flatMap((errors) =>
+    errors
+      .filter((error) => error.instancePath === shared.instancePath)
+      .map((error) => error.params.allowedValue),
+  );
+  return [{ ...shared, keyword: "enum", params: { allowedValues: [...new Set(values)] } }];
+}
+
+// A plain value, or one of the wrong type for every branch: list the allowed values.
+function findChoices(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
+  const { instancePath, data } = place;
+  const plain = isPlain(data);
+  const simple = branches.every(
+    (branch) =>
+      branch.errors.every((error) => error.instancePath === instancePath) &&
+      (plain || refusesShape(branch, place)),
+  );
+  if (!simple) return undefined;
+  const firsts = branches.flatMap((branch) => {
+    const valued = branch.errors.find((error) => error.keyword === "const" || error.keyword === "enum");
+    const nested = branch.errors.find((error) => error.keyword === "choices");
+    return nested !== undefined ? (nested.params.errors as ErrorObject[]) : [valued ?? branch.errors[0]!];
+  });
+  return [toDetails("choices", { errors: firsts }, place)];
+}
+
+function findClosest(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
+  const scored = branches.map((branch) => ({ branch, score: scoreBranch(branch, place) }));
+  const best = Math.min(...scored.map((entry) => entry.score));
+  const ties = scored.filter((entry) => entry.score === best).map((entry) => entry.branch);
+  const missing = ties.map((branch) => findOnlyMissing(branch, place));
+  if (ties.length > 1 && missing.every((key) => key !== undefined))
+    return [toDetails("requiredOneOf", { keys: [...new Set(missing)] }, place)];
+  return [...ties[0]!.errors];
+}
+
+/** A list was not meant as a number, even if it has many errors. */
+const ANOTHER_KIND = 1e12;
+
+// How far a value is from a branch. The weights only order the branches: another type is furthest away, then another
+// kind, then unknown and missing keys; a wrong value under a known key is nearest.
+function scoreBranch(branch: Branch, place: ErrorObject): number {
+  let sum = 0;
+  for (const error of branch.errors) {
+    if (error.instancePath !== place.instancePath) sum += isTag(error, place) ? 100 : 2;
+    else if (refusesKind(error)) sum += ANOTHER_KIND;
+    else if (error.keyword === "required") sum += 4;
+    else if (error.keyword === "additionalProperties") sum += isSlip(error) ? 3 : 6;
+    else sum += 2;
+  }
+  return sum;
+}
+
+function isSlip(error: ErrorObject): boolean {
+  return findNearest(String(error.params.additionalProperty), listAllowedKeys(error)) !== undefined;
+}
+
+function isTag(error: ErrorObject, place: ErrorObject): boolean {
+  if (error.keyword !== "const" || !error.instancePath.startsWith(place.instancePath + "/")) return false;
+  return !error.instancePath.slice(place.instancePath.length + 1).includes("/");
+}
+
+function refusesShape(branch: Branch, place: ErrorObject): boolean {
+  return branch.errors.some((error) => error.instancePath === place.instancePath && refusesKind(error));
+}
+
+// The one value `true` refuses a map as `type: boolean` does.
+function refusesKind(error: ErrorObject): boolean {
+  if (error.keyword === "choices") return (error.params.errors as ErrorObject[]).every(refusesKind);
+  const values = listAllowedValues(error);
+  return (
+    error.keyword === "type" ||
+    (values.length > 0 && values.every((value) => isPlain(value) !== isPlain(error.data)))
+  );
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
+}
+
+function findOnlyMissing(branch: Branch, place: ErrorObject): string | undefined {
+  const [error, ...others] = branch.errors;
+  if (error?.keyword !== "required" || others.length > 0) return undefined;
+  return error.instancePath === place.instancePath ? String(error.params.missingProperty) : undefined;
+}
+
+function listFormKeys(passing: readonly Branch[], data: unknown): string[] {
+  if (typeof data !== "object" || data === null) return [];
+  const keys = passing.flatMap(({ schema }) => (schema as { required?: string[] }).required ?? []);
+  return [...new Set(keys)].filter((key) => Object.hasOwn(data, key));
+}
+
+function toDetails(
+  keyword: string,
+  params: Record<string, unknown>,
+  { data, instancePath, schemaPath }: ErrorObject,
+): ErrorObject {
+  return { keyword, params, data, instancePath, schemaPath };
+}
