@@ -30,6 +30,19 @@ describe("generated values", () => {
     }
   });
 
+  it.each(
+    Object.entries({
+      ...{ Ødegård: "odegard", Łukasz: "lukasz", Đorđe: "dorde", Weiß: "weiss", GROẞ: "gross" },
+      ...{ Ægir: "aegir", Ǽsc: "aesc", Œuvre: "oeuvre", Þór: "thor", Yıldız: "yildiz", İpek: "ipek" },
+      ...{ Guðrún: "gudrun", Ħal: "hal", Əli: "eli", Škoda: "skoda" },
+    }),
+  )("the address of %s spells its letters as %s [G44]", (name, spelled) => {
+    for (let seed = 0; seed < 10; seed++)
+      expect(invent.inventEmail(name, "usr_1", inventor("en", seed))).toMatch(
+        new RegExp(`^${spelled}[.0-9]*@example\\.test$`),
+      );
+  });
+
   it("an address that is taken gets a number [G44]", () => {
     const taken = new Set(["ada@example.test", "ada.2@example.test"]);
     expect(invent.makeDistinctEmail("ada@example.test", (email) => taken.has(email))).toBe(

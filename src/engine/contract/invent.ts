@@ -14,6 +14,20 @@ type Inventor = Pick<FactoryContext, "random" | "settings">;
 const MAIL_DOMAIN = "example.test";
 const MAX_LOCAL_PART = 64;
 
+/** Latin letters that do not decompose into one of a to z and marks. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ...{ ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ɖ: "d", ɗ: "d", ł: "l" },
+  ...{ þ: "th", ħ: "h", ı: "i", ĸ: "k", ƙ: "k", ŋ: "ng", ŧ: "t", ə: "e", ɛ: "e", ɔ: "o", ɓ: "b", ǥ: "g" },
+  ...{ ƴ: "y", ƒ: "f" },
+};
+
+/** Letters of other scripts stay. */
+function spellInAscii(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replaceAll(/[^\0-\x7f]/g, (letter) => LETTERS[letter.toLowerCase()] ?? letter);
+}
+
 export function inventName(inventor: Inventor): string {
   return createSeededFaker(inventor).person.fullName();
 }
@@ -21,7 +35,9 @@ export function inventName(inventor: Inventor): string {
 /** A valid address for a name in any script; derived from the id if the name has no letters. */
 export function inventEmail(name: string, id: string, inventor: Inventor): string {
   // Titles such as "Dr." and "Jr." are no part of an address.
-  const words = name.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word) && !word.endsWith("."));
+  const words = spellInAscii(name)
+    .split(/\s+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word) && !word.endsWith("."));
   const [firstName = id, ...others] = words;
   const names = { firstName, lastName: others.at(-1) ?? "" };
   const local = createSeededFaker(inventor).internet.username(names).toLowerCase();
@@ -63,7 +79,7 @@ export function inventTitle(inventor: Inventor): string {
 /** A file's name with this extension, such as ".pdf"; letters, digits and hyphens in every locale. */
 export function inventFilename(extension: string, inventor: Inventor): string {
   const { company } = createSeededFaker(inventor);
-  const words = `${company.buzzAdjective()} ${company.buzzNoun()}`.normalize("NFKD").toLowerCase();
+  const words = spellInAscii(`${company.buzzAdjective()} ${company.buzzNoun()}`).toLowerCase();
   const slug = words.replaceAll(/\p{M}/gu, "").replaceAll(/[^a-z0-9]+/g, "-");
   return `${slug.replaceAll(/^-|-$/g, "") || "document"}${extension}`;
 }
