@@ -1,15 +1,19 @@
+import { Type } from "typebox";
 import { ApiError, type ErrorCode } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
 import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { type AnyOperation, type Call, listErrorCodes, listSuccesses } from "../contract/operation.ts";
 import { OwnFault } from "../contract/own-fault.ts";
-import { noContent } from "../contract/reply.ts";
+import { Reply } from "../contract/reply.ts";
 import { toValidator } from "../contract/validator.ts";
 import { platform } from "../platform.ts";
 import { OwnWorld } from "./own-world.ts";
 
 /** The maximum of a handler, in milliseconds. A page cannot end a loop: there it is the browser that does. */
 const MAX_RUN_MS = 1000;
+
+/** The body of a declaration that has a status and no response. */
+export const ANY_OR_NONE = Type.Unknown();
 
 /** Code of a user: it gets copies, ends in time, and answers JSON that fits; else the request fails, and nothing else. */
 export function guard(operation: AnyOperation, event?: AnyEvent): AnyOperation {
@@ -38,7 +42,7 @@ export function guard(operation: AnyOperation, event?: AnyEvent): AnyOperation {
       const value = run(() => handle(own as never, loaded, prepared));
       const answer = toJson(operation, value);
       if (event !== undefined) run(() => own.world.emit(event, answer as object));
-      return answer === undefined ? noContent() : answer;
+      return answer === undefined ? new Reply(listSuccesses(operation).at(-1)!.status) : answer;
     },
   };
 }
@@ -64,7 +68,8 @@ function toJson(operation: AnyOperation, value: unknown): unknown {
   const [success, empty] = listSuccesses(operation);
   const { id } = operation;
   if (value === undefined) {
-    if (success!.schema === undefined || empty !== undefined) return undefined;
+    if (success!.schema === undefined || success!.schema === ANY_OR_NONE || empty !== undefined)
+      return undefined;
     throw new OwnFault(`${id} returned nothing, and its response is not empty`);
   }
   if (value instanceof Error) throw new OwnFault(`${id} returned an error; a handler throws it`);

@@ -14,7 +14,7 @@ import {
 } from "../resources/organizations/access.ts";
 import { checkFields, checkKeys, checkParameters } from "./check-fields.ts";
 import type { DeclarationSource, DeclaredOperation, Fields } from "./declaration.ts";
-import { guard, toOwnCall } from "./guard.ts";
+import { ANY_OR_NONE, guard, toOwnCall } from "./guard.ts";
 
 interface OperationContext {
   own: DeclarationSource;
@@ -114,7 +114,7 @@ function toSuccesses(status: number | undefined, response: TSchema | undefined):
   if (response !== undefined) return [{ status: status ?? 200, schema: response }];
   return status === undefined
     ? [{ status: 200, schema: Type.Unknown() }, { status: 204 }]
-    : [EMPTY.includes(status) ? { status } : { status, schema: Type.Unknown() }];
+    : [EMPTY.includes(status) ? { status } : { status, schema: ANY_OR_NONE }];
 }
 
 type Authorize = NonNullable<AnyOperation["access"]>;
