@@ -47,3 +47,10 @@ it.each<[string, object[], string]>([
     expect(error?.message).not.toContain("\n");
   },
 );
+
+it.each([undefined, null, 5, "notes", {}, { name: "notes" }, { fields: {} }])(
+  "defineCollection(%j) says what it takes [interfaces 18]",
+  (declaration) => {
+    expect(() => defineCollection(declaration as never)).toThrow("defineCollection takes a name and fields");
+  },
+);

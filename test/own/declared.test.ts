@@ -138,3 +138,39 @@ it("input of a declared endpoint is validated, with the API's own refusals [inte
   expect(anonymous.headers.get("x-sandbox-decision")).toBe("auth");
 });
 void refuse;
+
+it.each([200, 201, 202, 204, 205, 303, undefined])(
+  "a handler that returns nothing answers its status without a body: %j [interfaces 18]",
+  async (status) => {
+    const touch = { id: "notes.touch", method: "POST", path: "/v1/touch" } as const;
+    await start([defineOperation({ ...touch, ...(status && { status }), handle: () => undefined })]);
+    expect(await call("POST", "/v1/touch")).toMatchObject({ status: status ?? 204, body: undefined });
+  },
+);
+
+it("a declared status may have any body, if no response is declared [interfaces 18]", async () => {
+  const touch = { id: "notes.touch", method: "POST", path: "/v1/touch", status: 202 } as const;
+  await start([defineOperation({ ...touch, handle: () => ({ queued: true }) })]);
+  expect(await call("POST", "/v1/touch")).toMatchObject({ status: 202, body: { queued: true } });
+});
+
+it("ids and refusals name one record of a collection, whatever its plural [interfaces 18]", async () => {
+  const boxes = defineCollection({ name: "boxes", fields: { label: string() } });
+  const path = "/v1/boxes/{box_id}";
+  const [method, uses, errors] = ["GET", { boxes }, ["RESOURCE_NOT_FOUND"]] as const;
+  await start([
+    boxes,
+    defineOperation({
+      id: "boxes.get",
+      method,
+      path,
+      uses,
+      errors,
+      handle: ({ world, params }) => world.boxes.require(params.box_id),
+    }),
+  ]);
+  const { id } = await sandbox.state(boxes).create({});
+  expect(id).toMatch(/^box_/);
+  expect((await call("GET", `/v1/boxes/${id}`)).status).toBe(200);
+  expect((await call("GET", "/v1/boxes/box_none")).body.error.details).toEqual({ box_id: "box_none" });
+});

@@ -9,6 +9,7 @@ import { requireReferences } from "../contract/references.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { ShownCollection } from "../contract/shown-collection.ts";
+import { toSingular } from "../contract/singular.ts";
 import { StateContext } from "../contract/state-context.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -134,7 +135,7 @@ export class OwnRecords implements Iterable<Fields> {
 
   require(id: string): Fields {
     const { name, idField } = this.collection;
-    const parameter = idField === "id" ? `${name.replace(/s$/, "")}_id` : idField;
+    const parameter = idField === "id" ? `${toSingular(name)}_id` : idField;
     const found = this.get(id);
     if (found === undefined) throw resourceNotFound(parameter, id);
     return found;
