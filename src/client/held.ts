@@ -1,4 +1,5 @@
 import { parseDuration } from "../engine/contract/duration.ts";
+import { MAX_TIMEOUT_MS } from "../engine/state/clock.ts";
 import { requireKnownOptions } from "./options.ts";
 import type { Duration, Held, List } from "./types.ts";
 
@@ -36,10 +37,13 @@ export async function waitForHeld(
   try {
     for await (const { items } of follow(leaving.signal)) {
       // From the first list on, so that a slow machine is not said to hold nothing.
-      timer ??= setTimeout(() => {
-        isLate = true;
-        leaving.abort();
-      }, wait_ms);
+      timer ??= setTimeout(
+        () => {
+          isLate = true;
+          leaving.abort();
+        },
+        Math.min(wait_ms, MAX_TIMEOUT_MS),
+      );
       others = items.filter(({ id }) => !returned.has(id));
       const found = others.find((one) =>
         Object.entries(match).every(([name, value]) => one[name as keyof HeldMatch] === value),

@@ -220,6 +220,11 @@ describe("suite", () => {
     const slow = await runCommand(["suite", "a.yaml", "--timeout", "0.3", "--", "sleep", "1000"], { cwd });
     expect(slow.code).toBe(1);
     expect(slow.stdout).toContain("did not end within 0.3 s");
+    // setTimeout would end at once.
+    const patient = await runCommand(["suite", "a.yaml", "--timeout", "9999999", "--", "sleep", "0.3"], {
+      cwd,
+    });
+    expect(patient.stdout).not.toContain("did not end");
   });
 
   it("lists the scenarios that did not run as skipped after an interruption [interfaces 2]", async () => {

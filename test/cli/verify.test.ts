@@ -24,6 +24,8 @@ describe("verify on the command line", () => {
       "--write",
       "--report",
       `junit=${xml},html=${html}`,
+      "--timeout",
+      "9999999",
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("PASS");

@@ -70,6 +70,15 @@ describe.each([
     expect((await sandbox.held.list()).items).toEqual([]);
   });
 
+  it("are waited for as long as a test says, also for months [interfaces 20]", async () => {
+    await sandbox.faults.add(MODELS);
+    const waiting = sandbox.held.next({ operation: "models.list" }, { within: "30d" });
+    for (let i = 0; i < 5; i++) await sandbox.held.list();
+    const asked = models();
+    await (await waiting).release();
+    expect((await asked).status).toBe(200);
+  });
+
   it("are overtaken by their retries [interfaces 20]", async () => {
     await sandbox.faults.add({ ...DELETE, times: 1 });
     const impatient = new AbortController();

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 
 export interface CommandRun {
   exit_code: number | null;
@@ -54,7 +55,8 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     timedOut = true;
     end();
   };
-  const timer = options.timeoutMs === undefined ? undefined : setTimeout(expire, options.timeoutMs);
+  const { timeoutMs } = options;
+  const timer = timeoutMs && setTimeout(expire, Math.min(timeoutMs, MAX_TIMEOUT_MS));
   options.signal.addEventListener("abort", end, { once: true });
   if (options.signal.aborted) end();
   try {

@@ -77,7 +77,7 @@ export function getEndOfAdvance(target: AdvanceTarget, now: number, nextDue: num
 }
 
 /** The longest wait of setTimeout, in milliseconds; Node treats a longer one as 1. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** One timer on the wall clock. It does not keep the process alive, and fires early if the wait is longer than setTimeout allows. */
 export class WakeUp {

@@ -1,5 +1,6 @@
 import type { JournalEntry, SettingsChange } from "../../../types/control-api.ts";
 import { pluralize } from "../../engine/contract/text.ts";
+import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { countOutcomes } from "../checks/frame.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
 import {
@@ -230,7 +231,7 @@ class ClientRunner {
     const timedOut: Promise<RunEnd> = new Promise((resolve) => {
       timer = setTimeout(
         () => resolve({ how: "timed out", detail: `no end within ${timeoutMs / 1000} s` }),
-        timeoutMs,
+        Math.min(timeoutMs, MAX_TIMEOUT_MS),
       );
     });
     const running = Promise.resolve()

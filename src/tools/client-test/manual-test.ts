@@ -18,9 +18,6 @@ export interface ManualStatus {
   report: ClientReport | undefined;
 }
 
-/** A timer holds at most this long. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
-
 /** A client test whose runs are made by hand: the sandbox is prepared, the client is used, and `end` begins the next run. */
 export class ManualClientTest {
   /** @throws ClientTestUsageError, or an error of the sandbox */
@@ -33,7 +30,7 @@ export class ManualClientTest {
 
   constructor(sandbox: GradedSandbox, options: Pick<GradeClientOptions, "only" | "skip">) {
     const grading = gradeClient(sandbox, (signal) => this.waitForEnd(signal), {
-      ...{ ...options, timeoutMs: NO_TIMEOUT_MS, signal: this.stopping.signal },
+      ...{ ...options, timeoutMs: Number.POSITIVE_INFINITY, signal: this.stopping.signal },
       onRun: (progress) => {
         this.progress = progress;
       },

@@ -1,3 +1,4 @@
+import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { runChecks } from "../checks/frame.ts";
 import { InputError, readBaseUrl } from "../har/har-file.ts";
 import { type Check, Context, type RunParts } from "./check.ts";
@@ -50,7 +51,7 @@ const PER_REQUEST = 30_000;
 export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
   const started = performance.now();
   const began = new Date();
-  const total = AbortSignal.timeout(options.timeoutMs ?? TOTAL);
+  const total = AbortSignal.timeout(Math.min(options.timeoutMs ?? TOTAL, MAX_TIMEOUT_MS));
   const target = new Target({
     url: readBaseUrl(options.target),
     key: readKey(options.key),
