@@ -157,7 +157,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   };
 }
 
-/** A receiver's URL has the origin by which it was made: the library's, or the page's. */
+/** A receiver's URL has the origin of the caller that created the receiver: the library, or the page. */
 function isOwnReceiver(url: string): boolean {
   const { origin, pathname } = new URL(url);
   const { location } = globalThis as { location?: { origin: string } };

@@ -49,7 +49,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
 
   const fleet = options.store && new Fleet(options.store, sendRefusal);
   const persistence = options.persist && new LocalPersistence(options.persist);
-  /** Answers and deliveries wait for it. */
+  /** The store that answers and deliveries wait for. */
   const durable = fleet ?? (persistence?.isDurable ? persistence : undefined);
 
   const warn = (problem: DocumentProblem) => log.warn(formatProblem(problem));
@@ -74,7 +74,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onDelete: ({ name }) => origins.close(name),
   });
   const { sandboxes, wallClock } = engine;
-  const sendToSelf = createSendToSelf(() => ownAddress.within);
+  const sendToSelf = createSendToSelf(() => ownAddress.selfAddress);
   const control: ControlServer = {
     ...{ sandboxes, scenarios, recordings, limits, version, log, sites, fixtures, uploads, wallClock },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
@@ -95,7 +95,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     receiver: (request) => engine.receivers.handle(request),
   });
   const login = shared && new Login(shared.token);
-  const toItself = { url: () => ownAddress.withinUrl, token: shared?.token, version };
+  const toItself = { url: () => ownAddress.selfUrl, token: shared?.token, version };
   const application = createApplication(network.classes, {
     ...{ control, login, guard, origins, log, mcp: options.mcp && (() => options.mcp!(toItself)) },
     atOwner: (prefix, handle) => fleet?.handleAtOwner(prefix, handle) ?? handle,

@@ -2315,7 +2315,7 @@ export interface CoverageMatrix {
   percent: number;
   covered: number;
   total: number;
-  /** The same of operations of one's own, which the others do not count */
+  /** The same for users' own operations, which the other figures leave out */
   own?: {
     /** With one decimal, rounded down */
     percent: number;
@@ -2325,7 +2325,7 @@ export interface CoverageMatrix {
   operations: {
     operation: string;
     section: string;
-    /** The file that declares an operation of one's own */
+    /** The file that declares a user's own operation */
     own?: string;
     method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
     path: string;

@@ -19,7 +19,10 @@ Code that calls the AI platform's API is run and tested against a local sandbox:
 why a call was answered as it was: \`.agents/skills/understudy/SKILL.md\`.
 <!-- understudy agent setup: end -->`;
 
-/** The places that agents read: a common folder, that of Claude Code, and the page that all read at the start. */
+/**
+ * The places that agents read: the common folder of skills, that of Claude Code, and the page that every agent reads
+ * first.
+ */
 const SKILL_FILES = [".agents/skills/understudy/SKILL.md", ".claude/skills/understudy/SKILL.md"];
 const POINTER_FILE = "AGENTS.md";
 
@@ -31,7 +34,7 @@ export function writeAgentFiles(folder: string): Written[] {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`there is no folder ${folder}; name your project's`);
   const skill = readFileSync(join(PROJECT_FOLDER, "docs/examples/agent/SKILL.md"), "utf8");
-  // Checked before the first is written.
+  // All files are checked before the first one is written.
   for (const file of [...SKILL_FILES, POINTER_FILE]) requireFile(join(folder, file));
   return [
     ...SKILL_FILES.map((file) => writeBlock(folder, file, { whole: skill })),

@@ -41,7 +41,7 @@ function read(option: string, file: string): string {
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Browsers refuse certificates for longer. */
 const VALID_DAYS = 397;
-const RENEWED_DAYS_BEFORE = 30;
+const RENEWAL_DAYS = 30;
 
 /** Created once per user, and again before it expires. @throws UsageError */
 function loadOwnCertificate(folder: string): UsedCertificate {
@@ -55,7 +55,7 @@ function loadOwnCertificate(folder: string): UsedCertificate {
     const stored = load();
     createSecureContext(stored);
     const { validTo } = new X509Certificate(stored.cert);
-    if (Date.parse(validTo) - Date.now() > RENEWED_DAYS_BEFORE * DAY_MS) return stored;
+    if (Date.parse(validTo) - Date.now() > RENEWAL_DAYS * DAY_MS) return stored;
   } catch {
     // There is no certificate, or it cannot be used.
   }

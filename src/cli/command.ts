@@ -1,5 +1,5 @@
 import type { CommandModule, InferredOptionTypes, Options } from "yargs";
-import { connect, type UnderstudyClient, usualUrl } from "../client/connect.ts";
+import { connect, defaultUrl, type UnderstudyClient } from "../client/connect.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { FixtureInput } from "../client/types.ts";
 import { isPath } from "../documents/files.ts";
@@ -85,7 +85,7 @@ export interface Target {
 }
 
 const targetOptions = () => ({
-  url: text("The server's address (or UNDERSTUDY_URL)", { default: usualUrl() }),
+  url: text("The server's address (or UNDERSTUDY_URL)", { default: defaultUrl() }),
   sandbox: text("The sandbox to act on (or UNDERSTUDY_SANDBOX)", {
     default: process.env["UNDERSTUDY_SANDBOX"] || "default",
   }),

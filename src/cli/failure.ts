@@ -2,7 +2,7 @@ import { AddressError, ControlError, NAME_ANOTHER, UnreachableError } from "../c
 import { OwnFault } from "../engine/contract/own-fault.ts";
 import { printableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
-import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
+import { UnknownScenario } from "../engine/sandbox/fault-types.ts";
 import { PersistenceError } from "../persistence/store.ts";
 import { printError } from "./process.ts";
 
@@ -23,13 +23,13 @@ export class CheckFailed extends Error {
 
 /** Prints one readable message, never a stack trace, and returns the exit code. */
 export function report(error: unknown, json: boolean): number {
-  const { message, code, details } = read(error);
+  const { message, code, details } = describeFailure(error);
   if (json) process.stderr.write(`${printableJson({ error: message, ...details })}\n`);
   else printError(message);
   return code;
 }
 
-function read(error: unknown): { message: string; code: number; details?: object } {
+function describeFailure(error: unknown): { message: string; code: number; details?: object } {
   if (error instanceof DocumentError) {
     return { message: error.formatWithFrames(), code: EXIT_USAGE, details: { problems: error.problems } };
   }

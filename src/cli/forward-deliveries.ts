@@ -85,7 +85,7 @@ class Forwarder {
     this.local = local;
   }
 
-  /** Until the stream ends. */
+  /** Returns when the stream ends. */
   async run(): Promise<void> {
     const { sandbox, signal } = this.options;
     const known = (await sandbox.receivers.list()).items.find(({ id }) => id === this.receiver?.id);

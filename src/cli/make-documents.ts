@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, extname, join } from "node:path";
 import { stringify } from "yaml";
 import { checkFixture } from "../documents/fixture-library.ts";
-import { fixtureText, generateFixture } from "../documents/generate-fixture.ts";
+import { formatFixture, generateFixture } from "../documents/generate-fixture.ts";
 import type { FixtureData } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, LOCALES } from "../engine/contract/settings.ts";
 import { pluralize } from "../engine/contract/text.ts";
@@ -36,7 +36,7 @@ export async function writeFixture({ file, out, force }: Recording): Promise<Res
       without_body === 0 ? "" : `; the recorder left out the bodies of ${pluralize(without_body, "answer")}`;
     throw new CheckFailed(`${file} shows no object of this API in an answer that succeeded${left}`);
   }
-  const text = await fixtureText(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
+  const text = await formatFixture(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
   if (out === undefined) return { value: fixture, text: text.trimEnd() };
   writeNewFile(out, text, { force, secret: true });
   const epoch = fixture["epoch"];
@@ -103,13 +103,13 @@ export async function generateFixtureText({ from, seed, locale, count, out }: Wa
     ...Object.entries(counts).map(([list, total]) => `--count ${list}=${total}`),
   ].join(" ");
   const isJson = out !== undefined && extname(out).toLowerCase() === ".json";
-  const text = isJson ? jsonText(fixture) : await fixtureText(fixture, `Made by: ${command}`);
+  const text = isJson ? formatJson(fixture) : await formatFixture(fixture, `Made by: ${command}`);
   requireUsable(text, isJson ? ".json" : ".yaml");
   return { fixture, text };
 }
 
 /** One line for each record. */
-function jsonText(fixture: FixtureData): string {
+function formatJson(fixture: FixtureData): string {
   const lines = Object.entries(fixture).map(([key, value]) => {
     const records = Array.isArray(value) ? value.map((record) => `    ${JSON.stringify(record)}`) : undefined;
     const text = records === undefined ? JSON.stringify(value) : `[\n${records.join(",\n")}\n  ]`;

@@ -16,7 +16,7 @@ export function printLines(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
 }
 
-/** Writes a report that has escaped foreign text itself, with its colours. */
+/** Writes a report with its colours; its author has escaped the control characters of other texts in it. */
 export function printStyled(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -52,7 +52,10 @@ function readerHasLeft(): void {
   for (const end of onGone) end();
 }
 
-/** Calls back when the reader has closed the pipe, for commands that print until they are stopped. Returns an undo. */
+/**
+ * Calls back when the reader has closed the pipe, for commands that print until they are stopped. Returns a function
+ * that removes the listener.
+ */
 export function onPipeClosed(end: () => void): () => void {
   if (isReaderGone) end();
   else onGone.add(end);
@@ -80,8 +83,8 @@ export function isInteractive(stream: NodeJS.WriteStream): boolean {
 export const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Calls back at the first signal that ends the process. Register it before the process reports that it is up: a caller may
- * end it at once. Returns an undo.
+ * Calls back at the first signal that ends the process. Register it before the process reports that it is up: a caller
+ * may end it at once. Returns a function that removes the listener.
  */
 export function onTermination(end: () => void): () => void {
   const remove = () => {

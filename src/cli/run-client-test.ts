@@ -1,4 +1,4 @@
-import { clientCases, clientHtml, clientText } from "../client/client-test/client-report.ts";
+import { formatClient, listClientCases, renderClientHtml } from "../client/client-test/client-report.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import { CommandNotFound, runCommand } from "../client/suite/run-command.ts";
 import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
@@ -39,9 +39,12 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
     );
     show("");
     if (runs.notFound !== undefined) throw runs.notFound;
-    writeReports(reports, { cases: () => clientCases(result, name), html: () => clientHtml(result, name) });
+    writeReports(reports, {
+      cases: () => listClientCases(result, name),
+      html: () => renderClientHtml(result, name),
+    });
     if (json) printJson({ ...result, exports: undefined });
-    else printStyled(clientText(result, { colour: isInteractive(process.stdout) }));
+    else printStyled(formatClient(result, { colour: isInteractive(process.stdout) }));
     if (result.verdict === "not-graded") throw new CheckFailed("the client could not be graded");
     if (result.verdict === "fail") process.exitCode = EXIT_FAILED;
   } catch (error) {

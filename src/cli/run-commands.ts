@@ -77,7 +77,7 @@ const COMMANDS = [
 
 /** Runs every command line except a plain `start`. Sets the exit code. */
 export async function runCommands(words: readonly string[]): Promise<void> {
-  if (words[0] === COMPLETES) {
+  if (words[0] === COMPLETION_FLAG) {
     const names = await completeNames(words.slice(2));
     if (names.length > 0) return printLines(names.join("\n"));
   }
@@ -88,7 +88,8 @@ export async function runCommands(words: readonly string[]): Promise<void> {
   const command = findCommand(words);
   const parser = yargs([...words])
     .scriptName("understudy")
-    // Otherwise yargs translates its messages to the terminal's language, and `explained` would not recognize them.
+    // Otherwise yargs translates its messages to the terminal's language, and `explainMessage` would not recognize
+    // them.
     .locale("en")
     // The bundle omits yargs's language files, and this text differs between those files and the code of yargs.
     .updateStrings({ "Implications failed:": "Missing dependent arguments:" })
@@ -99,7 +100,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .parserConfiguration({ "populate--": true })
     .wrap(Math.min(110, process.stdout.columns ?? 100))
     // Completion scripts must print nothing else; yargs ensures that by ending the process.
-    .exitProcess(words[0] === COMPLETION || words[0] === COMPLETES)
+    .exitProcess(words[0] === COMPLETION || words[0] === COMPLETION_FLAG)
     .check((argv, options) => checkValues(argv, options, words), true)
     .fail((message, error, usage) => {
       // yargs throws its own error for an option without a value; it is a usage error too.
@@ -130,7 +131,7 @@ Examples:
   understudy completion >> ~/.bashrc  In bash, from the next terminal on
   understudy completion >> ~/.zshrc   In zsh`;
 /** The option that the completion script calls, followed by the words so far. */
-const COMPLETES = "--get-yargs-completions";
+const COMPLETION_FLAG = "--get-yargs-completions";
 const NAMES = [...COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!), COMPLETION];
 
 function findCommand(words: readonly string[]): string {

@@ -1,7 +1,7 @@
 import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
-import { suiteCases, suiteHtml } from "../client/suite/suite-reports.ts";
-import { coverageText, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
+import { listSuiteCases, renderSuiteHtml } from "../client/suite/suite-reports.ts";
+import { formatCoverage, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
 import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
 import { printable, printableLines } from "../engine/contract/text.ts";
 import { readFixture } from "./command.ts";
@@ -55,8 +55,8 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
       interrupted: signal.aborted,
     }));
     progress.close();
-    writeReports(reports, { cases: () => suiteCases(result), html: () => suiteHtml(result) });
-    print(json, result, suiteText(result));
+    writeReports(reports, { cases: () => listSuiteCases(result), html: () => renderSuiteHtml(result) });
+    print(json, result, formatSuite(result));
     if (interrupted)
       throw new CheckFailed("interrupted; the commands were ended and their sandboxes deleted");
     if (!result.ok) process.exitCode = EXIT_FAILED;
@@ -86,7 +86,7 @@ function countCells({
 }
 
 /** The failed scenarios with the end of their output, then the matrix of all. */
-function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
+function formatSuite({ scenarios, coverage, ...total }: SuiteResult): string {
   const { passed, failed, skipped, duration_ms } = total;
   const rows = scenarios.flatMap(
     ({ name, outcome, exit_code, signal, duration_ms: ms, stages, ...counts }) => [
@@ -101,7 +101,7 @@ function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
     ...scenarios.filter(({ outcome }) => MARKS[outcome] === "FAIL").map(formatFailure),
     table(["", "scenario", "exit", "rules triggered", "expectations", "requests", "time"], rows),
     "",
-    `coverage: ${coverageText(coverage)}`,
+    `coverage: ${formatCoverage(coverage)}`,
     `${passed} passed, ${failed} failed, ${skipped === 0 ? "" : `${skipped} skipped, `}${(duration_ms / 1000).toFixed(1)} s`,
   ].join("\n");
 }

@@ -11,11 +11,11 @@ import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
 import {
   type CheckReport,
   describeRecorded,
+  listVerifyCases,
+  nameVerdict,
+  renderVerifyHtml,
   type VerifyOutcome,
   type VerifyReport,
-  verdictWords,
-  verifyCases,
-  verifyHtml,
 } from "../tools/verify/report.ts";
 import { runVerify, TargetUnusable } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
@@ -52,8 +52,8 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
         ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written.
           await untilStopped((signal) => verifyTarget(options, { contract, uses, signal }))
         : await verifyRecorded({ contract, file: har, target, strict: options.strict });
-    writeReports(reports, { cases: () => verifyCases(result), html: () => verifyHtml(result) });
-    return { value: result, text: verifyText(result), failed: result.verdict === "fail" };
+    writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) });
+    return { value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" };
   } catch (error) {
     if (error instanceof InputError) throw new UsageError(error.message);
     if (error instanceof TargetUnusable) throw new CheckFailed(error.message);
@@ -79,7 +79,7 @@ async function verifyTarget(
   { target, key, write, own, strict, timeout, json }: VerifyCommandOptions,
   given: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal">,
 ): Promise<VerifyReport> {
-  const progress = verifyProgress(process.stderr, !json && isInteractive(process.stderr));
+  const progress = createVerifyProgress(process.stderr, !json && isInteractive(process.stderr));
   try {
     return await runVerify({
       ...{ ...given, target: target!, key: key!, write, own, strict },
@@ -98,7 +98,7 @@ async function verifyTarget(
 }
 
 /** On a terminal, one line for the check that runs; checks that fail or differ stay above it. */
-function verifyProgress(stream: NodeJS.WriteStream, live: boolean) {
+function createVerifyProgress(stream: NodeJS.WriteStream, live: boolean) {
   let current = "";
   const wipe = () => void (live && stream.write("\r\u001b[K"));
   const draw = (text: string) => {
@@ -113,7 +113,7 @@ function verifyProgress(stream: NodeJS.WriteStream, live: boolean) {
     end(report: CheckReport) {
       if (!live || (report.outcome !== "failed" && report.outcome !== "differs")) return;
       wipe();
-      stream.write(`${printableLines(checkLines(report).join("\n"))}\n`);
+      stream.write(`${printableLines(formatCheckLines(report).join("\n"))}\n`);
     },
     waiting: (milliseconds: number) =>
       draw(`${current} (waits ${Math.ceil(milliseconds / 1000)} s for the rate limit)`),
@@ -124,23 +124,23 @@ function verifyProgress(stream: NodeJS.WriteStream, live: boolean) {
 const MAX_REQUESTS = 3;
 
 /** The checks that did not pass, the changes, the assumptions that differ, and the verdict. */
-function verifyText(report: VerifyReport): string {
+function formatVerifyReport(report: VerifyReport): string {
   const open = report.checks.filter(({ outcome }) => outcome !== "passed");
   const by = (outcome: VerifyOutcome) => open.filter((one) => one.outcome === outcome);
-  const lines = [...by("not-observable"), ...by("differs"), ...by("failed")].flatMap(checkLines);
+  const lines = [...by("not-observable"), ...by("differs"), ...by("failed")].flatMap(formatCheckLines);
   const { recorded } = report;
   return [
     ...(recorded === null ? [] : [withoutControls(`${describeRecorded(recorded)}.`), ""]),
     ...lines,
     ...(lines.length > 0 ? [""] : []),
-    ...changesText(report),
-    ...assumptionsText(report),
-    verdictText(report),
+    ...formatChanges(report),
+    ...formatAssumptions(report),
+    formatVerdictLine(report),
   ].join("\n");
 }
 
 /** One check with its findings. */
-function checkLines({ outcome, section, title, id, ...found }: CheckReport): string[] {
+function formatCheckLines({ outcome, section, title, id, ...found }: CheckReport): string[] {
   const lines = [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`];
   for (const failure of found.failures) lines.push(`      ${failure}`);
   for (const { assumption, detail } of found.differences)
@@ -153,20 +153,20 @@ function checkLines({ outcome, section, title, id, ...found }: CheckReport): str
   return lines.map(withoutControls);
 }
 
-function changesText({ write, changes }: VerifyReport): string[] {
+function formatChanges({ write, changes }: VerifyReport): string[] {
   if (!write) return [];
   const rows = changes.map(({ done, undone, detail }) => `  ${done}: ${undone ? "" : "stays; "}${detail}`);
   return ["Changed:", ...(rows.length > 0 ? rows : ["  nothing"]), ""].map(withoutControls);
 }
 
-function assumptionsText({ assumptions }: VerifyReport): string[] {
+function formatAssumptions({ assumptions }: VerifyReport): string[] {
   const apart = assumptions.filter(({ differs }) => differs > 0);
   if (apart.length === 0) return [];
   const rows = apart.map((one) => [one.id, one.topic, String(one.differs), String(one.confirmed)]);
   return [table(["", "assumption", "differs", "fits"], rows), ""];
 }
 
-function verdictText({
+function formatVerdictLine({
   verdict,
   target,
   organization_id,
@@ -182,7 +182,7 @@ function verdictText({
   const took = `${requests} ${recorded === null ? "" : "recorded "}requests, ${(duration_ms / 1000).toFixed(1)} s`;
   const why = stopped === null ? "" : `\nStopped: ${stopped}.`;
   const nothing = passed + failed + differs === 0 ? "\nNothing could be checked, which proves nothing." : "";
-  const word = verdictWords({ verdict, summary }).replace(/^\w+/, (first) => first.toUpperCase());
+  const word = nameVerdict({ verdict, summary }).replace(/^\w+/, (first) => first.toUpperCase());
   return withoutControls(`${word}  ${target}${as}: ${counts} (${took})`) + nothing + why;
 }
 

@@ -3,14 +3,14 @@ import { existsSync, statSync } from "node:fs";
 import { isIP, isIPv6 } from "node:net";
 import { inspect } from "node:util";
 import type { ClockChange } from "../client/types.ts";
-import { tokenProblem } from "../control/guard.ts";
+import { findTokenProblem } from "../control/guard.ts";
 import type { UnderstudyOptions } from "../control/understudy-options.ts";
 import type { OwnFiles } from "../documents/watch-documents.ts";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { readHttpUrl } from "../engine/contract/http-url.ts";
 import { parseInstant } from "../engine/contract/instant.ts";
 import { isLoopback } from "../engine/contract/loopback.ts";
-import { delayProblem } from "../engine/faults/effects/delay.ts";
+import { findDelayProblem } from "../engine/faults/effects/delay.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import { toBlockList } from "../hosts/node/sites.ts";
 import type { UsedCertificate } from "./certificate.ts";
@@ -99,8 +99,11 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   };
 }
 
-/** A promise or a timer that a user's code has left behind fails alone, as a handler does. */
-function outliveOwnCode(): void {
+/**
+ * An error in a promise or timer that a user's code has started does not end the server, nor does an error in a
+ * handler.
+ */
+function surviveOwnErrors(): void {
   const report = (error: unknown) =>
     printError(`an error outside the handlers of --operations: ${inspect(error)}`);
   process.on("uncaughtException", report).on("unhandledRejection", report);
@@ -110,7 +113,7 @@ function outliveOwnCode(): void {
 async function openOwn({ operations, openapi }: StartFlags): Promise<OwnStart> {
   if (operations === undefined && openapi === undefined) return { own: [], operations: undefined };
   const { loadOwn, openOwnFiles } = await import("../documents/own-files.ts");
-  if (operations !== undefined) outliveOwnCode();
+  if (operations !== undefined) surviveOwnErrors();
   const own = await openOwnFiles({ operations, openapi });
   return { own, operations: await loadOwn(own) };
 }
@@ -169,7 +172,7 @@ function listOwnNames(host: string): string[] {
 function readControlToken(): string {
   const token = process.env["UNDERSTUDY_TOKEN"];
   if (!token) return toToken(randomBytes(24));
-  const problem = tokenProblem(token);
+  const problem = findTokenProblem(token);
   if (problem !== undefined) throw new UsageError(`UNDERSTUDY_TOKEN ${problem}`);
   return token;
 }
@@ -183,7 +186,7 @@ export function toToken(bytes: Buffer): string {
 function readDelay(text: string): UnderstudyOptions["delay"] {
   const [p50, p99, ...more] = text.split("/");
   for (const part of [p50, p99]) {
-    const problem = part === undefined ? undefined : delayProblem(part);
+    const problem = part === undefined ? undefined : findDelayProblem(part);
     if (problem !== undefined) throw new UsageError(`--delay ${problem.message}`);
   }
   if (p99 === undefined) return p50;

@@ -90,7 +90,7 @@ async function isConfirmed(file: string): Promise<boolean> {
 
 export type ReportKind = "junit" | "html";
 
-/** `junit=F,html=F`. @throws UsageError */
+/** Reads `junit=FILE,html=FILE`. @throws UsageError */
 export function parseReportFiles(
   options: readonly string[] | undefined,
 ): Partial<Record<ReportKind, string>> {

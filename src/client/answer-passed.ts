@@ -3,7 +3,10 @@ import { toUtf8 } from "../engine/bytes.ts";
 import { wholeBodies } from "../hosts/fetch/fetch-answer.ts";
 import type { AnswerPart, PassedRequest, Port, ReaderMessage } from "./worker-messages.ts";
 
-/** A body that fails drops the bytes that its reader has not taken, and in Chromium those between worker and page too. */
+/**
+ * How long a failure waits for its reader: it discards the bytes that were not read yet, in Chromium also those on the
+ * way from page to worker.
+ */
 const DRAIN_MS = 100;
 
 /**

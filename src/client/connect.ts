@@ -27,20 +27,20 @@ export class UnderstudyClient {
 
   /** Creates a sandbox; the name is generated unless given. */
   sandbox = async (options: SandboxOptions = {}): Promise<SandboxClient> =>
-    this.opened(
+    this.toClient(
       await this.http.call<SandboxState>("POST", "/_control/sandboxes", options, requireObject(options).name),
     );
 
   /** Opens one that exists, such as `default`. */
   open = async (name: string): Promise<SandboxClient> =>
-    this.opened(await this.http.call<SandboxState>("GET", toPath(name)));
+    this.toClient(await this.http.call<SandboxState>("GET", toPath(name)));
 
   /** Creates the sandbox of a file that `export` made (interfaces 19), with a name of its own if its name is in use. */
   openFile = async (bytes: Uint8Array, name?: string): Promise<SandboxClient> => {
     if (!(bytes instanceof Uint8Array))
       throw new TypeError(`openFile takes the bytes of a file as a Uint8Array, not ${showValue(bytes)}`);
     const sent = { file: toBase64(bytes), name };
-    return this.opened(await this.http.call<SandboxState>("POST", "/_control/open", sent));
+    return this.toClient(await this.http.call<SandboxState>("POST", "/_control/open", sent));
   };
 
   list = async (): Promise<SandboxState[]> =>
@@ -62,9 +62,9 @@ export class UnderstudyClient {
 
   /** Forks a sandbox under a new name. */
   fork = async (source: string, name: string): Promise<SandboxClient> =>
-    this.opened(await this.http.call<SandboxState>("POST", `${toPath(source)}/fork`, { name }));
+    this.toClient(await this.http.call<SandboxState>("POST", `${toPath(source)}/fork`, { name }));
 
-  private opened(state: SandboxState): Promise<SandboxClient> {
+  private toClient(state: SandboxState): Promise<SandboxClient> {
     return SandboxClient.of(this.http, state);
   }
 }
@@ -73,8 +73,8 @@ function toPath(sandbox: string): string {
   return `/_control/sandboxes/${toPathPart(sandbox)}`;
 }
 
-/** The server that the environment names, as in a suite; else the local one. */
-export const usualUrl = (): string => readEnvironment("UNDERSTUDY_URL") || "http://127.0.0.1:4747";
+/** The server that `UNDERSTUDY_URL` names, as in a suite; else the local one. */
+export const defaultUrl = (): string => readEnvironment("UNDERSTUDY_URL") || "http://127.0.0.1:4747";
 
 /** A page has no environment. */
 function readEnvironment(name: string): string | undefined {
@@ -82,7 +82,7 @@ function readEnvironment(name: string): string | undefined {
 }
 
 /** @throws AddressError; UnreachableError when nothing answers at `url` (on the first call, not here) */
-export function connect(url = usualUrl(), options: { token?: string } = {}): UnderstudyClient {
+export function connect(url = defaultUrl(), options: { token?: string } = {}): UnderstudyClient {
   requireKnownOptions("connect", options, ["token"]);
   return new UnderstudyClient(new ControlHttp(url, options.token ?? readEnvironment("UNDERSTUDY_TOKEN")));
 }

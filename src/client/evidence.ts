@@ -16,8 +16,8 @@ export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[
   const text = "text/plain";
   const json = "application/json";
   return [
-    { file: "understudy-journal.txt", contentType: text, body: await journalText(sandbox) },
-    { file: "understudy-history.txt", contentType: text, body: await historyText(sandbox) },
+    { file: "understudy-journal.txt", contentType: text, body: await formatJournal(sandbox) },
+    { file: "understudy-history.txt", contentType: text, body: await formatHistory(sandbox) },
     { file: "understudy.har", contentType: json, body: JSON.stringify(await sandbox.journal.har()) },
     await attachBundle(sandbox),
     { file: WORLD, contentType: "application/x-understudy", body: await sandbox.export() },
@@ -25,7 +25,7 @@ export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[
 }
 
 /** The journal, newest first: a line for each request, with the reasons for its answer below. */
-export async function journalText(sandbox: SandboxClient, limit = MAX_ENTRIES): Promise<string> {
+export async function formatJournal(sandbox: SandboxClient, limit = MAX_ENTRIES): Promise<string> {
   const { entries, total, dropped } = await sandbox.journal.list({ limit });
   const title = `Journal of sandbox ${sandbox.name}, newest first${dropped ? `, ${dropped} lost` : ""}:`;
   const left = total - entries.length;
@@ -42,7 +42,7 @@ export function requestLine({ at, method, path, status, code, decision }: Journa
   return `${at} ${method} ${path}${query} -> ${answer} (${decision})`;
 }
 
-async function historyText(sandbox: SandboxClient): Promise<string> {
+async function formatHistory(sandbox: SandboxClient): Promise<string> {
   const { entries } = await sandbox.history.list({ limit: MAX_ENTRIES });
   return [`History of sandbox ${sandbox.name}, newest first:`, ...entries.map(formatHistoryLine)].join("\n");
 }

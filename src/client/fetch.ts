@@ -33,7 +33,7 @@ export function understudyRoutes(options: RoutesOptions = {}): Routes {
     throw new TypeError(`understudyRoutes: basePath is a path such as "/api", not ${JSON.stringify(path)}`);
   if (typeof control !== "boolean")
     throw new TypeError(`understudyRoutes: control is true or false, not ${JSON.stringify(control)}`);
-  // As requests have it: a space is %20.
+  // Percent-encoded, as in the URLs of requests.
   const basePath = new URL(`http://localhost${path}`).pathname.replace(/\/$/, "");
   const key = JSON.stringify(start);
   const handle = async (request: Request): Promise<Response> => {

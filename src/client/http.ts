@@ -1,5 +1,5 @@
 import { readHttpUrl } from "../engine/contract/http-url.ts";
-import { type Reply, type Transport, transportOver, usualFetch } from "./transport.ts";
+import { defaultFetch, type Reply, type Transport, transportOver } from "./transport.ts";
 import type { Health, ProblemDocument } from "./types.ts";
 
 /** `about:blank` if something other than the control API answered. */
@@ -77,15 +77,15 @@ function toAddress(text: string): string {
 /** A running server answers at once, unless the machine is busy. */
 const HEALTH_MS = 8_000;
 
-let usualTransport: Transport = transportOver(usualFetch);
+let defaultTransport: Transport = transportOver(defaultFetch);
 
 /** In Node, `node-transport.ts` provides a transport that mocks in the test's process cannot intercept. */
 export function provideTransport(transport: Transport): void {
-  usualTransport = transport;
+  defaultTransport = transport;
 }
 
-/** How a client's calls, and requests of the emulated API, reach the sandbox. */
-interface Ways {
+/** The functions that send calls of the control API, and requests of the emulated API. */
+interface Senders {
   transport: Transport;
   fetch: (request: Request) => Promise<Response>;
 }
@@ -99,11 +99,11 @@ export class ControlHttp {
   private readonly transport: Transport;
 
   /** @throws AddressError */
-  constructor(url: string, token?: string, { transport, fetch }: Partial<Ways> = {}) {
+  constructor(url: string, token?: string, { transport, fetch }: Partial<Senders> = {}) {
     this.url = toAddress(url);
     this.token = token;
-    this.transport = transport ?? usualTransport;
-    this.fetch = fetch ?? usualFetch;
+    this.transport = transport ?? defaultTransport;
+    this.fetch = fetch ?? defaultFetch;
   }
 
   /**

@@ -3,7 +3,7 @@ import { showValue } from "./options.ts";
 import type { CollectionName, ErrorCode, EventName, ShownRecords } from "./types.ts";
 
 /*
- * Declarations of operations of one's own. Everything here is plain data: a file may import it from another copy of the
+ * Declarations of a user's own operations. Everything here is plain data: a file may import it from another copy of the
  * package than the server that loads the file.
  */
 
@@ -271,7 +271,7 @@ export function defineOperation<
   errors?: readonly ErrorCode[];
   /** The callers. A function throws `refuse(...)`, or returns the handler's second argument. */
   access?: Access | ((call: OwnCall<Parameters<Path, P>, Read<Q>, Read<B>, HandlerWorld<U>>) => L);
-  /** Collections of one's own: `uses: { notes }` is `world.notes`. */
+  /** Own collections that the handler uses: `uses: { notes }` is `world.notes`. */
   uses?: U;
   /** An event about the record that the handler returns. */
   emit?: AnyOwnEvent | EventName;

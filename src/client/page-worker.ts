@@ -35,7 +35,7 @@ const ANSWER_MS = 5_000;
 
 /** The service worker that passes this page's requests to its engine. */
 export class PageWorker {
-  /** Answers from now on. */
+  /** The engine that answers the page's requests from now on. */
   engine: Pick<BrowserEngine, "fetch">;
   /** The API key that requests are sent with, in place of their own credentials. */
   key: string | undefined;

@@ -130,7 +130,7 @@ export class SandboxClient {
     changes: async (id: string) => this.get<Api.RecordChanges>(`/history/${toPathPart(id)}/changes`),
     /** New entries as they are added; with a position (`sequence`), first those after it. */
     follow: (after?: number) => this.http.events<Api.HistoryEntry>(`${this.path}/history/stream`, after),
-    /** To before the entry, or to after it. */
+    /** Returns to the state before the entry, or after it. */
     rewind: async (id: string, to?: "before" | "after") =>
       this.send<Api.Rewound>("POST", `/history/${toPathPart(id)}/rewind`, { to }),
     /** Creates a second sandbox that continues from there. */
@@ -269,7 +269,7 @@ export function toCredentials(usable: readonly { user_id: string; key: string }[
   for (const { user_id, key } of usable) credentials[user_id] ??= key;
   return new Proxy(credentials as Api.Credentials, {
     get(keys, user) {
-      // Code that prints, compares or awaits a value reads other names.
+      // Only ids of users are refused: code that prints, compares or awaits the object reads properties such as `then`.
       if (typeof user === "string" && user.startsWith("usr_") && !Object.hasOwn(keys, user))
         throw new Error(withoutKey(user, Object.keys(keys)));
       return Reflect.get(keys, user);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { findServedKind } from "../engine/faults/rule.ts";
 import type { RuleDocument } from "../engine/faults/rule-document.ts";
 import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
-import { journalText } from "./evidence.ts";
+import { formatJournal } from "./evidence.ts";
 import { describeHeld } from "./held.ts";
 import { createLocal } from "./local-understudy.ts";
 import { requireKnownOptions, showValue } from "./options.ts";
@@ -266,7 +266,7 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
             },
             outcome: () => outcome,
             onFailure: async (sandbox) =>
-              void process.stderr.write(`${name}\n${await journalText(sandbox)}\n`),
+              void process.stderr.write(`${name}\n${await formatJournal(sandbox)}\n`),
           },
         );
       };

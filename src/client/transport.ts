@@ -23,7 +23,7 @@ export type Transport = (url: string, call: Call) => Promise<Reply>;
 
 // Read at import, since a test may replace it later.
 const { fetch } = globalThis;
-export const usualFetch = (request: Request): Promise<Response> => fetch(request);
+export const defaultFetch = (request: Request): Promise<Response> => fetch(request);
 
 export function transportOver(send: (request: Request) => Promise<Response>): Transport {
   return async (url, call) => {

@@ -111,14 +111,14 @@ async function fetchOrStored(event: FetchEvent): Promise<Response> {
   }
 }
 
-/** Does nothing if the browser refuses, in some private windows or without room. */
+/** Does nothing if the browser refuses, as in some private windows, or if the disk is full. */
 async function storeCopy(request: Request, answer: Response): Promise<void> {
   try {
     await (await caches.open("understudy")).put(request, answer);
   } catch {}
 }
 
-/** Every view of the console has the same file, which names its scripts for the root of a site. */
+/** All views of the console are one HTML file, whose script paths assume the root of a site. */
 async function openConsole(request: Request): Promise<Response> {
   const file = await fetch(new URL("index.html", CONSOLE));
   if (!file.ok) return fetch(request);

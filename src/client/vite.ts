@@ -75,7 +75,8 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
       if (id !== `\0${PAGE_MODULE}`) return undefined;
       if (used === undefined) return "export const url = undefined, credentials = {};";
       const { url, credentials } = await (await used.server).open("default");
-      // A page has the dev server's address, by which other machines reach it too; what renders on the server has none.
+      // A page uses its own origin, which is the dev server's and works on other machines too; code that renders on the
+      // server has no origin.
       return `export const url = globalThis.location?.origin ?? ${JSON.stringify(url)};
 export const credentials = ${JSON.stringify(credentials)};`;
     },
@@ -108,8 +109,8 @@ const leaveNavigations: ProxyOptions["bypass"] = ({ method, url, headers }) => {
 };
 
 /**
- * Reports the page's address, so that URLs in answers have it. A name that is not loopback stays in Host, where the server's guard
- * refuses it: it may have been rebound. An address cannot be.
+ * Reports the page's address, so that URLs in answers have it. A name that is not loopback stays in Host, where the
+ * server's guard refuses it: DNS rebinding may have led the page here. An IP address cannot be rebound.
  */
 function proxyTo(target: string): ProxyOptions {
   const { host, hostname } = new URL(target);
@@ -122,7 +123,7 @@ function proxyTo(target: string): ProxyOptions {
         const { host: called = "", origin = "" } = headers;
         const [, name = ""] = /^\[?(.*?)\]?(?::\d+)?$/.exec(called) ?? [];
         if (isIP(name) !== 0 || !isLoopback(hostname)) outgoing.setHeader("host", host);
-        // The page's own calls: the server would compare it with the address that it is called by.
+        // Calls of the page itself: the server would compare the Origin with its own address, and refuse.
         if (/^https?:\/\/(.*)$/.exec(origin)?.[1] === called) outgoing.removeHeader("origin");
       });
     },

@@ -1,2 +1,2 @@
-/** The build's: the version of the package. */
+/** The version of the package, which the build inserts. */
 declare const __UNDERSTUDY_VERSION__: string;

@@ -1,13 +1,13 @@
-import type { Answer, PlainAnswer, PlainRequest } from "../engine/pipeline/plain-http.ts";
+import type { Answer, CompleteAnswer, PlainRequest } from "../engine/pipeline/plain-http.ts";
 import { addBody } from "../engine/pipeline/response-headers.ts";
 import type { HandleControl } from "./handle-control.ts";
 import type { ControlServer } from "./operation.ts";
-import { asProblem, internalProblem } from "./problem.ts";
+import { asProblem, toInternalProblem } from "./problem.ts";
 
 const ALWAYS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", Vary: "Origin" };
 
 /** Adds the headers that all answers of the product's own paths have. */
-export function toOwnAnswer(answer: Answer, own: Readonly<Record<string, string>> = {}): PlainAnswer {
+export function toOwnAnswer(answer: Answer, own: Readonly<Record<string, string>> = {}): CompleteAnswer {
   const all = { ...ALWAYS, ...own, ...answer.headers };
   return addBody(Object.entries(all).flat(), answer);
 }
@@ -15,13 +15,13 @@ export function toOwnAnswer(answer: Answer, own: Readonly<Record<string, string>
 /** The control API for calls within this process, which pass no guard. */
 export function answerInProcess(control: ControlServer) {
   let handle: HandleControl | undefined;
-  return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {
+  return async (request: PlainRequest): Promise<CompleteAnswer | undefined> => {
     handle ??= (await import("./handle-control.ts")).createControl(control);
     try {
       const answer = await handle(request);
       return answer && toOwnAnswer(answer);
     } catch (error) {
-      const problem = asProblem(error) ?? internalProblem(error, control.log);
+      const problem = asProblem(error) ?? toInternalProblem(error, control.log);
       return toOwnAnswer(problem.toAnswer());
     }
   };

@@ -11,7 +11,7 @@ import type { SandboxOrigins } from "../hosts/node/sandbox-origins.ts";
 import type { Guard, Mount } from "./guard.ts";
 import type { Login } from "./login.ts";
 import type { ControlServer } from "./operation.ts";
-import { asProblem, internalProblem, Problem } from "./problem.ts";
+import { asProblem, Problem, toInternalProblem } from "./problem.ts";
 import { preflight, sendAnswer, sendProblem } from "./send-answer.ts";
 
 /** The product's own paths; loaded with the first request. */
@@ -63,7 +63,7 @@ function addMounts(
     throw refuseUnknownPath(readPath(request), mounts);
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
-    sendProblem(request, response, asProblem(error) ?? internalProblem(error, log)),
+    sendProblem(request, response, asProblem(error) ?? toInternalProblem(error, log)),
   );
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Site } from "../engine/pipeline/plain-http.ts";
 import { createSendToSelf } from "../hosts/node/send-to-self.ts";
 import { LocalDirectory, type SandboxDirectory } from "./directory.ts";
-import { metricsText } from "./metrics.ts";
+import { formatMetrics } from "./metrics.ts";
 import type { ControlServer } from "./operation.ts";
 import { Problem } from "./problem.ts";
 import { listSandboxes, RemoteSandbox, requireNamedSandbox } from "./remote-sandbox.ts";
@@ -179,7 +179,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
     "the metrics of a fleet count the sandboxes of a node whose lease is %s [interfaces 15]",
     (lease, held) => {
       const figures = { node: "http://n", lease, owned: 2, proxied: 3, taken_over: 4, fenced: 5 };
-      const text = metricsText({
+      const text = formatMetrics({
         ...{ sandboxes: { all: () => [], size: 0 }, started: 0, version: '1"\\\n' },
         ...{ tally: { rows: () => [] }, directory: { figures: () => figures } },
       } as unknown as ControlServer);

@@ -19,15 +19,15 @@ import { API, RESOURCES } from "../engine/resources/index.ts";
 import { EmailBody } from "../engine/webhooks/outbox.ts";
 import { Bundle } from "../tools/bundle/bundle.ts";
 import { ReceiverReportBody } from "../tools/grader/report-body.ts";
-import { type ApiDocument, apiPage } from "../tools/reports/api-page.ts";
+import { type ApiDocument, renderApiPage } from "../tools/reports/api-page.ts";
 import { controlApiDocument } from "../tools/reports/control-openapi.ts";
 import { CoverageMatrix } from "../tools/reports/coverage.ts";
-import { buildEventCatalogue, CataloguedEvent, eventsPage } from "../tools/reports/event-catalogue.ts";
+import { buildEventCatalogue, CataloguedEvent, renderEventsPage } from "../tools/reports/event-catalogue.ts";
 import {
-  assumptionsPage,
   buildFidelityLedger,
   FidelityLedger,
-  fidelityMarkdown,
+  renderAssumptionsPage,
+  renderFidelityPage,
 } from "../tools/reports/fidelity.ts";
 import { openApiDocument } from "../tools/reports/openapi.ts";
 import { withTables } from "../tools/reports/page-tables.ts";
@@ -40,7 +40,6 @@ import { HistoryEntryBody } from "./history/render-history-entry.ts";
 import { HarBody } from "./journal/har.ts";
 import { HeldBody } from "./journal/render-held.ts";
 import { JournalEntryBody } from "./journal/render-journal-entry.ts";
-import { LiveBody, RequestLine } from "./journal/stream-live.ts";
 import { VerificationBody } from "./journal/verify-journal.ts";
 import {
   AdvancedBody,
@@ -69,6 +68,7 @@ import { ChangeQuery } from "./operations/state.ts";
 import { SandboxBody } from "./sandbox-body.ts";
 import { DifferenceBody } from "./snapshot-diff.ts";
 import { SnapshotFile } from "./snapshot-input.ts";
+import { LiveBody, RequestLine } from "./stream-live.ts";
 
 /** Sets of names that are literal types of the library, so that a misspelt one does not compile. */
 export const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
@@ -176,12 +176,12 @@ export async function generatedFiles(read: (name: string) => string): Promise<Re
   const openApi = openApiDocument(API, packageJson.version);
   return {
     "openapi.json": toJsonText(openApi),
-    "api.md": apiPage(openApi as unknown as ApiDocument),
+    "api.md": renderApiPage(openApi as unknown as ApiDocument),
     "control-api.json": toJsonText(controlApiDocument(CONTROL_OPERATIONS, packageJson.version)),
     ...Object.fromEntries(PAGES.map((name) => [name, withTables(read(name), CONTROL_OPERATIONS)])),
-    "events.md": eventsPage(buildEventCatalogue(API.events)),
-    "fidelity.md": fidelityMarkdown(buildFidelityLedger(API.operations)),
-    "reference/assumptions.md": assumptionsPage(),
+    "events.md": renderEventsPage(buildEventCatalogue(API.events)),
+    "fidelity.md": renderFidelityPage(buildFidelityLedger(API.operations)),
+    "reference/assumptions.md": renderAssumptionsPage(),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
     "scenario.schema.json": scenarioSchemaText(API),
     "binding.schema.json": `${JSON.stringify({ $schema: DIALECT, ...BindingFile }, null, 1)}\n`,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { isLoopback } from "../engine/contract/loopback.ts";
-import { createGuard, type Guard, parseAuthority, parseOrigin, tokenProblem } from "./guard.ts";
+import { createGuard, findTokenProblem, type Guard, parseAuthority, parseOrigin } from "./guard.ts";
 import { Login } from "./login.ts";
 import type { Problem } from "./problem.ts";
 import { preflight } from "./send-answer.ts";
@@ -164,7 +164,7 @@ describe("access to the control API", () => {
     ["sixteen-letterß!", "must be printable ASCII without spaces, as a header carries it"],
     ["", "must have at least 16 characters, not 0; omit it to have one generated"],
   ])("the control token %j is accepted, or refused with a reason [interfaces 7]", (token, problem) => {
-    expect(tokenProblem(token)).toBe(problem);
+    expect(findTokenProblem(token)).toBe(problem);
     const made = () => createGuard({ allowHosts: [], token });
     if (problem === undefined) expect(made).not.toThrow();
     else expect(made).toThrow(`the control token ${problem}`);

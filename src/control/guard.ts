@@ -46,7 +46,7 @@ export interface Guard {
 const MIN_TOKEN_LENGTH = 16;
 
 /** The reason why a control token is refused, as the end of a sentence: it can be guessed, or cannot be sent. */
-export function tokenProblem(token: string): string | undefined {
+export function findTokenProblem(token: string): string | undefined {
   if (!/^[\x21-\x7e]*$/.test(token)) return "must be printable ASCII without spaces, as a header carries it";
   if (token.length >= MIN_TOKEN_LENGTH) return undefined;
   return `must have at least ${MIN_TOKEN_LENGTH} characters, not ${token.length}; omit it to have one generated`;
@@ -58,7 +58,7 @@ export function tokenProblem(token: string): string | undefined {
  */
 export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions): Guard {
   const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host;
-  const problem = token === undefined ? undefined : tokenProblem(token);
+  const problem = token === undefined ? undefined : findTokenProblem(token);
   if (problem !== undefined) throw new Error(`the control token ${problem}`);
   const allowed = [...allowHosts, ...(publicHost === undefined ? [] : [publicHost])].map(parseAllowed);
   const accepts = (authority: Authority | undefined): boolean =>

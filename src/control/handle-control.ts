@@ -14,7 +14,7 @@ import {
 } from "../engine/pipeline/plain-http.ts";
 import { parseJson, readJsonBytes } from "../engine/pipeline/read-body.ts";
 import { runSteps, type Step, type StepExchange } from "../engine/pipeline/run-steps.ts";
-import type { Change, ChangeSource, HistoryEntry } from "../engine/sandbox/history-entry.ts";
+import type { ChangeSource, HistoryEntry, WorldChange } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { AnswerValidator } from "./answer-validator.ts";
 import { checkInput, checkQuery } from "./check-input.ts";
@@ -30,15 +30,15 @@ export class ControlExchange implements ControlCall, StepExchange {
   readonly path: string;
   /** Without its question mark. */
   readonly search: string;
-  stage = "route";
+  step = "route";
   operation: ControlOperation = undefined as unknown as ControlOperation;
   params: Readonly<Record<string, string>> = {};
-  /** Only operations below S read it, and those have it. */
+  /** Read only by operations whose path names a sandbox, which have one. */
   sandbox: Sandbox = undefined as unknown as Sandbox;
   query: unknown = undefined;
   body: unknown = undefined;
   /** The call in the history, if it may change a world. */
-  change: Change | undefined = undefined;
+  change: WorldChange | undefined = undefined;
   /** For `settle`: changes after it belong to this call. */
   mark: number | undefined = undefined;
   value: unknown = undefined;
@@ -87,7 +87,7 @@ export function createControl(server: ControlServer): HandleControl {
       await runSteps(CONTROL_STEPS, exchange);
     } catch (error) {
       if (error instanceof ClientGone) return undefined;
-      throw (exchange.stage !== "route" && validator?.refusal(exchange.operation, error)) || error;
+      throw (exchange.step !== "route" && validator?.refusal(exchange.operation, error)) || error;
     }
     return delayStream(exchange);
   };
@@ -248,9 +248,9 @@ const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
 ];
 
 /** A control call that may change a sandbox's world, as its history describes it (interfaces 10). */
-export class ControlChange implements Change, ChangeSource {
-  readonly kind: Change["kind"];
-  readonly began: NonNullable<Change["began"]>;
+export class ControlChange implements WorldChange, ChangeSource {
+  readonly kind: WorldChange["kind"];
+  readonly began: NonNullable<WorldChange["began"]>;
   entry: HistoryEntry | undefined = undefined;
   title: string;
   subject: string | undefined = undefined;
@@ -272,7 +272,7 @@ export class ControlChange implements Change, ChangeSource {
     this.generation = sandbox.world.generation;
   }
 
-  get change(): Change {
+  get change(): WorldChange {
     return this;
   }
 

@@ -9,7 +9,7 @@ type Metric = readonly [
 ];
 
 /** Prometheus' text format, version 0.0.4. Labels come from declarations and never from clients. */
-export function metricsText({ sandboxes, tally, version, started, directory }: ControlServer): string {
+export function formatMetrics({ sandboxes, tally, version, started, directory }: ControlServer): string {
   const { rss, heapUsed } = process.memoryUsage();
   const journals = [...sandboxes.all()].map(({ journal }) => journal);
   const entries = journals.reduce((sum, { size }) => sum + size, 0);
@@ -38,13 +38,13 @@ export function metricsText({ sandboxes, tally, version, started, directory }: C
     ],
     ["process_resident_memory_bytes", "gauge", "Resident memory.", rss],
     ["nodejs_heap_used_bytes", "gauge", "Heap in use.", heapUsed],
-    ...(figures === undefined ? [] : fleetMetricsText(figures)),
+    ...(figures === undefined ? [] : formatFleetMetrics(figures)),
   ];
   return metrics.map(toText).join("");
 }
 
 /** The metrics of a node of a fleet (interfaces 15). */
-function fleetMetricsText({ lease, owned, proxied, taken_over, fenced }: FleetFigures): Metric[] {
+function formatFleetMetrics({ lease, owned, proxied, taken_over, fenced }: FleetFigures): Metric[] {
   const held = lease === "held" ? 1 : 0;
   return [
     ["understudy_fleet_lease_held", "gauge", "1 while this node may own sandboxes.", held],

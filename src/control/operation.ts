@@ -9,7 +9,7 @@ import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
 import type { SendToSelf, Site } from "../engine/pipeline/plain-http.ts";
 import type { SimulatedReceivers } from "../engine/receivers/simulated-receivers.ts";
 import type { RequestCounter } from "../engine/sandbox/counters.ts";
-import type { Change } from "../engine/sandbox/history-entry.ts";
+import type { WorldChange } from "../engine/sandbox/history-entry.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { FixtureSource } from "../engine/sandbox/sandbox-value.ts";
@@ -87,7 +87,7 @@ export interface ControlContext {
   /** The sandbox in the path; reading it is a bug if the path has none. */
   readonly sandbox: Sandbox;
   /** The call as the source of changes in the history; undefined if its declaration has no `describeChange`. */
-  readonly change: Change | undefined;
+  readonly change: WorldChange | undefined;
   readonly server: ControlServer;
   /** How this client reaches the server. */
   readonly site: Site;

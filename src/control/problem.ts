@@ -4,7 +4,7 @@ import { capitalize, findNearest, toSentence } from "../engine/contract/text.ts"
 import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { NotAvailable } from "../engine/platform.ts";
-import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
+import { UnknownScenario } from "../engine/sandbox/fault-types.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 
@@ -130,20 +130,20 @@ export function conflict(kind: ProblemKind, detail: string, advice: string): Pro
 /** Converts an error to a problem; undefined for a defect of ours. */
 export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
-  if (error instanceof DocumentError) return documentProblem(error, (field) => field);
-  if (error instanceof StoreRefusal) return storeProblem(error);
+  if (error instanceof DocumentError) return toDocumentProblem(error, (field) => field);
+  if (error instanceof StoreRefusal) return toStoreProblem(error);
   if (error instanceof NotAvailable)
     return new Problem("not-available", {
       detail: `${toSentence(capitalize(error.message))} Start a server for it.`,
     });
-  return error instanceof ApiError ? apiProblem(error) : undefined;
+  return error instanceof ApiError ? toApiProblem(error) : undefined;
 }
 
 /**
  * The change could not be saved and was undone (interfaces 2: `--durable`). 507 as for a full sandbox: the real service has
  * no such answer.
  */
-export function storeProblem(
+export function toStoreProblem(
   { kind, message, retry_after, headers: own }: StoreRefusal,
   further: Record<string, string> = {},
 ): Problem {
@@ -187,7 +187,7 @@ export function readScenarioField<T>(field: string, find: () => T): T {
     return find();
   } catch (error) {
     if (error instanceof UnknownScenario) throw unknownScenario(error, field);
-    if (error instanceof DocumentError) throw documentProblem(error, () => field);
+    if (error instanceof DocumentError) throw toDocumentProblem(error, () => field);
     throw error;
   }
 }
@@ -198,12 +198,12 @@ export function readRuleField<T>(field: string, read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
-    throw documentProblem(error, (inner) => (inner === "" ? field : `${field}.${inner}`));
+    throw toDocumentProblem(error, (inner) => (inner === "" ? field : `${field}.${inner}`));
   }
 }
 
 /** `place` converts a field of the document to a field of the call. */
-export function documentProblem(error: DocumentError, place: (field: string) => string): Problem {
+export function toDocumentProblem(error: DocumentError, place: (field: string) => string): Problem {
   const shown = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
     file,
     line,
@@ -228,7 +228,7 @@ const KINDS: Partial<Record<ErrorCode, ProblemKind>> = {
 };
 
 /** Refusals of rules that state calls share with the emulated API: each is 422 and names its field, whatever the API's status. */
-function apiProblem(error: ApiError): Problem {
+function toApiProblem(error: ApiError): Problem {
   const kind = KINDS[error.code];
   const { details, system_message, code, headers } = error;
   if (kind !== undefined) return new Problem(kind, { detail: system_message, extension: { code }, headers });
@@ -244,7 +244,7 @@ function apiProblem(error: ApiError): Problem {
 }
 
 /** The answer to a defect of ours, which it logs. */
-export function internalProblem(error: unknown, log: Log): Problem {
+export function toInternalProblem(error: unknown, log: Log): Problem {
   log.error({ err: error }, "internal error in the control API");
   return new Problem("internal", {
     detail: "An unexpected error occurred. The server's log says more; please report it.",

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Durability, UnsavedAnswer } from "../engine/pipeline/engine-parts.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import type { DurabilityHook } from "../hosts/node/hooks.ts";
-import { sendPlainAnswer } from "../hosts/node/send.ts";
+import { sendCompleteAnswer } from "../hosts/node/send.ts";
 import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import { toOwnAnswer } from "./answer-in-process.ts";
-import { type Problem, storeProblem } from "./problem.ts";
+import { type Problem, toStoreProblem } from "./problem.ts";
 
-/** Sends an answer with the headers that all of the product's own have. */
+/** Sends an answer of the product's own paths, with the headers that all of those have. */
 export async function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,7 +23,7 @@ export async function sendProblem(
   problem: Problem,
 ): Promise<void> {
   if (response.headersSent) return void response.destroy();
-  // A source that was refused is not an origin to share anything with.
+  // A page of a refused origin may not read the answer.
   const cors = problem.status === 403 ? {} : corsHeaders(request);
   const own = request.complete ? cors : { ...cors, Connection: "close" };
   await sendWith(own, { request, response, answer: problem.toAnswer() });
@@ -33,7 +33,7 @@ async function sendWith(
   own: Readonly<Record<string, string>>,
   { request, response, answer }: { request: IncomingMessage; response: ServerResponse; answer: Answer },
 ): Promise<void> {
-  await sendPlainAnswer(request, response, toOwnAnswer(answer, own));
+  await sendCompleteAnswer(request, response, toOwnAnswer(answer, own));
 }
 
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
@@ -69,7 +69,7 @@ export function preflight(request: IncomingMessage, response: ServerResponse): b
 export function refuseFullDisk(error: unknown) {
   if (!(error instanceof Error && "syscall" in error)) return undefined;
   const refusal = toStoreRefusal(error, "the folder for uploads");
-  return refusal.kind === "full" ? storeProblem(refusal).toAnswer() : undefined;
+  return refusal.kind === "full" ? toStoreProblem(refusal).toAnswer() : undefined;
 }
 
 /** Turns a refusal of the store into the answer that is sent instead. */
@@ -88,7 +88,7 @@ function nothing(): undefined {}
 /** @throws any other error */
 function toUnsavedAnswer(error: unknown): UnsavedAnswer {
   if (!(error instanceof StoreRefusal)) throw error;
-  return { answer: storeProblem(error).toAnswer(), decision: toDecision(error) };
+  return { answer: toStoreProblem(error).toAnswer(), decision: toDecision(error) };
 }
 
 /** Answers a request of the emulated API that no node could serve (interfaces 15). @throws any other error */
@@ -98,7 +98,7 @@ export async function sendRefusal(
   error: unknown,
 ): Promise<void> {
   if (!(error instanceof StoreRefusal)) throw error;
-  await sendProblem(request, response, storeProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
+  await sendProblem(request, response, toStoreProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
 }
 
 /** interfaces 15: after `moved`, the same request meets the next owner at once. */

@@ -20,7 +20,7 @@ export interface UnderstudyOptions {
   seed?: number;
   clock?: ClockSetting;
   settings?: Partial<Settings>;
-  /** Operations of one's own (interfaces 18). */
+  /** A user's own operations (interfaces 18). */
   operations?: readonly OwnSource[];
   /** interfaces 7: with it, the control API asks for the token and limits are enforced. */
   shared?: {
@@ -86,7 +86,7 @@ export interface Understudy {
   readonly sandboxes: SandboxRegistry;
   readonly fixtures: FixtureLibrary;
   readonly scenarios: ScenarioLibrary;
-  /** Replaces the operations of one's own; worlds keep their records. @throws OwnFault; nothing has changed then */
+  /** Replaces the user's own operations; worlds keep their records. @throws OwnFault; nothing has changed then */
   setOperations(sources: readonly OwnSource[]): void;
   readonly server: Server;
   /** For a shared server: a one-time login to its console without the token. */

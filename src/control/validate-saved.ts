@@ -60,7 +60,7 @@ const Entry = Type.Object(
       parent: WholeNumber,
       kind: Words(HISTORY_KINDS),
     },
-    // Absent if an earlier version saved it.
+    // Earlier versions did not save these two.
     seq: Type.Optional(WholeNumber),
     journal: Type.Optional(WholeNumber),
     ...{ title: Type.String(), subject: Id, cause: Id, advanced_by: Id, request: Id },
@@ -86,7 +86,7 @@ const Saved = Type.Object(
         created_at: Epoch,
         fixture: Type.String(),
         seed: WholeNumber,
-        // Saved by an earlier version, which had fewer.
+        // An earlier version, which had fewer settings, may have saved it.
         settings: SomeSettings,
         resets: WholeNumber,
         forked_from: Type.Optional(Type.String()),

@@ -214,7 +214,7 @@ export class DocumentLibrary<T> {
     return this.listDependents(file).some((document) => document.isOutdated(file));
   }
 
-  /** Calls back when the set of files in use may have changed. Returns an undo. */
+  /** Calls back when the set of files in use may have changed. Returns a function that removes the listener. */
   onUse(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

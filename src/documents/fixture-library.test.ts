@@ -183,7 +183,7 @@ describe("a fixture's contents", () => {
     expect(refusal(path)).toBe("refs.yaml:1:38: org_a is already the id of `organizations[0]`");
     writeFileSync(
       join(cwd, "refs.yaml"),
-      "organizations: [{ id: org_a }]\n" + fileText("refs.yaml").split("\n").slice(1).join("\n"),
+      "organizations: [{ id: org_a }]\n" + formatFile("refs.yaml").split("\n").slice(1).join("\n"),
     );
     expect(refusal(path).split("\n")).toEqual([
       'refs.yaml:2:37: there is no organization org_b (did you mean "org_a"?)',
@@ -309,6 +309,6 @@ describe("a built fixture", () => {
   });
 });
 
-function fileText(file: string): string {
+function formatFile(file: string): string {
   return readFileSync(join(cwd, file), "utf8");
 }

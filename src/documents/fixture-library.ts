@@ -30,7 +30,7 @@ import {
 
 /** The number of unused fixtures that stay in memory. */
 const KEPT_FIXTURES = 8;
-/** Names and paths that are remembered; a client that sends more is guessing. */
+/** Maximum number of names and paths that are remembered; a client that sends more is guessing. */
 const MAX_SPELLINGS = 1000;
 
 /** By resources, then by stored value, so that the servers of a process share shipped fixtures. */

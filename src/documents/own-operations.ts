@@ -185,7 +185,7 @@ function isDeclarationFile(file: string): boolean {
   return EXTENSIONS.includes(extname(file)) && !/(^|\/)\.|\.d\.m?ts$|\.(test|spec)\./.test(file);
 }
 
-/** The place of a declaration's id. */
+/** The position of a declaration's id in the text. */
 function findSubject(text: string, subject: string | undefined): Position | undefined {
   const lines = text.split("\n");
   for (const quote of ['"', "'", "`"]) {

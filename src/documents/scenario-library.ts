@@ -1,17 +1,17 @@
 import { findNearest } from "../engine/contract/text.ts";
 import type { DocumentError } from "../engine/documents/document-error.ts";
 import type { Warn } from "../engine/documents/user-document.ts";
+import type { RuleApi } from "../engine/faults/check-rule.ts";
 import { RefusalScenarios } from "../engine/faults/refusal-scenarios.ts";
 import {
   MAX_SCENARIO_BYTES,
-  type RuleApi,
   readScenario,
   type Scenario,
   type ScenarioNames,
   type ScenarioSource,
   type ScenarioUser,
 } from "../engine/faults/scenario.ts";
-import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
+import { UnknownScenario } from "../engine/sandbox/fault-types.ts";
 import type { Document, LoadedDocument } from "./document-library.ts";
 import { type AffectedDocuments, DocumentLibrary } from "./document-library.ts";
 import { isPath, readFileText, UnreadableFile } from "./files.ts";

@@ -15,7 +15,7 @@ export interface WatchedDocuments {
   applyEdit: (file: string) => void;
 }
 
-/** Files that declare operations of one's own, in code or as OpenAPI documents. */
+/** Files that declare a user's own operations, in code or as OpenAPI documents. */
 export interface OwnFiles {
   readonly files: WatchedDocuments["files"];
   /** Loads the newest version of all files. @throws DocumentError for one that cannot be used */

@@ -2,7 +2,7 @@ import type { Api } from "./contract/api.ts";
 import { type FaultOptions, Faults } from "./faults/faults.ts";
 import { handleRequest } from "./pipeline/engine.ts";
 import type { EngineParts } from "./pipeline/engine-parts.ts";
-import { type PlainAnswer, type PlainRequest, readAddress } from "./pipeline/plain-http.ts";
+import { type CompleteAnswer, type PlainRequest, readAddress } from "./pipeline/plain-http.ts";
 import { platform } from "./platform.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
 import { listDeletedKeys } from "./resources/api-keys/rules.ts";
@@ -71,7 +71,7 @@ export interface Engine {
   /** Replaces the operations of all sandboxes; they keep their records. */
   setApi(api: Api): void;
   /** Answers a request of the emulated API. Undefined if its client left. */
-  handle(request: PlainRequest): Promise<PlainAnswer | undefined>;
+  handle(request: PlainRequest): Promise<CompleteAnswer | undefined>;
 }
 
 export function createEngine(options: HostParts): Engine {

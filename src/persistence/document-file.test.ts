@@ -15,7 +15,7 @@ import { pieces, put } from "../../test/support/stores.ts";
 import { DocumentFile, nestedText, readNestedRows } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
 import type { SandboxSections } from "./sections-draft.ts";
-import type { Change } from "./store.ts";
+import type { RowChange } from "./store.ts";
 
 let folder: string;
 let path: string;
@@ -275,7 +275,7 @@ describe("the store over the document", () => {
     const expected = ["records/n n1 4", "records/n n2 5", "world y 2", "world z 6"];
     expect([await rows("a"), await rows("b"), await rows("c")]).toEqual([expected, ["world x 1"], []]);
     expect(await store.list()).toEqual(["a", "b"]);
-    const failing = async function* (): AsyncGenerator<readonly Change[]> {
+    const failing = async function* (): AsyncGenerator<readonly RowChange[]> {
       yield [{ sandbox: "b", clear: "" }, put("a", "world", "y", 9)];
       throw new Error("out of ideas");
     };

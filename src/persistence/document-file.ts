@@ -21,12 +21,12 @@ const WRITE_BYTES = 256 * 1024;
 export class DocumentFile implements Adapter<SandboxSections> {
   private readonly file: string;
   private readonly previous: string;
-  private readonly say: (warning: string) => void;
+  private readonly warn: (warning: string) => void;
 
-  constructor(file: string, say: (warning: string) => void) {
+  constructor(file: string, warn: (warning: string) => void) {
     this.file = file;
     this.previous = `${file}.previous`;
-    this.say = say;
+    this.warn = warn;
   }
 
   /** To be called before anything is written or renamed. @throws PersistenceError */
@@ -52,14 +52,14 @@ export class DocumentFile implements Adapter<SandboxSections> {
       if (!existsSync(candidate)) continue;
       const document = readJson(candidate);
       if (!(document instanceof Error)) {
-        if (candidate === this.previous) this.say(`${candidate} is used instead.`);
+        if (candidate === this.previous) this.warn(`${candidate} is used instead.`);
         const sections = toStoredRows(document.sandboxes);
         this.reportChanges(candidate, findChanges(document, sections));
         return sections;
       }
       const aside = freeName(`${candidate}.damaged`);
       renameSync(candidate, aside);
-      this.say(`${candidate} cannot be read and was kept as ${aside}: ${document.message}.`);
+      this.warn(`${candidate} cannot be read and was kept as ${aside}: ${document.message}.`);
     }
     return null;
   }
@@ -71,7 +71,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     const before = candidate !== this.previous && existsSync(this.previous);
     copyFileSync(candidate, aside);
     if (before) copyFileSync(this.previous, `${aside}.previous`);
-    this.say(
+    this.warn(
       `${candidate} is not as it was saved: ${changes.join(", ")}. It is used nevertheless. If you have edited it, that is fine; remove its "checksums" to edit without this check. If not, it is damaged: it was kept as ${aside}${before ? `, and the one saved before as ${aside}.previous` : ""}.`,
     );
   }

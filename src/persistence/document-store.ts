@@ -6,10 +6,10 @@ import { DocumentFile } from "./document-file.ts";
 import { FileLock } from "./file-lock.ts";
 import { listRows, type SandboxSections, SectionsDraft } from "./sections-draft.ts";
 import {
-  type Change,
   type FolderStore,
   PersistenceError,
   type Row,
+  type RowChange,
   StoreRefusal,
   toStoreRefusal,
 } from "./store.ts";
@@ -32,14 +32,14 @@ export class DocumentStore implements FolderStore {
   }
 
   /**
-   * @param say called with one sentence for each repair
+   * @param warn called with one sentence for each repair
    * @throws PersistenceError if another server uses the file, or another program or a newer version wrote it
    */
-  static async open(file: string, say: (warning: string) => void): Promise<DocumentStore> {
+  static async open(file: string, warn: (warning: string) => void): Promise<DocumentStore> {
     if (!existsSync(dirname(file))) {
       throw new PersistenceError(`--persist ${file}: there is no folder ${dirname(file)}.`);
     }
-    const document = new DocumentFile(file, say);
+    const document = new DocumentFile(file, warn);
     document.requireKnownFormat();
     const lock = takeLock(file);
     try {
@@ -60,7 +60,7 @@ export class DocumentStore implements FolderStore {
     return listRows(this.db.data.get(sandbox));
   }
 
-  commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+  commit(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
     return this.mutex.run(() => this.write(pieces));
   }
 
@@ -69,7 +69,7 @@ export class DocumentStore implements FolderStore {
     this.lock.release();
   }
 
-  private async write(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+  private async write(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
     const before = this.db.data;
     const next = new SectionsDraft(before);
     for await (const changes of pieces) for (const change of changes) next.apply(change);

@@ -1,6 +1,6 @@
 import { Mutex } from "../engine/state/concurrency.ts";
 import { listRows, type SandboxSections, SectionsDraft } from "./sections-draft.ts";
-import { type Change, PersistenceError, type Row, type Store, toStoreRefusal } from "./store.ts";
+import { PersistenceError, type Row, type RowChange, type Store, toStoreRefusal } from "./store.ts";
 
 /** The format of the log, which is the version of the database; a newer one is refused. */
 const FORMAT = 1;
@@ -23,7 +23,7 @@ interface Table {
   delete(key: string): void;
   clear(): void;
   get(key: string): IdbRequest<Uint8Array | undefined>;
-  getAll(): IdbRequest<(readonly Change[])[]>;
+  getAll(): IdbRequest<(readonly RowChange[])[]>;
   getAllKeys(): IdbRequest<string[]>;
 }
 interface Transaction {
@@ -92,10 +92,10 @@ export class IndexedDbStore implements Store {
     return listRows((await this.read()).sections.get(sandbox));
   }
 
-  commit(batches: AsyncIterable<readonly Change[]>): Promise<void> {
+  commit(batches: AsyncIterable<readonly RowChange[]>): Promise<void> {
     return this.mutex.run(async () => {
       // Before the transaction, which ends when there is no request.
-      const changes: Change[] = [];
+      const changes: RowChange[] = [];
       for await (const some of batches) changes.push(...some);
       const pieces = [...this.fresh];
       await this.write(["changes", "pieces"], (log, table) => {
@@ -176,7 +176,7 @@ export class IndexedDbStore implements Store {
   }
 }
 
-function addBlocks(log: Table, changes: readonly Change[]): void {
+function addBlocks(log: Table, changes: readonly RowChange[]): void {
   for (let from = 0; from < changes.length; from += BLOCK) log.add(changes.slice(from, from + BLOCK));
 }
 

@@ -26,9 +26,11 @@ export interface PersistenceParts extends RestorerParts {
  */
 export async function openPersistence(parts: PersistenceParts): Promise<Saver> {
   const { place, uploads, log } = parts;
-  const say = (warning: string) => log.warn(warning);
+  const warn = (warning: string) => log.warn(warning);
   const store =
-    "folder" in place ? await SqliteStore.open(place.folder, say) : await DocumentStore.open(place.file, say);
+    "folder" in place
+      ? await SqliteStore.open(place.folder, warn)
+      : await DocumentStore.open(place.file, warn);
   try {
     uploads.keepIn(store.uploads);
     return await loadWorlds(parts, store, async (name, rows) => setAside(store.aside, name, rows));

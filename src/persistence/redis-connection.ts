@@ -34,25 +34,25 @@ export class RedisConnection {
   /** The address for messages: without a password. */
   readonly place: string;
   private readonly url: string;
-  private readonly say: (warning: string) => void;
+  private readonly warn: (warning: string) => void;
   private client: Client | undefined;
   /** Id of the Redis process, new after each of its starts. */
   run_id: string | undefined;
   private isClosed = false;
   private retry: NodeJS.Timeout | undefined;
 
-  private constructor(url: string, say: (warning: string) => void) {
+  private constructor(url: string, warn: (warning: string) => void) {
     this.url = url;
     this.place = hidePassword(url);
-    this.say = say;
+    this.warn = warn;
   }
 
   /**
-   * @param say called with one sentence for each setting of Redis under which data may be lost
+   * @param warn called with one sentence for each setting of Redis under which data may be lost
    * @throws PersistenceError if no Redis answers, or it refuses the password
    */
-  static async open(url: string, say: (warning: string) => void): Promise<RedisConnection> {
-    const connection = new RedisConnection(url, say);
+  static async open(url: string, warn: (warning: string) => void): Promise<RedisConnection> {
+    const connection = new RedisConnection(url, warn);
     try {
       await connection.connect();
     } catch (error) {
@@ -135,7 +135,7 @@ export class RedisConnection {
     for (const { text } of REDIS_SCRIPTS) await client.sendCommand(["SCRIPT", "LOAD", text]);
     const before = this.run_id;
     this.run_id = info["run_id"];
-    if (before === undefined) for (const warning of listWarnings(info, this.place)) this.say(warning);
+    if (before === undefined) for (const warning of listWarnings(info, this.place)) this.warn(warning);
     return { restarted: before !== undefined && before !== this.run_id };
   }
 

@@ -3,7 +3,7 @@ import { plainRedis } from "../../test/support/plain-redis.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
 import { pieces, put } from "../../test/support/stores.ts";
 import { RedisStore } from "./redis-store.ts";
-import type { Change } from "./store.ts";
+import type { RowChange } from "./store.ts";
 
 let redis: TestRedis;
 const open: { close(): Promise<void> }[] = [];
@@ -25,7 +25,7 @@ async function node(session: string, url = redis.url): Promise<RedisStore> {
   return store;
 }
 
-const clear = (sandbox: string): Change => ({ sandbox, clear: "" });
+const clear = (sandbox: string): RowChange => ({ sandbox, clear: "" });
 const readTexts = async (store: RedisStore, sandbox: string) =>
   (await store.load(sandbox)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Mutex } from "../engine/state/concurrency.ts";
 import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
 import { AGE, CLAIM, COMMIT, RECLAIM, RELEASE } from "./redis-scripts.ts";
-import { type Change, PersistenceError, type Row, type Store, StoreRefusal } from "./store.ts";
+import { PersistenceError, type Row, type RowChange, type Store, StoreRefusal } from "./store.ts";
 
 /** The format of rows; a node refuses a newer one. */
 const FORMAT = 2;
@@ -59,11 +59,11 @@ export class RedisStore implements Store {
   }
 
   /**
-   * @param say called with one sentence for each setting of Redis under which data may be lost
+   * @param warn called with one sentence for each setting of Redis under which data may be lost
    * @throws PersistenceError if no Redis answers, or a newer version wrote its data
    */
-  static async open(url: string, owner: StoreOwner, say: (warning: string) => void): Promise<RedisStore> {
-    const connection = await RedisConnection.open(url, say);
+  static async open(url: string, owner: StoreOwner, warn: (warning: string) => void): Promise<RedisStore> {
+    const connection = await RedisConnection.open(url, warn);
     try {
       await requireKnownFormat(connection);
     } catch (error) {
@@ -98,12 +98,12 @@ export class RedisStore implements Store {
     });
   }
 
-  commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+  commit(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
     return this.mutex.run(() => this.commitNow(pieces));
   }
 
   /** Saves the changes of one sandbox; the caller sends one change set at a time. @throws StoreRefusal */
-  async save(sandbox: string, pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+  async save(sandbox: string, pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
     const changes = new ChangeSet();
     for await (const piece of pieces) for (const change of piece) changes.add(change);
     await this.take(sandbox, changes);
@@ -170,7 +170,7 @@ export class RedisStore implements Store {
     return number === hold.number ? "same" : "behind";
   }
 
-  private async commitNow(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+  private async commitNow(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
     const sandboxes = new Map<string, ChangeSet>();
     for await (const piece of pieces) {
       for (const change of piece) {
@@ -256,7 +256,7 @@ class ChangeSet {
     return !this.isCleared ? "more" : this.words.length === 0 ? "gone" : "whole";
   }
 
-  add(change: Change): void {
+  add(change: RowChange): void {
     if (!("clear" in change)) {
       const field = `${change.section}\0${change.id}`;
       if (change.text === null) this.words.push("r", field, "");

@@ -1,4 +1,4 @@
-import type { FaultState } from "../engine/sandbox/fault-injector.ts";
+import type { FaultState } from "../engine/sandbox/fault-types.ts";
 import type { HistorySnapshot } from "../engine/sandbox/history.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { LoadedFixture, SandboxValue } from "../engine/sandbox/sandbox-value.ts";

@@ -35,9 +35,9 @@ function stand(wall = 0) {
     fixtures: { load: (_: string | object): LoadedFixture => made.plain.source },
     api: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
     uploads: Object.assign(uploads, {
-      async fromFiles(files: object, say: (warning: string) => void, folder?: string) {
+      async fromFiles(files: object, warn: (warning: string) => void, folder?: string) {
         from.push({ files, folder });
-        say("its bytes are gone.");
+        warn("its bytes are gone.");
         return `from ${JSON.stringify(files)}`;
       },
     }),

@@ -171,8 +171,8 @@ export class SandboxRestorer {
     const { taken_at, ...facts } = saved.facts;
     const world = decodeWorld({ ...facts, tables: saved.tables }, api.collections, { base });
     validator.world(world, base, api);
-    const say = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
-    const blobs = await uploads.fromFiles(saved.uploads ?? {}, say, folder);
+    const warn = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
+    const blobs = await uploads.fromFiles(saved.uploads ?? {}, warn, folder);
     return { world, taken_at, windows: RateWindows.parse(saved.windows), blobs };
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { InvalidSandboxRows, listRowChanges, parseSavedSandbox, splitChanges } from "./sandbox-rows.ts";
-import type { Change } from "./store.ts";
+import type { RowChange } from "./store.ts";
 
 const { uploads } = plainUploads();
 
@@ -162,9 +162,9 @@ describe("the rows of a sandbox", () => {
 });
 
 describe("changes that are saved in pieces", () => {
-  const changes = (count: number): Change[] =>
+  const changes = (count: number): RowChange[] =>
     Array.from({ length: count }, (_, i) => ({ sandbox: "a", section: "s", id: `${i}`, text: null }));
-  async function sizes(given: Iterable<Change>): Promise<number[]> {
+  async function sizes(given: Iterable<RowChange>): Promise<number[]> {
     const all: number[] = [];
     for await (const piece of splitChanges(given)) all.push(piece.length);
     return all;
@@ -172,7 +172,7 @@ describe("changes that are saved in pieces", () => {
 
   it("come in order, at most five hundred each [quality 2.8]", async () => {
     const given = changes(1203);
-    const got: Change[] = [];
+    const got: RowChange[] = [];
     for await (const piece of splitChanges(given)) {
       expect(piece.length).toBeLessThanOrEqual(500);
       got.push(...piece);

@@ -1,6 +1,6 @@
 import type { SentOperations } from "../engine/contract/resource.ts";
 import { platform } from "../engine/platform.ts";
-import type { FaultState } from "../engine/sandbox/fault-injector.ts";
+import type { FaultState } from "../engine/sandbox/fault-types.ts";
 import type { HistorySnapshot, StoredHistory } from "../engine/sandbox/history.ts";
 import type { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import type { SandboxState } from "../engine/sandbox/sandbox.ts";
@@ -12,7 +12,7 @@ import type { Root } from "../engine/state/tables.ts";
 import { timers } from "../engine/state/timers.ts";
 import type { WorldDocument } from "../engine/state/world-document.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
-import type { Change, Row } from "./store.ts";
+import type { Row, RowChange } from "./store.ts";
 
 /**
  * The rows of a sandbox. Its records are the difference from those of its fixture, so that unchanged ones cost nothing;
@@ -23,15 +23,15 @@ import type { Change, Row } from "./store.ts";
  * | `sandbox` | `about`, `fixture` (name and merged document), `faults`, `operations` (the document of this sandbox alone) |
  * | `world` | `facts` (clock, seed, random state), `windows`, `uploads` (the files of their bytes) |
  * | `records/{collection}` | by id |
- * | `history` | `about` (positions), and each entry's story by its position |
- * | `snapshots/{name}/...` | the last two again |
+ * | `history` | `about` (positions), and each entry by its position |
+ * | `snapshots/{name}/...` | `world` and `records` of the snapshot, in the same form |
  */
 export function* listRowChanges(
   before: SandboxImage | undefined,
   after: SandboxImage,
-): IterableIterator<Change> {
+): IterableIterator<RowChange> {
   const sandbox = after.sandbox.name;
-  const put = (section: string, id: string, value: unknown): Change => ({
+  const put = (section: string, id: string, value: unknown): RowChange => ({
     sandbox,
     section,
     id,
@@ -123,8 +123,8 @@ const MAX_CHANGES_A_PIECE = 500;
 const MAX_TURN_MS = 4;
 
 /** Splits changes into batches, each in its own turn of the event loop, so that a large change does not delay requests. */
-export async function* splitChanges(changes: Iterable<Change>): AsyncGenerator<readonly Change[]> {
-  let piece: Change[] = [];
+export async function* splitChanges(changes: Iterable<RowChange>): AsyncGenerator<readonly RowChange[]> {
+  let piece: RowChange[] = [];
   let began = performance.now();
   for (const change of changes) {
     piece.push(change);

@@ -3,7 +3,7 @@ import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { listRowChanges, splitChanges } from "./sandbox-rows.ts";
-import { type Change, PersistenceError, type Store, StoreRefusal, toStoreRefusal } from "./store.ts";
+import { PersistenceError, type RowChange, type Store, StoreRefusal, toStoreRefusal } from "./store.ts";
 
 /** interfaces 2: changes are saved within a second, including the time for writing. */
 const SWEEP_MS = 300;
@@ -186,14 +186,17 @@ export class Saver {
           steps.push({ name: sandbox.name, image: SandboxImage.of(sandbox, this.parts.uploads) });
         }
       }
-      refusal = (await this.commitOrSome(steps, refused)) ?? refusal;
+      refusal = (await this.commitAllOrSingly(steps, refused)) ?? refusal;
     }
     this.recordOutcome(refusal);
     for (const step of refused) await this.refuse(step, isWaitedFor);
   }
 
   /** A sandbox that is too large for the disk must not prevent saving the others. */
-  private async commitOrSome(steps: readonly Step[], refused: Step[]): Promise<StoreRefusal | undefined> {
+  private async commitAllOrSingly(
+    steps: readonly Step[],
+    refused: Step[],
+  ): Promise<StoreRefusal | undefined> {
     if (steps.length === 0) return undefined;
     const refusal = await this.commit(steps);
     if (refusal === undefined) return undefined;
@@ -224,7 +227,7 @@ export class Saver {
     return undefined;
   }
 
-  private *listChanges(steps: readonly Step[]): IterableIterator<Change> {
+  private *listChanges(steps: readonly Step[]): IterableIterator<RowChange> {
     for (const { name, image } of steps) {
       if (image === undefined) yield { sandbox: name, clear: "" };
       else yield* listRowChanges(this.unknown.has(name) ? undefined : this.saved.get(name), image);

@@ -1,4 +1,4 @@
-import type { Change, Row } from "./store.ts";
+import type { Row, RowChange } from "./store.ts";
 
 /** Texts by sandbox, section and id; immutable. */
 export type SandboxSections = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
@@ -19,7 +19,7 @@ export class SectionsDraft {
     this.sections = new Map(before);
   }
 
-  apply(change: Change): void {
+  apply(change: RowChange): void {
     if ("clear" in change) this.clear(change);
     else if (change.text === null) this.section(change).delete(change.id);
     else this.section(change).set(change.id, change.text);

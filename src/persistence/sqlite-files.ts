@@ -111,7 +111,7 @@ export class SqliteFiles {
       const { checksum, ...saved } = JSON.parse(readFileSync(this.acknowledged, "utf8"));
       if (checksum === undefined || checksum === crc32(JSON.stringify(saved))) return saved;
     } catch {
-      // Said below.
+      // The file is damaged, which the error below says.
     }
     return new Error(`${this.acknowledged} is damaged, so it is unknown whether saves were lost.`);
   }

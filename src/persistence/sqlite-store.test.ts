@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { keptPlace } from "../../test/support/kept-place.ts";
 import { pieces, put } from "../../test/support/stores.ts";
 import { EngineThread, SqliteStore } from "./sqlite-store.ts";
-import type { Change } from "./store.ts";
+import type { RowChange } from "./store.ts";
 
 let folder: string;
 let database: string;
@@ -102,7 +102,7 @@ describe("the database of --persist DIR", () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)], [put("a", "world", "y", 2)], []));
     await store.commit(pieces());
-    const failing = async function* (): AsyncGenerator<readonly Change[]> {
+    const failing = async function* (): AsyncGenerator<readonly RowChange[]> {
       yield [put("a", "world", "x", 2)];
       yield [put("a", "world", "y", 3)];
       yield [put("a", "world", "z", 4)];

@@ -7,10 +7,10 @@ import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { FileLock } from "./file-lock.ts";
 import { FORMAT_ID, FORMAT_VERSION, type Saved, SqliteFiles } from "./sqlite-files.ts";
 import {
-  type Change,
   type FolderStore,
   PersistenceError,
   type Row,
+  type RowChange,
   StoreRefusal,
   toStoreRefusal,
 } from "./store.ts";
@@ -39,10 +39,10 @@ export class SqliteStore implements FolderStore {
 
   /**
    * Opens the folder's database, or creates one. A damaged one is set aside, and the previous copy used.
-   * @param say called with one sentence for each repair
+   * @param warn called with one sentence for each repair
    * @throws PersistenceError if another server uses the folder, or a newer version wrote it
    */
-  static async open(folder: string, say: (warning: string) => void): Promise<SqliteStore> {
+  static async open(folder: string, warn: (warning: string) => void): Promise<SqliteStore> {
     const files = new SqliteFiles(folder);
     try {
       files.requireKnownFormat();
@@ -53,7 +53,7 @@ export class SqliteStore implements FolderStore {
     const lock = takeLock(files);
     const thread = new EngineThread(files);
     try {
-      await openDatabase(files, thread, say);
+      await openDatabase(files, thread, warn);
     } catch (error) {
       await thread.end();
       lock.release();
@@ -62,7 +62,7 @@ export class SqliteStore implements FolderStore {
     files.recordHolder();
     const store = new SqliteStore(files, thread, lock);
     // The fallback copy is made at the end of the start.
-    if (!files.hasFreshCopy()) void store.copy().catch((error) => say(copyFailed(files, error)));
+    if (!files.hasFreshCopy()) void store.copy().catch((error) => warn(copyFailed(files, error)));
     return store;
   }
 
@@ -74,7 +74,7 @@ export class SqliteStore implements FolderStore {
     return this.thread.ask("load", { sandbox });
   }
 
-  commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+  commit(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
     return this.mutex.run(async () => {
       try {
         if (this.isLost) await this.reopen();
@@ -106,7 +106,7 @@ export class SqliteStore implements FolderStore {
     return this.mutex.run(() => this.thread.ask("copyTo", { copy: this.files.copy }));
   }
 
-  private async apply(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+  private async apply(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
     const iterator = pieces[Symbol.asyncIterator]();
     let begins = true;
     try {
@@ -135,10 +135,10 @@ export class SqliteStore implements FolderStore {
 async function openDatabase(
   files: SqliteFiles,
   thread: EngineThread,
-  say: (warning: string) => void,
+  warn: (warning: string) => void,
 ): Promise<void> {
   const read = files.readAcknowledged();
-  if (read instanceof Error) say(read.message);
+  if (read instanceof Error) warn(read.message);
   const acknowledged = read instanceof Error ? undefined : read;
   let aside: string | undefined;
   // At most three attempts: the database, its copy, and a new database, since the first two may be damaged.
@@ -150,11 +150,11 @@ async function openDatabase(
         files.makePrivate();
         const found = await thread.ask<Saved & { damaged: string[] }>("open", { isFresh });
         if (found.damaged.length > 0) {
-          say(files.keepDamaged(found.damaged));
+          warn(files.keepDamaged(found.damaged));
           await thread.ask("rewriteRows");
         }
         const loss = files.reportLoss(acknowledged, found, aside);
-        if (loss !== undefined) say(loss);
+        if (loss !== undefined) warn(loss);
         return;
       } catch (error) {
         const { code = "" } = error as NodeJS.ErrnoException;
@@ -165,7 +165,7 @@ async function openDatabase(
     }
     const { aside: first, message: says } = files.setDamagedAside();
     aside ??= first;
-    say(says);
+    warn(says);
   }
 }
 

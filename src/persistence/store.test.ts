@@ -10,7 +10,7 @@ import { bench, benchPerTest, FILES, pieces, put, say, stores } from "../../test
 import { freeName } from "./file-lock.ts";
 import { IndexedDbStore } from "./indexeddb-store.ts";
 import { RedisStore } from "./redis-store.ts";
-import type { Change, Row } from "./store.ts";
+import type { Row, RowChange } from "./store.ts";
 import { StoreRefusal, toStoreRefusal } from "./store.ts";
 
 benchPerTest();
@@ -127,7 +127,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
   it("a failed commit leaves no rows, and the next one succeeds [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
-    const failing = async function* (): AsyncGenerator<readonly Change[]> {
+    const failing = async function* (): AsyncGenerator<readonly RowChange[]> {
       yield [put("a", "world", "x", 2)];
       yield [put("a", "world", "y", 2), { sandbox: "a", clear: "" }];
       throw new Error("out of ideas");

@@ -9,7 +9,7 @@ export interface Row {
 }
 
 /** A row to store (with null: to remove), or a section of a sandbox to remove. */
-export type Change =
+export type RowChange =
   | { sandbox: string; section: string; id: string; text: string | null }
   /** `""` is the whole sandbox. */
   | { sandbox: string; clear: string };
@@ -28,7 +28,7 @@ export interface Store {
    * @throws StoreRefusal; no change of the refused sandbox is stored then. A store in a file then stores no change of
    * any sandbox; other stores may have stored those of other sandboxes. The call may be repeated.
    */
-  commit(pieces: AsyncIterable<readonly Change[]>): Promise<void>;
+  commit(pieces: AsyncIterable<readonly RowChange[]>): Promise<void>;
   /** Releases everything; committed changes stay. */
   close(): Promise<void>;
 }

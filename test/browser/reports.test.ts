@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { suiteHtml } from "../../src/client/suite/suite-reports.ts";
+import { renderSuiteHtml } from "../../src/client/suite/suite-reports.ts";
 import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
-import { receiverHtml } from "../../src/tools/grader/receiver-report.ts";
+import { renderReceiverHtml } from "../../src/tools/grader/receiver-report.ts";
 import { listManualChecks, OPTION_NAMES } from "../../src/tools/grader/report.ts";
-import { coverageHtml } from "../../src/tools/reports/coverage-html.ts";
-import { verifyHtml } from "../../src/tools/verify/report.ts";
+import { renderCoverageHtml } from "../../src/tools/reports/coverage-html.ts";
+import { renderVerifyHtml } from "../../src/tools/verify/report.ts";
 import { consoleFiles } from "../support/browser/console.ts";
 import { openPage, PATIENCE_MS, see, useChromium } from "../support/browser/with-chromium.ts";
 import { startReference } from "../support/harness.ts";
@@ -31,7 +31,7 @@ async function receiverReport(): Promise<string> {
       settleMs: 5,
       patienceMs: 50,
     });
-    return receiverHtml({
+    return renderReceiverHtml({
       ...report,
       stopped: HOSTILE,
       checks: report.checks.map((one) => ({ ...one, note: HOSTILE })),
@@ -61,7 +61,7 @@ async function suiteReport(): Promise<string> {
       },
     ],
   };
-  return suiteHtml({
+  return renderSuiteHtml({
     ...{
       ok: false,
       total: 2,
@@ -84,7 +84,7 @@ async function coverageReport(): Promise<string> {
   await api.call("dan", "GET", "/v1/models");
   const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/coverage");
   await api.close();
-  return coverageHtml(body, `Coverage of sandbox ${HOSTILE}`);
+  return renderCoverageHtml(body, `Coverage of sandbox ${HOSTILE}`);
 }
 
 /** A report with a failed and an assumed check, of a target that is an Understudy. */
@@ -96,7 +96,7 @@ async function verifyReport(
     ...{ id: "a/b", section: "4.3", title: HOSTILE, duration_ms: 1, failures: [], differences: [] },
     ...{ not_observed: [], notes: [], requests: [] },
   };
-  return verifyHtml({
+  return renderVerifyHtml({
     ...{ target: "http://127.0.0.1:4747", organization_id: "org_acme", verdict: "fail", stopped: null },
     ...{ started_at: "2026-01-05T08:00:00.000Z", duration_ms: 1, requests: 1, write: true, recorded: null },
     console,
@@ -176,7 +176,7 @@ describe("an HTML report in a browser", { timeout: 4 * PATIENCE_MS }, () => {
     const { code } = await runCommand(["coverage", "--url", api.url, "--html", file]);
     expect(code).toBe(0);
     const requestId = headers.get("x-request-id")!;
-    writeFileSync(join(folder, "sent.html"), receiverHtml(graded));
+    writeFileSync(join(folder, "sent.html"), renderReceiverHtml(graded));
     writeFileSync(
       join(folder, "verified.html"),
       await verifyReport(`${api.url}/_console/s/default`, requestId),

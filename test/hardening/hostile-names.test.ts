@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { suiteHtml } from "../../src/client/suite/suite-reports.ts";
+import { renderSuiteHtml } from "../../src/client/suite/suite-reports.ts";
 import type { SuiteResult } from "../../src/client/suite/suite-result.ts";
-import { receiverHtml } from "../../src/tools/grader/receiver-report.ts";
+import { renderReceiverHtml } from "../../src/tools/grader/receiver-report.ts";
 import type { CoverageMatrix } from "../../src/tools/reports/coverage.ts";
-import { coverageHtml } from "../../src/tools/reports/coverage-html.ts";
-import { type VerifyReport, verifyHtml } from "../../src/tools/verify/report.ts";
+import { renderCoverageHtml } from "../../src/tools/reports/coverage-html.ts";
+import { renderVerifyHtml, type VerifyReport } from "../../src/tools/verify/report.ts";
 import type { ReceiverReport } from "../../types/control-api.ts";
 
 /** Breaks out of text, of attributes in either quotes, of comments and of style sheets, where it can. */
@@ -146,10 +146,14 @@ const verification: VerifyReport = {
 
 describe("a hostile name", () => {
   it.each([
-    ["suite", suite, suiteHtml],
-    ["coverage", coverage, (matrix: CoverageMatrix) => coverageHtml(matrix, matrix.operations[0]!.path)],
-    ["receiver-test", receiver, receiverHtml],
-    ["verify", verification, verifyHtml],
+    ["suite", suite, renderSuiteHtml],
+    [
+      "coverage",
+      coverage,
+      (matrix: CoverageMatrix) => renderCoverageHtml(matrix, matrix.operations[0]!.path),
+    ],
+    ["receiver-test", receiver, renderReceiverHtml],
+    ["verify", verification, renderVerifyHtml],
   ] as [string, object, (report: never) => string][])(
     "adds no elements or attributes to the page of %s [interfaces 2]",
     (_name, report, page) => {

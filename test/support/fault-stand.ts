@@ -3,7 +3,7 @@ import type { Resource } from "../../src/engine/contract/resource.ts";
 import { SandboxFaults } from "../../src/engine/faults/faults.ts";
 import { RefusalScenarios } from "../../src/engine/faults/refusal-scenarios.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import type { FaultFacts, Verdict } from "../../src/engine/sandbox/fault-injector.ts";
+import type { FaultFacts, FaultVerdict } from "../../src/engine/sandbox/fault-types.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
 
 /** For tests: faults without a server around them. */
@@ -68,6 +68,10 @@ export async function ask(faults: SandboxFaults, operation_id: string, sent?: Se
   return injection?.decision ?? "-";
 }
 
-export async function verdictOf(faults: SandboxFaults, operation_id: string, sent?: Sent): Promise<Verdict> {
+export async function verdictOf(
+  faults: SandboxFaults,
+  operation_id: string,
+  sent?: Sent,
+): Promise<FaultVerdict> {
   return await faults.before(factsOf(operation_id, sent));
 }

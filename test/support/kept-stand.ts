@@ -10,7 +10,7 @@ import { timers } from "../../src/engine/state/timers.ts";
 import { World } from "../../src/engine/state/world.ts";
 import type { UploadStore } from "../../src/hosts/node/storage/upload-store.ts";
 import type { PersistenceError } from "../../src/persistence/store.ts";
-import { type Change, type Store, StoreRefusal } from "../../src/persistence/store.ts";
+import { type RowChange, type Store, StoreRefusal } from "../../src/persistence/store.ts";
 
 export interface Note {
   id: string;
@@ -105,10 +105,10 @@ export function plainUploads() {
 
 /** A store in memory that refuses when it is told to, and takes its time when it is told to. */
 export function plainStore() {
-  const commits: Change[][] = [];
+  const commits: RowChange[][] = [];
   const store = {
     /** What it answers; undefined: it takes everything. */
-    refusal: undefined as ((changes: readonly Change[]) => Error | undefined) | undefined,
+    refusal: undefined as ((changes: readonly RowChange[]) => Error | undefined) | undefined,
     /** Waited for before it answers. */
     pause: undefined as Promise<void> | undefined,
     isClosed: false,
@@ -116,8 +116,8 @@ export function plainStore() {
     closing: undefined as PersistenceError | undefined,
     list: async () => [],
     load: async () => [],
-    async commit(pieces: AsyncIterable<readonly Change[]>) {
-      const changes: Change[] = [];
+    async commit(pieces: AsyncIterable<readonly RowChange[]>) {
+      const changes: RowChange[] = [];
       for await (const piece of pieces) changes.push(...piece);
       await store.pause;
       const refusal = store.refusal?.(changes);

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { type Change, requestTitle, type StateRef } from "../../src/engine/sandbox/history-entry.ts";
+import { requestTitle, type StateRef, type WorldChange } from "../../src/engine/sandbox/history-entry.ts";
 import { toMinute } from "../../src/engine/sandbox/rate-windows.ts";
 import { SandboxRegistry } from "../../src/engine/sandbox/registry.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
@@ -56,7 +56,7 @@ export function momentOf({ history }: Sandbox, moment: StateRef): object {
 }
 
 /** A request that changes something, which no client has sent. */
-export function makeRequest(world: World, key?: string): Change {
+export function makeRequest(world: World, key?: string): WorldChange {
   const counted = key === undefined ? undefined : { key_id: key, minute: toMinute(world.epochNow()) };
   const request = {
     ...{ idSeed: -7, number: world.requests++, summary: "Write a note", principal: key },

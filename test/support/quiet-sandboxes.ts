@@ -1,6 +1,6 @@
 import { createApi } from "../../src/engine/contract/api.ts";
 import { RequestCounter } from "../../src/engine/sandbox/counters.ts";
-import type { FaultInjector, Verdict } from "../../src/engine/sandbox/fault-injector.ts";
+import type { FaultInjector, FaultVerdict } from "../../src/engine/sandbox/fault-types.ts";
 import type { RegistryParts } from "../../src/engine/sandbox/registry.ts";
 import type { BlobStore } from "../../src/engine/sandbox/snapshots.ts";
 
@@ -17,7 +17,7 @@ export const NO_BLOBS: BlobStore = {
   decode: async () => undefined,
 };
 
-const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
+const UNTOUCHED: FaultVerdict = { injection: undefined, reasons: [] };
 
 export const NO_FAULTS: FaultInjector = {
   armed: false,

@@ -1,6 +1,6 @@
 import { SandboxImage } from "../../src/persistence/sandbox-image.ts";
 import { Saver } from "../../src/persistence/saver.ts";
-import type { Change } from "../../src/persistence/store.ts";
+import type { RowChange } from "../../src/persistence/store.ts";
 import { plainSandbox, plainStore, plainUploads } from "./kept-stand.ts";
 
 type Plain = ReturnType<typeof plainSandbox>;
@@ -39,7 +39,7 @@ export function saverStand(...names: string[]) {
     of: (name: string): Plain => made.get(name)!,
     /** Of each commit the sandboxes that it was about. */
     saved: () => store.commits.map((changes) => [...new Set(changes.map(({ sandbox }) => sandbox))]),
-    refuse(refusal: ((changes: readonly Change[]) => Error | undefined) | undefined) {
+    refuse(refusal: ((changes: readonly RowChange[]) => Error | undefined) | undefined) {
       store.refusal = refusal;
     },
   };

@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS, type Settings } from "../../src/engine/contract/settings.ts";
-import type { DeliveryFacts, DeliveryFault } from "../../src/engine/sandbox/fault-injector.ts";
+import type { DeliveryFacts, DeliveryFault } from "../../src/engine/sandbox/fault-types.ts";
 import { HeldExchanges } from "../../src/engine/sandbox/held.ts";
 import { makeClock } from "../../src/engine/state/clock.ts";
 import { Tables } from "../../src/engine/state/tables.ts";

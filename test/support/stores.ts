@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import { DocumentStore } from "../../src/persistence/document-store.ts";
 import { SqliteStore } from "../../src/persistence/sqlite-store.ts";
-import type { Change, Store } from "../../src/persistence/store.ts";
+import type { RowChange, Store } from "../../src/persistence/store.ts";
 
 /** The folder, the warnings and the open stores of the test that runs. */
 export const bench: { folder: string; warnings: string[]; open: Store[] } = {
@@ -71,11 +71,11 @@ export const FILES = [
   },
 ] as const;
 
-export async function* pieces(...all: (readonly Change[])[]): AsyncGenerator<readonly Change[]> {
+export async function* pieces(...all: (readonly RowChange[])[]): AsyncGenerator<readonly RowChange[]> {
   yield* all;
 }
 
-export const put = (sandbox: string, section: string, id: string, value: unknown): Change => ({
+export const put = (sandbox: string, section: string, id: string, value: unknown): RowChange => ({
   sandbox,
   section,
   id,

@@ -6,7 +6,7 @@ import { fileTexts, uploads } from "../../src/engine/resources/files/schema.ts";
 import { followInvoicing, invoices } from "../../src/engine/resources/invoices.ts";
 import { followLiveMeetings } from "../../src/engine/resources/meeting-sessions/rules.ts";
 import { replyRules } from "../../src/engine/resources/model-responses/schema.ts";
-import { keepTimer } from "../../src/engine/resources/webhooks/deliveries.ts";
+import { updateRetryTimer } from "../../src/engine/resources/webhooks/deliveries.ts";
 import { deliveries } from "../../src/engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../src/engine/state/transaction.ts";
 import { queueAttempt } from "../../src/engine/webhooks/outgoing.ts";
@@ -39,7 +39,7 @@ export function fillWithUse(tx: Transaction): void {
   followInvoicing(tx, busy);
   const [delivery] = tx.all(deliveries).page(0, 1);
   const { webhook_id, delivery_id, organization_id } = delivery!;
-  keepTimer(tx, tx.put(deliveries, { ...delivery!, status: "failed", next_retry: tx.now + 60_000 }));
+  updateRetryTimer(tx, tx.put(deliveries, { ...delivery!, status: "failed", next_retry: tx.now + 60_000 }));
   queueAttempt(tx, { id: `${delivery_id}/retry`, kind: "retry", webhook_id, delivery_id });
   queueAttempt(tx, { id: `${delivery_id}/again`, kind: "redelivery", webhook_id, delivery_id });
   const first = { organization_id, event: "user.created", created_at: tx.now, body: "{}" };

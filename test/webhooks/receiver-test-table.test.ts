@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
-import { formatText, receiverCases, receiverHtml } from "../../src/tools/grader/receiver-report.ts";
+import { formatText, listReceiverCases, renderReceiverHtml } from "../../src/tools/grader/receiver-report.ts";
 import { junit } from "../../src/tools/reports/junit.ts";
 import type { ReceiverReport } from "../../types/control-api.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
@@ -75,8 +75,8 @@ describe("a flawed receiver", () => {
       expect(report.summary.failed).toBe(failed.length);
       // What a receiver discloses must not spread with the report.
       for (const text of [
-        receiverHtml(report),
-        junit(receiverCases(report)),
+        renderReceiverHtml(report),
+        junit(listReceiverCases(report)),
         formatText(report),
         JSON.stringify(report),
       ]) {

@@ -13,7 +13,7 @@ import { UsageError } from "../failure.ts";
 import { table } from "../process.ts";
 import { readRate } from "../start-options.ts";
 
-const clockText = ({ now, mode, rate }: ClockState) =>
+const formatClockLine = ({ now, mode, rate }: ClockState) =>
   `${now}  ${mode}${mode === "scaled" ? ` x${rate}` : ""}`;
 
 function pendingTable(pending: readonly Pending[], limit = pending.length): string {
@@ -101,7 +101,10 @@ const show = sandboxCommand({
   describe: "Show the sandbox's time, and what is due next",
   async run(_given, { clock }) {
     const [state, pending] = [await clock.show(), await clock.pending()];
-    return { value: { ...state, pending }, text: `${clockText(state)}\n\n${pendingTable(pending, 20)}` };
+    return {
+      value: { ...state, pending },
+      text: `${formatClockLine(state)}\n\n${pendingTable(pending, 20)}`,
+    };
   },
 });
 
@@ -153,7 +156,7 @@ const set = sandboxCommand({
     const moved = await sandbox.clock.advance({ to: instant });
     const ran = await withAnswers(sandbox, moved.ran);
     const state = await sandbox.clock.show();
-    return { value: { ...state, ran }, text: `${formatRan(ran)}\n${clockText(state)}` };
+    return { value: { ...state, ran }, text: `${formatRan(ran)}\n${formatClockLine(state)}` };
   },
 });
 
@@ -162,11 +165,14 @@ const freeze = sandboxCommand({
   describe: "Stop the clock at its current time",
   async run(_given, { clock }) {
     const state = await clock.freeze();
-    return { value: state, text: clockText(state) };
+    return { value: state, text: formatClockLine(state) };
   },
 });
 
-/** `real` is the wall clock, which may be far ahead; x1 runs as fast from the present time. @throws UsageError */
+/**
+ * `real` shows the wall clock, which may be far ahead; `x1` runs as fast, from the sandbox's current time.
+ * @throws UsageError
+ */
 function toClockChange(rate = "x1"): ClockChange {
   return rate === "real" ? { mode: "real" } : { mode: "scaled", rate: readRate(rate) };
 }
@@ -177,7 +183,7 @@ const run = sandboxCommand({
   check: ({ rate }) => void toClockChange(rate),
   async run({ rate }, { clock }) {
     const state = await clock.set(toClockChange(rate));
-    return { value: state, text: clockText(state) };
+    return { value: state, text: formatClockLine(state) };
   },
 });
 

@@ -30,17 +30,17 @@ export const coverageCommand = serverCommand({
     const { matrix, subject, console, failure } =
       command.length > 0 ? await runCovered(command, options) : await fetchCoverage(options, options.all);
     if (html !== undefined) {
-      const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
-      writeNewFile(html, coverageHtml(matrix, `Coverage of ${subject}`, console), { force: true });
+      const { renderCoverageHtml } = await import("../../tools/reports/coverage-html.ts");
+      writeNewFile(html, renderCoverageHtml(matrix, `Coverage of ${subject}`, console), { force: true });
     }
     if (failure !== undefined) {
-      print(json, matrix, coverageText(matrix));
+      print(json, matrix, formatCoverage(matrix));
       throw new CheckFailed(failure);
     }
     const isBelow = least !== undefined && matrix.percent < least;
     return {
       value: matrix,
-      text: coverageText(matrix),
+      text: formatCoverage(matrix),
       ...(isBelow && { failed: `coverage is ${matrix.percent} percent, below ${least}` }),
     };
   },
@@ -97,7 +97,7 @@ function describeFailure({ exit_code, signal }: CommandRun): string | undefined 
   return exit_code === 0 ? undefined : `the command exited with ${exit_code}`;
 }
 
-function coverageText({ operations, covered, total, percent }: CoverageMatrix): string {
+function formatCoverage({ operations, covered, total, percent }: CoverageMatrix): string {
   const rows = operations.map((row) => {
     const unseen = row.outcomes.filter(({ hits }) => hits === 0);
     const never = unseen.map(({ status, code }) => code ?? String(status)).join(", ");

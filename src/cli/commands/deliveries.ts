@@ -4,22 +4,25 @@ import { UsageError } from "../failure.ts";
 import { table } from "../process.ts";
 
 const FILTER = {
-  since: text("Of events since this time of the sandbox"),
-  webhook: text("Of this webhook, by id"),
+  since: text("Only events since this time on the sandbox's clock"),
+  webhook: text("Only this webhook's, by its id"),
 };
 
 const list = sandboxCommand({
   command: "list",
   describe: "List deliveries of all webhooks, newest first",
   options: {
-    status: choice(["success", "failed", "pending"], "Failed for good, or pending a retry"),
-    event: text("Of this event"),
+    status: choice(
+      ["success", "failed", "pending"],
+      "Only this status; failed means for good, pending that a retry follows",
+    ),
+    event: text("Only this event's"),
     ...FILTER,
     limit: number("The maximum number, newest first; 100 by default"),
   },
   async run({ status, event, webhook, since, limit }, { deliveries }) {
     const page = await deliveries.list({ status, event, webhook, since, limit } as object);
-    return { value: page, text: listText(page.items, page.total) };
+    return { value: page, text: formatList(page.items, page.total) };
   },
 });
 
@@ -28,7 +31,7 @@ const show = sandboxCommand({
   describe: "Show a delivery with the request and response of each attempt",
   async run({ id }, { deliveries }) {
     const delivery = await deliveries.get(id);
-    return { value: delivery, text: detailText(delivery) };
+    return { value: delivery, text: formatDetail(delivery) };
   },
 });
 
@@ -37,7 +40,7 @@ const redeliver = sandboxCommand({
   describe: "Retry failed deliveries now, once; exit 1 if one fails again",
   args: { ids: "The deliveries' ids" },
   options: {
-    "all-failed": flag("All that failed"),
+    "all-failed": flag("All failed deliveries"),
     ...FILTER,
     again: {
       type: "boolean",
@@ -53,7 +56,7 @@ const redeliver = sandboxCommand({
     const page = await deliveries.redeliver({ ...chosen, since, webhook, again });
     const { items, total } = page;
     const failed = items.filter(({ status }) => status === "failed").length;
-    const text = `${listText(items, total)}\n\n${total - failed} of ${total} were delivered.`;
+    const text = `${formatList(items, total)}\n\n${total - failed} of ${total} were delivered.`;
     return { value: page, text: total === 0 ? "Nothing has failed." : text, failed: failed > 0 };
   },
 });
@@ -65,7 +68,7 @@ export const deliveriesCommand = group(
   ["$0 deliveries redeliver --all-failed --since 2026-03-15", "After the receiver is fixed"],
 );
 
-function listText(items: readonly ListedDelivery[], total: number): string {
+function formatList(items: readonly ListedDelivery[], total: number): string {
   if (items.length === 0) return "No deliveries.";
   const rows = items.map(({ delivery_id, event, webhook_id, status, attempts, next_retry, why, active }) => [
     ...[delivery_id, event, active ? webhook_id : `${webhook_id} (inactive)`],
@@ -78,7 +81,7 @@ function listText(items: readonly ListedDelivery[], total: number): string {
   return table(head, rows) + reasons.join("") + more;
 }
 
-function detailText(delivery: DeliveryDetail): string {
+function formatDetail(delivery: DeliveryDetail): string {
   const { delivery_id, event, webhook_id, url, inactive_because, status, log, exchanges, body } = delivery;
   const { attempts, response_code, created_at, delivered_at, last_attempt, next_retry } = delivery;
   const times = { created: created_at, delivered: delivered_at, "last attempt": last_attempt };
@@ -100,12 +103,12 @@ function detailText(delivery: DeliveryDetail): string {
     "",
     ...(exchanges.length === 0
       ? [`The journal has none of its attempts; each sends:\n${body}`]
-      : exchanges.map(exchangeText)),
+      : exchanges.map(formatExchange)),
   ].join("\n");
 }
 
 /** The request and response of one attempt. */
-function exchangeText({ id, delivery, request, response, status, reasons }: JournalEntry): string {
+function formatExchange({ id, delivery, request, response, status, reasons }: JournalEntry): string {
   const message = ({ headers, body }: JournalEntry["response"]) => [
     ...headers.map(({ name, value }) => `  ${name}: ${value}`),
     ...(body === undefined ? [] : ["", `  ${typeof body === "string" ? body : JSON.stringify(body)}`]),

@@ -26,11 +26,11 @@ export const fidelityCommand = command({
   describe: "Print which behaviour is specified and which is assumed",
   examples: [["$0 fidelity --json", "The ledger for machines"]],
   async run() {
-    const { assumptionsPage, buildFidelityLedger, fidelityMarkdown } = await import(
+    const { renderAssumptionsPage, buildFidelityLedger, renderFidelityPage } = await import(
       "../../tools/reports/fidelity.ts"
     );
     const { API } = await import("../../engine/resources/index.ts");
     const ledger = buildFidelityLedger(API.operations);
-    return { value: ledger, text: `${fidelityMarkdown(ledger)}\n${assumptionsPage()}`.trimEnd() };
+    return { value: ledger, text: `${renderFidelityPage(ledger)}\n${renderAssumptionsPage()}`.trimEnd() };
   },
 });

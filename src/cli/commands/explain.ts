@@ -30,11 +30,11 @@ export const explainCommand = sandboxCommand({
       query: readKeyedValues("--query", query),
       body: body === undefined ? undefined : parseTypedValue(body),
     } as ExplainInput);
-    return { value: explanation, text: explanationText(explanation) };
+    return { value: explanation, text: formatExplanation(explanation) };
   },
 });
 
-function explanationText({ operation, decision, status, code, steps, rules }: Explanation): string {
+function formatExplanation({ operation, decision, status, code, steps, rules }: Explanation): string {
   const outcome =
     decision === null
       ? "The outcome cannot be known: a step depends on what was not given."

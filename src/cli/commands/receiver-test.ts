@@ -52,7 +52,9 @@ export const receiverTestCommand = command({
     const reports = parseReportFiles(options.report);
     const { gradeFor } = await import("../../tools/grader/run-grading.ts");
     const { OPTION_NAMES, ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
-    const { formatText, receiverCases, receiverHtml } = await import("../../tools/grader/receiver-report.ts");
+    const { formatText, listReceiverCases, renderReceiverHtml } = await import(
+      "../../tools/grader/receiver-report.ts"
+    );
     const isLive = !json && isInteractive(process.stderr);
     const showProgress = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
     const data = Object.entries(readKeyedValues("--data", options.data, "FIELD=VALUE") ?? {});
@@ -78,7 +80,10 @@ export const receiverTestCommand = command({
         }),
       );
       showProgress("");
-      writeReports(reports, { cases: () => receiverCases(graded), html: () => receiverHtml(graded) });
+      writeReports(reports, {
+        cases: () => listReceiverCases(graded),
+        html: () => renderReceiverHtml(graded),
+      });
       if (json) printJson(graded);
       else printStyled(formatText(graded, { colour: isInteractive(process.stdout) }));
       if (graded.verdict === "fail") process.exitCode = 1;

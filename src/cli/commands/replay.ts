@@ -33,7 +33,7 @@ export const replayCommand = command({
       return replayed;
     });
     const ok = result.difference === undefined;
-    return { value: { ok, ...result }, text: resultText(result), failed: !ok };
+    return { value: { ok, ...result }, text: formatReplayResult(result), failed: !ok };
   },
 });
 
@@ -42,7 +42,7 @@ async function loadOperations(paths: Parameters<typeof openOwnFiles>[0]) {
   return loadOwn(await openOwnFiles(paths));
 }
 
-function resultText({ requests, control_calls, passed_on = 0, difference }: ReplayResult): string {
+function formatReplayResult({ requests, control_calls, passed_on = 0, difference }: ReplayResult): string {
   const counts = `${pluralize(requests - passed_on, "request")} and ${pluralize(control_calls, "control call")}`;
   const others =
     passed_on === 0

@@ -38,7 +38,7 @@ const diff = sandboxCommand({
   describe: "Compare two snapshots; `now` is the current state",
   async run({ before, after = "now" }, { snapshots }) {
     const difference = await snapshots.diff(before, after);
-    return { value: difference, text: differenceText(difference) };
+    return { value: difference, text: formatDifference(difference) };
   },
 });
 
@@ -79,7 +79,7 @@ function readSnapshotFile(file: string): SnapshotFile {
   }
 }
 
-function differenceText({ added, removed, changed }: Difference): string {
+function formatDifference({ added, removed, changed }: Difference): string {
   const listed = (sign: string, kind: Difference["added"]) =>
     Object.entries<unknown[]>(kind).flatMap(([collection, records]) =>
       records.map((record) => `${sign} ${collection} ${recordId(record)}`),
@@ -89,7 +89,7 @@ function differenceText({ added, removed, changed }: Difference): string {
     for (const { id, fields } of records) {
       lines.push(`~ ${collection} ${id}`);
       for (const [name, { before, after }] of Object.entries(fields))
-        lines.push(`    ${name}: ${valueText(before)} -> ${valueText(after)}`);
+        lines.push(`    ${name}: ${formatJsonValue(before)} -> ${formatJsonValue(after)}`);
     }
   }
   return lines.length === 0 ? "No differences." : lines.join("\n");
@@ -98,7 +98,7 @@ function differenceText({ added, removed, changed }: Difference): string {
 const MAX_SHOWN = 100;
 
 /** As JSON, which also keeps control characters from the terminal. */
-function valueText(value: unknown): string {
+function formatJsonValue(value: unknown): string {
   const text = JSON.stringify(value) ?? "null";
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

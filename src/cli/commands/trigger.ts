@@ -42,7 +42,7 @@ export const triggerCommand = sandboxCommand({
       event: event as EventName,
       options: { for: subject, data: parseData(set), organization },
       ...{ count, duplicate, intervalMs: parseRate(rate) },
-    }).catch(throwInFlags);
+    }).catch(rethrowWithFlags);
     const reasons = await findFailureReasons(sandbox, sent);
     const deliveries = sent.map((one) => ({ ...one, why: reasons.get(one.delivery_id) ?? null }));
     const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code, why }) => [
@@ -166,7 +166,7 @@ function parseRate(rate: string | undefined): number {
 }
 
 /** The server names fields of its request; the message names the flags that the user typed. */
-function throwInFlags(error: unknown): never {
+function rethrowWithFlags(error: unknown): never {
   if (!(error instanceof ControlError)) throw error;
   const { status, problem } = error;
   const { detail, field = "" } = problem;

@@ -5,7 +5,10 @@ import { command, flag } from "../command.ts";
 import { writeNewFile } from "../write-files.ts";
 import { listConsole } from "./worker-file.ts";
 
-/** Its policy lets nothing leave the site; the engine compiles its schemas. */
+/**
+ * Its content security policy lets the page send nothing to other sites, and allows `eval`, since the engine compiles
+ * schemas.
+ */
 const PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -2,7 +2,7 @@ import { printableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../../tools/checks/frame.ts";
 import type { ClientCheckReport, ClientReport } from "../../tools/client-test/client-report-types.ts";
 import { describeReport } from "../../tools/client-test/grade-client.ts";
-import { type Html, html, htmlPage, proseHtml } from "../../tools/reports/html.ts";
+import { type Html, html, renderHtmlPage, renderProseHtml } from "../../tools/reports/html.ts";
 import type { JunitReport } from "../../tools/reports/junit.ts";
 import { requestLine } from "../evidence.ts";
 import type { JournalEntry } from "../types.ts";
@@ -18,7 +18,7 @@ function listEvidence(evidence: readonly JournalEntry[]): string[] {
 }
 
 /** The report for a terminal. `colour`: with ANSI colours. */
-export function clientText(report: ClientReport, { colour = false }: { colour?: boolean } = {}): string {
+export function formatClient(report: ClientReport, { colour = false }: { colour?: boolean } = {}): string {
   const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const lines = report.checks.flatMap(({ outcome, id, severity, title, why, advice, evidence }) => {
     const { mark, colour: code } = OUTCOME_MARKS[outcome];
@@ -36,7 +36,7 @@ export function clientText(report: ClientReport, { colour = false }: { colour?: 
 }
 
 /** One test case for each check; a failed warning counts as skipped. */
-export function clientCases(report: ClientReport, name: string): JunitReport {
+export function listClientCases(report: ClientReport, name: string): JunitReport {
   const cases = report.checks.map((check) =>
     toJunitCase(check, {
       ...{ name: check.title, classname: check.id, message: check.why },
@@ -60,10 +60,10 @@ section h2 { margin-top: 1rem; font-size: 1.05rem; }
 `;
 
 /** One page that needs neither network nor scripts; the worst first. */
-export function clientHtml(report: ClientReport, name: string): string {
+export function renderClientHtml(report: ClientReport, name: string): string {
   const title = describeReport(report);
   const checks = WORST_FIRST.flatMap((outcome) => report.checks.filter((one) => one.outcome === outcome));
-  return htmlPage({
+  return renderHtmlPage({
     title: "Client test",
     style: STYLE,
     body: html`<h1 class="${report.verdict === "pass" ? "passed" : "failed"}">${title}</h1>
@@ -74,7 +74,7 @@ ${checks.map((check) => checkHtml(check, report.exports[check.id]))}`,
 }
 
 /** Embedded, so that a report from CI is enough to look into the run. */
-function exportHtml(id: string, file: Uint8Array | undefined): Html {
+function renderExportHtml(id: string, file: Uint8Array | undefined): Html {
   if (file === undefined || file.length > MAX_EXPORT_BYTES) return html``;
   const name = `${id}.understudy`;
   const data = Buffer.from(file).toString("base64");
@@ -85,12 +85,12 @@ function checkHtml(
   { title, id, severity, outcome, why, advice, evidence }: ClientCheckReport,
   file: Uint8Array | undefined,
 ): Html {
-  const fix = outcome === "failed" ? html`<p>${proseHtml(advice)}</p>` : html``;
+  const fix = outcome === "failed" ? html`<p>${renderProseHtml(advice)}</p>` : html``;
   const rows = evidence.map(
     (entry) =>
       html`<li><details><summary><code>${toLine(entry)}</code></summary><pre tabindex="0">${JSON.stringify({ request: entry.request, response: entry.response }, null, 2)}</pre></details></li>\n`,
   );
   return html`<section><h2><span class="${outcome}">${OUTCOME_WORDS[outcome]}</span>: ${title}</h2>
 <p class="quiet">${id}, ${severity}</p><p>${why}</p>${fix}
-${rows.length > 0 ? html`<ul>${rows}</ul>` : html``}${exportHtml(id, file)}</section>\n`;
+${rows.length > 0 ? html`<ul>${rows}</ul>` : html``}${renderExportHtml(id, file)}</section>\n`;
 }

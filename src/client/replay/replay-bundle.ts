@@ -7,7 +7,7 @@ import type { Settings } from "../../engine/contract/settings.ts";
 import type { OwnSource } from "../../engine/own/join.ts";
 import { toBaseHeaders } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
-import type { Change } from "../../engine/sandbox/history-entry.ts";
+import type { WorldChange } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { createSendToSelf } from "../../hosts/node/send-to-self.ts";
 import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/bundle/bundle.ts";
@@ -189,7 +189,7 @@ class Replay {
   private async moveAsCall(instant: string): Promise<undefined> {
     const { world, history, recorder } = this.world.sandbox;
     const began = { state: recorder.present(), position: history.lastSequence };
-    const change: Change = { kind: "control", title: "Moved the clock.", subject: undefined, began };
+    const change: WorldChange = { kind: "control", title: "Moved the clock.", subject: undefined, began };
     const to = Math.max(Date.parse(instant), world.epochNow());
     await world.as({ change }, () => world.advance(to));
     recorder.complete(change);
@@ -246,7 +246,7 @@ class Replay {
   }
 }
 
-/** A notification's test answers with what its receiver answered (G15). */
+/** The call that tests a notification answers with its receiver's status (G15). */
 function toStatusCode(step: RequestStep | undefined): number {
   const body = step?.answer.body;
   try {

@@ -1,18 +1,18 @@
 import { stripVTControlCharacters } from "node:util";
 import { pluralize } from "../../engine/contract/text.ts";
-import { type Html, html, htmlPage, instantHtml } from "../../tools/reports/html.ts";
+import { type Html, html, renderHtmlPage, renderInstantHtml } from "../../tools/reports/html.ts";
 import type { JunitCase, JunitReport } from "../../tools/reports/junit.ts";
 import {
-  coverageText,
-  expectationText,
+  formatCoverage,
+  formatExpectation,
   formatJournalLine,
-  ruleText,
+  formatRule,
+  formatStage,
+  formatTest,
   type ScenarioResult,
   type StageResult,
   type SuiteRequest,
   type SuiteResult,
-  stageText,
-  testText,
 } from "./suite-result.ts";
 
 const STYLE = `
@@ -39,7 +39,7 @@ const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
 const WORST_FIRST: readonly ScenarioResult["outcome"][] = ["error", "failed", "skipped", "passed"];
 
 /** interfaces 2: the suite as one page that needs neither network nor scripts. */
-export function suiteHtml(suite: SuiteResult): string {
+export function renderSuiteHtml(suite: SuiteResult): string {
   const { command, duration_ms, coverage } = suite;
   const scenarios = WORST_FIRST.flatMap((outcome) =>
     suite.scenarios.filter((one) => one.outcome === outcome),
@@ -47,18 +47,18 @@ export function suiteHtml(suite: SuiteResult): string {
   const title = formatHeadline(suite);
   const head = ["Scenario", "Result", "Exit", "Rules triggered", "Expectations met", "Requests", "Time"];
   const numeric = new Set(["Exit", "Requests", "Time"]);
-  return htmlPage({
+  return renderHtmlPage({
     title,
     style: STYLE,
     body: html`<h1 class="${suite.ok ? "all-passed" : "some-failed"}">${title}</h1>
 <p><code>${command.join(" ")}</code>, ${formatSeconds(duration_ms)}</p>
-<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario triggered at least once, and every expectation is met. Together they saw ${coverageText(coverage)}.</p>
+<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario triggered at least once, and every expectation is met. Together they saw ${formatCoverage(coverage)}.</p>
 <div class="scroll" role="region" aria-label="Scenarios" tabindex="0"><table class="runs stacks">
 <thead><tr>${head.map((text) => (numeric.has(text) ? html`<th scope="col" class="number">${text}</th>` : html`<th scope="col">${text}</th>`))}</tr></thead>
 <tbody>
-${scenarios.map(rowHtml)}</tbody>
+${scenarios.map(renderRowHtml)}</tbody>
 </table></div>
-${scenarios.map(sectionHtml)}`,
+${scenarios.map(renderSectionHtml)}`,
   });
 }
 
@@ -69,7 +69,7 @@ function formatHeadline({ ok, total, failed, skipped }: SuiteResult): string {
   return `${failed} of ${scenarios} failed${left}`;
 }
 
-function rowHtml(result: ScenarioResult, position: number): Html {
+function renderRowHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, exit_code, signal, rules, expectations, requests, duration_ms } = result;
   const exit = signal ?? exit_code ?? "–";
   const met = countText(expectations, ({ ok }) => ok);
@@ -88,7 +88,7 @@ function countText<T>(all: readonly T[], good: (one: T) => boolean): string {
   return all.length === 0 ? "none" : `${all.filter(good).length} of ${all.length}`;
 }
 
-function sectionHtml(result: ScenarioResult, position: number): Html {
+function renderSectionHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, description, file, failures, rules, expectations, tests, output, journal, stages } =
     result;
   const open = outcome !== "passed" && outcome !== "skipped";
@@ -98,18 +98,18 @@ function sectionHtml(result: ScenarioResult, position: number): Html {
 <p>${description}</p>
 <p class="quiet"><code>${file}</code></p>
 ${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
-${listHtml(`Rules, ${countText(rules, wasTriggered)} triggered`, rules.map(ruleText), open)}
-${listHtml(`Expectations, ${countText(expectations, ({ ok }) => ok)} met`, expectations.map(expectationText), open)}
+${listHtml(`Rules, ${countText(rules, wasTriggered)} triggered`, rules.map(formatRule), open)}
+${listHtml(`Expectations, ${countText(expectations, ({ ok }) => ok)} met`, expectations.map(formatExpectation), open)}
 ${listHtml(`Stages, ${countText(stages, ({ verdict }) => verdict === "passed")} passed`, stages.flatMap(listStage), open)}
-${listHtml(`Tests, ${countText(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(testText), open)}
-${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : outputHtml(output, open)}
-${journal.length === 0 ? "" : journalHtml(journal)}
-${bundleHtml(result)}
+${listHtml(`Tests, ${countText(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(formatTest), open)}
+${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : renderOutputHtml(output, open)}
+${journal.length === 0 ? "" : renderJournalHtml(journal)}
+${renderBundleHtml(result)}
 </section>
 `;
 }
 
-function outputHtml(output: string, open: boolean): Html {
+function renderOutputHtml(output: string, open: boolean): Html {
   if (output === "") return html`<p class="quiet">The command printed nothing.</p>`;
   const text = stripVTControlCharacters(output);
   return html`<details${open ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${text}</pre></details>`;
@@ -121,24 +121,24 @@ function listHtml(title: string, items: readonly string[], open: boolean): Html 
   return html`<details${open ? " open" : ""}><summary>${title}</summary><ul>${list}</ul></details>`;
 }
 
-function journalHtml(journal: readonly SuiteRequest[]): Html {
+function renderJournalHtml(journal: readonly SuiteRequest[]): Html {
   const count = pluralize(journal.length, "request");
   return html`<details open><summary>Journal, ${count}, oldest first</summary><div class="scroll" role="region" aria-label="Journal" tabindex="0"><table class="journal stacks">
 <thead><tr><th scope="col">Sandbox's time, UTC</th><th scope="col">Request (open it for headers and bodies)</th><th scope="col">Answer</th><th scope="col">Decided by</th></tr></thead>
 <tbody>
-${journal.map(entryHtml)}</tbody></table></div></details>`;
+${journal.map(renderEntryHtml)}</tbody></table></div></details>`;
 }
 
-function entryHtml(entry: SuiteRequest): Html {
+function renderEntryHtml(entry: SuiteRequest): Html {
   const { at, method, path, status, code, decision, reasons, request, response, test } = entry;
   const why = reasons.map((text) => html`<br><small>${text}</small>`);
   const query = request.query ? `?${request.query}` : "";
   const bodies = JSON.stringify({ request, response }, null, 2);
-  return html`<tr><td>${instantHtml(at)}${test === null ? "" : html`<br><small>${test}</small>`}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td data-head="Answer">${status === 0 ? "no answer" : status} ${code ?? ""}</td><td data-head="Decided by">${decision}${why}</td></tr>\n`;
+  return html`<tr><td>${renderInstantHtml(at)}${test === null ? "" : html`<br><small>${test}</small>`}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td data-head="Answer">${status === 0 ? "no answer" : status} ${code ?? ""}</td><td data-head="Decided by">${decision}${why}</td></tr>\n`;
 }
 
 /** Embedded in the page, so a report from CI is enough to replay a failure. */
-function bundleHtml({ name, bundle }: ScenarioResult): Html {
+function renderBundleHtml({ name, bundle }: ScenarioResult): Html {
   if (bundle === undefined) return html``;
   const bytes = Buffer.from(JSON.stringify(bundle));
   const file = `${name}.bundle.json`;
@@ -152,14 +152,14 @@ function formatSeconds(milliseconds: number): string {
 }
 
 /** interfaces 2: one test case per scenario; a failed one contains its output and journal. */
-export function suiteCases({ scenarios, command, coverage }: SuiteResult): JunitReport {
+export function listSuiteCases({ scenarios, command, coverage }: SuiteResult): JunitReport {
   return {
     name: "understudy suite",
     suites: [
       {
         name: command.join(" "),
-        properties: [{ name: "coverage", value: coverageText(coverage) }],
-        cases: scenarios.flatMap((one) => [toSuiteCase(one), ...stageCases(one)]),
+        properties: [{ name: "coverage", value: formatCoverage(coverage) }],
+        cases: scenarios.flatMap((one) => [toSuiteCase(one), ...listStageCases(one)]),
       },
     ],
   };
@@ -167,12 +167,12 @@ export function suiteCases({ scenarios, command, coverage }: SuiteResult): Junit
 
 /** A stage, and what it expected. */
 function listStage(stage: StageResult): string[] {
-  const expected = stage.expectations.map((one) => `${stage.name}, ${expectationText(one)}`);
-  return [stageText(stage), ...expected];
+  const expected = stage.expectations.map((one) => `${stage.name}, ${formatExpectation(one)}`);
+  return [formatStage(stage), ...expected];
 }
 
 /** A test case for each stage, after that of its scenario. */
-function stageCases({ name, file, stages }: ScenarioResult): JunitCase[] {
+function listStageCases({ name, file, stages }: ScenarioResult): JunitCase[] {
   return stages.map((stage) => {
     const one = { name: `${name}/${stage.name}`, file, classname: file, time_seconds: 0 };
     const why = stage.why.join("; ");
@@ -195,13 +195,13 @@ function toSuiteCase(result: ScenarioResult): JunitCase {
   return outcome === "error" ? { ...one, error: problem } : { ...one, failure: problem };
 }
 
-/** The lines of the terminal, for a run that passed as well: a test case can have no properties. */
+/** The facts of a run, passed or failed, as lines of its output: JUnit's test cases have no properties. */
 function listFacts({ rules, expectations, stages, tests, requests }: ScenarioResult): string[] {
   return [
     ...stages.flatMap(listStage).map((text) => `stage: ${text}`),
-    ...rules.map((rule) => `rule: ${ruleText(rule)}`),
-    ...expectations.map((one) => `expectation: ${expectationText(one)}`),
-    ...tests.map((one) => `test: ${testText(one)}`),
+    ...rules.map((rule) => `rule: ${formatRule(rule)}`),
+    ...expectations.map((one) => `expectation: ${formatExpectation(one)}`),
+    ...tests.map((one) => `test: ${formatTest(one)}`),
     `requests: ${requests}`,
   ];
 }

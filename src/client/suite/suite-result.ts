@@ -95,20 +95,20 @@ export function formatJournalLine(entry: SuiteRequest): string {
 }
 
 /** Used by every report. */
-export function ruleText({ id, hits }: RuleOutcome): string {
+export function formatRule({ id, hits }: RuleOutcome): string {
   return `${id}: ${hits === 0 ? "never triggered" : `triggered ${hits === 1 ? "once" : `${hits} times`}`}`;
 }
 
-export function expectationText({ what, ok, found, why, unclear }: ExpectationOutcome): string {
+export function formatExpectation({ what, ok, found, why, unclear }: ExpectationOutcome): string {
   const shown = found === undefined ? (why ?? "") : `found ${found}`;
   return `${ok ? "met" : unclear ? "not shown" : "not met"}: ${what}${shown && `; ${shown}`}`;
 }
 
-export function stageText({ name, verdict, why, requests }: StageResult): string {
+export function formatStage({ name, verdict, why, requests }: StageResult): string {
   return `${verdict}: ${name}, ${pluralize(requests, "request")}${why.length === 0 ? "" : `; ${why.join("; ")}`}`;
 }
 
-export function testText({ name, outcome }: SuiteTest): string {
+export function formatTest({ name, outcome }: SuiteTest): string {
   return `${outcome}: ${name}`;
 }
 
@@ -136,6 +136,6 @@ export class CoverageSum {
 }
 
 /** The text for terminal and reports. */
-export function coverageText({ percent, covered, total }: SuiteCoverage): string {
+export function formatCoverage({ percent, covered, total }: SuiteCoverage): string {
   return `${covered} of ${total} documented outcomes (${percent} %)`;
 }

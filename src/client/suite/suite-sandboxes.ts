@@ -80,7 +80,7 @@ export class SuiteSandboxes {
     });
   }
 
-  /** In one of the sandboxes. */
+  /** Finds the sequence in one of the sandboxes; it may not be spread over several. */
   private findSequence(
     { sequence = [], description }: ExpectDocument,
     scope: Scope,
@@ -104,7 +104,7 @@ export class SuiteSandboxes {
         const { clock } = await sandbox.info();
         const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
         const requests = entries.toReversed();
-        // Rules without a name for all of them are inline.
+        // A server without the scenario gets its rules one by one, and those are inline.
         const source = this.server.hasScenario(this.scenario) ? this.scenario.name : "inline";
         const run = toStageRun(requests, { end, source, stage });
         return { run, requests, isReal: clock.mode !== "frozen" && clock.rate === 1 };
@@ -131,7 +131,7 @@ export class SuiteSandboxes {
     return lists.map(({ items }) => items.find(({ name }) => name === this.scenario.name)?.stages ?? []);
   }
 
-  /** Oldest first in each. */
+  /** The requests of all sandboxes; within each, oldest first. */
   async journal(tests: readonly SuiteTest[]): Promise<{ requests: number; journal: SuiteRequest[] }> {
     const names = new Map(tests.map(({ sandbox, name }) => [sandbox, name]));
     const pages = await Promise.all(
@@ -277,7 +277,7 @@ function isSameText({ rules, stages = [] }: ScenarioState, scenario: Scenario): 
   return isEqual(theirs, toRules(scenario)) && isEqual(ends, ours);
 }
 
-/** Adds the scenario to a server that does not have its file. */
+/** The rules to add to a server that does not have the scenario's file. */
 export function toRules({ rules }: Scenario): RuleDefinition[] {
   return rules.map(({ id, document }) => ({ ...document, id }) as RuleDefinition);
 }

@@ -41,7 +41,7 @@ export function resolveSchema(schema: JsonSchema, components: SchemaComponents):
   if (schema.$ref === undefined && schema.allOf === undefined) return schema;
   const parts: JsonSchema[] = [];
   const seen = new Set<JsonSchema>();
-  // Each once: schemas of one's own may share their parts, and refer to each other in circles.
+  // Each once: schemas of users' documents may share their parts, and refer to each other in circles.
   const add = (part: JsonSchema, depth: number): void => {
     if (seen.has(part) || depth > MAX_STEPS) return;
     seen.add(part);
@@ -68,7 +68,10 @@ function joinParts(parts: readonly JsonSchema[]): Pick<JsonSchema, "properties" 
   };
 }
 
-/** `T` of `T | null`, and whether null is allowed. A type of several is unknown: `{}`, or `type: "several"`. */
+/**
+ * `T` of `T | null`, and whether null is allowed. If several other types are allowed, the schema says nothing about the
+ * type: `{}`, or `type: "several"`.
+ */
 export function withoutNull(schema: JsonSchema, components: SchemaComponents) {
   const whole = resolveSchema(schema, components);
   if (Array.isArray(whole.type)) {
@@ -108,7 +111,7 @@ interface DocumentedOperation {
   summary: string;
   description?: string;
   "x-section": string;
-  /** The file or document of an operation of one's own. */
+  /** The file or document that declares the operation, if it is a user's own. */
   "x-own"?: string;
   parameters?: readonly Parameter[];
   requestBody?: { content: Content<{ schema: JsonSchema }> };

@@ -1,7 +1,7 @@
 import { Button } from "react-aria-components";
 
 /** A mutation without input. */
-export interface Change<T> {
+export interface Mutation<T> {
   isPending: boolean;
   error: unknown;
   mutate: (input: undefined, options?: { onSuccess?: (result: T) => void }) => void;
@@ -11,7 +11,7 @@ export interface Change<T> {
 export function ActionButton(props: {
   label: string;
   onPress?: () => void;
-  change?: Change<unknown>;
+  change?: Mutation<unknown>;
   look?: "primary" | "danger" | "subtle" | "square" | "";
   /** Accessible name, if other buttons have the same label. */
   name?: string | undefined;

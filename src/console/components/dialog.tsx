@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from "react-aria-components";
-import { ActionButton, type Change } from "./button.tsx";
+import { ActionButton, type Mutation } from "./button.tsx";
 import { Problem } from "./notice.tsx";
 
 interface DialogProps {
@@ -58,7 +58,7 @@ export function ConfirmButton(props: {
   title: string;
   /** Label of both buttons. */
   verb: string;
-  change: Change<unknown>;
+  change: Mutation<unknown>;
   look?: DialogButtonProps["look"];
   name?: string;
   /** The consequences. */

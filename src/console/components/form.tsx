@@ -16,7 +16,7 @@ import {
 } from "react-aria-components";
 import type { Actor } from "../api/actors.ts";
 import { ControlError } from "../api/fetch-control.ts";
-import { ActionButton, type Change } from "./button.tsx";
+import { ActionButton, type Mutation } from "./button.tsx";
 import { Problem } from "./notice.tsx";
 import { WithCode } from "./text.tsx";
 
@@ -25,7 +25,7 @@ interface FormProps<T> {
   /** Label of the button, such as "Create". */
   submit: string;
   /** Its error is shown at the field that it names, else above the button. The input stays. */
-  change: Change<T>;
+  change: Mutation<T>;
   /** Called after the queries were refetched. */
   onSuccess?: (result: T) => void;
   /** Disables the button while data that the form needs is loading. */

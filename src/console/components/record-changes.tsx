@@ -1,7 +1,7 @@
 import type { RecordChanges } from "../../../types/control-api.ts";
 import { formatCount, PathText } from "./text.tsx";
 
-type Change = RecordChanges[string][number];
+type ChangedRecord = RecordChanges[string][number];
 type Kind = "added" | "removed" | "changed";
 
 /** Records shown per collection; a reset of a large world changes thousands. */
@@ -9,10 +9,16 @@ const MAX_RECORDS = 100;
 
 const SIGNS: Readonly<Record<Kind, string>> = { added: "+", removed: "−", changed: "~" };
 
-const USUAL = { before: "Before", after: "After", added: "added", removed: "removed", changed: "changed" };
+const DEFAULT_WORDS = {
+  before: "Before",
+  after: "After",
+  added: "added",
+  removed: "removed",
+  changed: "changed",
+};
 
 /** Names of the two sides and of each kind of change. */
-export type ChangeWords = typeof USUAL;
+export type ChangeWords = typeof DEFAULT_WORDS;
 
 export function RecordChangeLists(props: {
   changes: RecordChanges;
@@ -21,7 +27,7 @@ export function RecordChangeLists(props: {
   heading?: "h2" | "h4";
   className?: string;
 }) {
-  const { changes, words = USUAL, heading: Heading = "h4", className = "" } = props;
+  const { changes, words = DEFAULT_WORDS, heading: Heading = "h4", className = "" } = props;
   return Object.entries(changes).map(([name, records]) => (
     <section key={name} className={`changes ${className}`} aria-label={name}>
       <Heading>
@@ -37,11 +43,11 @@ export function RecordChangeLists(props: {
   ));
 }
 
-export function changeKind({ before, after }: Change): Kind {
+export function changeKind({ before, after }: ChangedRecord): Kind {
   return before === null ? "added" : after === null ? "removed" : "changed";
 }
 
-function RecordChange({ change, words }: { change: Change; words: ChangeWords }) {
+function RecordChange({ change, words }: { change: ChangedRecord; words: ChangeWords }) {
   const { id, before, after } = change;
   const kind = changeKind(change);
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];

@@ -84,6 +84,6 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 async function renderHeatMap(matrix: CoverageMatrix, subject: string, consoleUrl?: string): Promise<RawBody> {
-  const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
-  return new RawBody("text/html", coverageHtml(matrix, `Coverage of ${subject}`, consoleUrl));
+  const { renderCoverageHtml } = await import("../../tools/reports/coverage-html.ts");
+  return new RawBody("text/html", renderCoverageHtml(matrix, `Coverage of ${subject}`, consoleUrl));
 }

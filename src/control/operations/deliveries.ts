@@ -7,8 +7,8 @@ import type { Transaction } from "../../engine/state/transaction.ts";
 import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { queueAttempt, waitForAttempts } from "../../engine/webhooks/outgoing.ts";
 import { DeliveryDetail, ListedDelivery, renderListed, toDeliveryDetail } from "../delivery-body.ts";
-import { parseSince } from "../entry-log.ts";
 import { Text } from "../journal/match-entry.ts";
+import { parseSince } from "../list-entries.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
 import { Problem, quoteWord, unknownWord, unprocessable, WHERE } from "../problem.ts";
 

@@ -5,10 +5,10 @@ import { DocumentError } from "../../engine/documents/document-error.ts";
 import { EFFECT_KEYS } from "../../engine/faults/effects/index.ts";
 import type { ReleaseDocument } from "../../engine/faults/release.ts";
 import type { HeldExchanges } from "../../engine/sandbox/held.ts";
-import { waitForChange } from "../entry-log.ts";
 import { HeldList, renderHeld } from "../journal/render-held.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
-import { documentProblem, Problem, quoteWord } from "../problem.ts";
+import { Problem, quoteWord, toDocumentProblem } from "../problem.ts";
+import { waitForChange } from "../wait-for-change.ts";
 
 const { status, headers, body, error, details, wire, over } = EFFECT_KEYS;
 
@@ -70,7 +70,7 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
       try {
         await found.release(release);
       } catch (thrown) {
-        throw thrown instanceof DocumentError ? documentProblem(thrown, toReleaseField) : thrown;
+        throw thrown instanceof DocumentError ? toDocumentProblem(thrown, toReleaseField) : thrown;
       }
       return noContent();
     },

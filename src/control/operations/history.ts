@@ -2,7 +2,6 @@ import { Type } from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
-import { listNewestFirst, NEWEST, NewestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { RecordChangesBody, toRecordChanges } from "../history/record-changes.ts";
 import {
   EntryParams,
@@ -11,7 +10,9 @@ import {
   requireEntry,
   requireStates,
 } from "../history/render-history-entry.ts";
+import { listNewestFirst, NEWEST, NewestFirst } from "../list-entries.ts";
 import { type ControlOperation, operation } from "../operation.ts";
+import { RESUMES, readLastEvent, streamEntries } from "../stream-entries.ts";
 import { TRAVEL_OPERATIONS } from "./history-travel.ts";
 
 const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));

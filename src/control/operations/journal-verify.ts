@@ -8,7 +8,6 @@ import { webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { checkInput } from "../check-input.ts";
-import { waitForChange } from "../entry-log.ts";
 import { CONDITION_FIELDS, DELIVERY_FIELDS, type MatchableWords, Text } from "../journal/match-entry.ts";
 import {
   Count,
@@ -20,6 +19,7 @@ import {
 } from "../journal/verify-journal.ts";
 import { operation } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
+import { waitForChange } from "../wait-for-change.ts";
 
 const Match = ClosedObject({
   ...CONDITION_FIELDS,

@@ -5,7 +5,6 @@ import { describeLostEntries } from "../../engine/contract/text.ts";
 import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
-import { listNewestFirst, NEWEST, NewestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { HarBody, toHar } from "../journal/har.ts";
 import {
   CONDITION_FIELDS,
@@ -14,9 +13,10 @@ import {
   type EntryMatch,
 } from "../journal/match-entry.ts";
 import { getKind, JournalEntryBody, renderEntry } from "../journal/render-journal-entry.ts";
-import { LiveBody, streamLive } from "../journal/stream-live.ts";
+import { listNewestFirst, NEWEST, NewestFirst } from "../list-entries.ts";
 import { type ControlOperation, OptionalText, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";
+import { RESUMES, readLastEvent, streamEntries } from "../stream-entries.ts";
 import { checkJournal } from "./journal-verify.ts";
 
 const Kind = Words(["request", "delivery"], {
@@ -103,20 +103,6 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       return new StreamBody("text/event-stream", (signal) =>
         streamEntries("journal", sandbox.journal, following, signal),
       );
-    },
-  }),
-  operation({
-    id: "journal.live",
-    section: "interfaces 11",
-    route: "GET S/live",
-    summary: "Follow journal and history, for a page: entries so far, then new ones",
-    headers: {
-      "last-event-id": "The id of the last event received; an unknown id starts from the beginning",
-    },
-    success: { status: 200, content_types: ["text/event-stream"], events: LiveBody },
-    handle({ headers, sandbox }) {
-      const after = headers["last-event-id"];
-      return new StreamBody("text/event-stream", (signal) => streamLive(sandbox, after, signal));
     },
   }),
   operation({

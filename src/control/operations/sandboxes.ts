@@ -211,7 +211,7 @@ function createFixtureCheck(server: ControlServer) {
   return (fixture: LoadedFixture) => requireRoomForFixture(server, fixture);
 }
 
-/** A field of the fixture follows the name of the body's field. */
+/** A problem of the fixture names its field below that of the body: `fixture.users[0]`. */
 function loadFixture<T>(load: () => T): T {
   try {
     return load();

@@ -4,7 +4,7 @@ import { ClosedObject, ListOf, Timestamp, Words } from "../../engine/contract/sc
 import type { SavingFailure } from "../../persistence/saver.ts";
 import { CataloguedEvent } from "../../tools/reports/event-catalogue.ts";
 import { FidelityLedger } from "../../tools/reports/fidelity.ts";
-import { metricsText } from "../metrics.ts";
+import { formatMetrics } from "../metrics.ts";
 import { type ControlOperation, operation, toList } from "../operation.ts";
 
 /** Absent for a server without a store. A server that cannot save still answers. */
@@ -181,6 +181,6 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     route: "GET /_control/metrics",
     summary: "Show metrics in Prometheus' text format",
     success: { status: 200, content_types: ["text/plain"] },
-    handle: ({ server }) => new RawBody("text/plain; version=0.0.4; charset=utf-8", metricsText(server)),
+    handle: ({ server }) => new RawBody("text/plain; version=0.0.4; charset=utf-8", formatMetrics(server)),
   }),
 ];

@@ -63,7 +63,7 @@ const AnyRecord = Type.Unsafe<Fields>({
 });
 const OwnRecord = Type.Unsafe<Fields>({
   type: "object",
-  description: "A record of a collection of one's own",
+  description: "A record of a user's own collection",
 });
 const byCollection = (wrap: (record: TSchema) => TSchema) => ({
   parameter: "collection",
@@ -103,7 +103,7 @@ export const CollectionBody = ClosedObject(
     schema: Type.Optional(
       Type.Unsafe<object>({
         type: "object",
-        description: "The JSON Schema of a record, of a collection of one's own",
+        description: "The JSON Schema of a record, of a user's own collection",
       }),
     ),
   },

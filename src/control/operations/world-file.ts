@@ -10,7 +10,7 @@ import { conflict, unprocessable } from "../problem.ts";
 import { renderSandbox, SandboxBody } from "../sandbox-body.ts";
 import { MAX_FILE_BYTES, WORLD_TYPE } from "../world-file/world-file.ts";
 
-/** Maximum wait for deliveries in progress, so that each is complete. */
+/** Maximum wait for deliveries in progress, so that the file has complete ones. */
 const PATIENCE_MS = 5000;
 
 export const OpenInput = ClosedObject(

@@ -71,7 +71,7 @@ export class StateCollection extends ShownCollection {
   }
 }
 
-/** A subscription outlives an event of one's own whose declaration is gone. */
+/** A webhook may be subscribed to a user's own event whose declaration is gone. */
 export function withAnyEvent(schema: TObject): TObject {
   const text = JSON.stringify(schema);
   if (!text.includes('"x-events"')) return schema;

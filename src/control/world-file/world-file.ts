@@ -102,7 +102,7 @@ function pipeThrough(
   return new Blob([content as string]).stream().pipeThrough(transform as never) as never;
 }
 
-/** A secret of the same form, the same at each place in the file. */
+/** A placeholder with the secret's form; a secret has the same one at each place of the file. */
 function toPlaceholder(kind: string, name: string): string {
   const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
   const prefix = name.startsWith("k") ? "ak_" : name.startsWith("w") ? "whsec_" : "";

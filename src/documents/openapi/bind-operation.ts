@@ -19,7 +19,10 @@ import type { DescribedOperation } from "./list-operations.ts";
 import { type Selector, toSelector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 
-/** One operation of a document, with the collection that it works on. The first call makes the parts that only calls need. */
+/**
+ * One operation of a document, with the collection that it works on. The parts that only calls need are made at the
+ * first call.
+ */
 export function bindOperation(
   described: DescribedOperation,
   binding: OperationBinding,

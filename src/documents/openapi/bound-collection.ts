@@ -232,7 +232,7 @@ export class BoundCollection {
     const rank = Number.parseInt(digits, 36).toString(16).padStart(8, "0");
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const made = String(generateValue(schemas, node, random.uint32()));
-      // Records of one moment are listed by their ids, so that ids say which is newer.
+      // Records of the same instant are ordered by their ids, so a later record gets a greater id.
       const id = isUuid ? rank + made.slice(rank.length) : made;
       if (world.get(collection, id) === undefined) return id;
     }

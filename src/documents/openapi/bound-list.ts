@@ -124,7 +124,7 @@ class PageLinks {
     const step = toStep(page, names, direction);
     if (step === undefined) {
       if (types.has("null")) return null;
-      // A client that reads on while there is a text would never end.
+      // A client that requests pages for as long as the value is a non-empty text would never end.
       return types.has("string") && !isUrl(place, schemas.plain(node)) ? "" : undefined;
     }
     const [value] = Object.values(step);

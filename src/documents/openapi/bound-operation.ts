@@ -222,7 +222,7 @@ export class BoundOperation {
     return new Reply(this.status, this.envelope.present([[this.itemAt, body]], call.world));
   }
 
-  /** Unless the rules of the reference's collection have sent it already. */
+  /** Emits the binding's event, unless the rules of the reference's collection have emitted it already. */
   private emit(call: Call, record: object): void {
     const { emit: name } = this.binding;
     const declared = name === undefined ? undefined : this.context.event(name);

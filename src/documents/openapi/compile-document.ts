@@ -73,7 +73,10 @@ class Compiling {
   private readonly targets: BoundCollections;
   /** The bindings of the documents, by their collection. */
   private readonly uses = new Map<string, { value: OperationBinding; operation: DescribedOperation }[]>();
-  /** Bindings that no document contains: their answers need not fit, since documents contradict themselves. */
+  /**
+   * Inferred bindings, which no document contains. Their answers need not fit the document, which may contradict
+   * itself.
+   */
   private readonly inferred = new Set<LocatedBinding>();
   private readonly warnings: DocumentProblem[];
 
@@ -137,7 +140,7 @@ class Compiling {
       this.warnings.push(locateProblem(document, { path, message: describeUnsupported(feature, count) }));
   }
 
-  /** Binds the operations of pairs of paths that no one bound. */
+  /** Binds the operations of pairs of paths that have no bindings. */
   private inferBindings(bound: Map<DescribedOperation, LocatedBinding>): void {
     const { operations, schemas, document } = this.reading;
     const byId = new Map(operations.map((operation) => [operation.id, operation]));

@@ -84,7 +84,7 @@ export function completeObject(
     )
       whole[name] = inventField(schema, invention);
   }
-  // The form that was sent, though it may lack what the server sets.
+  // The object as it was sent; it may lack fields that the server sets.
   const sent = depth === 0 ? (invention.sent ?? whole) : whole;
   const form = schemas.findForm(node, sent);
   return form === undefined || depth >= MAX_DEPTH ? whole : completeObject(whole, form, invention, depth + 1);

@@ -151,7 +151,10 @@ class Reading {
     return operations;
   }
 
-  /** Two operations with one id, or with paths that differ only in the names of their parameters. */
+  /**
+   * False for an operation with the id of an earlier one, or with a path that differs from an earlier one only in the
+   * names of parameters.
+   */
   private isFirst(
     { id, method, path, node, place }: DescribedOperation,
     { ids, paths }: Record<"ids" | "paths", Map<string, string>>,

@@ -135,7 +135,7 @@ export interface RecordOrder {
   find: (id: string) => object | undefined;
 }
 
-const USUAL_LIMIT = 50;
+const DEFAULT_LIMIT = 50;
 
 /** One page of an ordered list, as the query asks for it. @throws ApiError for a cursor that is none */
 export function readPage(
@@ -145,7 +145,7 @@ export function readPage(
   order: RecordOrder,
 ): RecordPage {
   const total = Array.isArray(rows) ? rows.length : (rows as View<object>).size;
-  const limit = toCount(query, names.limit) ?? (isPaged(names) ? USUAL_LIMIT : total);
+  const limit = toCount(query, names.limit) ?? (isPaged(names) ? DEFAULT_LIMIT : total);
   const cursor = names.cursor === undefined ? undefined : query[names.cursor];
   let start = toCount(query, names.offset) ?? 0;
   if (names.page !== undefined) start = Math.max(0, (toCount(query, names.page) ?? 1) - 1) * limit;
@@ -184,7 +184,7 @@ function readCursor(cursor: string, names: PageNames, { order, find }: RecordOrd
     if (Array.isArray(rank) && rank.length === 2 && typeof rank[1] === "string")
       return rank as unknown as Rank;
   } catch {
-    // The same as any other text.
+    // A text that is not a cursor is refused below.
   }
   throw invalidInput(names.cursor!, cursor, `${names.cursor} must be a cursor of an earlier answer`);
 }

@@ -29,7 +29,6 @@ export class ParameterReader {
   readHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): void {
     if (!this.places.has("header") && !this.places.has("cookie")) return;
     this.read("header", (parameter) => {
-      // The document's own description of these is ignored by OpenAPI itself.
       const text = headers[parameter.name.toLowerCase()];
       return this.unpack(parameter, Array.isArray(text) ? text.join(",") : text);
     });
@@ -45,8 +44,8 @@ export class ParameterReader {
   private unpack(parameter: DescribedParameter, text: string | undefined): unknown {
     if (text === undefined || parameter.json) return text;
     const { name, in: place, node } = parameter;
-    const usual = place === "query" || place === "cookie" ? "form" : "simple";
-    const { style = usual, explode = style === "form" } = node;
+    const defaultStyle = place === "query" || place === "cookie" ? "form" : "simple";
+    const { style = defaultStyle, explode = style === "form" } = node;
     const lead = LEADS[String(style)];
     const bare = lead !== undefined && text.startsWith(lead) ? text.slice(1) : text;
     const types = this.types(parameter.schema?.node);
@@ -144,7 +143,7 @@ export class ParameterReader {
   }
 }
 
-/** OpenAPI: these are described elsewhere, so a parameter of such a name is ignored. */
+/** OpenAPI ignores header parameters of these names, which other parts of a document describe. */
 const IGNORED = /^(accept|content-type|authorization)$/i;
 
 function parseJson(name: string, text: unknown): unknown {
@@ -180,7 +179,10 @@ export function readNested(name: string, keys: readonly string[], take: (key: st
   return found;
 }
 
-/** Texts as the types that a schema asks for; what does not read stays, so that validation refuses what was sent. */
+/**
+ * Converts texts to the types that a schema asks for. A text that cannot be converted stays, so that validation refuses
+ * it as it was sent.
+ */
 export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth = 0): unknown {
   if (depth > 20) return value;
   const types = schemas.types(schema);

@@ -8,7 +8,7 @@ import { openDocument } from "./open-document.ts";
 import { toOwnSource } from "./openapi-source.ts";
 
 /**
- * The resource of a document that arrived in a request, which is data only.
+ * Reads an OpenAPI document that arrived in a request; it declares operations and contains no code.
  * @param known the resources of the server
  * @throws DocumentError, OwnFault
  */
@@ -31,7 +31,7 @@ export function readSentDocument({ openapi, bindings }: SentOperations): OwnSour
   return toOwnSource({ document, bindings: bindings === undefined ? undefined : readBindings(bindings) });
 }
 
-/** They name no file, since the document was sent beside them. */
+/** These bindings need not name their document, which was sent with them. */
 function readBindings(sent: unknown): UserDocument {
   const document =
     typeof sent === "string"

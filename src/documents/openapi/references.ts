@@ -71,7 +71,7 @@ export class References {
     for (let next: unknown = node; isJsonObject(next) && typeof next["$ref"] === "string"; ) {
       if (seen.has(next)) return true;
       seen.add(next);
-      // In 3.1 a schema may have more beside its reference, and then it says something.
+      // In OpenAPI 3.1 a schema may have other keywords beside its reference, so a circle through it is not empty.
       next = this.find(next["$ref"])?.node;
     }
     return false;

@@ -2,7 +2,7 @@ import isEqual from "fast-deep-equal";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { References } from "./references.ts";
 
-/** Says of a schema what its keywords say together, over references and `allOf`; each is read once. */
+/** Reads what the keywords of a schema say together, following references and `allOf`; each schema is read once. */
 export class SchemaReader {
   protected readonly references: References;
   /** In OpenAPI 3.0 a reference hides what is beside it. */

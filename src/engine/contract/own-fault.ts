@@ -1,4 +1,4 @@
-/** A defect of an own operation: the request is answered 500, the timeline and the log have the sentence. */
+/** A defect of a user's own operation. The request is answered 500; the message is in the timeline and the log. */
 export class OwnFault extends Error {
   override readonly name = "OwnFault";
   /** The id or name of the declaration. */

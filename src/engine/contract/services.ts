@@ -23,7 +23,7 @@ export interface Services {
   outbound: OutboundClient;
   /** The sandbox's settings, as they are now. */
   readonly settings: Settings;
-  /** The sandbox was deleted or reset: streams end. */
+  /** Whether the sandbox was deleted or reset, so that streams must end. */
   readonly isClosed: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface ByteStore {
 
 /** Where the files of multipart forms are received, counted against the sandbox's share of the disk. */
 export interface FormSpace {
-  /** Created when it is read. */
+  /** The folder, which is created when this is first read. */
   readonly folder: string;
   /** @throws ApiError PAYLOAD_TOO_LARGE */
   take(bytes: number): void;

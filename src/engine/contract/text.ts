@@ -88,7 +88,7 @@ export const wasRepeated = (value: string): boolean => value.includes(",");
 /** Windows-1252 from 0x80 on, as far as it differs from Latin-1. Node 20 decodes these as Latin-1 (nodejs/node#56542). */
 const WESTERN = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
-/** Completes what a `TextDecoder` of Windows-1252 has decoded. */
+/** Corrects a text that a `TextDecoder` for Windows-1252 has decoded as Latin-1. */
 export function repairWestern(text: string): string {
   return text.replace(/[\u0080-\u009f]/g, (one) => WESTERN[one.charCodeAt(0) - 0x80]!);
 }

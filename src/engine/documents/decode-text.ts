@@ -27,7 +27,10 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
   return first + third > second + fourth ? "utf-16be" : "utf-16le";
 }
 
-/** Whether it is UTF-8 without control characters other than zero: others are halves of UTF-16 characters, for example Greek ones. */
+/**
+ * Whether it is UTF-8 without control characters other than zero; others are probably halves of UTF-16 characters, such
+ * as Greek letters.
+ */
 function isPlain(bytes: Uint8Array): boolean {
   if (bytes.some((byte) => (byte > 0 && byte < 8) || (byte > 13 && byte < 32))) return false;
   try {

@@ -1,6 +1,6 @@
 import type { Api } from "../contract/api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import type { FaultState } from "../sandbox/fault-injector.ts";
+import type { FaultState } from "../sandbox/fault-types.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Random } from "../state/random.ts";
 import { drawDelay } from "./effects/delay.ts";
@@ -24,7 +24,7 @@ interface Progress {
 }
 
 /** The schedule's decision on one call. */
-export interface Decision {
+export interface ScheduleDecision {
   triggers: boolean;
   /** For a sequence: the answer of its entry. */
   entry: AnswerPlan | undefined;
@@ -75,7 +75,7 @@ export class ArmedRule implements Leased {
   }
 
   /** Counts a call that matched, of this operation or event, and decides whether the rule is triggered. */
-  decide(seed: number, subject: string, operation?: AnyOperation): Decision {
+  decide(seed: number, subject: string, operation?: AnyOperation): ScheduleDecision {
     const { rule, progress } = this;
     const { delay } = rule.effect;
     progress.calls += 1;
@@ -100,7 +100,7 @@ export class ArmedRule implements Leased {
     return reasons;
   }
 
-  private askSchedule(draw: () => number): Omit<Decision, "delay_ms"> {
+  private askSchedule(draw: () => number): Omit<ScheduleDecision, "delay_ms"> {
     const { schedule } = this.rule;
     const { calls, hits } = this.progress;
     switch (schedule.kind) {
@@ -127,7 +127,7 @@ export class ArmedRule implements Leased {
   }
 }
 
-/** Sources of rules outside scenarios: calls, and the options of the server. */
+/** The source of rules that calls add, and of those that the server's options set. */
 export const INLINE = "inline";
 export const BASE = "start";
 
@@ -274,7 +274,9 @@ export abstract class ArmedRules implements OwnRules {
     this.rebuild();
   }
 
-  /** Rules of scenarios refer to the server's operations; a sandbox with its own needs them read again. */
+  /**
+   * Rules of scenarios were read for the server's operations; a sandbox with operations of its own reads them again.
+   */
   protected readForSandbox(rules: readonly Rule[]): readonly Rule[] {
     const { own, api } = this.sandbox;
     return own.length === 0 ? rules : rules.map((rule) => readFor(rule, api));

@@ -4,11 +4,14 @@ import { findNearest } from "../contract/text.ts";
 import type { DocumentPath } from "../documents/document-error.ts";
 import { GlobError, glob, isGlob } from "../documents/glob.ts";
 import type { ProblemDetails } from "../documents/user-document.ts";
-import { durationProblem } from "./effects/delay.ts";
+import { findDurationProblem } from "./effects/delay.ts";
 import { findNearestCode, isCatalogueCode, listDocumentedCodes, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
 import { findServedKind, isDeliveryMatch, listMatchingOperations, type Serves } from "./rule.ts";
 import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
+
+/** The declarations that rules are checked against. */
+export type RuleApi = Pick<Api, "operations" | "events">;
 
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
 
@@ -16,11 +19,7 @@ const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
 type Report = (path: DocumentPath, message: string, more?: Pick<ProblemDetails, "hint" | "atKey">) => void;
 
 /** Finds mistakes in a well-formed rule that no schema can express; `at` is its place in the document. */
-export function checkRule(
-  rule: RuleDocument,
-  at: DocumentPath,
-  api: Pick<Api, "operations" | "events">,
-): ProblemDetails[] {
+export function checkRule(rule: RuleDocument, at: DocumentPath, api: RuleApi): ProblemDetails[] {
   const problems: ProblemDetails[] = [];
   const report: Report = (path, message, more) => problems.push({ ...more, path: [...at, ...path], message });
   const { match = {} } = rule;
@@ -67,7 +66,7 @@ function checkRuleEffect({ effect = {}, sequence }: RuleDocument, report: Report
 }
 
 function checkLease({ lease }: RuleDocument, report: Report): void {
-  const problem = lease?.ttl === undefined ? undefined : durationProblem(lease.ttl);
+  const problem = lease?.ttl === undefined ? undefined : findDurationProblem(lease.ttl);
   if (problem !== undefined) report(["lease", "ttl"], `\`lease.ttl\` ${problem.message}`, problem);
 }
 
@@ -112,8 +111,8 @@ function checkMatch(
 ): readonly AnyOperation[] {
   const { operation, path } = match;
   const ids = operations.map(({ id }) => id);
-  const ofOperation = operation === undefined ? undefined : patternProblem(operation, "operation", ids);
-  const ofPath = path === undefined ? undefined : pathProblem(path, { operations, serves });
+  const ofOperation = operation === undefined ? undefined : findPatternProblem(operation, "operation", ids);
+  const ofPath = path === undefined ? undefined : findPathProblem(path, { operations, serves });
   const matched = (ofOperation ?? ofPath) ? [] : listMatchingOperations(match, operations);
   if (ofOperation !== undefined) report(["match", "operation"], ofOperation.message, ofOperation);
   else if (ofPath !== undefined) report(["match", "path"], ofPath.message, ofPath);
@@ -145,15 +144,19 @@ function checkDelivery(
     report(["sequence", index], message, { hint });
   }
   const names = events.map(({ name }) => name);
-  const problem = match.event === undefined ? undefined : patternProblem(match.event, "event", names);
+  const problem = match.event === undefined ? undefined : findPatternProblem(match.event, "event", names);
   if (problem !== undefined) report(["match", "event"], problem.message, problem);
 }
 
 type Problem = Pick<ProblemDetails, "message" | "hint">;
 
 /** Checks a name, or a glob of names, against all known ones; undefined if it is right. */
-export function patternProblem(pattern: string, kind: string, names: readonly string[]): Problem | undefined {
-  const unusable = globProblem(pattern);
+export function findPatternProblem(
+  pattern: string,
+  kind: string,
+  names: readonly string[],
+): Problem | undefined {
+  const unusable = findGlobProblem(pattern);
   if (unusable !== undefined) return unusable;
   if (names.some(glob(pattern))) return undefined;
   const shown = JSON.stringify(pattern.slice(0, 80));
@@ -162,7 +165,7 @@ export function patternProblem(pattern: string, kind: string, names: readonly st
 }
 
 /** The reason why a text is not a pattern. */
-export function globProblem(pattern: string): Problem | undefined {
+export function findGlobProblem(pattern: string): Problem | undefined {
   try {
     glob(pattern);
     return undefined;
@@ -173,11 +176,11 @@ export function globProblem(pattern: string): Problem | undefined {
 }
 
 /** @param serves the rule's own answer, if it has one: its path may then be new */
-function pathProblem(
+function findPathProblem(
   path: string,
   { operations, serves }: { operations: readonly AnyOperation[]; serves: Serves },
 ): Problem | undefined {
-  const unusable = globProblem(path);
+  const unusable = findGlobProblem(path);
   if (unusable !== undefined) return unusable;
   // `?` is also a wildcard, but not before a name and an equals sign.
   if (/\?[\w.%-]+=/.test(path))

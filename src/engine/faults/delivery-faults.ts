@@ -1,5 +1,5 @@
-import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
-import type { ArmedRule, Decision } from "./armed-rules.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
+import type { ArmedRule, ScheduleDecision } from "./armed-rules.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 import { readRelease } from "./release.ts";
 
@@ -37,7 +37,7 @@ function readDeliveryRelease(release: object): ReturnType<typeof toReceiver> | u
 /** The behaviour of the receiver. */
 function toReceiver(
   effect: EffectPlan,
-  { delay_ms, entry }: Pick<Decision, "delay_ms" | "entry">,
+  { delay_ms, entry }: Pick<ScheduleDecision, "delay_ms" | "entry">,
 ): Pick<DeliveryFault, "holds_ms" | "answer"> {
   const { wire } = effect;
   return {
@@ -49,7 +49,7 @@ function toReceiver(
 /** The receiver's answer to a delivery. A broken connection has none, even if the rule defines one. */
 function toReceiverAnswer(
   { answer: own, wire }: EffectPlan,
-  entry: Decision["entry"],
+  entry: ScheduleDecision["entry"],
 ): DeliveryFault["answer"] {
   const breaks = wire?.effect.delivery.breaks;
   if (breaks !== undefined) return { response_code: 0, error: `${breaks}, as a fault asked` };

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { factsOf } from "../../../test/support/fault-stand.ts";
 import type { Understudy } from "../../control/understudy-options.ts";
 import { assemble } from "../../understudy.ts";
-import type { FaultState } from "../sandbox/fault-injector.ts";
+import type { FaultState } from "../sandbox/fault-types.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { SandboxFaults } from "./faults.ts";
 

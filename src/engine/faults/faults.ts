@@ -6,20 +6,22 @@ import type {
   FaultFacts,
   FaultInjector,
   FaultState,
-  Verdict,
-} from "../sandbox/fault-injector.ts";
+  FaultVerdict,
+} from "../sandbox/fault-types.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/clock.ts";
 import type { TimerHandler } from "../state/world-parts.ts";
 import { ArmedRule, ArmedRules, arm, BASE, INLINE } from "./armed-rules.ts";
+import type { RuleApi } from "./check-rule.ts";
 import { decideDelivery } from "./delivery-faults.ts";
 import type { EffectDocument } from "./effects/effect.ts";
+import { readInlineRule, readSavedRule } from "./inline-rule.ts";
 import type { Leased } from "./leases.ts";
 import { SandboxScenarios } from "./refusal-scenarios.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { type Rule, UNDECLARED_OPERATION } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
-import { type RuleApi, readInlineRule, readSavedRule, type Scenario, type ScenarioUser } from "./scenario.ts";
+import type { Scenario, ScenarioUser } from "./scenario.ts";
 import { toStages } from "./stages.ts";
 
 /** An inline rule has this id already. */
@@ -201,11 +203,11 @@ export class SandboxFaults extends ArmedRules implements FaultInjector, RuleObse
     this.parts.scenarios.release(this);
   }
 
-  before(facts: FaultFacts): Verdict | Promise<Verdict> {
+  before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
     return this.requests.before(facts);
   }
 
-  after(facts: FaultFacts): Verdict | Promise<Verdict> {
+  after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
     return this.requests.after(facts);
   }
 

@@ -3,7 +3,7 @@ import { timers } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 
-/** Ends by time: a rule, or a stage of a scenario. */
+/** A rule, or a stage of a scenario, that may end by time. */
 export interface Leased {
   readonly key: string;
   readonly lease: { subject: string; ttl_ms: number | undefined };

@@ -1,8 +1,8 @@
 import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, listSuccesses } from "../contract/operation.ts";
 import { findNearest, toSentence, wasRepeated } from "../contract/text.ts";
-import type { FaultFacts } from "../sandbox/fault-injector.ts";
-import { delayProblem } from "./effects/delay.ts";
+import type { FaultFacts } from "../sandbox/fault-types.ts";
+import { findDelayProblem } from "./effects/delay.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 import {
   findCodeForStatus,
@@ -55,7 +55,7 @@ export function readOverride(
 
 function readDelay(text: string): number {
   if (wasRepeated(text)) throw new RefusedOverride("X-Sandbox-Delay was sent twice.");
-  const problem = delayProblem(text);
+  const problem = findDelayProblem(text);
   if (problem !== undefined)
     throw new RefusedOverride(toSentence(`X-Sandbox-Delay ${problem.message}`, problem.hint));
   return parseDuration(text)!;

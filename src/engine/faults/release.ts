@@ -1,6 +1,6 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import type { EffectDocument, EffectPlan } from "./effects/effect.ts";
-import { readInlineRule } from "./scenario.ts";
+import { readInlineRule } from "./inline-rule.ts";
 
 /** The input of a release (interfaces 20); empty: the request continues. */
 export interface ReleaseDocument extends Pick<EffectDocument, "error" | "details" | "wire" | "over"> {
@@ -8,7 +8,8 @@ export interface ReleaseDocument extends Pick<EffectDocument, "error" | "details
 }
 
 /**
- * Reads it as the effect of a rule that hits only what is held. Undefined if it says nothing.
+ * Reads a release as the effect of a rule that hits only the held request or delivery. Undefined if the release is
+ * empty.
  * @param operation that of the held request; undefined for a delivery
  * @throws DocumentError
  */

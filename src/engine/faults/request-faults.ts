@@ -1,18 +1,18 @@
 import { DocumentError } from "../documents/document-error.ts";
-import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-injector.ts";
+import type { FaultFacts, FaultVerdict, RequestEffect } from "../sandbox/fault-types.ts";
 import type { Hold } from "../sandbox/held.ts";
 import { ArmedRule } from "./armed-rules.ts";
 import { type Override, RefusedOverride, readOverride } from "./override.ts";
 import { readRelease } from "./release.ts";
 import { containsValue, NOT_ADMITTED, type Rule } from "./rule.ts";
-import { type SpendingOf, toEffect } from "./rule-answer.ts";
+import { type ReadSpending, toEffect } from "./rule-answer.ts";
 import type { ScenarioSource } from "./scenario.ts";
 
 type Phase = Rule["phase"];
 
 export interface RequestFaultParts {
   scenarios: ScenarioSource;
-  spending: SpendingOf;
+  spending: ReadSpending;
   /** Whether requests may inject faults themselves (interfaces 3). */
   overrides: boolean;
 }
@@ -26,7 +26,7 @@ export interface RuleObserver {
   onEvaluated?(rule: ArmedRule, triggers: boolean, why: string): void;
 }
 
-const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
+const UNTOUCHED: FaultVerdict = { injection: undefined, reasons: [] };
 
 /**
  * Applies overrides and rules to requests, before and after the change (interfaces 3 and 6). Rules are indexed by
@@ -45,7 +45,7 @@ export class RequestFaults {
     this.rules = rules;
   }
 
-  before(facts: FaultFacts): Verdict | Promise<Verdict> {
+  before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
     const { overrides: allowed, scenarios } = this.parts;
     try {
       const override = readOverride(facts, { scenarios: scenarios.recentNames, allowed });
@@ -61,7 +61,7 @@ export class RequestFaults {
     }
   }
 
-  after(facts: FaultFacts): Verdict | Promise<Verdict> {
+  after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
     // A request that set its own delay was delayed before; no rule delays it again.
     const delay_ms = facts.headers["x-sandbox-delay"] === undefined ? undefined : 0;
     const name = facts.headers["x-sandbox-fault"];
@@ -69,7 +69,11 @@ export class RequestFaults {
     return this.byRules(facts, "after", delay_ms);
   }
 
-  private byRules(facts: FaultFacts, phase: Phase, delay_ms: number | undefined): Verdict | Promise<Verdict> {
+  private byRules(
+    facts: FaultFacts,
+    phase: Phase,
+    delay_ms: number | undefined,
+  ): FaultVerdict | Promise<FaultVerdict> {
     const rules = this.findRules(facts.operation.id, phase);
     if (rules.length === 0 && !delay_ms) return UNTOUCHED;
     return this.evaluate(rules, facts, { observer: this.observer, delay_ms });
@@ -92,7 +96,7 @@ export class RequestFaults {
     rules: readonly ArmedRule[],
     facts: FaultFacts,
     { observer, delay_ms }: { observer: RuleObserver; delay_ms: number | undefined },
-  ): Verdict | Promise<Verdict> {
+  ): FaultVerdict | Promise<FaultVerdict> {
     const { spending } = this.parts;
     return new Evaluation(rules, facts, { observer, spending, delay_ms }).resume(0);
   }
@@ -101,9 +105,9 @@ export class RequestFaults {
     facts: FaultFacts,
     { plan, name }: Extract<Override["fault"], { kind: "plan" }>,
     delay_ms: number,
-  ): Verdict | Promise<Verdict> {
+  ): FaultVerdict | Promise<FaultVerdict> {
     const reasons = [`the request asked for ${name} by its own header`];
-    const verdict = (effect: InjectedEffect | undefined): Verdict => ({
+    const verdict = (effect: RequestEffect | undefined): FaultVerdict => ({
       injection: { decision: `fault:header/${name}`, delay_ms, effect },
       reasons,
     });
@@ -120,7 +124,7 @@ export class RequestFaults {
     facts: FaultFacts,
     phase: Phase,
     { name, delay_ms }: { name: string; delay_ms: number | undefined },
-  ): Verdict | Promise<Verdict> {
+  ): FaultVerdict | Promise<FaultVerdict> {
     const matching = this.parts.scenarios
       .get(name)
       .rules.filter(({ operations }) => operations?.has(facts.operation.id));
@@ -143,7 +147,7 @@ function withoutSchedule(rule: Rule): Rule {
   return { ...rule, lease, schedule: { ...schedule, entries, words: schedule.words.slice(at) } };
 }
 
-function refuse(message: string): Verdict {
+function refuse(message: string): FaultVerdict {
   const effect = { kind: "refused", title: "The override cannot be honoured", detail: message } as const;
   return {
     injection: { decision: "fault:header/refused", delay_ms: 0, effect },
@@ -153,7 +157,7 @@ function refuse(message: string): Verdict {
 
 interface EvaluationContext {
   observer: RuleObserver;
-  spending: SpendingOf;
+  spending: ReadSpending;
   /** A delay that replaces those of all rules (X-Sandbox-Delay). */
   delay_ms: number | undefined;
 }
@@ -167,7 +171,7 @@ class Evaluation {
   private readonly facts: FaultFacts;
   private readonly context: EvaluationContext;
   private delay_ms: number | undefined;
-  private hold: Hold<InjectedEffect> | undefined;
+  private hold: Hold<RequestEffect> | undefined;
   /** The rule that delays or holds. */
   private waitsFor: ArmedRule | undefined;
   private reasons: string[] | undefined;
@@ -185,7 +189,7 @@ class Evaluation {
     this.delay_ms = context.delay_ms;
   }
 
-  resume(from: number): Verdict | Promise<Verdict> {
+  resume(from: number): FaultVerdict | Promise<FaultVerdict> {
     for (let i = from; i < this.rules.length; i++) {
       const armed = this.rules[i]!;
       const { rule } = armed;
@@ -222,7 +226,7 @@ class Evaluation {
   }
 
   /** Undefined if the rule did not trigger, or only delayed the call. */
-  private apply(armed: ArmedRule): Verdict | Promise<Verdict> | undefined {
+  private apply(armed: ArmedRule): FaultVerdict | Promise<FaultVerdict> | undefined {
     const { observer, spending } = this.context;
     const { operation } = this.facts;
     const decision = armed.decide(observer.seed, operation.id, operation);
@@ -252,7 +256,7 @@ class Evaluation {
       : this.toVerdict(armed, injected);
   }
 
-  private toHold({ key }: ArmedRule, timeout_ms: number): Hold<InjectedEffect> {
+  private toHold({ key }: ArmedRule, timeout_ms: number): Hold<RequestEffect> {
     const { facts } = this;
     const { spending } = this.context;
     return {
@@ -265,13 +269,13 @@ class Evaluation {
     };
   }
 
-  private toVerdict(armed: ArmedRule, effect: InjectedEffect | undefined): Verdict {
+  private toVerdict(armed: ArmedRule, effect: RequestEffect | undefined): FaultVerdict {
     const { delay_ms = 0, hold } = this;
     const injection = { decision: `fault:${armed.key}`, delay_ms, hold, effect };
     return { injection, reasons: this.reasons! };
   }
 
-  private withoutAnswer(): Verdict {
+  private withoutAnswer(): FaultVerdict {
     if (this.waitsFor !== undefined) return this.toVerdict(this.waitsFor, undefined);
     const { delay_ms } = this.context;
     const reasons = this.reasons ?? this.near ?? this.foreign;

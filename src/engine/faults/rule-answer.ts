@@ -3,7 +3,7 @@ import { getValue } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { findRefusal, raiseToRefusal, type SpendingFigures } from "../contract/refusals.ts";
 import { isJsonObject } from "../contract/schema.ts";
-import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-injector.ts";
+import type { FaultAnswer, FaultFacts, RequestEffect } from "../sandbox/fault-types.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { findCodeForStatus } from "./effects/error.ts";
@@ -15,10 +15,10 @@ import { findCodeForStatus } from "./effects/error.ts";
 export function toEffect(
   plan: EffectPlan,
   facts: FaultFacts,
-  { answer = plan.answer, spending }: { answer?: AnswerPlan | undefined; spending: SpendingOf },
-): InjectedEffect | undefined | Promise<InjectedEffect | undefined> {
+  { answer = plan.answer, spending }: { answer?: AnswerPlan | undefined; spending: ReadSpending },
+): RequestEffect | undefined | Promise<RequestEffect | undefined> {
   const { wire } = plan;
-  const onWire = (inner: AnswerEffect | undefined): InjectedEffect | undefined =>
+  const onWire = (inner: FaultAnswer | undefined): RequestEffect | undefined =>
     wire === undefined ? inner : { kind: "wire", wire: wire.effect, over_ms: wire.over_ms, answer: inner };
   if (answer === undefined) return onWire(undefined);
   const resolved = resolveCode(answer, facts);
@@ -38,7 +38,7 @@ function resolveCode(answer: AnswerPlan, { operation }: FaultFacts): AnswerPlan 
     : { kind: "code", code, forced: false, details: {}, headers: answer.headers };
 }
 
-function toAnswer(answer: AnswerPlan, facts: FaultFacts, spending: SpendingOf): AnswerEffect {
+function toAnswer(answer: AnswerPlan, facts: FaultFacts, spending: ReadSpending): FaultAnswer {
   if (answer.kind === "code") {
     const { code, headers } = answer;
     const { status } = CATALOGUE[code];
@@ -62,14 +62,14 @@ function hasHeader(headers: Readonly<Record<string, string>>, name: string): boo
 }
 
 /** Reads the spending of a caller, organization limit first; the composition root provides it. */
-export type SpendingOf = (world: WorldReader, principal: Principal) => SpendingFigures[];
+export type ReadSpending = (world: WorldReader, principal: Principal) => SpendingFigures[];
 
 type Values = Readonly<Record<string, unknown>>;
 
 interface RefusalContext {
   /** The details that the rule defines. */
   given: Values;
-  spending: SpendingOf;
+  spending: ReadSpending;
 }
 
 /**
@@ -165,8 +165,8 @@ function describeRate({ rate: window }: FaultFacts): Values {
 
 function describeSpending(
   { principal, world }: FaultFacts,
-  { given: { scope }, spending: of }: RefusalContext,
+  { given: { scope }, spending: readSpending }: RefusalContext,
 ): Values {
-  const figures = principal === undefined ? [] : of(world, principal);
+  const figures = principal === undefined ? [] : readSpending(world, principal);
   return { ...raiseToRefusal(figures, typeof scope === "string" ? scope : undefined) };
 }

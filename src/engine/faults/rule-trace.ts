@@ -1,5 +1,5 @@
 import type { AnyOperation } from "../contract/operation.ts";
-import type { FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
+import type { FaultFacts, FaultInjector, FaultVerdict } from "../sandbox/fault-types.ts";
 import { ArmedRule } from "./armed-rules.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { canNeverTrigger, listMatchingOperations } from "./rule.ts";
@@ -46,12 +46,12 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     this.outcomes.set(rule, { triggers, why });
   }
 
-  before(facts: FaultFacts): Verdict | Promise<Verdict> {
+  before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
     this.facts = facts;
     return this.requests.before(facts);
   }
 
-  after(facts: FaultFacts): Verdict | Promise<Verdict> {
+  after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
     this.isAfter = true;
     return this.requests.after(facts);
   }

@@ -3,7 +3,7 @@ import { parseDuration } from "../contract/duration.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { glob, isGlob, pathGlob } from "../documents/glob.ts";
-import type { FaultFacts } from "../sandbox/fault-injector.ts";
+import type { FaultFacts } from "../sandbox/fault-types.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { listDocumentedCodes } from "./effects/error.ts";
 import { readEffect } from "./effects/index.ts";

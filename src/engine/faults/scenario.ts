@@ -1,34 +1,29 @@
-import type { Api } from "../contract/api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import { type DocumentPath, type DocumentProblem, MAX_PROBLEMS } from "../documents/document-error.ts";
 import { readDocument } from "../documents/read-document.ts";
 import {
-  createInlineDocument,
   locateProblem,
   type ProblemDetails,
   throwProblems,
   type UserDocument,
   type Warn,
 } from "../documents/user-document.ts";
-import { checkRule, globProblem, patternProblem } from "./check-rule.ts";
-import { durationProblem } from "./effects/delay.ts";
+import { checkRule, findGlobProblem, findPatternProblem, type RuleApi } from "./check-rule.ts";
+import { findDurationProblem } from "./effects/delay.ts";
 import { findNearestCode, isCatalogueCode } from "./effects/error.ts";
 import { type Rule, readRule } from "./rule.ts";
 import {
   type ExpectDocument,
   type ExpectedMatch,
   NOT_IN_SCENARIOS,
-  RuleDocument,
+  type RuleDocument,
   SCENARIO_NAME,
   ScenarioDocument,
   type StageDocument,
 } from "./rule-document.ts";
 import { readStage, type Stage, stageRuleId } from "./stages.ts";
-
-/** The declarations that rules are checked against. */
-export type RuleApi = Pick<Api, "operations" | "events">;
 
 /** A scenario, checked and read. */
 export interface Scenario {
@@ -97,40 +92,6 @@ export function readScenario({ text, shown, file, warn }: ScenarioText, api: Rul
   const name = written.name ?? nameFromPath(file);
   throwProblems(document, findProblems(document, { written, name, api }));
   return toScenario(written, { name, file }, api.operations);
-}
-
-/**
- * Reads one rule that was given as a value.
- * @throws DocumentError naming the field at fault and the nearest right word
- */
-export function readInlineRule(value: unknown, api: RuleApi, newId: () => string): Rule {
-  const rule = checkInlineRule(value, (one) => checkRule(one, [], api));
-  return readRule(rule, rule.id ?? newId(), api.operations);
-}
-
-/**
- * Reads a rule that was valid once. Operations and events that it names may be gone; then it applies to none.
- * @throws DocumentError for anything else that is wrong
- */
-export function readSavedRule(value: object, id: string, { operations }: RuleApi): Rule {
-  const rule = checkInlineRule({ ...value, id }, (one) =>
-    checkRule(one, [], { operations: [], events: [] }).filter(({ path }) => path[0] !== "match"),
-  );
-  return readRule(rule, id, operations);
-}
-
-function checkInlineRule(
-  value: unknown,
-  listProblems: (rule: RuleDocument) => ProblemDetails[],
-): RuleDocument {
-  const document = createInlineDocument(value, { file: "rule" });
-  throwProblems(document, checkDocument(document, toValidator(RuleDocument)));
-  const rule = value as RuleDocument;
-  throwProblems(
-    document,
-    listProblems(rule).map((problem) => locateProblem(document, problem)),
-  );
-  return rule;
 }
 
 /** The scenario of a valid document. */
@@ -203,7 +164,7 @@ function checkStages(stages: readonly StageDocument[]): ProblemDetails[] {
     const at = ["stages", index];
     if (stages.findIndex((one) => one.name === name) < index)
       found.push({ path: [...at, "name"], message: `another stage is called ${name} already` });
-    const wrong = until?.time === undefined ? undefined : durationProblem(until.time);
+    const wrong = until?.time === undefined ? undefined : findDurationProblem(until.time);
     if (wrong !== undefined)
       found.push({
         path: [...at, "until", "time"],
@@ -259,9 +220,10 @@ function checkMatch(
 ): ProblemDetails[] {
   const found: ProblemDetails[] = [];
   const ids = operations.map(({ id }) => id);
-  const wrongOperation = operation === undefined ? undefined : patternProblem(operation, "operation", ids);
+  const wrongOperation =
+    operation === undefined ? undefined : findPatternProblem(operation, "operation", ids);
   if (wrongOperation !== undefined) found.push({ path: [...at, "operation"], ...wrongOperation });
-  const wrongPath = path === undefined ? undefined : globProblem(path);
+  const wrongPath = path === undefined ? undefined : findGlobProblem(path);
   if (wrongPath !== undefined) found.push({ path: [...at, "path"], ...wrongPath });
   // The journal shows a rule's bare status as a code such as HTTP_503 (interfaces 6).
   if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {

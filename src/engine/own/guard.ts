@@ -9,13 +9,16 @@ import { toValidator } from "../contract/validator.ts";
 import { platform } from "../platform.ts";
 import { OwnWorld } from "./own-world.ts";
 
-/** The maximum of a handler, in milliseconds. A page cannot end a loop: there it is the browser that does. */
+/** Maximum run time of a handler, in milliseconds. In a page nothing but the browser can stop an endless loop. */
 const MAX_RUN_MS = 1000;
 
 /** The body of a declaration that has a status and no response. */
 export const ANY_OR_NONE = Type.Unknown();
 
-/** Code of a user: it gets copies, ends in time, and answers JSON that fits; else the request fails, and nothing else. */
+/**
+ * Runs a user's handler: it gets copies of records, and must end in time and return JSON of the declared form. If it
+ * does not, only its own request fails.
+ */
 export function guard(operation: AnyOperation, event?: AnyEvent): AnyOperation {
   const { access, handle } = operation;
   const refusals = new Set(listErrorCodes(operation));
@@ -23,7 +26,7 @@ export function guard(operation: AnyOperation, event?: AnyEvent): AnyOperation {
     try {
       const value = platform().runBounded(work, MAX_RUN_MS);
       if (typeof (value as PromiseLike<unknown> | undefined)?.then === "function") {
-        // If it fails later, that ends no process.
+        // A later rejection must not end the process.
         (value as PromiseLike<unknown>).then(undefined, () => {});
         throw new OwnFault(
           `${operation.id} returned a promise; a handler answers at once, in one transaction`,

@@ -76,7 +76,7 @@ function toCollection({ name, prefix, record, emits = {} }: DeclaredCollection):
     name,
     prefix,
     schema,
-    // Lists by owner, the order in which records were created.
+    // Lists of records by owner, in the order in which they were created.
     indexes: Object.fromEntries(
       references.map(([field]) => [
         field,

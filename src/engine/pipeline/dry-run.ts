@@ -1,6 +1,6 @@
 import { toUtf8 } from "../bytes.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { FaultInjector } from "../sandbox/fault-injector.ts";
+import type { FaultInjector } from "../sandbox/fault-types.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toAnswer } from "./answer.ts";
 import { addRefusalReason } from "./engine.ts";
@@ -12,7 +12,7 @@ import { runSteps } from "./run-steps.ts";
 import { REQUEST_STEPS } from "./steps.ts";
 
 /** The steps of a request, in their order (interfaces 11). */
-const STAGES = [
+const STEP_NAMES = [
   "route",
   "fault",
   "auth",
@@ -23,7 +23,7 @@ const STAGES = [
   "rule",
   "fault-after",
 ] as const;
-type Stage = (typeof STAGES)[number];
+type StepName = (typeof STEP_NAMES)[number];
 
 /** A request that is not sent. */
 export interface DryRunRequest {
@@ -40,8 +40,8 @@ export interface DryRunRequest {
   incomplete: string | undefined;
 }
 
-export interface StageReport {
-  step: Stage;
+export interface StepReport {
+  step: StepName;
   /** `decides` ends the request; `skipped`: it depends on a value that a dry run lacks. */
   outcome: "passes" | "decides" | "skipped" | "not reached";
   says: string;
@@ -56,7 +56,7 @@ export interface DryRun {
   status: number | null;
   code: string | null;
   principal: string | null;
-  steps: StageReport[];
+  steps: StepReport[];
 }
 
 /**
@@ -73,7 +73,7 @@ export async function dryRun(
   { method, path, query, headers, body, incomplete }: DryRunRequest,
 ): Promise<DryRun> {
   sandbox.world.catchUp();
-  const reports = new Map<string, Omit<StageReport, "step">>();
+  const reports = new Map<string, Omit<StepReport, "step">>();
   const request = {
     ...{ method, target: query === "" ? path : `${path}?${query}`, headers, rawHeaders: [] },
     ...{ body: [toUtf8(body)].values() as never, signal: new AbortController().signal, site },
@@ -84,8 +84,8 @@ export async function dryRun(
     { sandbox, request, address },
     {
       ...{ faults, incomplete },
-      observe: (stage) =>
-        reports.set(stage, { outcome: "passes", says: describePassed(stage as Stage, exchange) }),
+      observe: (step) =>
+        reports.set(step, { outcome: "passes", says: describePassed(step as StepName, exchange) }),
     },
   );
   // The number is not used up: the next request gets it.
@@ -97,17 +97,20 @@ export async function dryRun(
     status,
     code: exchange.code,
     principal: exchange.identity?.principal.user_id ?? null,
-    steps: STAGES.map((step) => ({ step, ...(reports.get(step) ?? { outcome: "not reached", says: "" }) })),
+    steps: STEP_NAMES.map((step) => ({
+      step,
+      ...(reports.get(step) ?? { outcome: "not reached", says: "" }),
+    })),
   };
 }
 
 /** @returns the status; null if it cannot be known @throws a defect of ours */
 async function runToEnd(
   exchange: Exchange,
-  reports: Map<string, Omit<StageReport, "step">>,
+  reports: Map<string, Omit<StepReport, "step">>,
 ): Promise<number | null> {
-  const report = (outcome: StageReport["outcome"], says: string) =>
-    reports.set(exchange.stage, { outcome, says });
+  const report = (outcome: StepReport["outcome"], says: string) =>
+    reports.set(exchange.step, { outcome, says });
   try {
     await runSteps(REQUEST_STEPS, exchange);
     exchange.decision ||= exchange.delayed_by ?? exchange.answer!.decision ?? "ok";
@@ -126,7 +129,7 @@ async function runToEnd(
       return 0;
     }
     if (!(error instanceof ApiError)) throw error;
-    exchange.decision = exchange.stage;
+    exchange.decision = exchange.step;
     exchange.code = error.code;
     await addRefusalReason(exchange, error);
     report("decides", exchange.reasons.at(-1)!);
@@ -137,10 +140,10 @@ async function runToEnd(
 const listReasons = ({ verdict }: Exchange) => verdict?.reasons.join("; ") ?? "";
 
 /** Says in words why a step passed. */
-function describePassed(stage: Stage, exchange: Exchange): string {
+function describePassed(step: StepName, exchange: Exchange): string {
   const { identity, call, rate, warnings } = exchange;
   const operation = exchange.operation;
-  switch (stage) {
+  switch (step) {
     case "route":
       return operation === undefined
         ? "no operation has the path; only rules can answer"

@@ -16,7 +16,7 @@ export interface EngineParts {
   ) => Identity | undefined | Promise<Identity | undefined>;
   /** The credential that was found, its place, and its problem; for the journal. */
   explainCredentials: (tx: Transaction, headers: RequestHeaders) => Promise<string>;
-  /** Section 8's hierarchy, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
+  /** Checks the spending limits of section 8, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   /** @throws ApiError ORGANIZATION_NOT_FOUND, ORGANIZATION_ACCESS_DENIED */
   requireMember: (caller: Pick<Call, "principal" | "world">, organization_id: string) => void;

@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import { OwnFault } from "../contract/own-fault.ts";
 import type { JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { errorAnswer, internalError } from "./answer.ts";
+import { internalError, toRefusalAnswer } from "./answer.ts";
 import { BodyCapture, type StreamedBody } from "./body-capture.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { Exchange } from "./exchange.ts";
@@ -11,18 +11,18 @@ import {
   type Address,
   type Answer,
   ClientGone,
+  type CompleteAnswer,
   type InjectedWire,
-  type PlainAnswer,
   type PlainRequest,
 } from "./plain-http.ts";
 import { record, recordWire } from "./record.ts";
 import { findRefusalReason } from "./refusal-reasons.ts";
 import {
-  misdirectedAnswer,
-  preflightAnswer,
+  answerPreflight,
+  completeAnswer,
+  refuseMisdirected,
   refuseUnknownSandbox,
   refuseWithoutSandbox,
-  toPlainAnswer,
 } from "./response-headers.ts";
 import { runSteps } from "./run-steps.ts";
 import { findSpentRate, REQUEST_STEPS } from "./steps.ts";
@@ -32,13 +32,13 @@ export async function handleRequest(
   engine: EngineParts,
   request: PlainRequest,
   { sandbox, address }: { sandbox: Sandbox | undefined; address: Address },
-): Promise<PlainAnswer | undefined> {
+): Promise<CompleteAnswer | undefined> {
   const { refuseDefault, listSandboxes } = engine;
   const { only } = request.site;
-  if (only !== undefined && only !== address.sandbox) return misdirectedAnswer(only);
+  if (only !== undefined && only !== address.sandbox) return refuseMisdirected(only);
   if (refuseDefault && address.sandbox === "default") return refuseWithoutSandbox(listSandboxes?.());
   if (sandbox === undefined) return refuseUnknownSandbox(address.sandbox, listSandboxes?.());
-  const preflight = preflightAnswer(request, sandbox.settings);
+  const preflight = answerPreflight(request, sandbox.settings);
   if (preflight !== undefined) return preflight;
   sandbox.world.catchUp();
   const exchange = new Exchange(engine, { sandbox, request, address });
@@ -58,9 +58,9 @@ export async function handleRequest(
   // Also for refusals and broken connections, since they changed counts and the progress of rules.
   const settling = durability?.settle(sandbox, mark!);
   const unsaved = settling && (await settling);
-  if (unsaved === undefined) return complete(exchange, decided);
+  if (unsaved === undefined) return completeAndRecord(exchange, decided);
   exchange.decision = unsaved.decision;
-  return complete(exchange, unsaved);
+  return completeAndRecord(exchange, unsaved);
 }
 
 interface Decided {
@@ -76,17 +76,17 @@ async function refuse(exchange: Exchange, error: unknown): Promise<Decided | und
     return error;
   }
   if (!(error instanceof ApiError)) return { answer: toFailureAnswer(exchange, error) };
-  exchange.decision ||= exchange.stage;
+  exchange.decision ||= exchange.step;
   await addRefusalReason(exchange, error);
   if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = findSpentRate(exchange);
-  return { answer: errorAnswer(exchange, error) };
+  return { answer: toRefusalAnswer(exchange, error) };
 }
 
 /** interfaces 11: the journal, not the answer, has the reasons of every refusal. */
 export async function addRefusalReason(exchange: Exchange, error: ApiError): Promise<void> {
-  const { engine, sandbox, request, stage, reasons } = exchange;
+  const { engine, sandbox, request, step, reasons } = exchange;
   const reason =
-    stage === "auth" && error.reason === undefined
+    step === "auth" && error.reason === undefined
       ? await engine.explainCredentials(sandbox.world.read(), request.headers)
       : findRefusalReason(error, exchange);
   exchange.reasons = [...reasons, reason];
@@ -100,30 +100,30 @@ function toFailureAnswer(exchange: Exchange, error: unknown): Answer {
   if (refused !== undefined) return refused;
   if (error instanceof OwnFault) exchange.reasons = [...exchange.reasons, error.message];
   engine.log.error({ err: error, request: id, operation: operation?.id }, "internal error");
-  return errorAnswer(exchange, internalError());
+  return toRefusalAnswer(exchange, internalError());
 }
 
 /** Adds the headers of every answer, and writes the journal. */
-function complete(exchange: Exchange, { answer, wire }: Decided): PlainAnswer {
-  let plain: PlainAnswer;
+function completeAndRecord(exchange: Exchange, { answer, wire }: Decided): CompleteAnswer {
+  let complete: CompleteAnswer;
   try {
-    plain = toPlainAnswer(exchange, answer);
+    complete = completeAnswer(exchange, answer);
   } catch (error) {
     // A header that HTTP cannot carry.
-    return complete(exchange, { answer: toFailureAnswer(exchange, error) });
+    return completeAndRecord(exchange, { answer: toFailureAnswer(exchange, error) });
   }
-  plain.wire = wire;
-  const { headers } = plain;
+  complete.wire = wire;
+  const { headers } = complete;
   if (wire !== undefined) recordWire(exchange, wire, { answer, headers });
   else {
     const entry = record(exchange, answer, headers);
     if (answer.stream !== undefined) {
-      plain.stream = recordStream(exchange, answer.stream, entry);
-      return plain;
+      complete.stream = recordStream(exchange, answer.stream, entry);
+      return complete;
     }
   }
   exchange.cleanUp();
-  return plain;
+  return complete;
 }
 
 /** The same stream, recorded; each piece waits until the changes that it reports are stored, as any answer does. */
@@ -131,7 +131,7 @@ function recordStream(
   exchange: Exchange,
   stream: NonNullable<Answer["stream"]>,
   entry: JournalEntry,
-): PlainAnswer["stream"] {
+): CompleteAnswer["stream"] {
   const { sandbox } = exchange;
   const settle = settleAgain(exchange);
   return async function* (signal) {

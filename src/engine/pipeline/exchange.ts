@@ -4,8 +4,8 @@ import { ApiError } from "../contract/errors.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation, Call, Identity, Principal, RequestInfo } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { EnteredRequest, FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
-import type { Change, ChangingRequest } from "../sandbox/history-entry.ts";
+import type { EnteredRequest, FaultFacts, FaultInjector, FaultVerdict } from "../sandbox/fault-types.ts";
+import type { RequestDetails, WorldChange } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -24,7 +24,7 @@ export interface DryRunOptions {
   faults: Pick<FaultInjector, "before" | "after">;
   /** Why the path is not complete; steps that depend on it cannot be decided. */
   incomplete: string | undefined;
-  observe: (stage: string) => void;
+  observe: (step: string) => void;
 }
 
 /** Ends a dry run: the remaining steps depend on a missing value. */
@@ -52,7 +52,7 @@ export class Exchange implements RequestDraw, StepExchange {
   /** performance.now() at that moment. */
   readonly started: number;
   readonly dryRun: DryRunOptions | undefined;
-  stage = "route";
+  step = "route";
   operation: AnyOperation | undefined = undefined;
   /** Thrown after the faults, if no operation has the path: rules may answer there. */
   unmatched: Error | undefined = undefined;
@@ -64,7 +64,7 @@ export class Exchange implements RequestDraw, StepExchange {
   /** The fault that only delayed the request; any other decision takes precedence. */
   delayed_by: string | undefined = undefined;
   fault: AppliedFault | undefined = undefined;
-  verdict: Verdict | undefined = undefined;
+  verdict: FaultVerdict | undefined = undefined;
   /** Set if an active scenario has stages. */
   entered: EnteredRequest | undefined = undefined;
   code: string | null = null;
@@ -77,7 +77,7 @@ export class Exchange implements RequestDraw, StepExchange {
   json: JsonBody | undefined = undefined;
   form: ReceivedForm | undefined = undefined;
   /** For an upload: the state of half-finished uploads at its arrival. */
-  uploads: ChangingRequest["uploads"] = undefined;
+  uploads: RequestDetails["uploads"] = undefined;
   call: ReceivedCall | undefined = undefined;
   /** The result of the operation's `access`: the records that the call is about. */
   loaded: unknown = undefined;
@@ -122,7 +122,7 @@ export class Exchange implements RequestDraw, StepExchange {
   }
 
   /** For the history: few requests change anything. */
-  get change(): Change {
+  get change(): WorldChange {
     this.changing ??= new RequestChange(this);
     return this.changing;
   }

@@ -2,12 +2,12 @@ import { CATALOGUE } from "../contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
 import { sleep } from "../platform.ts";
 import type {
-  AnswerEffect,
-  InjectedEffect,
+  FaultAnswer,
+  FaultVerdict,
   Injection,
-  Verdict,
+  RequestEffect,
   WireFault,
-} from "../sandbox/fault-injector.ts";
+} from "../sandbox/fault-types.ts";
 import type { HeldMessage, Hold } from "../sandbox/held.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { toErrorAnswer } from "./answer.ts";
@@ -50,7 +50,7 @@ export function injectFault(exchange: Exchange, phase: "before" | "after"): unde
   return obey(exchange, verdict, facts);
 }
 
-function obey(exchange: Exchange, verdict: Verdict, facts: RequestFacts): undefined | Promise<void> {
+function obey(exchange: Exchange, verdict: FaultVerdict, facts: RequestFacts): undefined | Promise<void> {
   const { injection, reasons } = verdict;
   exchange.verdict = verdict;
   if (reasons.length > 0)
@@ -93,7 +93,7 @@ function toAppliedFault(
 }
 
 /** A rule that serves a path of its own counts the caller's requests, as an operation does. @throws ApiError */
-function countServed(exchange: Exchange, effect: InjectedEffect): void {
+function countServed(exchange: Exchange, effect: RequestEffect): void {
   const { unmatched, identity } = exchange;
   if (unmatched !== undefined && effect.kind === "raw" && identity !== undefined && !identity.refused)
     countAgainstRate(exchange, identity);
@@ -116,9 +116,9 @@ async function delay({ sandbox, request }: Exchange, delay_ms: number): Promise<
 /** Waits until the hold ends (interfaces 20); without an effect the request continues as if not held. @throws EarlyResponse, ClientGone */
 async function waitForRelease(
   exchange: Exchange,
-  hold: Hold<InjectedEffect>,
+  hold: Hold<RequestEffect>,
   facts: RequestFacts,
-): Promise<{ held_ms: number; effect: InjectedEffect | undefined }> {
+): Promise<{ held_ms: number; effect: RequestEffect | undefined }> {
   const { sandbox, request, answer } = exchange;
   requireRoomToHold(sandbox);
   sandbox.waiting += 1;
@@ -206,22 +206,22 @@ function refuseHold(): EarlyResponse {
 }
 
 /** The answer of a fault: its own, or that of the operation if it has run. */
-function toEarlyResponse(exchange: Exchange, decision: string, effect: InjectedEffect): EarlyResponse {
-  if (effect.kind === "refused") return new EarlyResponse(decision, overrideRefusedAnswer(effect));
-  if (effect.kind !== "wire") return new EarlyResponse(decision, faultAnswer(exchange, effect));
+function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEffect): EarlyResponse {
+  if (effect.kind === "refused") return new EarlyResponse(decision, toOverrideRefusal(effect));
+  if (effect.kind !== "wire") return new EarlyResponse(decision, toFaultAnswer(exchange, effect));
   const wire = { fault: effect.wire, over_ms: effect.over_ms };
   if (effect.answer !== undefined)
-    return new EarlyResponse(decision, faultAnswer(exchange, effect.answer), wire);
+    return new EarlyResponse(decision, toFaultAnswer(exchange, effect.answer), wire);
   // An answer without a body cannot be truncated or garbled, so a failure is sent instead.
   const { answer } = exchange;
   const bare = answer === undefined || (answer.body === undefined && answer.stream === undefined);
-  return new EarlyResponse(decision, bare ? faultAnswer(exchange, UNAVAILABLE) : answer, wire);
+  return new EarlyResponse(decision, bare ? toFaultAnswer(exchange, UNAVAILABLE) : answer, wire);
 }
 
-const UNAVAILABLE: AnswerEffect = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
+const UNAVAILABLE: FaultAnswer = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
 
 /** Understudy's own refusal, never the emulated API's (interfaces 3). */
-function overrideRefusedAnswer({ title, detail }: Extract<InjectedEffect, { kind: "refused" }>): Answer {
+function toOverrideRefusal({ title, detail }: Extract<RequestEffect, { kind: "refused" }>): Answer {
   return {
     status: 400,
     headers: {},
@@ -231,7 +231,7 @@ function overrideRefusedAnswer({ title, detail }: Extract<InjectedEffect, { kind
 }
 
 /** A catalogue code in the operation's envelope; a bare 5xx is code `HTTP_503`, type `server_error` (interfaces 6). */
-function faultAnswer(exchange: Exchange, effect: AnswerEffect): Answer {
+function toFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {
   if (effect.kind === "raw") {
     const { status, headers, body, content_type } = effect;
     return { status, headers, body, content_type };

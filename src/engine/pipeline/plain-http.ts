@@ -2,7 +2,7 @@ import { toHex } from "../bytes.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { RequestHeaders } from "../contract/operation.ts";
 import { hmac, randomHex } from "../platform.ts";
-import type { WireFault } from "../sandbox/fault-injector.ts";
+import type { WireFault } from "../sandbox/fault-types.ts";
 
 export type { RequestHeaders };
 
@@ -50,7 +50,7 @@ export function toSite(url: string): Site {
   };
 }
 
-/** The answer of an operation, a refusal or a fault, without the headers that all answers have. */
+/** The answer of an operation, a refusal or a fault, before `completeAnswer` adds the headers that all answers have. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -63,8 +63,8 @@ export interface Answer {
   decision?: string | undefined;
 }
 
-/** An answer in the form in which the engine gives it to a host: complete, with every header. */
-export interface PlainAnswer {
+/** An answer as the engine gives it to a host, with every header. */
+export interface CompleteAnswer {
   status: number;
   /** Name, value, name, value … in the order in which they are sent. */
   headers: string[];
@@ -124,9 +124,9 @@ export interface Address {
   prefixed: boolean;
 }
 
-/** A repeated request's header: the base of the URLs that its first answer handed out, after its signature. */
+/** Header of a repeated request: a signature, then the base of the URLs in the first answer. */
 export const BASE_HEADER = "x-sandbox-base";
-/** No client has it. */
+/** The key of the signatures in `BASE_HEADER`, which no client knows. */
 let baseKey: string | undefined;
 
 /** The nodes of a fleet share a key, since a request may be repeated into another node's sandbox. */

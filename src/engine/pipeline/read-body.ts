@@ -11,7 +11,7 @@ type Received = Pick<PlainRequest, "headers" | "body">;
 /** The whole body of a call that takes JSON. @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE; ClientGone */
 export async function readJsonBytes(request: Received, limit: number): Promise<Uint8Array> {
   const { expect, "content-length": length } = request.headers;
-  // A client with `Expect: 100-continue` need not send a body that its headers exclude (RFC 9110, 10.1.1).
+  // A client with `Expect: 100-continue` is refused for its headers before it sends the body (RFC 9110, 10.1.1).
   if (expect !== undefined && Number(length) > 0 && Number(length) <= limit) requireJson(request);
   return readBytes(request, limit);
 }
@@ -32,7 +32,7 @@ export async function readBytes({ headers, body }: Received, limit: number): Pro
   return chunks.length === 0 ? EMPTY_BYTES : chunks.length === 1 ? chunks[0]! : concatBytes(chunks);
 }
 
-/** A JSON body with its text, which has the spelling of numbers. */
+/** A JSON body with its text, which shows numbers as they were written. */
 export interface JsonBody {
   value: unknown;
   text: string;

@@ -7,10 +7,10 @@ const MAX_VALUE_LENGTH = 80;
  * Why a request was refused, for the journal (interfaces 11): for a 404 the id that was not found, for a 422 the field
  * and its rule, for a 403 the missing role. `resources/auth` says why a credential was refused.
  */
-export function findRefusalReason(error: ApiError, { method, path, stage }: Exchange): string {
+export function findRefusalReason(error: ApiError, { method, path, step }: Exchange): string {
   const { details, reason, status, system_message } = error;
   const wanted = Object.entries(details);
-  if (stage === "route") return status === 405 ? `${path} does not answer ${method}` : system_message;
+  if (step === "route") return status === 405 ? `${path} does not answer ${method}` : system_message;
   if (status === 404 && wanted.length > 0) {
     const missing = wanted.map(([name, value]) => `${name} ${toText(value)}`).join(", ");
     return `${missing} was not found: ${reason ?? "it does not exist, or the caller has no access to it"}`;

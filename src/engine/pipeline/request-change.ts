@@ -1,38 +1,38 @@
 import type { AnyOperation, Identity } from "../contract/operation.ts";
 import {
-  type Change,
-  type ChangingRequest,
   type CountedRequest,
   type HistoryEntry,
+  type RequestDetails,
   requestTitle,
+  type WorldChange,
 } from "../sandbox/history-entry.ts";
 import { type RateState, toMinute } from "../sandbox/rate-windows.ts";
 import type { RequestDraw } from "../state/random.ts";
 
 /** The parts of an exchange that the history describes. */
-interface ChangingExchange extends RequestDraw {
+interface DescribedExchange extends RequestDraw {
   readonly at: number;
   readonly rate: RateState | undefined;
   readonly identity: Identity | undefined;
   readonly operation: AnyOperation | undefined;
   readonly params: Record<string, string>;
-  readonly uploads: ChangingRequest["uploads"];
+  readonly uploads: RequestDetails["uploads"];
 }
 
 /** A request as a change of the world. */
-export class RequestChange implements Change, ChangingRequest {
+export class RequestChange implements WorldChange, RequestDetails {
   readonly kind = "request";
   readonly subject = undefined;
   readonly idSeed: number;
   readonly number: number;
-  readonly uploads: ChangingRequest["uploads"];
+  readonly uploads: RequestDetails["uploads"];
   readonly counted: CountedRequest | undefined;
   readonly summary: string;
   readonly principal: string | undefined;
   readonly named: Readonly<Record<string, string>>;
   entry: HistoryEntry | undefined = undefined;
 
-  constructor({ idSeed, number, at, rate, identity, operation, params, uploads }: ChangingExchange) {
+  constructor({ idSeed, number, at, rate, identity, operation, params, uploads }: DescribedExchange) {
     const key_id = rate && identity?.principal.key_id;
     this.idSeed = idSeed;
     this.number = number;
@@ -43,7 +43,7 @@ export class RequestChange implements Change, ChangingRequest {
     this.named = params;
   }
 
-  get request(): ChangingRequest {
+  get request(): RequestDetails {
     return this;
   }
 

@@ -5,7 +5,7 @@ import type { Settings } from "../contract/settings.ts";
 import { wasRepeated } from "../contract/text.ts";
 import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Answer, PlainAnswer, PlainRequest } from "./plain-http.ts";
+import type { Answer, CompleteAnswer, PlainRequest } from "./plain-http.ts";
 
 /** The version of the emulated API, not of the product, as a date (section 9). */
 export const SERVICE_API_VERSION = "2026-03-01";
@@ -47,7 +47,7 @@ const ALLOWED_HEADERS =
  * Adds the headers that all answers of operations have (sections 8 and 9); those of an upstream keep their own.
  * @throws TypeError for a header that HTTP cannot carry
  */
-export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
+export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnswer {
   if (answer.passed_headers !== undefined) return toPassedAnswer(exchange, answer);
   const { decision, organization, rate, request } = exchange;
   const headers = [
@@ -79,7 +79,7 @@ export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
 }
 
 /** The upstream's own headers; a page on this origin needs ours in place of its CORS headers. */
-function toPassedAnswer({ decision, request, sandbox }: Exchange, answer: Answer): PlainAnswer {
+function toPassedAnswer({ decision, request, sandbox }: Exchange, answer: Answer): CompleteAnswer {
   const headers = ["X-Sandbox-Decision", decision];
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
@@ -91,7 +91,7 @@ function toPassedAnswer({ decision, request, sandbox }: Exchange, answer: Answer
 }
 
 /** Adds the headers that describe the body. */
-export function addBody(headers: string[], { status, content_type, body, stream }: Answer): PlainAnswer {
+export function addBody(headers: string[], { status, content_type, body, stream }: Answer): CompleteAnswer {
   if (content_type !== undefined) headers.push("Content-Type", withCharset(content_type));
   const length = body === undefined ? 0 : typeof body === "string" ? countUtf8Bytes(body) : body.length;
   if (stream === undefined && status !== 204 && status !== 304)
@@ -101,7 +101,7 @@ export function addBody(headers: string[], { status, content_type, body, stream 
     headers,
     body,
     length,
-    stream: stream as PlainAnswer["stream"],
+    stream: stream as CompleteAnswer["stream"],
     has_events: content_type?.startsWith("text/event-stream") === true,
     wire: undefined,
   };
@@ -126,14 +126,14 @@ function addRateHeaders(headers: string[], rate: RateState, { at, sandbox }: Exc
     headers.push("X-RateLimit-Limit", all, "X-RateLimit-Remaining", left, "X-RateLimit-Reset", end);
   }
   if (family === "plain") return;
-  const wait = durationText(countSecondsUntil(reset, at));
+  const wait = formatDuration(countSecondsUntil(reset, at));
   headers.push("x-ratelimit-limit-requests", all, "x-ratelimit-remaining-requests", left);
   headers.push("x-ratelimit-reset-requests", wait, "x-ratelimit-limit-tokens", String(token_limit));
   headers.push("x-ratelimit-remaining-tokens", String(token_remaining), "x-ratelimit-reset-tokens", wait);
 }
 
 /** G07: `41s`, `1m0s`. */
-function durationText(seconds: number): string {
+function formatDuration(seconds: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
@@ -155,7 +155,7 @@ function addChallenge(headers: string[], answer: Answer, { auth_challenge }: Set
 }
 
 /** The answer to a preflight (G30), which is not a request of the sandbox; undefined for any other request. */
-export function preflightAnswer(request: PlainRequest, settings: Settings): PlainAnswer | undefined {
+export function answerPreflight(request: PlainRequest, settings: Settings): CompleteAnswer | undefined {
   if (request.method !== "OPTIONS") return undefined;
   const { origin } = request.headers;
   if (typeof origin !== "string" || request.headers["access-control-request-method"] === undefined)
@@ -177,7 +177,7 @@ export function preflightAnswer(request: PlainRequest, settings: Settings): Plai
 }
 
 /** @param known undefined if they may not be shown */
-export function refuseUnknownSandbox(name: string, known: readonly string[] | undefined): PlainAnswer {
+export function refuseUnknownSandbox(name: string, known: readonly string[] | undefined): CompleteAnswer {
   return refuseAddress(404, "unknown-sandbox", {
     error: "unknown sandbox",
     sandbox: name.slice(0, 100),
@@ -189,7 +189,7 @@ export function refuseUnknownSandbox(name: string, known: readonly string[] | un
 }
 
 /** interfaces 16: each test has its own sandbox; without this answer, one test's requests would change another's world. */
-export function refuseWithoutSandbox(known: readonly string[] | undefined): PlainAnswer {
+export function refuseWithoutSandbox(known: readonly string[] | undefined): CompleteAnswer {
   return refuseAddress(421, "no-sandbox", {
     error: "no sandbox named",
     sandboxes: known?.filter((name) => name !== "default").slice(-MAX_LISTED),
@@ -198,7 +198,7 @@ export function refuseWithoutSandbox(known: readonly string[] | undefined): Plai
 }
 
 /** interfaces 16: for a request to the port of one sandbox that names another. */
-export function misdirectedAnswer(only: string): PlainAnswer {
+export function refuseMisdirected(only: string): CompleteAnswer {
   return refuseAddress(421, "misdirected", {
     error: "misdirected request",
     sandboxes: [only],
@@ -209,7 +209,7 @@ export function misdirectedAnswer(only: string): PlainAnswer {
 const MAX_LISTED = 20;
 
 /** Understudy's own refusal: the request reached no sandbox. */
-function refuseAddress(status: number, decision: string, refusal: object): PlainAnswer {
+function refuseAddress(status: number, decision: string, refusal: object): CompleteAnswer {
   const body = JSON.stringify(refusal);
   const content_type = "application/json; charset=utf-8";
   const answer = addBody([], { status, headers: {}, content_type, body });

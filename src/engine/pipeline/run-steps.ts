@@ -1,6 +1,6 @@
-/** One step of a request or control call. */
+/** One step of a request or control call; several may share a name. */
 export interface Step<X> {
-  /** Its name in `X-Sandbox-Decision` and `explain`. */
+  /** The name in `X-Sandbox-Decision` and `explain`. */
   readonly name: string;
   /** Reads and completes the exchange; throws to refuse it. */
   readonly run: (exchange: X) => void | Promise<void>;
@@ -8,10 +8,10 @@ export interface Step<X> {
 
 /** The part of an exchange that the runner uses. */
 export interface StepExchange {
-  /** The step under way. */
-  stage: string;
+  /** The name of the step under way. */
+  step: string;
   /** Called after each step that passed; a dry run listens. */
-  readonly observe?: ((stage: string) => void) | undefined;
+  readonly observe?: ((step: string) => void) | undefined;
 }
 
 /** Runs the steps one after the other, from the one at `first`; the first that throws ends the run. */
@@ -22,7 +22,7 @@ export function runSteps<X extends StepExchange>(
 ): void | Promise<void> {
   for (let at = first; at < steps.length; at++) {
     const { name, run } = steps[at]!;
-    exchange.stage = name;
+    exchange.step = name;
     const running = run(exchange);
     if (running !== undefined)
       return running.then(() => {
@@ -36,7 +36,7 @@ export function runSteps<X extends StepExchange>(
 /** The same for steps inside a transaction, which is synchronous. */
 export function runStepsNow<X extends StepExchange>(steps: readonly Step<X>[], exchange: X): void {
   for (const { name, run } of steps) {
-    exchange.stage = name;
+    exchange.step = name;
     if (run(exchange) instanceof Promise) throw new Error(`the step ${name} waits inside a transaction`);
     exchange.observe?.(name);
   }

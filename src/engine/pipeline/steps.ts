@@ -80,11 +80,11 @@ function requireOperation(exchange: Exchange): void {
   if (unmatched === undefined) return;
   const refusal = verdict?.asksForCaller ? exchange.refusal : undefined;
   if (refusal === undefined) throw unmatched;
-  exchange.stage = "auth";
+  exchange.step = "auth";
   if (refusal.code !== "AUTHENTICATION_REQUIRED") {
-    exchange.stage = "rate-limit";
+    exchange.step = "rate-limit";
     countAgainstRate(exchange, identity!);
-    exchange.stage = "access";
+    exchange.step = "access";
   }
   throw refusal;
 }
@@ -198,11 +198,11 @@ function checkBudget({ engine, operation, call }: Exchange): void {
 
 /** Asynchronous work before the transaction. Authorized before it, and again within the transaction. */
 function prepare(exchange: Exchange): undefined | Promise<void> {
-  const { operation, sandbox, call, dryRun, stage } = exchange;
+  const { operation, sandbox, call, dryRun, step } = exchange;
   if (operation!.prepare === undefined) return undefined;
   call!.in(sandbox.world.read());
   runStepsNow([AUTHORIZE, CHECK_BUDGET], exchange);
-  exchange.stage = stage;
+  exchange.step = step;
   if (dryRun === undefined) return runPrepare(exchange);
   throw new Undecidable("the operation processes its input before it answers, which a dry run does not do");
 }

@@ -17,7 +17,7 @@ export interface ValidatedExchange {
 }
 
 /** Returns the value as it was sent, which may have been read as another: `"13"` as 13, `1.50` as 1.5. */
-type Sent = (place: Pick<InvalidField, "pointer" | "value">) => unknown;
+type ReadSent = (place: Pick<InvalidField, "pointer" | "value">) => unknown;
 
 /** Typed path parameters. @throws ApiError INVALID_INPUT for the first that does not fit (G08) */
 export function validateParams(
@@ -82,9 +82,9 @@ export function validateJson(
   if (beyond !== undefined) {
     throw invalidInput(beyond.field, beyond.value, `${beyond.field} is too large to be represented exactly`);
   }
-  const sent: Sent = (place) =>
+  const sent: ReadSent = (place) =>
     (typeof place.value === "number" ? findWrittenNumber(text, place.pointer) : undefined) ?? place.value;
-  return keepKnown(schema, value, { exchange, sent });
+  return checkFields(schema, value, { exchange, sent });
 }
 
 /** The text fields of a form, typed, beside the texts that were sent. @throws ApiError INVALID_INPUT */
@@ -93,21 +93,21 @@ export function validateForm(
   { fields, texts }: Pick<ReceivedForm, "fields" | "texts">,
   exchange: ValidatedExchange,
 ): unknown {
-  const sent: Sent = ({ pointer, value }) => {
+  const sent: ReadSent = ({ pointer, value }) => {
     const [, name = "", ...rest] = pointer.split("/");
     const text = texts[name];
     if (rest.length === 0) return text ?? value;
     return getValue(tryJson(text), `/${rest.join("/")}`);
   };
-  return keepKnown(schema, fields, { exchange, sent });
+  return checkFields(schema, fields, { exchange, sent });
 }
 
 interface ValidationContext {
   exchange: ValidatedExchange;
-  sent: Sent;
+  sent: ReadSent;
 }
 
-function keepKnown(schema: TSchema, body: unknown, { exchange, sent }: ValidationContext): unknown {
+function checkFields(schema: TSchema, body: unknown, { exchange, sent }: ValidationContext): unknown {
   const checked = addDefaults(schema, body, { exchange, sent });
   const unknown = findUnknownFields(schema, body);
   const [first] = unknown;
@@ -128,7 +128,7 @@ function addDefaults<T>(schema: TSchema, value: T, { exchange, sent }: Validatio
   return result;
 }
 
-function requireValid(schema: TSchema, value: unknown, sent: Sent): void {
+function requireValid(schema: TSchema, value: unknown, sent: ReadSent): void {
   const validate = toValidator(schema);
   if (validate(value)) return;
   const invalid = invalidField(value, validate.errors!);

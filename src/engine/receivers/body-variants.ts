@@ -3,7 +3,7 @@ import { isJsonObject } from "../contract/schema.ts";
 
 /** Larger bodies are not serialised again, so that explaining a mismatch is cheap for every body. */
 const MAX_EXAMINED_BYTES = 256 * 1024;
-/** Separate, since there are forty forms of a joined timestamp. */
+/** A lower limit for bodies that are joined with a timestamp, since there are forty ways to join them. */
 const MAX_JOINED_BYTES = 32 * 1024;
 
 const BYTE_ORDER_MARK = "\uFEFF";
@@ -11,8 +11,8 @@ const BYTE_ORDER_MARK = "\uFEFF";
 type Variant = [label: string, bytes: Uint8Array];
 
 /**
- * The bytes that may have been signed instead of the body: other line ends and edges, the JSON serialised again by
- * common writers, and the usual accidents. Lazy, since most callers stop early.
+ * The bytes that may have been signed instead of the body: other line ends, other white space at both ends, the JSON
+ * serialised again by common libraries, and common mistakes. Lazy, since most callers stop early.
  */
 export function* listBodyVariants(body: Uint8Array, timestamp?: string): Generator<Variant> {
   yield ["an empty body, as when it was read before being signed", EMPTY_BYTES];
@@ -153,7 +153,7 @@ const ESCAPES: readonly [label: string, characters: RegExp, spell: (found: strin
   ],
 ];
 
-/** One reader's `JSON.stringify` is another's `json.dumps`: the default spellings of common serialisers. */
+/** The JSON as common serialisers write it by default, such as `JSON.stringify` and `json.dumps`. */
 function listSpellings(label: string, value: unknown): [string, string][] {
   const compact = JSON.stringify(value);
   const spaced = formatLikePython(value);

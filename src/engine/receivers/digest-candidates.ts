@@ -102,7 +102,7 @@ function listKeyVariants(secret: string): Pair[] {
 
 type Pair = [label: string, key: string | Uint8Array];
 
-/** Files, shells and templates add to a secret. */
+/** Characters that files, shells and templates add to a secret. */
 function listAdditions(secret: string): Pair[] {
   return [
     ["an empty secret", ""],

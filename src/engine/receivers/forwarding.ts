@@ -98,7 +98,7 @@ interface Waiting {
 
 /** How long a leased receiver waits for a client that reconnects, in milliseconds of the wall clock. */
 const GRACE_MS = 5_000;
-/** A larger number has no reader. */
+/** Maximum number of failures that wait for their sender; if there are more, the senders are gone. */
 const MAX_FAILURES = 1000;
 
 /**
@@ -235,7 +235,7 @@ function toServerSentEvent(event: ForwardedEvent): string {
   return `data: ${JSON.stringify(event)}\n\n`;
 }
 
-/** The answer of a gateway. */
+/** The answer of a gateway whose server is unreachable. */
 function answerWithoutFollower(): ReceiverResponse {
   return jsonResponse(503, { error: "no client follows this receiver, so the delivery cannot be forwarded" });
 }

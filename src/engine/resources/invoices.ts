@@ -13,11 +13,11 @@ import { chooseOrganization } from "./organizations/access.ts";
 import { organizations } from "./organizations/schema.ts";
 import {
   findUsage,
+  formatMonth,
   fromMicro,
   getCurrentMonth,
   getMonthStart,
   getSpentIn,
-  monthText,
   parseMonth,
   roundAmount,
   toStatus,
@@ -161,7 +161,7 @@ function settleInvoice(tx: Transaction, invoice_id: string): void {
 
 function scheduleMonthEnd(tx: Transaction, month: number): void {
   const due = getMonthStart(tx, month + 1);
-  tx.schedule({ kind: "invoice", key: MONTH_END, subject: monthText(tx, month), due });
+  tx.schedule({ kind: "invoice", key: MONTH_END, subject: formatMonth(tx, month), due });
 }
 
 function schedulePayment(tx: Transaction, { invoice_id, created_at }: Invoice): void {

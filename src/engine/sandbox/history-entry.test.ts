@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { collection } from "../state/collection.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
-import { type Change, HistoryEntry } from "./history-entry.ts";
+import { HistoryEntry, type WorldChange } from "./history-entry.ts";
 import { Timeline } from "./timeline.ts";
 
 const spec = { prefix: "x_", idField: "id" as const, schema: Type.Object({}) };
@@ -12,7 +12,7 @@ const place = {
   ...{ id: "h_1", sequence: 1, at: 0, parent: 0, journal: 0 },
   ...{ cause: null, advanced_by: null },
 };
-const asked: Change = {
+const asked: WorldChange = {
   ...{ kind: "request", title: "user_ada asked to write a note.", subject: undefined },
   request: {
     ...{ idSeed: 1, number: 2, summary: "Write a note", principal: "user_ada" },

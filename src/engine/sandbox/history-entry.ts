@@ -10,13 +10,13 @@ export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenar
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 /** An action that changes a world. */
-export interface Change {
+export interface WorldChange {
   readonly kind: HistoryKind;
   /** The sentence that describes it. */
   readonly title: string;
   /** The id of its record; undefined: found among the records that it writes. */
   readonly subject: string | undefined;
-  readonly request?: ChangingRequest;
+  readonly request?: RequestDetails;
   /** Ids in a request's path, outer ones first; the subject may be one of them. */
   readonly named?: Readonly<Record<string, string>>;
   /** For an attempt to deliver: whether its receiver accepted it. */
@@ -31,11 +31,11 @@ export interface Change {
 
 /** The cause of a commit; its `change` is read only if the commit has changed something. */
 export interface ChangeSource {
-  readonly change: Change;
+  readonly change: WorldChange;
 }
 
 /** A request that changes a world, and its count in its key's rate window. */
-export interface ChangingRequest extends RequestDraw {
+export interface RequestDetails extends RequestDraw {
   /** Its operation's summary. */
   readonly summary: string;
   /** The id of the user who called. */
@@ -157,7 +157,7 @@ export class HistoryEntry {
   private refusal: string | undefined = undefined;
   private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
 
-  constructor(entry: EntryHead, origin: EntryContext, change: Change, states: BeforeAfter | undefined) {
+  constructor(entry: EntryHead, origin: EntryContext, change: WorldChange, states: BeforeAfter | undefined) {
     this.entry = entry;
     this.id = origin.id;
     this.sequence = origin.sequence;
@@ -222,7 +222,7 @@ export class HistoryEntry {
   }
 
   /** To be called at the end of the change, when its title is complete. */
-  complete({ title, subject }: Change): void {
+  complete({ title, subject }: WorldChange): void {
     this.subject = subject ?? this.subject;
     this.heading = title;
   }
@@ -237,7 +237,7 @@ export class HistoryEntry {
   }
 
   /** Sets the subject, unless there is one: the written record that the request names, else the first one. */
-  setSubject(written: readonly WrittenRecord[], named: Change["named"] = {}): void {
+  setSubject(written: readonly WrittenRecord[], named: WorldChange["named"] = {}): void {
     if (this.subject !== null) return;
     const names = Object.values(named);
     const ids = written.filter(({ collection }) => !collection.internal).map(({ id }) => id);
@@ -272,6 +272,6 @@ function* compare(from: Root | undefined, to: Root | undefined): IterableIterato
   }
 }
 
-export function requestTitle({ summary, principal }: Pick<ChangingRequest, "summary" | "principal">): string {
+export function requestTitle({ summary, principal }: Pick<RequestDetails, "summary" | "principal">): string {
   return `${principal ?? "An anonymous client"} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}.`;
 }

@@ -7,7 +7,7 @@ import { collection } from "../state/collection.ts";
 import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
 import { encodeWorld } from "../state/world-document.ts";
-import type { Change, HistoryEntry } from "./history-entry.ts";
+import type { HistoryEntry, WorldChange } from "./history-entry.ts";
 import { toMinute } from "./rate-windows.ts";
 import { SandboxRegistry } from "./registry.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -117,7 +117,7 @@ class Machine {
       case "advance": {
         const before = seen(this.sandbox);
         const began = { state: recorder.present(), position: history.lastSequence };
-        const change: Change = { kind: "control", title: "advanced", subject: undefined, began };
+        const change: WorldChange = { kind: "control", title: "advanced", subject: undefined, began };
         const ran = await world.as({ change }, () => world.advance((now) => now + step.minutes * MINUTE));
         if (step.minutes === 0) break;
         recorder.complete(change);
@@ -133,7 +133,7 @@ class Machine {
         const before = seen(this.sandbox);
         const known = this.known.get(entry.sequence)!;
         const began = { state: recorder.present(), position: history.lastSequence };
-        const change: Change = { kind: "restore", title: "rewound", subject: entry.id, began };
+        const change: WorldChange = { kind: "restore", title: "rewound", subject: entry.id, began };
         const { states } = entry;
         this.sandbox.rewind(states![step.to]);
         recorder.recordRewind(change, step.to === "before" ? entry.sequence - 1 : states!.end);
@@ -157,7 +157,7 @@ class Machine {
   /** The lines as they were when each entry was the newest. */
   private readonly lines = new Map<number, ReadonlySet<number>>();
 
-  private request(make: (change: Change) => void): void {
+  private request(make: (change: WorldChange) => void): void {
     const { world, windows, history } = this.sandbox;
     const before = seen(this.sandbox);
     const position = history.lastSequence;
@@ -170,7 +170,7 @@ class Machine {
       counted: { key_id: KEY, minute: toMinute(at) },
       uploads: undefined,
     };
-    const change: Change = { kind: "request", title: "asked", subject: undefined, request };
+    const change: WorldChange = { kind: "request", title: "asked", subject: undefined, request };
     make(change);
     const entry = change.entry;
     if (entry !== undefined) this.note(entry, before, history.since(position));

@@ -3,10 +3,10 @@ import type { WrittenRecord } from "../state/transaction.ts";
 import { UndoLog } from "../state/undo-log.ts";
 import {
   type BeforeAfter,
-  type Change,
   HistoryEntry,
   type StateRef,
   type StoredEntry,
+  type WorldChange,
 } from "./history-entry.ts";
 import type { Journal } from "./journal.ts";
 import { type Timeline, TimelinePart } from "./timeline.ts";
@@ -79,7 +79,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
    * @param parent position of the entry whose state it continues from
    */
   add(
-    change: Change,
+    change: WorldChange,
     { cause, advanced_by, start }: Provenance,
     { at, states, parent = this.lastSequence }: { at: number; states: RecordedStates; parent?: number },
   ): HistoryEntry {
@@ -153,12 +153,12 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   }
 
   /** The id of the newest entry that created this pending work, `collection\0id`, and was not undone. */
-  findMaker(key: string): string | null {
+  findCreator(key: string): string | null {
     return this.findCreatorUpTo(this.lastSequence, key);
   }
 
   /** The same among the entries of an earlier server, whose records are other objects now. */
-  findSavedMaker(key: string): string | null {
+  findSavedCreator(key: string): string | null {
     return this.restoredUpTo === 0 ? null : this.findCreatorUpTo(this.restoredUpTo, key);
   }
 
@@ -206,10 +206,10 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     this.evictExcess();
   }
 
-  /** Adds the states of a saved history. @param statesOf by the entry's position; undefined if it has none */
-  restoreStates(statesOf: (sequence: number) => BeforeAfter | undefined): void {
+  /** Adds the states of a saved history. @param findStates by the entry's position; undefined if it has none */
+  restoreStates(findStates: (sequence: number) => BeforeAfter | undefined): void {
     for (const entry of this.entries()) {
-      entry.states = statesOf(entry.sequence);
+      entry.states = findStates(entry.sequence);
       if (entry.states !== undefined) this.stateBytes += stateBytes(entry.states);
     }
     this.releaseStates(MAX_STATE_BYTES);

@@ -8,7 +8,7 @@ import type { Transaction } from "../state/transaction.ts";
 import { World } from "../state/world.ts";
 import type { WorldParts } from "../state/world-parts.ts";
 import { OutcomeCounts, type RequestCounter } from "./counters.ts";
-import type { FaultInjector, FaultState } from "./fault-injector.ts";
+import type { FaultInjector, FaultState } from "./fault-types.ts";
 import { HeldExchanges } from "./held.ts";
 import { History, type HistorySnapshot } from "./history.ts";
 import type { StateRef } from "./history-entry.ts";

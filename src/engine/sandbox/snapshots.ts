@@ -61,8 +61,8 @@ export interface StorableUploads extends BlobStore {
   sync(captured: unknown): Promise<void>;
   listPaths(captured: unknown): Iterable<{ path: string; length: number }>;
   listFiles(captured: unknown): StoredUploads;
-  /** The inverse of `listFiles`. @param say called with one sentence for each upload whose bytes are missing or damaged */
-  fromFiles(files: StoredUploads, say: (warning: string) => void, folder?: string): Promise<unknown>;
+  /** The inverse of `listFiles`. @param warn called with one sentence for each upload whose bytes are missing or damaged */
+  fromFiles(files: StoredUploads, warn: (warning: string) => void, folder?: string): Promise<unknown>;
   /** Removes stored bytes that no row has named since the start. */
   sweep(): void;
 }

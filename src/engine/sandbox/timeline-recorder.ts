@@ -3,7 +3,7 @@ import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
 import type { History, Provenance } from "./history.ts";
-import type { Change, ChangeSource, Environment, HistoryEntry, StateRef } from "./history-entry.ts";
+import type { ChangeSource, Environment, HistoryEntry, StateRef, WorldChange } from "./history-entry.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
 /** The parts of a sandbox that a state refers to. */
@@ -35,7 +35,7 @@ export class TimelineRecorder {
   /** The environment of the latest state. */
   private environment: Environment | undefined = undefined;
   /** The origin of pending work, by its record; records are values, so it stays correct after a restore. */
-  private readonly makers = new WeakMap<object, Provenance>();
+  private readonly origins = new WeakMap<object, Provenance>();
 
   constructor(history: History, sandbox: RecordedSandbox) {
     this.history = history;
@@ -67,7 +67,7 @@ export class TimelineRecorder {
   }
 
   /** To be called at the end of a change, when its title is complete; it may have written no record. */
-  complete(change: Change): void {
+  complete(change: WorldChange): void {
     if (this.history.limit === 0) return;
     const entry = this.ensureEntry(change);
     entry.complete(change);
@@ -86,7 +86,7 @@ export class TimelineRecorder {
   }
 
   /** To be called after a rewind to the state after the entry at the position `parent`. */
-  recordRewind(change: Change, parent: number): void {
+  recordRewind(change: WorldChange, parent: number): void {
     if (this.history.limit === 0) return;
     const before = change.began!.state;
     const after = this.present();
@@ -124,7 +124,7 @@ export class TimelineRecorder {
     return this.environment!;
   }
 
-  private recordChange(commit: RecordedCommit, change: Change): void {
+  private recordChange(commit: RecordedCommit, change: WorldChange): void {
     if (change.kind === "restore") {
       this.recordCarriedOver(commit);
       return;
@@ -146,51 +146,51 @@ export class TimelineRecorder {
     this.recordWork(commit, entry!);
   }
 
-  private recordTimer(commit: RecordedCommit, timer: Timer, advance: Change | undefined): void {
-    const maker = this.makers.get(timer) ?? this.findSaved(`${timers.name}\0${timer.id}`);
+  private recordTimer(commit: RecordedCommit, timer: Timer, advance: WorldChange | undefined): void {
+    const provenance = this.origins.get(timer) ?? this.findSaved(`${timers.name}\0${timer.id}`);
     const { origin, steppedFrom } = this.sandbox.world;
     const now = Math.min(steppedFrom, origin + timer.due - 1);
     const advanced_by = advance === undefined ? null : this.ensureEntry(advance, commit.from).id;
     const state = { ...this.present(now), version: commit.from };
     const start = { state, position: this.history.lastSequence };
-    const from = { cause: maker.cause, advanced_by, start };
+    const from = { cause: provenance.cause, advanced_by, start };
     // The resulting attempt has its own entry.
     if (timer.kind === "webhook.retry") {
-      this.passOn(commit, from);
+      this.inheritOrigin(commit, from);
       return;
     }
     const { kind, subject } = timer;
     const entry = this.add({ kind: "timer", title: TIMER_TITLES[kind](subject), subject }, from, commit);
-    this.recordWork(commit, entry, { timer, maker });
+    this.recordWork(commit, entry, { timer, origin: provenance });
   }
 
   /** The work that an entry leaves to be done. */
   private recordWork(
     commit: RecordedCommit,
     entry: HistoryEntry,
-    ran?: { timer: Timer; maker: Provenance },
+    ran?: { timer: Timer; origin: Provenance },
   ): void {
     for (const { key, record } of this.listNewWork(commit)) {
       // A timer that sets itself again keeps its origin.
       const again = ran !== undefined && key === `${timers.name}\0${ran.timer.id}`;
-      this.makers.set(record, again ? ran.maker : { cause: entry.id, advanced_by: null });
+      this.origins.set(record, again ? ran.origin : { cause: entry.id, advanced_by: null });
       if (!again) entry.pendingWork = [...entry.pendingWork, key];
     }
   }
 
   /** Pending work of a timer has the origin of the timer. */
-  private passOn(commit: RecordedCommit, from: Provenance): void {
+  private inheritOrigin(commit: RecordedCommit, from: Provenance): void {
     for (const { key, record } of this.listNewWork(commit)) {
-      this.makers.set(record, from);
-      const maker = from.cause === null ? undefined : this.history.find(from.cause);
-      if (maker !== undefined) maker.pendingWork = [...maker.pendingWork, key];
+      this.origins.set(record, from);
+      const creator = from.cause === null ? undefined : this.history.find(from.cause);
+      if (creator !== undefined) creator.pendingWork = [...creator.pendingWork, key];
     }
   }
 
-  /** Leases outlive a restore; their timers are new. */
+  /** Records the origin of lease timers after a restore: it replaces the timers, while the leases continue. */
   private recordCarriedOver(commit: RecordedCommit): void {
     for (const { key, record } of this.listNewWork(commit))
-      this.makers.set(record, { cause: this.history.findMaker(key), advanced_by: null });
+      this.origins.set(record, { cause: this.history.findCreator(key), advanced_by: null });
   }
 
   private listNewWork({ after, written }: RecordedCommit): Work[] {
@@ -198,24 +198,24 @@ export class TimelineRecorder {
     for (const { collection, id } of written) {
       if (!collection.work) continue;
       const record: object | undefined = after.tables.get(collection.name)!.get(id);
-      if (record !== undefined && !this.makers.has(record))
+      if (record !== undefined && !this.origins.has(record))
         found.push({ key: `${collection.name}\0${id}`, record });
     }
     return found;
   }
 
-  private findProvenance({ work }: Change): Provenance {
+  private findProvenance({ work }: WorldChange): Provenance {
     if (work === undefined) return UNKNOWN;
-    return this.makers.get(work.record) ?? this.findSaved(work.key);
+    return this.origins.get(work.record) ?? this.findSaved(work.key);
   }
 
   private findSaved(key: string): Provenance {
-    const cause = this.history.findSavedMaker(key);
+    const cause = this.history.findSavedCreator(key);
     return cause === null ? UNKNOWN : { cause, advanced_by: null };
   }
 
   /** The entry of a change, created if it has none yet, since it is the cause of another entry. */
-  private ensureEntry(change: Change, from?: number): HistoryEntry {
+  private ensureEntry(change: WorldChange, from?: number): HistoryEntry {
     if (change.entry !== undefined) return change.entry;
     const { state, position } = change.began ?? {};
     const isAsThen = position === this.history.lastSequence;
@@ -227,7 +227,7 @@ export class TimelineRecorder {
     return entry;
   }
 
-  private add(change: Change, provenance: Provenance, commit?: RecordedCommit): HistoryEntry {
+  private add(change: WorldChange, provenance: Provenance, commit?: RecordedCommit): HistoryEntry {
     const after = this.present(commit && this.sandbox.world.changedAt);
     const from = commit?.from ?? after.version;
     const justBefore = {
@@ -250,7 +250,7 @@ export class TimelineRecorder {
 
 /** The parts of the state that a request changes before its commit. */
 function toStateBeforeRequest(
-  { number, counted, uploads }: NonNullable<Change["request"]>,
+  { number, counted, uploads }: NonNullable<WorldChange["request"]>,
   { environment }: StateRef,
 ): Partial<StateRef> {
   return {

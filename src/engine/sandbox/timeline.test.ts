@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { LIMIT, makeRequest, makeSandbox, momentOf, notes } from "../../../test/support/note-sandboxes.ts";
-import type { Change } from "./history-entry.ts";
+import type { WorldChange } from "./history-entry.ts";
 import type { AnsweredRequest } from "./journal-entry.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 const answered = { ...{ status: 200, code: null, path: "", query: "", response_headers: [], id: "req" } };
-const answer = (sandbox: Sandbox, change?: Change, fields: object = {}) => {
+const answer = (sandbox: Sandbox, change?: WorldChange, fields: object = {}) => {
   const lists = { request_headers: [], reasons: [], warnings: [], method: "GET", decision: "ok" };
   return sandbox.journal.add(
     { ...answered, ...lists, ...fields } as unknown as AnsweredRequest,
@@ -13,7 +13,12 @@ const answer = (sandbox: Sandbox, change?: Change, fields: object = {}) => {
   );
 };
 
-function put({ world }: Sandbox, text: string, change = makeRequest(world, "key_a"), id = "note_1"): Change {
+function put(
+  { world }: Sandbox,
+  text: string,
+  change = makeRequest(world, "key_a"),
+  id = "note_1",
+): WorldChange {
   world.transact((tx) => tx.put(notes, { id, text }), { change });
   return change;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
-import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
 import { HeldExchanges } from "../sandbox/held.ts";
 import { makeAttempt, toChange } from "./attempt.ts";
 import type { Outgoing } from "./outgoing.ts";

@@ -1,9 +1,9 @@
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import { platform } from "../platform.ts";
-import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
 import type { HeldExchanges, HeldMessage, Release } from "../sandbox/held.ts";
-import type { Change } from "../sandbox/history-entry.ts";
+import type { WorldChange } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { classify } from "./schedule.ts";
@@ -151,7 +151,11 @@ const ATTEMPTS: Record<Outgoing["kind"], string> = {
 };
 
 /** The attempt's entry in the history (interfaces 10). */
-export function toChange(row: Outgoing, plan: AttemptPlan, { response_code, error }: AttemptOutcome): Change {
+export function toChange(
+  row: Outgoing,
+  plan: AttemptPlan,
+  { response_code, error }: AttemptOutcome,
+): WorldChange {
   const result =
     response_code === 0
       ? `got no answer${error === undefined ? "" : `: ${error}`}`

@@ -1,7 +1,7 @@
 import { parseDuration } from "../contract/duration.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
 import type { ChangeSource } from "../sandbox/history-entry.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Commit, ObservedWorld, TimerHandler, WorldParts } from "../state/world-parts.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DeliveryFault } from "../sandbox/fault-injector.ts";
+import type { DeliveryFault } from "../sandbox/fault-types.ts";
 import { simulateReceiver } from "./attempt.ts";
 
 const fault = (fields: Partial<DeliveryFault>): DeliveryFault => ({

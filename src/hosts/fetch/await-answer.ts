@@ -1,6 +1,6 @@
 /**
- * The link from a caller's signal to that of its `Request` lasts as long as something has the request (Node), which an
- * answer that only waits for the signal does not.
+ * Requests that wait for their answer. In Node, a caller's signal aborts its `Request` only while something references
+ * the request, and an answer that waits for the signal does not.
  */
 const waiting = new Set<Request>();
 const origins = new WeakMap<Request, unknown>();
@@ -11,7 +11,7 @@ export function keepRequest<T>(request: Request, answer: Promise<T>): Promise<T>
   return answer.finally(() => waiting.delete(request));
 }
 
-/** Keeps the request that another was made from as long as that one. */
+/** References the request that another one was made from, for as long as the other one exists. */
 export function linkOrigin(request: Request, origin: unknown): Request {
   origins.set(request, origin);
   return request;

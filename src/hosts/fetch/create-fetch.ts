@@ -1,5 +1,5 @@
 import { EMPTY_BYTES } from "../../engine/bytes.ts";
-import type { PlainAnswer, PlainRequest } from "../../engine/pipeline/plain-http.ts";
+import type { CompleteAnswer, PlainRequest } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
 import { keepRequest } from "./await-answer.ts";
@@ -13,9 +13,9 @@ export const IN_PROCESS_ORIGIN = "http://understudy.test";
 /** Each resolves with undefined if the caller has left. */
 export interface FetchRoutes {
   /** The emulated API. */
-  api(request: PlainRequest): Promise<PlainAnswer | undefined>;
+  api(request: PlainRequest): Promise<CompleteAnswer | undefined>;
   /** Everything below `/_control`. */
-  control(request: PlainRequest): Promise<PlainAnswer | undefined>;
+  control(request: PlainRequest): Promise<CompleteAnswer | undefined>;
   /** Everything below `/_receivers/`. */
   receiver(request: ReceiverRequest): ReceiverResponse | Promise<ReceiverResponse>;
 }
@@ -34,10 +34,10 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
     const { target } = plain;
     if (target.startsWith("/_receivers/")) return answerReceiver(routes, plain);
     const isControl = target.startsWith("/_") && !target.startsWith("/_s/");
-    const plainAnswer = await (isControl ? routes.control(plain) : routes.api(plain));
-    if (plainAnswer === undefined) throw request.signal.reason;
-    if (plainAnswer.wire !== undefined) return breakAnswer(plainAnswer, request.signal);
-    return toResponse(plainAnswer, request);
+    const answered = await (isControl ? routes.control(plain) : routes.api(plain));
+    if (answered === undefined) throw request.signal.reason;
+    if (answered.wire !== undefined) return breakAnswer(answered, request.signal);
+    return toResponse(answered, request);
   };
   return (request, base = "") => keepRequest(request, rejectOnAbort(request.signal, answer(request, base)));
 }

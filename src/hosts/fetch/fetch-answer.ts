@@ -1,5 +1,5 @@
 import { toUtf8 } from "../../engine/bytes.ts";
-import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
+import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import { keepAliveFor } from "./await-answer.ts";
 
 /** Statuses whose answers have no body, which the Fetch standard enforces. */
@@ -10,7 +10,7 @@ export const wholeBodies = new WeakMap<Response, string | Uint8Array>();
 
 /** The answer as a caller of `fetch` gets it. */
 export function toResponse(
-  { status, headers, body, stream }: PlainAnswer,
+  { status, headers, body, stream }: CompleteAnswer,
   request: Pick<Request, "method" | "signal">,
 ): Response {
   const isEmpty = request.method === "HEAD" || WITHOUT_BODY.has(status);
@@ -28,7 +28,7 @@ export function toPairs(headers: readonly string[]): [string, string][] {
 
 /** Piece by piece, as fast as it is read, until its reader cancels or the request aborts. */
 function toStream(
-  stream: NonNullable<PlainAnswer["stream"]>,
+  stream: NonNullable<CompleteAnswer["stream"]>,
   request: Pick<Request, "signal">,
 ): ReadableStream<Uint8Array> {
   const cancelled = new AbortController();

@@ -1,6 +1,6 @@
 import { areBytesEqual, concatBytes, EMPTY_BYTES, toUtf8 } from "../../engine/bytes.ts";
-import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
-import type { Wire } from "../../engine/sandbox/fault-injector.ts";
+import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
+import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { keepAliveFor } from "./await-answer.ts";
 import { toPairs } from "./fetch-answer.ts";
 
@@ -11,7 +11,7 @@ const HEAD = toUtf8("HTTP");
  * Breaks an answer as `fetch` shows a broken connection: it rejects with a TypeError, or the body fails in the middle;
  * `hang` ends when the caller aborts.
  */
-export async function breakAnswer(answer: PlainAnswer, clientLeft: AbortSignal): Promise<Response> {
+export async function breakAnswer(answer: CompleteAnswer, clientLeft: AbortSignal): Promise<Response> {
   const { fault, over_ms } = answer.wire!;
   const body = await readBody(answer, clientLeft);
   return new Promise((resolve, reject) => {
@@ -21,7 +21,7 @@ export async function breakAnswer(answer: PlainAnswer, clientLeft: AbortSignal):
 }
 
 interface WireParts extends Pick<Wire, "body" | "over_ms" | "clientLeft"> {
-  answer: PlainAnswer;
+  answer: CompleteAnswer;
   resolve: (response: Response) => void;
   reject: (error: unknown) => void;
 }
@@ -129,7 +129,7 @@ class PieceStream {
 /** A stream may never end by itself: a wire fault carries the part that came within a second. */
 const STREAM_MS = 1_000;
 
-async function readBody({ body, stream }: PlainAnswer, clientLeft: AbortSignal): Promise<Uint8Array> {
+async function readBody({ body, stream }: CompleteAnswer, clientLeft: AbortSignal): Promise<Uint8Array> {
   if (stream === undefined) return typeof body === "string" ? toUtf8(body) : (body ?? EMPTY_BYTES);
   const pieces: Uint8Array[] = [];
   try {

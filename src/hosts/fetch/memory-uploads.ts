@@ -112,7 +112,7 @@ export class MemoryUploads implements StorableUploads {
     return files;
   }
 
-  async fromFiles(files: StoredUploads, say: (warning: string) => void): Promise<Captured> {
+  async fromFiles(files: StoredUploads, warn: (warning: string) => void): Promise<Captured> {
     const captured = new Map<string, Blob>();
     for (const [id, { crc, parts }] of Object.entries(files)) {
       let blob = NO_BYTES;
@@ -123,7 +123,7 @@ export class MemoryUploads implements StorableUploads {
         blob = extendBlob(blob, part);
       }
       if (blob.crc === crc) captured.set(id, blob);
-      else say(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
+      else warn(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
     }
     return captured;
   }

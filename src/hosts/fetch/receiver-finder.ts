@@ -3,7 +3,7 @@ import { answerDeliveries, type OnDelivery } from "./answer-deliveries.ts";
 import { IN_PROCESS_ORIGIN, type SandboxFetch } from "./create-fetch.ts";
 import { createFetchOutbound } from "./fetch-outbound.ts";
 
-/** Finds who takes a request within this process: the library itself, or the caller's function. */
+/** Finds the receiver of a request within this process: the library itself, or the caller's function. */
 export function createReceiverFinder(
   own: SandboxFetch,
   onDelivery: OnDelivery | undefined,

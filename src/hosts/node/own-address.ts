@@ -13,34 +13,37 @@ export class OwnAddress {
   readonly server: Server;
   readonly scheme: "http" | "https";
   /** The host that it was bound to. */
-  name = "";
+  host = "";
   /** With TLS: a port on loopback without it, so that calls of the server to itself need no trusted certificate. */
-  private inside: SocketServer | undefined;
+  private loopbackServer: SocketServer | undefined;
 
   constructor(server: Server) {
     this.server = server;
     this.scheme = server instanceof TlsServer ? "https" : "http";
   }
 
-  /** Starts listening. @returns the base URL with the given host, since the guard refuses addresses such as 0.0.0.0 */
+  /**
+   * Starts listening.
+   * @returns the base URL, with the given host or, for addresses such as 0.0.0.0 that the guard refuses, with loopback
+   */
   async listen(port: number, host: string): Promise<string> {
-    this.name = host.toLowerCase();
+    this.host = host.toLowerCase();
     this.server.listen(port, host);
     await once(this.server, "listening");
     if (this.scheme === "https") {
-      this.inside = createServer((socket) => this.server.emit("secureConnection", socket));
-      await once(this.inside.listen(0, "127.0.0.1"), "listening");
+      this.loopbackServer = createServer((socket) => this.server.emit("secureConnection", socket));
+      await once(this.loopbackServer.listen(0, "127.0.0.1"), "listening");
     }
     const { address, port: bound } = this.bound;
     return this.toUrl(LOOPBACK[address] ?? host, bound);
   }
 
   async close(): Promise<void> {
-    if (this.inside !== undefined) await once(this.inside.close(), "close");
+    if (this.loopbackServer !== undefined) await once(this.loopbackServer.close(), "close");
   }
 
   /** Whether it is bound to every address of its machine. */
-  get isEverywhere(): boolean {
+  get isOnEveryAddress(): boolean {
     return this.bound.address in LOOPBACK;
   }
 
@@ -51,17 +54,19 @@ export class OwnAddress {
   }
 
   /** The address at which it reaches itself, without TLS. */
-  get within(): { host: string; port: number } {
-    const { address, port } = (this.inside?.address() as AddressInfo | undefined) ?? this.bound;
+  get selfAddress(): { host: string; port: number } {
+    const { address, port } = (this.loopbackServer?.address() as AddressInfo | undefined) ?? this.bound;
     return { host: LOOPBACK[address] ?? address, port };
   }
 
-  isInside({ localPort }: Socket): boolean {
-    return this.inside !== undefined && (this.inside.address() as AddressInfo).port === localPort;
+  isFromSelf({ localPort }: Socket): boolean {
+    return (
+      this.loopbackServer !== undefined && (this.loopbackServer.address() as AddressInfo).port === localPort
+    );
   }
 
-  get withinUrl(): string {
-    const { host, port } = this.within;
+  get selfUrl(): string {
+    const { host, port } = this.selfAddress;
     return `http://${addBrackets(host)}:${port}`;
   }
 
@@ -76,7 +81,7 @@ export class OwnAddress {
   findReceiver(origins: SandboxOrigins, isOwn: (url: URL, port: number) => boolean) {
     return (url: URL): LocalAddress | undefined => {
       if (!this.server.listening || !RECEIVER.test(url.pathname)) return undefined;
-      const { host: address, port } = this.within;
+      const { host: address, port } = this.selfAddress;
       const named = origins.has(Number(url.port)) ? Number(url.port) : this.bound.port;
       // A proxy may use another protocol than the server's own port.
       if (Number(url.port) === named && url.protocol !== `${this.scheme}:`) return undefined;

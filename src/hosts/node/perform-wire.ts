@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
-import type { Wire } from "../../engine/sandbox/fault-injector.ts";
+import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
+import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { resetSocket } from "./linger.ts";
 
 /** A stream may never end: a wire fault sends the part within these bounds. */
@@ -14,7 +14,7 @@ export class WireBreaker {
   private readonly underWay = new Set<AbortController>();
 
   /** Resolves when the connection is closed. */
-  async send(request: IncomingMessage, response: ServerResponse, answer: PlainAnswer): Promise<void> {
+  async send(request: IncomingMessage, response: ServerResponse, answer: CompleteAnswer): Promise<void> {
     const { fault, over_ms } = answer.wire!;
     const { socket } = request;
     const clientLeft = new AbortController();
@@ -86,8 +86,8 @@ function openWire(
   };
 }
 
-/** Status line and headers as `sendPlainAnswer` would have written them; the connection ends with this answer. */
-function renderHead({ status, headers }: PlainAnswer, length: number): Buffer {
+/** Status line and headers as `sendCompleteAnswer` would have written them; the connection ends with this answer. */
+function renderHead({ status, headers }: CompleteAnswer, length: number): Buffer {
   // Names and values alternate in `headers`.
   const all = headers.filter((_, index) => headers[index - (index % 2)] !== "Content-Length");
   all.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");
@@ -96,7 +96,7 @@ function renderHead({ status, headers }: PlainAnswer, length: number): Buffer {
   return Buffer.from(`${first}\r\n${lines}\r\n`, "latin1");
 }
 
-async function readBody({ body, stream }: PlainAnswer, clientLeft: AbortSignal): Promise<Buffer> {
+async function readBody({ body, stream }: CompleteAnswer, clientLeft: AbortSignal): Promise<Buffer> {
   if (stream === undefined) return Buffer.from(body ?? "");
   const enough = new AbortController();
   const timer = setTimeout(() => enough.abort(), STREAM_MS);

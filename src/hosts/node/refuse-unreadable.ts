@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<number, string>> = {
 
 /** Requests that Node's parser refuses (broken framing, headers too long) get a readable answer too. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  // More bytes of a refused request.
+  // These bytes belong to a request that was refused already.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const status =

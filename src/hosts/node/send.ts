@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
+import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import { flushTogether } from "./batch-responses.ts";
 import { LINGER_MS } from "./linger.ts";
 
@@ -10,10 +10,10 @@ const PING_MS = 10_000;
  * Sends an answer, after existing headers of the response; a stream is sent as fast as the client reads it. A stream's
  * promise resolves when its last byte was handed to the connection.
  */
-export function sendPlainAnswer(
+export function sendCompleteAnswer(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: PlainAnswer,
+  answer: CompleteAnswer,
 ): undefined | Promise<void> {
   const { status, headers, body, length, stream, has_events } = answer;
   if (!response.destroyed && !response.headersSent) {
@@ -31,7 +31,7 @@ export function sendPlainAnswer(
 /** Stops the stream when the client leaves. A stream that fails cuts the connection, so that it does not look complete. */
 async function sendStream(
   response: ServerResponse,
-  stream: NonNullable<PlainAnswer["stream"]>,
+  stream: NonNullable<CompleteAnswer["stream"]>,
   has_events: boolean,
 ): Promise<void> {
   const clientLeft = new AbortController();

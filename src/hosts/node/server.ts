@@ -11,7 +11,7 @@ import { followSockets, lingerOnClose } from "./linger.ts";
 import { NodeRequest } from "./node-request.ts";
 import type { WireBreaker } from "./perform-wire.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
-import { sendPlainAnswer } from "./send.ts";
+import { sendCompleteAnswer } from "./send.ts";
 import type { Sites } from "./sites.ts";
 
 export interface NodeClasses {
@@ -129,12 +129,12 @@ async function answerRequest(
   const answer = await handleRequest(engine, plain, { sandbox, address });
   if (answer === undefined) return;
   if (answer.wire !== undefined) await wires.send(request, response, answer);
-  else await sendPlainAnswer(request, response, answer);
+  else await sendCompleteAnswer(request, response, answer);
 }
 
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** RFC 9112, 3.2; HTTP/1.0 may go without. */
+/** Whether the request has exactly one Host header (RFC 9112, 3.2); HTTP/1.0 may omit it. */
 function hasOneHost({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
   const { host } = headers;
   if (host === undefined) return httpVersionMinor === 0;

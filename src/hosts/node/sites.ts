@@ -108,14 +108,14 @@ class RequestSite implements Site {
     // `a.localhost` has eleven characters.
     if (host === undefined || host.length < 11) return undefined;
     const named = NAMED_HOST.exec(host)?.[1]?.toLowerCase();
-    return `${named}.localhost` === this.sites.own.name ? undefined : named;
+    return `${named}.localhost` === this.sites.own.host ? undefined : named;
   }
 
   get url(): string {
     const { own, publicUrl } = this.sites;
     const { socket } = this.request;
     if (this.only === undefined && publicUrl !== undefined) return publicUrl;
-    if (own.isInside(socket)) return own.url;
+    if (own.isFromSelf(socket)) return own.url;
     const { proto, host } = this.sites.readOrigin(this.request);
     if (host !== undefined && isHost(host)) return `${proto}://${host}`;
     return own.toUrl(socket.localAddress!, socket.localPort!);
@@ -135,7 +135,7 @@ class RequestSite implements Site {
     const port = origins.findPort(sandbox);
     if (port === undefined) return null;
     // Other machines may call the server by names that it does not know.
-    const { hostname } = new URL(own.isEverywhere ? this.url : own.url);
+    const { hostname } = new URL(own.isOnEveryAddress ? this.url : own.url);
     return `${own.scheme}://${hostname}:${port}`;
   }
 }

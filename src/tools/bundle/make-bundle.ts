@@ -35,7 +35,9 @@ export function makeBundle(
 ): Bundle {
   const { first, calls } = recording;
   // Leaves out requests that were refused for an invalid scenario file: they changed nothing, and a replay does not have the file.
-  const entries = completeJournal(sandbox, recording).filter((entry) => !isRefusedForFile(entry, library));
+  const entries = requireCompleteJournal(sandbox, recording).filter(
+    (entry) => !isRefusedForFile(entry, library),
+  );
   const secrets = new SecretPlaceholders();
   for (const root of listRootsWithKeys(sandbox, recording)) {
     for (const { id, key } of root.tables.get(apiKeys.name)?.all() ?? [])
@@ -74,7 +76,7 @@ export function makeBundle(
 }
 
 /** @throws BundleRefusal */
-function completeJournal({ journal, held }: Sandbox, recording: Recording): readonly JournalEntry[] {
+function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording): readonly JournalEntry[] {
   const entries = journal.entries();
   const { first, calls, restores } = recording;
   const problem = recording.replayProblem ?? held.replayProblem ?? findUnexplainedState(calls, restores);

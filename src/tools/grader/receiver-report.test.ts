@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 import { junit } from "../reports/junit.ts";
-import { formatText, receiverCases, receiverHtml } from "./receiver-report.ts";
+import { formatText, listReceiverCases, renderReceiverHtml } from "./receiver-report.ts";
 
 const HOSTILE = `<script>alert(1)</script>"'&\u001b[2J`;
 
@@ -43,7 +43,7 @@ function reportWith(check: Partial<CheckReport>): ReceiverReport {
 
 describe("the receiver test's reports [interfaces 2]", () => {
   it("HTML shows verdict, outcome, reason, advice and request, all escaped [interfaces 2]", () => {
-    const html = receiverHtml(reportWith({}));
+    const html = renderReceiverHtml(reportWith({}));
     expect(html).not.toContain("<script");
     expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;");
     for (const text of [
@@ -62,7 +62,7 @@ describe("the receiver test's reports [interfaces 2]", () => {
 
   it("HTML loads nothing from the network [interfaces 2]", () => {
     // A link within the page loads nothing.
-    expect(receiverHtml(reportWith({}))).not.toMatch(/\bsrc=|\bhref=(?!"#)|@import|url\(/);
+    expect(renderReceiverHtml(reportWith({}))).not.toMatch(/\bsrc=|\bhref=(?!"#)|@import|url\(/);
   });
 
   it.each([
@@ -70,7 +70,7 @@ describe("the receiver test's reports [interfaces 2]", () => {
     { outcome: "error", element: "<error" },
     { outcome: "not-observable", element: "<skipped" },
   ] as const)("JUnit reports $outcome as $element [interfaces 2]", ({ outcome, element }) => {
-    const xml = junit(receiverCases(reportWith({ outcome })));
+    const xml = junit(listReceiverCases(reportWith({ outcome })));
     const found = ["<failure", "<error", "<skipped"].filter((one) => xml.includes(`${one} `));
     expect(found).toEqual([element]);
   });

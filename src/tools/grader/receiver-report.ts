@@ -1,7 +1,7 @@
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 import { pluralize, printableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
-import { type Html, html, htmlPage, instantHtml, proseHtml } from "../reports/html.ts";
+import { type Html, html, renderHtmlPage, renderInstantHtml, renderProseHtml } from "../reports/html.ts";
 import type { JunitReport } from "../reports/junit.ts";
 import { failsReceiver, type ManualCheck, NOT_RUN, SEVERITIES } from "./report.ts";
 
@@ -64,7 +64,7 @@ function formatVerdict(report: ReceiverReport, paint: Paint): string[] {
  * The report as JUnit XML, one test case per check; checks that were not observable, and failures that don't fail the
  * receiver, count as skipped.
  */
-export function receiverCases({ url, checks, fail_on }: ReceiverReport): JunitReport {
+export function listReceiverCases({ url, checks, fail_on }: ReceiverReport): JunitReport {
   const cases = checks.map((check) =>
     toJunitCase(check, {
       name: `${check.id}: ${check.title}`,
@@ -96,19 +96,19 @@ const STYLE = `
 `;
 
 /** The report as an HTML page: the verdict, what to fix, then every check with its request. */
-export function receiverHtml(report: ReceiverReport): string {
-  return htmlPage({
+export function renderReceiverHtml(report: ReceiverReport): string {
+  return renderHtmlPage({
     title: `${report.verdict === "pass" ? "Pass" : "Fail"}: webhook receiver ${report.url}`,
     style: STYLE,
     createdAt: new Date(report.started_at),
     body: html`<h1>Webhook receiver <code>${report.url}</code></h1>
-${verdictHtml(report)}
-${consoleHtml(report)}
-${fixesHtml(report)}
+${renderVerdictHtml(report)}
+${renderConsoleHtml(report)}
+${renderFixesHtml(report)}
 <h2>Every check</h2>
 <p class="quiet">Severity of a failure: critical, events are lost, forged or processed twice; major, genuine deliveries are refused, or a check of the receiver is weak; minor, little harm. Not observable: neither passed nor failed.</p>
 ${sortWorstFirst(report.checks).map(checkHtml)}
-${manualChecksHtml(report)}`,
+${renderManualChecksHtml(report)}`,
   });
 }
 
@@ -120,7 +120,7 @@ function sortWorstFirst(checks: readonly CheckReport[]): CheckReport[] {
   return checks.toSorted((a, b) => rank(a) - rank(b));
 }
 
-function verdictHtml(report: ReceiverReport): Html {
+function renderVerdictHtml(report: ReceiverReport): Html {
   const { total, passed, failed, not_observable: notObservable, error } = report.summary;
   const bySeverity = WORST_SEVERITY_FIRST.map((severity) => {
     const count = report.checks.filter(
@@ -135,12 +135,12 @@ function verdictHtml(report: ReceiverReport): Html {
       : html`Probe: <code>${report.probe}</code>`;
   return html`<div class="verdict ${report.verdict}"><strong>${report.verdict === "pass" ? "PASS" : "FAIL"}</strong>
 <p>${pluralize(total, "check")}: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.${report.fail_on === "minor" ? "" : ` Failures below ${report.fail_on} don't fail the receiver.`}</p>
-${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quiet">Graded ${instantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
+${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quiet">Graded ${renderInstantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
 </div>`;
 }
 
 /** A link to the console of an Understudy that has this receiver. */
-function consoleHtml({ url }: ReceiverReport): Html {
+function renderConsoleHtml({ url }: ReceiverReport): Html {
   const [, origin, sandbox, id] =
     /^(https?:\/\/[^/?#]+)\/_receivers\/([a-z0-9-]+)\/(rcv_\w+)/.exec(url) ?? [];
   if (origin === undefined) return html``;
@@ -148,15 +148,17 @@ function consoleHtml({ url }: ReceiverReport): Html {
   return html`<p>This receiver is part of an Understudy server. While the server runs, its console shows <a href="${view}">each request, with the verdict on its signature</a>.</p>`;
 }
 
-function manualChecksHtml({ manual_checks }: ReceiverReport): Html {
-  const items = manual_checks.map(({ what, how }) => html`<li><b>${what}.</b> ${proseHtml(how)}</li>\n`);
+function renderManualChecksHtml({ manual_checks }: ReceiverReport): Html {
+  const items = manual_checks.map(
+    ({ what, how }) => html`<li><b>${what}.</b> ${renderProseHtml(how)}</li>\n`,
+  );
   return html`<h2>To check in the code</h2>
 <ul>
 ${items}</ul>`;
 }
 
 /** The worst first. */
-function fixesHtml({ checks }: ReceiverReport): Html {
+function renderFixesHtml({ checks }: ReceiverReport): Html {
   const open = checks.filter(({ outcome }) => outcome === "failed" || outcome === "error");
   if (open.length === 0) return html``;
   const items = WORST_SEVERITY_FIRST.flatMap((severity) =>
@@ -173,18 +175,18 @@ ${items}</ol>`;
 function checkHtml(check: CheckReport): Html {
   const advice =
     check.outcome === "passed"
-      ? html`<p class="quiet">Advice: ${proseHtml(check.advice)}</p>`
-      : html`<p><b>What to do:</b> ${proseHtml(check.advice)}</p>`;
-  const note = check.note === null ? "" : html`<p><b>Note:</b> ${proseHtml(check.note)}</p>`;
+      ? html`<p class="quiet">Advice: ${renderProseHtml(check.advice)}</p>`
+      : html`<p><b>What to do:</b> ${renderProseHtml(check.advice)}</p>`;
+  const note = check.note === null ? "" : html`<p><b>Note:</b> ${renderProseHtml(check.note)}</p>`;
   return html`<section class="check" id="${check.id}">
 <div><span class="badge ${check.outcome}">${OUTCOME_WORDS[check.outcome]}</span> <span class="severity">${check.severity}</span></div>
-<div><h3>${check.title}</h3><p><code>${check.id}</code></p><p class="quiet">${proseHtml(check.why)}</p></div>
-<div><p>${check.detail}</p>${advice}${note}${requestHtml(check)}</div>
+<div><h3>${check.title}</h3><p><code>${check.id}</code></p><p class="quiet">${renderProseHtml(check.why)}</p></div>
+<div><p>${check.detail}</p>${advice}${note}${renderRequestHtml(check)}</div>
 </section>
 `;
 }
 
-function requestHtml({ request, curl, outcome }: CheckReport): Html {
+function renderRequestHtml({ request, curl, outcome }: CheckReport): Html {
   if (!request || curl === null) return html``;
   const large = request.body_bytes > request.body.length * 2 ? ", rebuilt by the command" : "";
   return html`<details${outcome === "failed" ? " open" : ""}><summary>Request: ${request.method}, ${pluralize(request.body_bytes, "byte")}${large}</summary><pre>${curl}</pre></details>`;

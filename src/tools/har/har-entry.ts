@@ -30,7 +30,7 @@ export function toPairs(flat: readonly string[]): [name: string, value: string][
   return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!]] : []));
 }
 
-/** In lower case. */
+/** @param wanted the name in lower case */
 function findHeader({ headers }: Pick<ShownMessage, "headers">, wanted: string): string | undefined {
   return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }

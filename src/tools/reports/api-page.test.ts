@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { API } from "../../engine/resources/index.ts";
-import { type ApiDocument, apiPage } from "./api-page.ts";
+import { type ApiDocument, renderApiPage } from "./api-page.ts";
 import { openApiDocument } from "./openapi.ts";
 
 const document = openApiDocument(API, "0.0.0") as unknown as ApiDocument;
@@ -12,7 +12,7 @@ const IN_THE_HEAD = new Set([
   ...USUAL,
   ...["INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "INTERNAL_ERROR"],
 ]);
-const page = apiPage(document);
+const page = renderApiPage(document);
 const head = page.slice(0, page.indexOf("\n## "));
 const section = (title: string) => {
   const begin = page.indexOf(`\n### ${title}\n`);

@@ -44,7 +44,7 @@ const COMMON_CODES = new Set([
 const USUAL_CODES = ["AUTHENTICATION_REQUIRED", "INVALID_INPUT", "RATE_LIMIT_EXCEEDED"];
 
 /** The OpenAPI document of the emulated API as the page docs/api.md: a section per operation, then the records. */
-export function apiPage({ paths, components }: ApiDocument): string {
+export function renderApiPage({ paths, components }: ApiDocument): string {
   const calls = Object.entries(paths as Record<string, Record<string, Call>>).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses, ...call }]) => ({
       method: method.toUpperCase(),

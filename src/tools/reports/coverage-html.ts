@@ -1,5 +1,5 @@
 import type { CoverageMatrix, CoveredOperation } from "./coverage.ts";
-import { type Html, html, htmlPage } from "./html.ts";
+import { type Html, html, renderHtmlPage } from "./html.ts";
 
 interface Column {
   key: string;
@@ -43,11 +43,11 @@ body { max-width: none; }
  * The heat map as one HTML page without scripts. With the address of a sandbox in the console, each
  * operation links to it.
  */
-export function coverageHtml(matrix: CoverageMatrix, title: string, consoleUrl?: string): string {
+export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consoleUrl?: string): string {
   const columns = listColumns(matrix);
   const most = Math.max(1, ...matrix.operations.flatMap(({ outcomes }) => outcomes.map(({ hits }) => hits)));
   const headline = `${title}: ${matrix.percent} percent`;
-  return htmlPage({
+  return renderHtmlPage({
     title: headline,
     style: STYLE,
     body: html`<h1>${headline}</h1>
@@ -59,9 +59,9 @@ export function coverageHtml(matrix: CoverageMatrix, title: string, consoleUrl?:
 <li class="quiet">Other: seen without being documented, such as a fault's bare 5xx; 0 is no answer at all</li>
 </ul>
 <div class="map" role="region" aria-label="Operations and their outcomes" tabindex="0"><table>
-<thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${columns.map(headHtml)}<th scope="col">Other</th></tr></thead>
+<thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${columns.map(renderHeadHtml)}<th scope="col">Other</th></tr></thead>
 <tbody>
-${matrix.operations.map((row) => rowHtml(row, { columns, most, consoleUrl }))}</tbody>
+${matrix.operations.map((row) => renderRowHtml(row, { columns, most, consoleUrl }))}</tbody>
 </table></div>`,
   });
 }
@@ -79,17 +79,17 @@ function toKey(status: number, code: string | null): string {
   return code === null && status >= 400 ? `${status} as documented` : `${status} ${code ?? "success"}`;
 }
 
-function headHtml({ key }: Column): Html {
+function renderHeadHtml({ key }: Column): Html {
   return html`<th scope="col" class="outcome"><span>${key}</span></th>`;
 }
 
-function rowHtml(
+function renderRowHtml(
   row: CoveredOperation,
   { columns, most, consoleUrl }: { columns: readonly Column[]; most: number; consoleUrl: string | undefined },
 ): Html {
   const hits = new Map(row.outcomes.map((outcome) => [toKey(outcome.status, outcome.code), outcome.hits]));
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
-  const cells = columns.map(({ key }) => cellHtml(row, key, { hits: hits.get(key), most }));
+  const cells = columns.map(({ key }) => renderCellHtml(row, key, { hits: hits.get(key), most }));
   const seen = `${row.outcomes.filter((one) => one.hits > 0).length} of ${row.outcomes.length}`;
   const name = row.operation.split(/(?<=[._])/).flatMap((part) => [html`<wbr>`, part]);
   const named =
@@ -99,7 +99,7 @@ function rowHtml(
   return html`<tr><th scope="row" title="${row.method} ${row.path}">${named} <small>${row.section}</small></th><td class="seen" data-head="Seen">${seen}</td>${cells}<td class="other" data-head="Other:">${other}</td></tr>\n`;
 }
 
-function cellHtml(
+function renderCellHtml(
   { operation }: CoveredOperation,
   key: string,
   { hits, most }: { hits: number | undefined; most: number },

@@ -24,7 +24,7 @@ type CoveredOutcome = Static<typeof CoveredOutcome>;
 const CoveredOperation = ClosedObject({
   operation: Type.String(),
   section: Type.String(),
-  own: Type.Optional(Type.String({ description: "The file that declares an operation of one's own" })),
+  own: Type.Optional(Type.String({ description: "The file that declares a user's own operation" })),
   method: Words(METHODS),
   path: Type.String(),
   percent: Percent,
@@ -42,7 +42,7 @@ export const CoverageMatrix = ClosedObject(
     own: Type.Optional(
       ClosedObject(
         { percent: Percent, covered: Count, total: Count },
-        { description: "The same of operations of one's own, which the others do not count" },
+        { description: "The same for users' own operations, which the other figures leave out" },
       ),
     ),
     operations: Type.Array(CoveredOperation),

@@ -166,7 +166,7 @@ function toTypeName(event: string): string {
 }
 
 /** The catalogue as a page of the documentation; events with the same fields share a row. */
-export function eventsPage(events: readonly CataloguedEvent[]): string {
+export function renderEventsPage(events: readonly CataloguedEvent[]): string {
   const groups: CataloguedEvent[][] = [];
   for (const event of events) {
     const last = groups.at(-1);

@@ -78,7 +78,7 @@ function toProvenance(operation: AnyOperation): "specified" | "assumed" | "own" 
 }
 
 /** The ledger as the page docs/fidelity.md. */
-export function fidelityMarkdown(ledger: FidelityLedger): string {
+export function renderFidelityPage(ledger: FidelityLedger): string {
   const assumed = ledger.operations.filter(({ provenance }) => provenance === "assumed");
   const parts = new Map<string, string[]>();
   for (const { id, provenance, assumed } of ledger.operations) {
@@ -115,7 +115,7 @@ function describeAssumed(assumed: readonly AssumedPart[]): string {
 }
 
 /** The page docs/reference/assumptions.md, each assumption with the anchor that links such as `G08` lead to. */
-export function assumptionsPage(): string {
+export function renderAssumptionsPage(): string {
   const entries = ASSUMPTIONS.map(({ id, topic, chosen, details = [] }) => {
     const settings = listSettings(id).map((name) => `\`${name}\``);
     const parts = [

@@ -31,7 +31,7 @@ export function toSummary(report: JunitReport): string {
   const counts = `${passed} passed, ${failed.length} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
   let text = `${html`<h3>${report.name}: ${counts}</h3>`}\n`;
   for (const [index, one] of failed.entries()) {
-    const next = `${failedHtml(one)}\n`;
+    const next = `${renderFailedHtml(one)}\n`;
     if (text.length + next.length > MAX_SUMMARY_CHARACTERS) {
       text += `${html`<p>${failed.length - index} more failed; --report html=FILE has them.</p>`}\n`;
       break;
@@ -41,7 +41,7 @@ export function toSummary(report: JunitReport): string {
   return text;
 }
 
-function failedHtml({ name, problem }: Failed): Html {
+function renderFailedHtml({ name, problem }: Failed): Html {
   const detail = problem.detail.slice(0, MAX_SUMMARY_CHARACTERS / 10);
   return html`<details><summary><b>${name}</b>: ${problem.message}</summary><pre>${detail}</pre></details>`;
 }

@@ -50,7 +50,7 @@ interface HtmlPage {
 }
 
 /** A report as one HTML page, which cannot use the network or scripts. */
-export function htmlPage({ title, style, body, createdAt = new Date() }: HtmlPage): string {
+export function renderHtmlPage({ title, style, body, createdAt = new Date() }: HtmlPage): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -64,20 +64,20 @@ export function htmlPage({ title, style, body, createdAt = new Date() }: HtmlPag
 <main>
 ${body}
 </main>
-<footer>Understudy ${packageJson.version}, ${instantHtml(createdAt.toISOString())} UTC</footer>
+<footer>Understudy ${packageJson.version}, ${renderInstantHtml(createdAt.toISOString())} UTC</footer>
 </body>
 </html>
 `.toString();
 }
 
 /** Shows an ISO instant to readers: date and time in UTC, to the second. */
-export function instantHtml(iso: string): Html {
+export function renderInstantHtml(iso: string): Html {
   const text = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(iso) ? iso.slice(0, 19).replace("T", " ") : iso;
   return html`<time datetime="${iso}">${text}</time>`;
 }
 
 /** Renders our own prose, with code in backticks. */
-export function proseHtml(text: string): Html {
+export function renderProseHtml(text: string): Html {
   const parts = text.split(/`([^`]+)`/);
   return html`${parts.map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }

@@ -20,9 +20,9 @@ interface Shape {
 }
 
 /**
- * Rewrites the tables of a page: calls between `<!-- calls: clock -->` (the first words of their ids) and
- * `<!-- end -->`, problems after `<!-- problems -->`, settings after `<!-- settings -->`. The rest is written
- * by hand, also that unknown names are 404.
+ * Rewrites the tables of a page: calls between `<!-- calls: clock -->` (the first words of their ids) and `<!-- end
+ * -->`, problems after `<!-- problems -->`, settings after `<!-- settings -->`. The rest is written by hand, including
+ * the rule that unknown names are 404.
  */
 export function withTables(page: string, calls: readonly Call[]): string {
   const shown: Shown = new Map();
@@ -70,13 +70,13 @@ function answers(call: Call, shown: Shown): string {
   return [
     ...successes.map((success) => {
       const status = alone && success.status === 200 ? "" : `${success.status} `;
-      return (status + successText(success, shown)).trim();
+      return (status + formatSuccess(success, shown)).trim();
     }),
     ...[...byStatus].map(([status, kinds]) => `${status} ${kinds.map((kind) => `\`${kind}\``).join(", ")}`),
   ].join("; ");
 }
 
-function successText({ schema, content_types, events, description }: Success, shown: Shown): string {
+function formatSuccess({ schema, content_types, events, description }: Success, shown: Shown): string {
   if (description !== undefined) return description;
   if (events !== undefined) return `server-sent events, each ${describeShape(events as Shape, shown)}`;
   if (schema !== undefined) return describeShape(schema as Shape, shown);
@@ -98,22 +98,22 @@ function describeShape(schema: Shape, shown: Shown): string {
   const inside = findItem(schema) ?? items;
   if (inside !== undefined) {
     const isNamed = Object.keys(inside.properties ?? {}).length >= MANY_FIELDS;
-    const one = inside.properties === undefined ? inside.$id! : fieldsText(inside);
+    const one = inside.properties === undefined ? inside.$id! : formatFields(inside);
     if (items !== undefined) return `\`[${one}]\``;
     return `list of ${isNamed ? describeShape(inside, shown) : `\`${one}\``}`;
   }
   const names = Object.keys(properties);
   if (names.length === 0) return $id === undefined ? (description ?? "") : `\`${$id}\``;
-  if ($id === undefined || names.length < MANY_FIELDS) return `\`${fieldsText(schema)}\``;
+  if ($id === undefined || names.length < MANY_FIELDS) return `\`${formatFields(schema)}\``;
   if (shown.has($id)) return `\`${$id}\``;
   const whole = [...shown].find(([, part]) => part.every((field) => names.includes(field)));
   shown.set($id, names);
   if (names.length >= TOO_MANY_FIELDS) return `\`${$id}\``;
-  return `\`${$id}\`: \`${fieldsText(schema, whole)}\``;
+  return `\`${$id}\`: \`${formatFields(schema, whole)}\``;
 }
 
 /** For an object with all fields of another: the other's name, and the remaining fields. */
-function fieldsText(
+function formatFields(
   { properties = {}, required = [] }: Shape,
   [base, known]: readonly [string?, (readonly string[])?] = [],
 ): string {

@@ -199,7 +199,7 @@ function listProxied(raw: readonly string[]): string[] {
   return toPairs(raw).flatMap(([name, value]) => (HOP_BY_HOP.has(name.toLowerCase()) ? [] : [name, value]));
 }
 
-/** The service is asked under its own name. */
+/** The headers with the Host of the service. */
 function withHost(raw: readonly string[], host: string): string[] {
   return toPairs(raw).flatMap(([name, value]) => [name, name.toLowerCase() === "host" ? host : value]);
 }
@@ -232,7 +232,7 @@ export class BodyCapture {
   }
 }
 
-/** A cut within a character of UTF-8 would make bytes of a text. */
+/** Drops an incomplete UTF-8 character at the end, with which the text would be no text any more. */
 function withoutHalfCharacter(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && end > bytes.length - 4 && (bytes[end - 1]! & 0xc0) === 0x80) end -= 1;

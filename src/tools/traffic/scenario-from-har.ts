@@ -116,7 +116,7 @@ function toLatencyRules({ operation, waits }: Seen): object[] {
   ];
 }
 
-/** Rules are asked one after the other: each has its share of what those before it leave. */
+/** Rules are evaluated in order, so the probability of each refers to the calls that earlier rules leave. */
 function toErrorRules({ operation, calls, errors }: Seen): object[] {
   let left = calls;
   return [...errors]

@@ -8,14 +8,14 @@ import type { Exchange, Target } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
 /** A change made with `--write`, for the report. */
-export type Change = VerifyReport["changes"][number];
+export type ReportedChange = VerifyReport["changes"][number];
 
 /** The parts of a run that all its checks share. */
 export interface RunParts {
   readonly contract: Contract;
   readonly target: Target;
   readonly known: KnownObjects;
-  readonly changes: Change[];
+  readonly changes: ReportedChange[];
   /** Each reading operation's first success, with the ids in its path. */
   readonly answered: Map<string, { params: PathParams; exchange: Exchange }>;
 }
@@ -26,7 +26,7 @@ export class Context implements RunParts {
   readonly contract: Contract;
   readonly target: Target;
   readonly known: KnownObjects;
-  readonly changes: Change[];
+  readonly changes: ReportedChange[];
   readonly answered: RunParts["answered"];
 
   constructor({ contract, target, known, changes, answered }: RunParts) {

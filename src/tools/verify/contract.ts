@@ -30,7 +30,7 @@ export class Contract {
 const ORGANIZATION = "organization_id";
 const AFTER_PREFIX = /^[A-Za-z0-9-][A-Za-z0-9_-]{0,119}$/;
 
-/** Objects that paths of one's own operations name. */
+/** Objects that paths of own operations name. */
 interface OwnObjects {
   /** The objects' name among the known objects. */
   key: string;
@@ -45,7 +45,7 @@ export class ObjectNames {
   private readonly byPrefix = new Map<string, string>();
   private readonly mainNames = new Map<string, string>();
 
-  /** The names of the objects that paths of one's own operations name, by parameter or by list. */
+  /** The names of the objects that paths of own operations name, by parameter or by list. */
   private readonly own = new Map<string, OwnObjects>();
 
   constructor(all: readonly Resource[]) {
@@ -85,7 +85,7 @@ export class ObjectNames {
       if (keys.size === 1) this.own.set(name, { key: [...keys][0]!, parameter: name });
   }
 
-  /** The objects of a list, if paths of one's own operations name its items. */
+  /** The objects of a list, if paths of own operations name its items. */
   findList(path: string): OwnObjects | undefined {
     return this.own.get(path.split("/").at(-1)!);
   }

@@ -119,7 +119,7 @@ export function parseJson(text: unknown): { json: unknown; broken: boolean } {
 }
 
 /** The reason is in the cause of fetch's error. */
-export function wireProblem(error: unknown): Answer {
+export function toBrokenAnswer(error: unknown): Answer {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
   const problem =
     name === "TimeoutError"

@@ -71,7 +71,7 @@ export class KnownObjects {
     return [...new Set([...found, ...(this.seen.get(known) ?? [])])];
   }
 
-  /** Takes the ids of a list that paths of one's own operations name, with those in the list's own path. */
+  /** Takes the ids of a list that paths of own operations name, with those in the list's own path. */
   readList(operation: AnyOperation, params: PathParams, json: unknown): void {
     const list = this.names.findList(operation.path);
     if (list === undefined || list.key === "organization_id") return;

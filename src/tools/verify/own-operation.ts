@@ -2,7 +2,7 @@ import { References } from "../../documents/openapi/references.ts";
 import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
-/** A parameter as the checks of one's own operations need it. */
+/** A parameter as the checks of own operations need it. */
 export interface OwnParameter {
   name: string;
   schema: JsonObject;
@@ -11,7 +11,7 @@ export interface OwnParameter {
   shown: unknown;
 }
 
-/** Whether a request of it, with credentials, surely changes nothing. A document does not say so of a POST. */
+/** Whether a request with credentials certainly changes nothing. Of a POST, a document does not say that. */
 export function isReading(operation: AnyOperation): boolean {
   return operation.described === undefined ? readsOnly(operation) : operation.method === "GET";
 }

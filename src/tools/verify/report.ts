@@ -8,7 +8,7 @@ import {
   toJunitCase,
   WORST_FIRST,
 } from "../checks/frame.ts";
-import { type Html, html, htmlPage } from "../reports/html.ts";
+import { type Html, html, renderHtmlPage } from "../reports/html.ts";
 import type { JunitCase, JunitReport } from "../reports/junit.ts";
 
 /** `differs`: the reference is silent, and the service departs from our assumption; that is not a failure. */
@@ -98,7 +98,7 @@ export function decideVerdict(summary: VerifyReport["summary"], strict: boolean)
 }
 
 /** `pass`, `pass with 2 differences`, or `fail`. */
-export function verdictWords({ verdict, summary }: Pick<VerifyReport, "verdict" | "summary">): string {
+export function nameVerdict({ verdict, summary }: Pick<VerifyReport, "verdict" | "summary">): string {
   return verdict === "pass" && summary.differs > 0
     ? `pass with ${pluralize(summary.differs, "difference")}`
     : verdict;
@@ -152,7 +152,7 @@ const FAMILIES: Readonly<Record<CheckFamily, string>> = {
  * One test case per check, one suite per family (interfaces 2). A check that could not be observed is skipped; one that
  * differs from an assumption passes, with the difference in its output.
  */
-export function verifyCases({ checks, target }: VerifyReport): JunitReport {
+export function listVerifyCases({ checks, target }: VerifyReport): JunitReport {
   const suites = (Object.keys(FAMILIES) as CheckFamily[])
     .map((family) => ({
       name: family,
@@ -164,7 +164,7 @@ export function verifyCases({ checks, target }: VerifyReport): JunitReport {
 
 function toVerifyCase(check: CheckReport): JunitCase {
   const { id, section, title, family, outcome, failures, differences, not_observed, notes } = check;
-  const requests = check.requests.map(requestText);
+  const requests = check.requests.map(formatRequest);
   return toJunitCase(check, {
     name: `${section} ${title} [${id}]`,
     classname: `verify.${family}`,
@@ -173,15 +173,15 @@ function toVerifyCase(check: CheckReport): JunitCase {
         ? not_observed.join("; ") || "nothing could be checked"
         : (failures[0] ?? ""),
     detail: [...failures, "", "Requests:", ...requests].join("\n"),
-    output: [...differences.map(differenceText), ...notes].join("\n"),
+    output: [...differences.map(formatDifference), ...notes].join("\n"),
   });
 }
 
-function differenceText({ assumption, detail }: CheckReport["differences"][number]): string {
+function formatDifference({ assumption, detail }: CheckReport["differences"][number]): string {
   return `differs from the assumption ${assumption}: ${detail}`;
 }
 
-function requestText({ method, path, status, request_id }: CheckReport["requests"][number]): string {
+function formatRequest({ method, path, status, request_id }: CheckReport["requests"][number]): string {
   return `${method} ${path} -> ${status === 0 ? "no answer" : status}${request_id === null ? "" : ` (${request_id})`}`;
 }
 
@@ -193,14 +193,14 @@ td p { margin: .15rem 0; } td:first-child { white-space: nowrap; }
 `;
 
 /** The report as one HTML page without scripts. */
-export function verifyHtml(report: VerifyReport): string {
+export function renderVerifyHtml(report: VerifyReport): string {
   const { verdict, target, summary, started_at, stopped } = report;
-  const words = verdictWords(report);
+  const words = nameVerdict(report);
   const title = `${words[0]!.toUpperCase()}${words.slice(1)}: contract of ${target}`;
   const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
   const counts = `${pluralize(summary.total, "check")}${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
-  const families = sortWorstFirst(report.checks).map((family) => familyHtml(family, report));
-  return htmlPage({
+  const families = sortWorstFirst(report.checks).map((family) => renderFamilyHtml(family, report));
+  return renderHtmlPage({
     title,
     style: STYLE,
     body: html`<h1 class="${verdict}">${title}</h1>
@@ -209,8 +209,8 @@ ${renderRecorded(report)}
 <p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. A departure from the specification fails. A departure from one of our assumptions, where the specification is silent, differs. A check that could not be observed has neither passed nor failed.</p>
 ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${families}
-${assumptionsHtml(report)}
-${changesHtml(report)}`,
+${renderAssumptionsHtml(report)}
+${renderChangesHtml(report)}`,
     createdAt: new Date(started_at),
   });
 }
@@ -220,22 +220,22 @@ function renderRecorded({ recorded }: VerifyReport): Html {
   return html`<p>Recorded by ${recorded.creator}: ${describeRecorded(recorded)}. Nothing was sent.</p>`;
 }
 
-function assumptionsHtml({ assumptions }: VerifyReport): Html {
+function renderAssumptionsHtml({ assumptions }: VerifyReport): Html {
   if (assumptions.length === 0) return html``;
   const rows = assumptions.map(
     ({ id, topic, confirmed, differs }) =>
       html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs === 1 ? "once" : `${differs} times`}` : "fits"}</span></td><td class="number" data-head="Times confirmed">${confirmed}</td></tr>\n`,
   );
-  return sectionHtml("Assumptions", ["Assumption", "Topic", "Here", "Times confirmed"], rows);
+  return renderSectionHtml("Assumptions", ["Assumption", "Topic", "Here", "Times confirmed"], rows);
 }
 
-function changesHtml({ write, changes }: VerifyReport): Html {
+function renderChangesHtml({ write, changes }: VerifyReport): Html {
   if (!write) return html`<p>Nothing was changed.</p>`;
   const rows = changes.map(
     ({ done, undone, detail }) =>
       html`<tr><td><span class="badge">${undone ? "undone" : "stays"}</span></td><td>${done}</td><td>${detail}</td></tr>\n`,
   );
-  return sectionHtml("Changed", ["", "What", "Since"], rows);
+  return renderSectionHtml("Changed", ["", "What", "Since"], rows);
 }
 
 /** Families with failures first, then those with differences, then the others in their order. */
@@ -247,20 +247,20 @@ function sortWorstFirst(checks: readonly CheckReport[]): CheckFamily[] {
   return (Object.keys(FAMILIES) as CheckFamily[]).toSorted((a, b) => rank(a) - rank(b));
 }
 
-function familyHtml(family: CheckFamily, { checks, console }: VerifyReport): Html {
+function renderFamilyHtml(family: CheckFamily, { checks, console }: VerifyReport): Html {
   // Failures first.
   const own = WORST_FIRST.flatMap((outcome) =>
     checks.filter((one) => one.family === family && one.outcome === outcome),
   );
   if (own.length === 0) return html``;
-  return sectionHtml(
+  return renderSectionHtml(
     FAMILIES[family],
     ["Outcome", "Section", "Check and finding"],
-    own.map((check) => rowHtml(check, console)),
+    own.map((check) => renderRowHtml(check, console)),
   );
 }
 
-function sectionHtml(title: string, heads: readonly string[], rows: readonly Html[]): Html {
+function renderSectionHtml(title: string, heads: readonly string[], rows: readonly Html[]): Html {
   const head = heads.map((one) => html`<th scope="col">${one}</th>`);
   return html`<h2>${title}</h2>
 <div class="scroll" role="region" aria-label="${title}" tabindex="0"><table class="stacks">
@@ -271,18 +271,18 @@ ${rows}</tbody>
 `;
 }
 
-function rowHtml(check: CheckReport, console: string | null): Html {
+function renderRowHtml(check: CheckReport, console: string | null): Html {
   const { outcome, failures, differences, not_observed, notes } = check;
-  const findings = [...failures, ...differences.map(differenceText), ...not_observed, ...notes];
+  const findings = [...failures, ...differences.map(formatDifference), ...not_observed, ...notes];
   const paragraphs = findings.map((text) => html`<p class="finding ${outcome}">${text}</p>`);
-  return html`<tr><td><span class="badge ${outcome}">${OUTCOME_WORDS[outcome]}</span></td><td data-head="Section">${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${paragraphs}${requestsHtml(check, console)}</td></tr>\n`;
+  return html`<tr><td><span class="badge ${outcome}">${OUTCOME_WORDS[outcome]}</span></td><td data-head="Section">${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${paragraphs}${renderRequestsHtml(check, console)}</td></tr>\n`;
 }
 
 /** For an Understudy, each request links to its entry in the console. */
-function requestsHtml({ outcome, requests }: CheckReport, console: string | null): Html {
+function renderRequestsHtml({ outcome, requests }: CheckReport, console: string | null): Html {
   if (requests.length === 0) return html``;
   const lines = requests.map((request) => {
-    const text = `${requestText(request)}\n`;
+    const text = `${formatRequest(request)}\n`;
     if (console === null || request.request_id === null) return text;
     const entry = `${console}/timeline?entry=${encodeURIComponent(request.request_id)}`;
     return html`<a href="${entry}">${text}</a>`;

@@ -20,7 +20,7 @@ export interface VerifyOptions {
   key: string;
   /** Whether to run the checks that change something too. */
   write: boolean;
-  /** Whether only one's own operations are checked: the service need not have the reference's. */
+  /** Whether only own operations are checked: the service need not have the reference's. */
   own?: boolean;
   /** Whether differences from assumptions fail too. */
   strict?: boolean;

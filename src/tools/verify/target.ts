@@ -5,7 +5,7 @@ import {
   changesNothing,
   readAnswer,
   readFirstEvents,
-  wireProblem,
+  toBrokenAnswer,
 } from "./exchange.ts";
 import { toCredential } from "./own-operation.ts";
 
@@ -137,7 +137,7 @@ export class Target {
       return { ...about, ...answer };
     } catch (error) {
       stop.throwIfAborted();
-      return { ...about, ...wireProblem(error) };
+      return { ...about, ...toBrokenAnswer(error) };
     } finally {
       leave.abort();
     }
@@ -189,7 +189,7 @@ function toBody({ body }: Call): RequestInit["body"] {
 
 const MAX_WAIT_MS = 120_000;
 /** The wait after a 429 without a time. */
-const USUAL_WAIT = 5_000;
+const DEFAULT_WAIT = 5_000;
 const WINDOW = 60_000;
 
 /** Keeps within the key's rate limit (section 8), as the service's headers state it. */
@@ -213,9 +213,9 @@ export class RequestPacer {
   retryAfter({ status, headers, text }: Pick<Answer, "status" | "headers" | "text">): number | undefined {
     if (status !== 429 || /SPENDING_LIMIT/i.test(text)) return undefined;
     const after = headers.get("retry-after");
-    if (after === null) return this.getWaitMs() || USUAL_WAIT;
+    if (after === null) return this.getWaitMs() || DEFAULT_WAIT;
     const seconds = /^\d+$/.test(after) ? Number(after) : (Date.parse(after) - Date.now()) / 1000;
-    const wait = Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : USUAL_WAIT;
+    const wait = Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : DEFAULT_WAIT;
     this.resumeAt = 0;
     return Math.min(MAX_WAIT_MS, wait);
   }

@@ -4,7 +4,7 @@ import { useSandbox } from "../../api/queries.ts";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { PathText, WithCode } from "../../components/text.tsx";
-import { listFields, makeExample, SchemaTable, typeText } from "./schema.tsx";
+import { formatType, listFields, makeExample, SchemaTable } from "./schema.tsx";
 import { TryOut } from "./try-out.tsx";
 
 interface PaneProps {
@@ -143,7 +143,7 @@ function Success({ responses, components }: { responses: Responses; components: 
             <div key={type}>
               <p className="quiet">
                 {type}
-                {lines.length === 0 && `: ${typeText(schema, components)}`}
+                {lines.length === 0 && `: ${formatType(schema, components)}`}
               </p>
               <SchemaTable lines={lines} />
               {type === "application/json" && (
@@ -161,7 +161,7 @@ function Success({ responses, components }: { responses: Responses; components: 
 
 function Errors({ responses }: { responses: Responses }) {
   const rows = Object.entries(responses).flatMap(([status, { description, "x-error-codes": codes = [] }]) =>
-    codes.map((code) => ({ status, code, about: errorText(code, description) })),
+    codes.map((code) => ({ status, code, about: formatError(code, description) })),
   );
   if (rows.length === 0) return null;
   return (
@@ -184,7 +184,7 @@ function Errors({ responses }: { responses: Responses }) {
 }
 
 /** The part of a status description about one code. */
-function errorText(code: string, description: string): string {
+function formatError(code: string, description: string): string {
   const after = description.split(`\`${code}\`: `)[1] ?? "";
   return after.split(" `")[0]!;
 }

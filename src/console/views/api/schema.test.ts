@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type JsonSchema, resolveSchema, type SchemaComponents, withoutNull } from "../../api/open-api.ts";
-import { listFields, makeExample, typeText } from "./schema.tsx";
+import { formatType, listFields, makeExample } from "./schema.tsx";
 
 const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 const of = (schemas: Record<string, JsonSchema>): SchemaComponents => ({ schemas });
@@ -11,7 +11,7 @@ function show(schema: JsonSchema, components: SchemaComponents) {
   const shown = {
     example: makeExample(schema, components),
     fields: listFields(schema, components),
-    type: typeText(schema, components),
+    type: formatType(schema, components),
     whole: resolveSchema(schema, components),
     one: withoutNull(schema, components).present,
   };

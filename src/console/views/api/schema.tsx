@@ -1,7 +1,7 @@
 import { type JsonSchema, resolveSchema, type SchemaComponents, withoutNull } from "../../api/open-api.ts";
 
 const MAX_DEPTH = 6;
-/** Schemas of one's own may be wide, and refer to each other. */
+/** Schemas of users' documents may be wide, and refer to each other. */
 const MAX_LINES = 400;
 /** Alternatives that a type names. */
 const MAX_NAMED = 50;
@@ -68,7 +68,7 @@ export function listFields(schema: JsonSchema, components: SchemaComponents): Sc
         name,
         depth,
         required: present.required?.includes(name) ?? false,
-        type: typeText(property, components),
+        type: formatType(property, components),
         about: withoutNull(property, components).present.description,
       });
       add(property, depth + 1, here);
@@ -78,7 +78,7 @@ export function listFields(schema: JsonSchema, components: SchemaComponents): Sc
   return lines;
 }
 
-export function typeText(
+export function formatType(
   schema: JsonSchema,
   components: SchemaComponents,
   depth = 0,
@@ -101,9 +101,9 @@ export function typeText(
   const several = one.anyOf ?? one.oneOf;
   if (several) {
     const shown = several.slice(0, Math.max(1, room.left + 1));
-    return shown.map((each) => typeText(each, components, depth + 1, room)).join(" | ");
+    return shown.map((each) => formatType(each, components, depth + 1, room)).join(" | ");
   }
-  if (one.items) return `${typeText(one.items, components, depth + 1, room)}[]`;
+  if (one.items) return `${formatType(one.items, components, depth + 1, room)}[]`;
   const type = [one.type ?? "any"].flat().join(" | ");
   return one.format ? `${type}, ${one.format}` : type;
 }

@@ -36,7 +36,7 @@ export const Headers = Type.Unsafe<Record<string, string | number>>({
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
-/** The server writes these headers; a scenario that breaks them on purpose uses `wire`. */
+/** Headers that only the server may write; a scenario that breaks them on purpose uses `wire`. */
 const FRAMING = new Set([
   "content-length",
   "transfer-encoding",
@@ -47,7 +47,7 @@ const FRAMING = new Set([
 ]);
 
 /** Headers that Node refuses, or that would break the connection. */
-export function headerProblem({ headers = {} }: EffectDocument, report: ReportEffect): void {
+export function findHeaderProblem({ headers = {} }: EffectDocument, report: ReportEffect): void {
   for (const [name, value] of Object.entries(headers)) {
     const at = ["headers", name];
     if (!NAME.test(name)) report(at, "is not a name for a header");

@@ -16,14 +16,16 @@ export const DurationText = typed(
 );
 
 /** Describes the problem of a fault's delay; undefined if there is none. */
-export function delayProblem(value: unknown): { message: string; hint?: string | undefined } | undefined {
+export function findDelayProblem(value: unknown): { message: string; hint?: string | undefined } | undefined {
   const duration = parseDuration(value);
-  if (duration === undefined) return durationProblem(value);
+  if (duration === undefined) return findDurationProblem(value);
   return duration > MAX_DELAY_MS ? { message: "may be at most 1h" } : undefined;
 }
 
 /** The same for a duration of any length. */
-export function durationProblem(value: unknown): { message: string; hint?: string | undefined } | undefined {
+export function findDurationProblem(
+  value: unknown,
+): { message: string; hint?: string | undefined } | undefined {
   if (parseDuration(value) !== undefined) return undefined;
   const hint = typeof value === "string" ? suggestDuration(value) : undefined;
   const message = `must be a duration such as 200ms, 5s, 10m, 6h, PT5M or milliseconds, not ${JSON.stringify(value)}`;
@@ -60,7 +62,7 @@ export const delayEffect: Effect = {
     const parts = typeof delay === "object" ? Object.entries(delay) : ([["", delay]] as const);
     let readable = true;
     for (const [part, value] of parts) {
-      const problem = delayProblem(value);
+      const problem = findDelayProblem(value);
       if (problem === undefined) continue;
       readable = false;
       report(part === "" ? ["delay"] : ["delay", part], problem.message, problem.hint);

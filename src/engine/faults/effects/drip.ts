@@ -1,8 +1,8 @@
 import { concatBytes } from "../../bytes.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import { sleep } from "../../platform.ts";
-import type { Wire } from "../../sandbox/fault-injector.ts";
-import { DurationText, delayProblem } from "./delay.ts";
+import type { Wire } from "../../sandbox/fault-types.ts";
+import { DurationText, findDelayProblem } from "./delay.ts";
 import type { WireEffect } from "./effect.ts";
 
 export const DRIP_MS = 2_000;
@@ -17,7 +17,7 @@ export const dripWire = {
   keys: { over: { ...DurationText, description: "How long the answer takes; 2s unless given" } as never },
   check({ over, wire }, report) {
     if (over === undefined) return;
-    const problem = delayProblem(over);
+    const problem = findDelayProblem(over);
     if (problem !== undefined) report(["over"], problem.message, problem.hint);
     else if (parseDuration(over)! < 10) report(["over"], "must be at least 10ms, for pieces to arrive apart");
     if (wire !== "drip") report(["over"], "goes with `wire: drip` only");
@@ -34,7 +34,7 @@ export const dripWire = {
     }
     await wire.finish();
   },
-  // The answer is complete in the end.
+  // A delivery is answered completely in the end.
   delivery: { holds_ms: (over_ms) => over_ms, breaks: undefined },
 } as const satisfies WireEffect;
 

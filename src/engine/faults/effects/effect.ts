@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
-import type { WireFault } from "../../sandbox/fault-injector.ts";
+import type { WireFault } from "../../sandbox/fault-types.ts";
 
 /** The keys of all effects in a rule; the effects check the combinations. */
 export interface EffectDocument<Wire extends string = string> {

@@ -3,7 +3,7 @@ import { CATALOGUE, type ErrorCode } from "../../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../contract/operation.ts";
 import { typed } from "../../contract/schema.ts";
 import { findNearest } from "../../contract/text.ts";
-import { Headers, headerProblem, toHeaders } from "./answer.ts";
+import { findHeaderProblem, Headers, toHeaders } from "./answer.ts";
 import type { AnswerPlan, Effect } from "./effect.ts";
 
 /** A catalogue code, answered in the form of the matched operation. */
@@ -25,7 +25,7 @@ export const errorEffect: Effect = {
   check(effect, report) {
     if (effect.details !== undefined && effect.error === undefined)
       report(["details"], "goes with `error` only");
-    headerProblem(effect, report);
+    findHeaderProblem(effect, report);
     if (effect.error === undefined) return;
     for (const key of ["status", "body"] as const) {
       if (effect[key] !== undefined) {

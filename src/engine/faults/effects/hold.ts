@@ -1,5 +1,5 @@
 import { parseDuration } from "../../contract/duration.ts";
-import { DurationText, delayProblem } from "./delay.ts";
+import { DurationText, findDelayProblem } from "./delay.ts";
 import type { Effect } from "./effect.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -18,7 +18,7 @@ export const holdEffect: Effect = {
   keys: { hold: HoldSchema as never },
   check({ hold }, report) {
     const timeout = typeof hold === "object" ? hold.timeout : undefined;
-    const problem = timeout === undefined ? undefined : delayProblem(timeout);
+    const problem = timeout === undefined ? undefined : findDelayProblem(timeout);
     if (problem !== undefined) report(["hold", "timeout"], problem.message, problem.hint);
   },
   read({ hold }) {

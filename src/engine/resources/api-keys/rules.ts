@@ -74,7 +74,9 @@ export function findKeyProblem(
   return user.account === "active" ? undefined : `belongs to a user who is ${user.account}`;
 }
 
-/** Keys are made in the web console (section 2.15), so a sandbox's come from its fixture and from here. */
+/**
+ * Keys are made in the web console (section 2.15), so the keys of a sandbox come from its fixture and from state calls.
+ */
 export const apiKeyState: StateRules<ApiKey> = {
   insert(tx, record) {
     requireDistinctKey(tx, record);

@@ -41,16 +41,16 @@ interface KeyDigest {
  * A cache of digests of recent keys: clients repeat keys, and hashing takes longer than anything else in a small
  * request. It is looked up by whole keys, so a guess that is nearly right finds nothing.
  */
-const lately = new Map<string, KeyDigest>();
+const recentDigests = new Map<string, KeyDigest>();
 const MAX_REMEMBERED = 1024;
 const MAX_REMEMBERED_LENGTH = 64;
 
 export function digestKey(text: string): KeyDigest {
-  let known = lately.get(text);
+  let known = recentDigests.get(text);
   if (known === undefined) {
     known = computeDigest(text);
-    if (lately.size >= MAX_REMEMBERED) lately.clear();
-    if (text.length <= MAX_REMEMBERED_LENGTH) lately.set(text, known);
+    if (recentDigests.size >= MAX_REMEMBERED) recentDigests.clear();
+    if (text.length <= MAX_REMEMBERED_LENGTH) recentDigests.set(text, known);
   }
   return known;
 }

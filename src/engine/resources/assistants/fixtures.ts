@@ -10,7 +10,7 @@ import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { type Actor, findActor, pickActor } from "../change-logs/rules.ts";
-import type { Change } from "../change-logs/schema.ts";
+import type { FieldChange } from "../change-logs/schema.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
@@ -188,7 +188,7 @@ function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
 type SettingValues = Record<keyof typeof VARIED_SETTINGS, unknown>;
 
 /** Steps back in time: replaces a value by a former one and gives the change between the two. */
-function revertSetting(values: SettingValues, random: Random): Change {
+function revertSetting(values: SettingValues, random: Random): FieldChange {
   const field = random.pick(VARIED_FIELDS);
   const new_value = values[field];
   const old_value = random.pick(

@@ -1,7 +1,7 @@
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { findActor, recordChange } from "../change-logs/rules.ts";
-import type { Change } from "../change-logs/schema.ts";
+import type { FieldChange } from "../change-logs/schema.ts";
 import { STATE_CALL } from "./fixtures.ts";
 import { type Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
 
@@ -9,7 +9,7 @@ import { type Assistant, assistantHistory, assistants, type HistoryEntry } from 
 const UNRECORDED_FIELDS = new Set(["id", "organization_id", "created_by", "created_at", "deleted_at"]);
 
 /** Lists the changed fields of an update (2.6). */
-export function listChanges(before: Assistant, after: Assistant): Change[] {
+export function listChanges(before: Assistant, after: Assistant): FieldChange[] {
   return (Object.keys(after) as (keyof Assistant)[])
     .filter((field) => !UNRECORDED_FIELDS.has(field) && before[field] !== after[field])
     .map((field) => ({ field, old_value: before[field], new_value: after[field] }));
@@ -33,7 +33,7 @@ export function recordAssistantChange(
     action,
     changes,
     actor,
-  }: { action: HistoryEntry["action"] | "restored"; changes: Change[]; actor: StateActor },
+  }: { action: HistoryEntry["action"] | "restored"; changes: FieldChange[]; actor: StateActor },
 ): void {
   if (actor.silent) return;
   const entry = {

@@ -28,7 +28,7 @@ export const auditLogFixture: FixtureReader = {
     base.fill(
       auditLogs,
       () => readCounts().flatMap((one) => makeEntries({ base, ...one })),
-      // Each new world is counted, and most never show their longest list.
+      // Only counts, since the records of each new world are counted, and most worlds never list their log.
       () => readCounts().reduce((sum, { count }) => sum + count, 0),
     );
   },

@@ -7,7 +7,7 @@ export interface Named {
 }
 
 /** An entry of the log without its id, its instant and its actor. */
-export interface Change {
+export interface AuditChange {
   entity_type: EntityType;
   action: string;
   entity: Named;
@@ -25,29 +25,29 @@ export function change(
   entity_type: EntityType,
   action: string,
   entity: Named,
-  more: Partial<Change> = {},
-): Change {
+  more: Partial<AuditChange> = {},
+): AuditChange {
   const place = entity_type === "department" ? { department_id: entity.id } : {};
   return { entity_type, action, entity: toNamed(entity), ...place, ...more };
 }
 
-export function updated(entity_type: EntityType, entity: Named, from: object, to: object): Change {
+export function updated(entity_type: EntityType, entity: Named, from: object, to: object): AuditChange {
   const values = { previous_value: JSON.stringify(from), new_value: JSON.stringify(to) };
   return change(entity_type, "updated", entity, values);
 }
 
 /** The target is the new parent (G31). */
-export function moved(entity: Named, from: Named | null | undefined, to: Named | null): Change {
+export function moved(entity: Named, from: Named | null | undefined, to: Named | null): AuditChange {
   const values = { previous_value: from?.id ?? null, new_value: to?.id ?? null };
   return change("department", "reparented", entity, { target: to ? toNamed(to) : undefined, ...values });
 }
 
-export function accountChange(entity: Named, from: User["account"], to: User["account"]): Change {
+export function accountChange(entity: Named, from: User["account"], to: User["account"]): AuditChange {
   const action = to === "active" ? "reactivated" : "deactivated";
   return change("user", action, entity, { previous_value: from, new_value: to });
 }
 
-export function membership(department: Named, user: Named): Change[] {
+export function membership(department: Named, user: Named): AuditChange[] {
   const entity = { id: `dmem_${department.id}_${user.id}`, name: `${department.name} member` };
   const more = { target: toNamed(user), department_id: department.id };
   return ["membership_added", "membership_removed"].map((action) =>
@@ -55,7 +55,7 @@ export function membership(department: Named, user: Named): Change[] {
   );
 }
 
-export function assignment(role: Named, user: Named | undefined): Change[] {
+export function assignment(role: Named, user: Named | undefined): AuditChange[] {
   if (user === undefined) return [];
   const entity = { id: `rasg_${role.id}_${user.id}`, name: role.name };
   const assign = (action: string, previous_value: string | null, new_value: string | null) =>
@@ -63,7 +63,7 @@ export function assignment(role: Named, user: Named | undefined): Change[] {
   return [assign("assigned", null, role.name), assign("unassigned", role.name, null)];
 }
 
-export function grant(slice: Named, department: Named | undefined): Change[] {
+export function grant(slice: Named, department: Named | undefined): AuditChange[] {
   if (department === undefined) return [];
   const entity = { id: `kgrant_${slice.id}_${department.id}`, name: `Read ${slice.name}` };
   return ["created", "removed"].map((action) =>

@@ -7,9 +7,9 @@ import type { User } from "../users/schema.ts";
 import type { VectorStore } from "../vector-stores/schema.ts";
 import { interleave, type Lifecycle, type LifecycleContext } from "./lifecycles.ts";
 import {
+  type AuditChange,
   accountChange,
   assignment,
-  type Change,
   change,
   grant,
   membership,
@@ -34,7 +34,7 @@ export interface FinalState {
 
 interface Event {
   at: number;
-  change: Change;
+  change: AuditChange;
   /** The actor, if a record names one. */
   creator?: User | undefined;
 }
@@ -145,7 +145,7 @@ function pickActor(
   return { id: SYSTEM_USER_ID, name: "System", email: "" };
 }
 
-type Draw = (at: number) => Lifecycle<Change> | undefined;
+type Draw = (at: number) => Lifecycle<AuditChange> | undefined;
 
 const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
 
@@ -160,7 +160,7 @@ function createDraw(present: FinalState, context: FactoryContext) {
   const people = sortByAge(present.people);
   const pick = <T extends { created_at: number }>(list: readonly T[], at: number) =>
     pickBefore(list, random, at);
-  const maybe = (changes: Change[]) => (random.chance(0.6) ? changes : []);
+  const maybe = (changes: AuditChange[]) => (random.chance(0.6) ? changes : []);
   let serial = 0;
   const invent = (prefix: string, name: string): Named => ({
     id: `${prefix}former_${organization_id.slice("org_".length)}_${++serial}`,
@@ -199,7 +199,7 @@ function createDraw(present: FinalState, context: FactoryContext) {
   /** An object that is created, added to another one and removed from it, and deleted. */
   const thing = (
     [entity_type, prefix]: [EntityType, string],
-    bind: (entity: Named, at: number) => Change[] = () => [],
+    bind: (entity: Named, at: number) => AuditChange[] = () => [],
   ): Draw => {
     return (at) => {
       const entity = invent(prefix, entity_type === "role" ? inventJob(context) : inventTitle(context));
@@ -248,7 +248,7 @@ function createDraw(present: FinalState, context: FactoryContext) {
     thing(["knowledge_composite", "kcomp_"]),
   ];
   let turn = 0;
-  return (at: number, { room, isFree }: Omit<LifecycleContext, "oldest">): Lifecycle<Change> => {
+  return (at: number, { room, isFree }: Omit<LifecycleContext, "oldest">): Lifecycle<AuditChange> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const life = kinds[turn++ % kinds.length]!(at);
       const isUsable = life?.key === undefined || isFree(life.key);

@@ -4,7 +4,7 @@ import type { Transaction } from "../../state/transaction.ts";
 import { findAuditActor } from "../audit-logs/rules.ts";
 import { SYSTEM_USER_ID } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
-import { type Change, type ChangeLog, changeLogs } from "./schema.ts";
+import { type ChangeLog, changeLogs, type FieldChange } from "./schema.ts";
 
 export interface RecordedChange {
   organization_id: string;
@@ -14,7 +14,7 @@ export interface RecordedChange {
   action: ChangeLog["action"];
   /** Undefined: the organization's owner (G31). */
   actor_id: string | undefined;
-  changes?: Change[];
+  changes?: FieldChange[];
 }
 
 /** Writes one entry of the change log that 4.16 lists, at the sandbox's current time. */

@@ -18,12 +18,12 @@ export const CHANGE_ACTIONS = [
 ] as const;
 
 /** Section 2.6: empty for a creation. */
-export const Change = Type.Object({
+export const FieldChange = Type.Object({
   field: Type.String(),
   old_value: Type.Unknown(),
   new_value: Type.Unknown(),
 });
-export type Change = Static<typeof Change>;
+export type FieldChange = Static<typeof FieldChange>;
 
 /** Section 2.6 in its order: what the entries of assistant history and of the change log share. */
 export function entryFields<T extends TSchema, A extends TSchema>(words: { resource_type: T; action: A }) {
@@ -37,7 +37,7 @@ export function entryFields<T extends TSchema, A extends TSchema>(words: { resou
     user_id: UserId(mentions("users")),
     user_name: Type.String(),
     user_email: Type.String(),
-    changes: Type.Array(Change),
+    changes: Type.Array(FieldChange),
   };
 }
 

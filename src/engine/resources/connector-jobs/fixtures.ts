@@ -11,7 +11,10 @@ import { drawFailure, drawTotals, findRunningJob, getJobLength, planTotals } fro
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
-/** A job that began at an instant of its own choice began within the first 20 of the default 30 seconds. */
+/**
+ * A running job with the default duration of 30 seconds began 1 to 20 seconds ago; with another duration, in
+ * proportion.
+ */
 const DEFAULT_LENGTH = getJobLength(DEFAULT_SETTINGS);
 const MAX_TRIED = 1000;
 

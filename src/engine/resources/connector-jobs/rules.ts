@@ -83,7 +83,7 @@ export function failsAfter(
   return drawFailure(new Random(tx.seed, `connector_failure/${connection_id}`, size), { length, rate });
 }
 
-/** An instant in the middle of its time. */
+/** Draws the instant at which a job fails, in the middle of its duration. */
 export function drawFailure(
   random: Random,
   { length, rate }: { length: number; rate: number },

@@ -188,7 +188,7 @@ export const cancelUpload = operation({
   },
 });
 
-/** For base64, whose last digit is padded. */
+/** The digests in base64, each with the padding of its length. */
 const DIGEST_PATTERNS: Record<FileDigest, RegExp> = {
   crc32c: /^[A-Za-z0-9+/]{6}==$/,
   md5: /^[A-Za-z0-9+/]{22}==$/,
@@ -232,7 +232,10 @@ function listValues(header: string | undefined): string[] {
   return (header ?? "").split(",").flatMap((part) => part.trim() || []);
 }
 
-/** The range of the bytes of one PUT, `end` exclusive and the latest possible; a probe has no bytes. */
+/**
+ * The range of the bytes of one PUT, `end` is exclusive, and the latest position that the body may reach; a probe has
+ * no bytes.
+ */
 type Placement = { kind: "probe" } | { kind: "bytes"; start: number; end: number };
 
 const PROBE = /^bytes \*\/(\*|\d+)$/;

@@ -91,7 +91,7 @@ function stream({ id, name, summary, each, events, since }: StreamDeclaration) {
       { status: 204, description: "The session has ended, and the client has all of its events" },
     ],
     access: requireSession,
-    // Event sources connect again after any other end (HTML, 9.2.3).
+    // After any other answer, an event source connects again (HTML, 9.2.3).
     handle: ({ world, headers }, session) =>
       isOver(world, session, { since, last_event_id: headers["last-event-id"] }) ? noContent() : undefined,
     finish({ params: { session_id }, headers }, over, services: Services) {

@@ -7,11 +7,11 @@ import type { TimedText, Transcription } from "./schema.ts";
 
 /** Writes numbered cues with one line of text each (4.1, G17). */
 export function toSrt(cues: Iterable<TimedText>): string {
-  return toCueText(cues, ",", srtText);
+  return toCueText(cues, ",", escapeForSrt);
 }
 
 export function toVtt(cues: Iterable<TimedText>): string {
-  return `WEBVTT\n\n${toCueText(cues, ".", vttText)}`;
+  return `WEBVTT\n\n${toCueText(cues, ".", escapeForVtt)}`;
 }
 
 function toCueText(cues: Iterable<TimedText>, point: "," | ".", toLine: (text: string) => string): string {
@@ -36,11 +36,11 @@ export function toOneLine(text: string): string {
 }
 
 /** SRT has no escapes, so an arrow in the text is split, which a reader would take for a time line. */
-function srtText(text: string): string {
+function escapeForSrt(text: string): string {
   return toOneLine(text).replaceAll("-->", "-- >") || "-";
 }
 
-function vttText(text: string): string {
+function escapeForVtt(text: string): string {
   return toOneLine(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;") || "-";
 }
 

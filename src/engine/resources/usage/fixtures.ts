@@ -16,7 +16,7 @@ export const makeUsage: Factory<Usage> = (fields, { world }) => {
   const named = fields.organization_id ?? organization;
   const { organization_id, api_key_id } =
     named === undefined
-      ? freePlace(world, fields.api_key_id)
+      ? findFreePlace(world, fields.api_key_id)
       : { organization_id: named, api_key_id: fields.api_key_id === undefined ? key : fields.api_key_id };
   const name = api_key_id === null ? undefined : world.get(apiKeys, api_key_id)?.name;
   return {
@@ -27,7 +27,7 @@ export const makeUsage: Factory<Usage> = (fields, { world }) => {
 };
 
 /** The default organization of a row: that of its key, or one without a row. */
-function freePlace(world: RecordLookup, api_key_id: string | null | undefined) {
+function findFreePlace(world: RecordLookup, api_key_id: string | null | undefined) {
   const candidates = api_key_id ? [world.get(apiKeys, api_key_id)] : world.all(apiKeys);
   for (const key of api_key_id === null ? [] : candidates) {
     if (key && world.get(usage, usageId(key.current, key.id)) === undefined)

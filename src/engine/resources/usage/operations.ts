@@ -11,10 +11,10 @@ import { organizations } from "../organizations/schema.ts";
 import { makeUsage, usageFixture } from "./fixtures.ts";
 import {
   findUsage,
+  formatMonth,
   fromMicro,
   getCurrentMonth,
   getSpentIn,
-  monthText,
   parseMonth,
   pickWorse,
   renderLimitFigures,
@@ -103,7 +103,7 @@ function renderKeyFigures(world: WorldReader, row: Usage, spentMicro: number) {
 export const usageRules: StateRules<Usage> = {
   toPublic({ spent, ...row }, world) {
     const months = Object.entries(spent)
-      .map(([month, micro]) => [monthText(world, Number(month)), fromMicro(micro)] as const)
+      .map(([month, micro]) => [formatMonth(world, Number(month)), fromMicro(micro)] as const)
       .sort(([a], [b]) => (a < b ? -1 : 1));
     return { ...row, spent: Object.fromEntries(months) };
   },
@@ -164,7 +164,7 @@ function toStoredMonths(spent: Readonly<Record<string, number>>, world: WorldRea
 }
 
 function requireConsistent(world: WorldReader, row: Usage): void {
-  // They may be part of the id.
+  // Checked before the id, which consists of the organization's id and the key's.
   requireReferred(world, organizations, { field: "organization_id", id: row.organization_id });
   if (row.api_key_id !== null && row.api_monthly_limit !== null)
     throw invalidInput("api_monthly_limit", row.api_monthly_limit, "a key has no limit for all keys");

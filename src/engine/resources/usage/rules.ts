@@ -52,7 +52,7 @@ export function getMonthStart(world: WorldReader, month: number): number {
 }
 
 /** `2026-03`, the form of state calls. */
-export function monthText(world: WorldReader, offset: number): string {
+export function formatMonth(world: WorldReader, offset: number): string {
   const { year, month } = toCalendar(world, offset);
   return `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}`;
 }

@@ -42,7 +42,7 @@ export const USER_EVENTS = [userCreated, userUpdated, userDeleted, userVerified]
 
 type UserEvent = (typeof USER_EVENTS)[number];
 
-interface Change {
+interface UserChange {
   tx: Transaction;
   actor: StateActor;
   user: User;
@@ -101,12 +101,12 @@ function listOrganizations(before: User, after: User): string[] {
   return [...new Set([...Object.keys(before.memberships), ...Object.keys(after.memberships)])];
 }
 
-function emitUnlessSilent({ tx, actor, user }: Change, organization_id: string, event: UserEvent): void {
+function emitUnlessSilent({ tx, actor, user }: UserChange, organization_id: string, event: UserEvent): void {
   if (!actor.silent) emit(tx, event, user, [organization_id]);
 }
 
 function audit(
-  { tx, actor, user }: Change,
+  { tx, actor, user }: UserChange,
   organization_id: string,
   action: string,
   values?: { previous_value: string; new_value: string },
@@ -116,7 +116,7 @@ function audit(
 }
 
 /** 4.15 calls a suspended or disabled user deactivated. */
-function auditAccount(change: Change, organization_id: string, before: User): void {
+function auditAccount(change: UserChange, organization_id: string, before: User): void {
   const { account } = change.user;
   const ended = before.account === "active" ? "deactivated" : "updated";
   audit(change, organization_id, account === "active" ? "reactivated" : ended, {
@@ -126,7 +126,7 @@ function auditAccount(change: Change, organization_id: string, before: User): vo
 }
 
 /** The events of a role in one organization, gained or lost (G31); a changed role is both. */
-function auditRole({ tx, actor, user }: Change, organization_id: string, before: User): void {
+function auditRole({ tx, actor, user }: UserChange, organization_id: string, before: User): void {
   const was = before.memberships[organization_id];
   const is = user.memberships[organization_id];
   if (was === is) return;
@@ -139,7 +139,7 @@ function auditRole({ tx, actor, user }: Change, organization_id: string, before:
 }
 
 /** 4.15 calls capabilities permissions. */
-function auditCapabilities({ tx, actor, user }: Change, organization_id: string, before: User): void {
+function auditCapabilities({ tx, actor, user }: UserChange, organization_id: string, before: User): void {
   const had = before.capabilities[organization_id] ?? [];
   const has = user.capabilities[organization_id] ?? [];
   for (const name of new Set([...had, ...has])) {

@@ -74,7 +74,7 @@ export function renderStatus(file: StoreFile, world: WorldReader) {
   return renderProcessing(withCurrentProgress(file, world.now), world);
 }
 
-/** A file does not have its stores, so the emitter gives the store that the file was processed for. */
+/** A file record does not name its stores, so the emitter passes the store for which the file was processed. */
 export const fileProcessed = event({
   ...fileEvent,
   name: "file.processed",

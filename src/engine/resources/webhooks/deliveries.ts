@@ -140,7 +140,7 @@ export function recordAttempt(
     else if (!isRedelivery) delivery.next_retry = present.cancelled ? null : settled.nextRetry;
   }
   tx.put(deliveries, delivery);
-  keepTimer(tx, delivery);
+  updateRetryTimer(tx, delivery);
   if (settled.status === "success") tx.remove(outgoing, retryId(delivery.delivery_id));
   const because = `its receiver answered ${response_code} to ${delivery.delivery_id}, attempt ${delivery.attempts}`;
   const active = webhook.active && !settled.disablesWebhook;
@@ -183,7 +183,7 @@ export function cancelPending(tx: Transaction, webhook_id: string): void {
 }
 
 /** Sets the timer of a pending retry, or removes it. */
-export function keepTimer(tx: Transaction, { delivery_id, next_retry }: Delivery): void {
+export function updateRetryTimer(tx: Transaction, { delivery_id, next_retry }: Delivery): void {
   if (next_retry === null) tx.unschedule("webhook.retry", delivery_id);
   else tx.schedule({ kind: "webhook.retry", subject: delivery_id, due: next_retry });
 }

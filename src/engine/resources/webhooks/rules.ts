@@ -2,7 +2,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { requireReferred } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { cancelPending, keepTimer, toBody } from "./deliveries.ts";
+import { cancelPending, toBody, updateRetryTimer } from "./deliveries.ts";
 import {
   type Delivery,
   deliveries,
@@ -31,7 +31,7 @@ export const deliveryState: StateRules<Delivery> = {
   insert(tx, record) {
     const { organization_id } = requireReferred(tx, webhooks, { field: "webhook_id", id: record.webhook_id });
     const delivery = tx.insert(deliveries, withConsistentTimes({ ...record, organization_id }));
-    keepTimer(tx, delivery);
+    updateRetryTimer(tx, delivery);
     return delivery;
   },
   update(tx, before, after) {
@@ -39,7 +39,7 @@ export const deliveryState: StateRules<Delivery> = {
       throw invalidInput("webhook_id", after.webhook_id, "a delivery stays with its webhook");
     }
     const delivery = tx.put(deliveries, withConsistentTimes(after));
-    keepTimer(tx, delivery);
+    updateRetryTimer(tx, delivery);
     return delivery;
   },
 };

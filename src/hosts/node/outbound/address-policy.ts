@@ -14,7 +14,7 @@ export interface AddressPolicyOptions {
   /** CIDR ranges that may be called although they are private, such as `10.1.0.0/16` or `fd00::/8`. */
   allow?: readonly string[] | undefined;
   /** In shared mode: whether public addresses need a range, too. */
-  nothingElse?: boolean;
+  onlyAllowed?: boolean;
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -40,7 +40,7 @@ const CLOUD_HOST_ADDRESSES = new Set(["168.63.129.16"]);
 export function createAddressPolicy({
   mode,
   allow = [],
-  nothingElse = false,
+  onlyAllowed = false,
 }: AddressPolicyOptions): AddressPolicy {
   const allowed = allow.map(parseRange);
   const refusal = (text: string): string | null => {
@@ -49,7 +49,7 @@ export function createAddressPolicy({
     // An IPv4-mapped address is sent as that IPv4 address, so it is treated as one.
     const address = ipaddr.process(text);
     if (allowed.some((range) => isWithin(address, range))) return null;
-    return nothingElse ? `${address} is in none of the allowed ranges` : findReasonToRefuse(address);
+    return onlyAllowed ? `${address} is in none of the allowed ranges` : findReasonToRefuse(address);
   };
   return { mode, refusal };
 }

@@ -5,7 +5,7 @@ import type { OutboundResult } from "./outbound-request.ts";
 /** The beginning of an answer, as over the network. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Sends requests within this process if `find` knows who takes them, and all others as `next` does. */
+/** Sends requests within this process if `find` returns a receiver, and all others by `next`. */
 export function deliverInProcess(
   find: (url: string) => OutboundClient | undefined,
   next: Outbound,

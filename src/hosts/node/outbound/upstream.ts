@@ -43,7 +43,7 @@ export function createUpstream(
   { url, headers = [], allowAddresses, timeoutMs = TIMEOUT_MS }: UpstreamOptions,
   mode: "local" | "shared",
 ): Upstream {
-  const policy = createAddressPolicy({ mode, allow: allowAddresses, nothingElse: true });
+  const policy = createAddressPolicy({ mode, allow: allowAddresses, onlyAllowed: true });
   const locate = createTargetResolver({ policy });
   const base = new URL(url);
   /** RFC 9110, 7.6.3: shows that a request has been here before. */

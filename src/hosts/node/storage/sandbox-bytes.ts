@@ -38,13 +38,13 @@ export class SandboxBytes implements ByteStore, FormSpace {
   private readonly folders: ByteFolders;
   private readonly limit: number;
 
-  private readonly elsewhere: () => number;
+  private readonly otherBytes: () => number;
 
-  /** @param elsewhere returns other bytes of the sandbox, which also count toward the limit */
-  constructor(folders: ByteFolders, limit: number, elsewhere: () => number) {
+  /** @param otherBytes returns other bytes of the sandbox, which also count toward the limit */
+  constructor(folders: ByteFolders, limit: number, otherBytes: () => number) {
     this.folders = folders;
     this.limit = limit;
-    this.elsewhere = elsewhere;
+    this.otherBytes = otherBytes;
   }
 
   get folder(): string {
@@ -155,7 +155,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   }
 
   private used(): number {
-    return this.space.used + this.shared() + this.elsewhere();
+    return this.space.used + this.shared() + this.otherBytes();
   }
 
   /** Bytes that a fork or an imported snapshot shares with another sandbox count here too. */

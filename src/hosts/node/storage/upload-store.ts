@@ -122,14 +122,14 @@ export class UploadStore implements StorableUploads {
   }
 
   /**
-   * The inverse of `listFiles`. An upload with missing or damaged bytes is left out: a client that asks starts it again, as the
-   * protocol says.
-   * @param say called with one sentence for each upload that is left out
+   * The inverse of `listFiles`. An upload with missing or damaged bytes is left out: a client that asks how much has
+   * arrived starts it again.
+   * @param warn called with one sentence for each upload that is left out
    * @param folder where the files are, if not in the store's own folder
    */
   async fromFiles(
     files: StoredUploads,
-    say: (warning: string) => void,
+    warn: (warning: string) => void,
     folder?: string,
   ): Promise<Captured | undefined> {
     const captured = new Map<string, Blob>();
@@ -140,14 +140,16 @@ export class UploadStore implements StorableUploads {
         if (segment !== undefined && segment.written >= length) found.push({ segment, length });
       }
       if (found.length < parts.length) {
-        say(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
+        warn(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
         continue;
       }
       const paths = found.map(({ segment: { path }, length }) => ({ path, length }));
       if ((await digestFiles(paths, "crc32c")) !== crc32cText(crc)) {
         for (const { path } of paths) await copyFile(path, path + DAMAGED);
         const names = paths.map(({ path }) => path + DAMAGED).join(", ");
-        say(`Bytes of the upload ${id} are damaged (kept as ${names}), so the client has to start it again.`);
+        warn(
+          `Bytes of the upload ${id} are damaged (kept as ${names}), so the client has to start it again.`,
+        );
         continue;
       }
       const size = found.reduce((sum, { length }) => sum + length, 0);
@@ -199,8 +201,8 @@ export class UploadStore implements StorableUploads {
   }
 
   /**
-   * An upload that does not fit into a document is left out: its record stays without bytes, and the client starts
-   * again, as the protocol says.
+   * An upload that does not fit into a document is left out: its record stays without bytes, so a client that asks how
+   * much has arrived starts it again.
    */
   async encode(captured: unknown): Promise<UploadsDocument | undefined> {
     if (captured === undefined) return undefined;

@@ -130,7 +130,7 @@ const toleratesNewValues: ClientCheck = {
   }),
 };
 
-interface Change {
+interface NewerAnswers {
   /** Makes the answer of a later version. */
   change: (body: unknown) => unknown;
   /** The parts of an answer that can be new. */
@@ -143,7 +143,7 @@ function newerVersion({
   change,
   list,
   nothingToChange,
-}: Change): Pick<ClientCheck, "stage" | "readsEnd" | "read"> {
+}: NewerAnswers): Pick<ClientCheck, "stage" | "readsEnd" | "read"> {
   const rules = (baseline: ClientRun) => {
     if (baseline.end.how !== "ok") return "the client does not end by itself";
     const reads = baseline.requests.filter(

@@ -116,7 +116,7 @@ const growingPauses: ClientCheck = {
   stage: OUTAGE,
   read: ({ run }) =>
     readPauses(run, (pauses, attempts) => {
-      const finding = `its pauses were ${pausesText(pauses)}`;
+      const finding = `its pauses were ${formatPauses(pauses)}`;
       // Pauses that are drawn at random may also shrink.
       const isSteady = Math.max(...pauses) < 1.3 * Math.min(...pauses) + TOLERANCE_MS;
       return isSteady ? failed(finding, attempts) : passed(finding, attempts);
@@ -133,7 +133,7 @@ const jitteredPauses: ClientCheck = {
   stage: OUTAGE,
   read: ({ run }) =>
     readPauses(run, (pauses, attempts) => {
-      const finding = `its pauses were ${pausesText(pauses)}`;
+      const finding = `its pauses were ${formatPauses(pauses)}`;
       const ratio = pauses.at(-1)! / pauses.at(-2)!;
       // Others are drawn, and regular by chance.
       const isUsual = [1, 1.5, 2, 3, 4].some((usual) => Math.abs(ratio - usual) < 0.05 * usual);
@@ -162,7 +162,7 @@ function readPauses(
   return read(pauses, attempts);
 }
 
-function pausesText(pauses: readonly number[]): string {
+function formatPauses(pauses: readonly number[]): string {
   const shown = pauses.slice(0, 8).map(formatSeconds).join(", ");
   return pauses.length > 8 ? `${shown} …` : shown;
 }

@@ -17,7 +17,9 @@ const UNICODE_FORMS = [
   { label: "signs that stand for letters", name: "\u212bngstr\u00f6m \u2126 \ufb01n \uff71\uff72 \u2460" },
 ];
 
-/** One delivery with everything that the checks wrapped by this try: a slow receiver that accepts it passes them all. */
+/**
+ * One delivery with everything that the wrapped checks try one by one: a slow receiver that accepts it passes them all.
+ */
 const combineUnusual = combine((session) => {
   const delivery = session.makeDelivery({
     event: "user.updated",
@@ -50,7 +52,7 @@ function reverseKeys<T extends object>(object: T): T {
   return Object.fromEntries(Object.entries(object).reverse()) as T;
 }
 
-/** After the first byte of every tenth character that takes several. */
+/** Positions after the first byte of every tenth multi-byte character. */
 function cutCharacters({ body }: TestDelivery): number[] {
   const leads = [...body.keys()].filter((index) => body[index]! >= 0xc0);
   return leads.filter((_, index) => index % 10 === 0).map((index) => index + 1);

@@ -105,7 +105,7 @@ const forgeTogether = combine((session) => {
   const secrets = signWithWrongSecrets(session);
   const signed = SENT_EVENTS.map((event, index): Case => {
     const secret = secrets[index % secrets.length]!;
-    // Some without headers, which may be a reason of their own to refuse.
+    // Some cases have no further headers, since a receiver may refuse the headers alone.
     const headers = WITHOUT_CONTRADICTION[index % (WITHOUT_CONTRADICTION.length + 1)];
     return { ...headers, ...secret, label: `${event}, ${secret.label}`, shape: { event } };
   });

@@ -62,7 +62,10 @@ export const connectionReuse: Check = {
   },
 };
 
-/** Earlier answers count, unless it is open what broke. */
+/**
+ * The finding if the receiver defers a delivery: earlier answers decide, unless a connection broke for an unknown
+ * reason.
+ */
 function checkCutShort(attempt: Attempt, seen: { sent: number; reused: number; isBroken: boolean }): Finding {
   const { sent, reused, isBroken } = seen;
   const end = `after ${sent} of ${IN_A_ROW} deliveries the receiver ${describe(attempt)}`;

@@ -114,7 +114,10 @@ function makeLookalikes(session: Session): TestDelivery[] {
 }
 
 const BURST = 16;
-/** Sent to a slow receiver before a burst, which shows no more if these are handled one after another. */
+/**
+ * Number of deliveries that a slow receiver gets before the burst; if it handles these one by one, a burst would show
+ * no more.
+ */
 const FEW = 4;
 
 export const distinctAtOnce: Check = {

@@ -193,7 +193,8 @@ export const longMemory: Check = {
     if (!options.probe) return withoutProbe(session, "not tried: ");
     let others = session.accepted.size - 1;
     let deferred: Attempt | null = null;
-    // A slow receiver takes fewer in the time than the earlier checks have sent after the first.
+    // A slow receiver would accept fewer other deliveries here than it has accepted since the first one, which is then
+    // repeated instead.
     if (!session.isSlow || others < MAX_FILLING_MS / session.fastestMs) {
       const delivery = session.makeDelivery();
       const attempt = await session.deliver(delivery);

@@ -78,7 +78,7 @@ const FAMILIES = {
 const has = ({ headers }: Exchange, names: readonly string[]) => names.every((name) => headers.has(name));
 const UNCOUNTED = new Set([401, 404, 405]);
 
-/** Whether the request surely isCounted: it had the key, and found an operation. */
+/** Whether the request was certainly counted: it had the key, and found an operation. */
 function isCounted({ authenticated, operation, status }: Exchange): boolean {
   return authenticated && operation !== undefined && !UNCOUNTED.has(status) && status < 500;
 }
@@ -123,7 +123,7 @@ const hasPlainFamily = (one: Exchange) => isCounted(one) && has(one, FAMILIES.pl
 /** After this many answers to one key in one window, the count must have changed. */
 const SAME_ANSWERS = 10;
 
-/** Checks that a key's requests are isCounted. A recording may hide the key. */
+/** Checks that a key's requests are counted. A recording may hide the key. */
 function createCountRule(): Rule {
   let last = { window: "", remaining: "", answers: 0 };
   return {

@@ -8,7 +8,7 @@ import type { Contract } from "../contract.ts";
 import { inventOwnParams, listParameterNames, type PathParams } from "../known-objects.ts";
 import { findItems, isReading, listParameters, readNeeded } from "../own-operation.ts";
 
-/** Checks of one's own operations only: pages of lists, and records that do not exist. */
+/** Checks of own operations only: pages of lists, and records that do not exist. */
 export function createOwnChecks({ operations }: Contract): Check[] {
   const reading = operations.filter((one) => one.own !== undefined && isReading(one));
   const about = (operation: AnyOperation, name: string, title: string) => ({

@@ -13,7 +13,7 @@ import type { CheckFamily } from "../report.ts";
 import type { Exchange, SentRequestParts } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
-export type Recorded = Omit<Check, "run" | "observe"> & { observe: Observation };
+export type RecordedCheck = Omit<Check, "run" | "observe"> & { observe: Observation };
 
 type ExchangeCheck = (verdict: Verdict, exchange: Exchange) => void;
 
@@ -25,10 +25,10 @@ const CHECKS: readonly [name: string, family: CheckFamily, title: string, checkE
 ];
 
 /** The checks of every operation's recorded answers. */
-export function checkEveryOperation({ operations }: Contract): Recorded[] {
+export function createOperationChecks({ operations }: Contract): RecordedCheck[] {
   return operations.flatMap(({ id, section, credentials }) =>
     CHECKS.filter(([, family]) => credentials !== false || family !== "credentials").map(
-      ([name, family, title, checkExchange]): Recorded => ({
+      ([name, family, title, checkExchange]): RecordedCheck => ({
         ...{ id: `${id}/${name}`, family, section, title: `${id} ${title}` },
         observe: { operation: id, begin: () => checkExchange },
       }),
@@ -53,7 +53,7 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   verdict.expect(false, problem, status < 500 ? findAssumedEndpoint(operation) : undefined);
 }
 
-/** 4.18: announced, and a 404 in production. */
+/** 4.18: the operation is announced, and production answers it with 404. */
 function isPending({ operation, status }: Exchange): boolean {
   return status === 404 && operation!.id === "models.list_for_organization";
 }
@@ -73,7 +73,7 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   if (fields.length === 0 || (!refused && !hasSucceeded(exchange))) return;
   // 4.17 shows this refusal for one field; for all others it is an assumption.
   const gap = operation!.id === "usage.retrieve_limits" && fields[0] === "month" ? undefined : "G08";
-  const problem = `${method} ${path} answers ${status} although ${fields.join(", ")} cannot be`;
+  const problem = `${method} ${path} answers ${status} although the value of ${fields.join(", ")} is not allowed`;
   if (!verdict.expect(refused, problem, gap) || described || !recorded!.whole) return;
   const field = json?.error?.details?.field ?? json?.error?.param;
   const named = typeof field === "string" && fields.some((one) => one === field || field.startsWith(one));

@@ -3,7 +3,7 @@ import { hasSucceeded, isMasked, toExcerpt } from "../check-answer.ts";
 import type { Contract } from "../contract.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
-import type { Recorded } from "./every-operation.ts";
+import type { RecordedCheck } from "./every-operation.ts";
 
 /** Other clients, which the recording does not show, may have undone an older change. */
 const RECENT_MS = 60_000;
@@ -39,20 +39,20 @@ const CHANGES: readonly {
 ];
 
 /** Later answers of a recording must show its changes and deletions. */
-export function createOverTimeChecks({ operations }: Contract): Recorded[] {
+export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] {
   // Revoking a link again changes nothing (3.4). An own operation may restore what another deleted.
   const deletions = operations.filter(
     ({ method, id, own }) => method === "DELETE" && id !== "share_links.revoke" && own === undefined,
   );
   const deleted = deletions.map(
-    ({ id, section }): Recorded => ({
+    ({ id, section }): RecordedCheck => ({
       ...{ id: `${id}/gone`, family: "answers", section },
       title: `${id}: deleted objects stay deleted`,
       observe: { begin: () => observeDeletions(id) },
     }),
   );
   const stick = CHANGES.map(
-    ({ write, read, find }): Recorded => ({
+    ({ write, read, find }): RecordedCheck => ({
       ...{ id: `${write}/sticks`, family: "answers" },
       section: operations.find(({ id }) => id === write)!.section,
       title: `${read} shows what ${write} has changed`,

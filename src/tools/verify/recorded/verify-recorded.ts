@@ -23,7 +23,7 @@ import {
   UNKNOWN_PATH,
   visitExchanges,
 } from "./archive.ts";
-import { checkEveryOperation, hasCredentials, type Recorded } from "./every-operation.ts";
+import { createOperationChecks, hasCredentials, type RecordedCheck } from "./every-operation.ts";
 import { createOverTimeChecks } from "./over-time.ts";
 
 export interface RecordedOptions {
@@ -72,8 +72,8 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
 const MAX_REQUESTS = 20;
 
 interface Running {
-  check: Recorded;
-  checkExchange: ReturnType<Recorded["observe"]["begin"]>;
+  check: RecordedCheck;
+  checkExchange: ReturnType<RecordedCheck["observe"]["begin"]>;
   verdict: RecordedVerdict;
   requests: SentRequest[];
 }
@@ -165,11 +165,11 @@ export class RecordingVerifier implements ExchangeVisitor {
 }
 
 /** The checks of single answers of a live run, and the checks of every operation. */
-function createRecordedChecks(contract: Contract): Recorded[] {
+function createRecordedChecks(contract: Contract): RecordedCheck[] {
   const observing = listChecks(contract, { write: true }).filter(
-    (check): check is Check & Recorded => check.observe !== undefined,
+    (check): check is Check & RecordedCheck => check.observe !== undefined,
   );
-  return [...checkEveryOperation(contract), ...createOverTimeChecks(contract), ...observing];
+  return [...createOperationChecks(contract), ...createOverTimeChecks(contract), ...observing];
 }
 
 /** Whether it is a success with a complete body. */

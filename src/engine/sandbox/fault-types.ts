@@ -28,8 +28,8 @@ export interface FaultFacts {
   readBody(): Promise<void>;
 }
 
-/** The answer of a fault. `error` has the envelope and spelling of the matched operation. */
-export type AnswerEffect =
+/** The answer of a fault to one request. `error` has the envelope and spelling of the matched operation. */
+export type FaultAnswer =
   | {
       kind: "error";
       /** A catalogue code, or `HTTP_503` and the like for a bare status. */
@@ -46,10 +46,11 @@ export type AnswerEffect =
       content_type: string | undefined;
     };
 
-export type InjectedEffect =
-  | AnswerEffect
+/** The effect of a fault on one request: a plan (`EffectPlan`) with the details that this request gives it. */
+export type RequestEffect =
+  | FaultAnswer
   /** `answer` is the answer that is broken; by default the operation's, or a 503 if the operation has not run. */
-  | { kind: "wire"; wire: WireFault; over_ms: number; answer: AnswerEffect | undefined }
+  | { kind: "wire"; wire: WireFault; over_ms: number; answer: FaultAnswer | undefined }
   | { kind: "refused"; title: string; detail: string };
 
 /** One way to break a connection. */
@@ -85,17 +86,21 @@ export interface Wire {
   destroy(): void;
 }
 
+/** The fault of one request: a delay, then a hold, then an effect; each part is optional. */
 export interface Injection {
   /** `fault:<scenario | header | inline>/<rule id or code>`, for X-Sandbox-Decision. */
   decision: string;
   /** Wall milliseconds to wait first; a fault may be only a delay. */
   delay_ms: number;
   /** After the delay it waits to be released. */
-  hold?: Hold<InjectedEffect> | undefined;
-  effect: InjectedEffect | undefined;
+  hold?: Hold<RequestEffect> | undefined;
+  effect: RequestEffect | undefined;
 }
 
-/** A request in a sandbox whose rules change as requests come: it sees those of its arrival until its end. */
+/**
+ * A request in a sandbox whose scenarios have stages. Any request may end a stage, so each uses the rules of its
+ * arrival until it ends.
+ */
 export interface EnteredRequest extends Pick<FaultInjector, "before" | "after"> {
   /** The stages that it belongs to, as `scenario/stage`. */
   readonly stages: readonly string[];
@@ -103,8 +108,8 @@ export interface EnteredRequest extends Pick<FaultInjector, "before" | "after"> 
   leave(): void;
 }
 
-/** The decision of the sandbox's faults on one request. */
-export interface Verdict {
+/** The result of evaluating the rules for one request: what is injected, if anything, and why. */
+export interface FaultVerdict {
   /** Whether a rule serves the path, but not for this caller. */
   readonly asksForCaller?: boolean;
   readonly injection: Injection | undefined;
@@ -162,8 +167,8 @@ export interface FaultInjector {
   enter(): EnteredRequest | undefined;
   /** Called when a request or delivery is held. */
   onHold(): void;
-  before(facts: FaultFacts): Verdict | Promise<Verdict>;
-  after(facts: FaultFacts): Verdict | Promise<Verdict>;
+  before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
+  after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
   /** For the sender of webhooks; undefined if no rule applies to this attempt. */
   delivery(facts: DeliveryFacts): DeliveryFault | undefined;
   /**

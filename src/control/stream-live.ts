@@ -1,16 +1,16 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
-import { randomHex } from "../../engine/platform.ts";
-import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
-import type { Journal } from "../../engine/sandbox/journal.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
-import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import type { Timeline } from "../../engine/sandbox/timeline.ts";
-import { redactQuery, redactText } from "../../tools/redact.ts";
-import { waitForChange } from "../entry-log.ts";
-import { HistoryEntryBody, renderHistoryEntry } from "../history/render-history-entry.ts";
-import { HeldBody, renderHeld } from "./render-held.ts";
-import { JournalEntryBody } from "./render-journal-entry.ts";
+import { ClosedObject, Nullable } from "../engine/contract/schema.ts";
+import { randomHex } from "../engine/platform.ts";
+import type { HistoryEntry } from "../engine/sandbox/history-entry.ts";
+import type { Journal } from "../engine/sandbox/journal.ts";
+import type { JournalEntry } from "../engine/sandbox/journal-entry.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Timeline } from "../engine/sandbox/timeline.ts";
+import { redactQuery, redactText } from "../tools/redact.ts";
+import { HistoryEntryBody, renderHistoryEntry } from "./history/render-history-entry.ts";
+import { HeldBody, renderHeld } from "./journal/render-held.ts";
+import { JournalEntryBody } from "./journal/render-journal-entry.ts";
+import { waitForChange } from "./wait-for-change.ts";
 
 const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.properties;
 const { status, code, duration_ms, principal, decision, fault, history, undone } =

@@ -1,0 +1,59 @@
+import { type TObject, Type } from "typebox";
+import { describeInstantForms, parseDateOrInstant } from "../engine/contract/instant.ts";
+import { ClosedObject, getExamples } from "../engine/contract/schema.ts";
+import { unprocessable } from "./problem.ts";
+
+/** At least as many as a journal or a history may contain. */
+const MAX_ENTRIES = 100_000;
+
+/** Query parameters of lists of entries: which of the matching entries are shown. */
+export const NEWEST = {
+  since: Type.Optional(
+    Type.String({ minLength: 1, description: "An ISO 8601 date or timestamp, on the sandbox's clock" }),
+  ),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: MAX_ENTRIES,
+    default: MAX_ENTRIES,
+    description: "The maximum number, newest first; by default all that match",
+  }),
+};
+
+/** A list of entries of a log, such as `journal`. */
+export function NewestFirst<T extends TObject>(entry: T, log: string) {
+  return ClosedObject(
+    {
+      entries: Type.Array(entry, { description: "Newest first" }),
+      total: Type.Integer({ minimum: 0, description: "How many match" }),
+      dropped: Type.Integer({ minimum: 0, description: `Entries lost to the ${log}'s bounds` }),
+    },
+    {
+      $id: `${log.charAt(0).toUpperCase()}${log.slice(1)}`,
+      examples: [{ entries: getExamples(entry), total: 1, dropped: 0 }],
+    },
+  );
+}
+
+/** @throws Problem 422 if `since` is not a point in time */
+export function listNewestFirst<E extends { at: number }, B>(
+  log: { entries(): readonly E[]; readonly dropped: number },
+  query: { since?: string | undefined; limit: number },
+  { wanted, render }: { wanted: (entry: E) => boolean; render: (entry: E) => B },
+): { entries: B[]; total: number; dropped: number } {
+  const { since, limit } = query;
+  const from = parseSince(since);
+  const matching = log.entries().filter((entry) => entry.at >= from && wanted(entry));
+  return {
+    entries: matching.slice(-limit).reverse().map(render),
+    total: matching.length,
+    dropped: log.dropped,
+  };
+}
+
+/** Milliseconds since 1970. @throws Problem 422 */
+export function parseSince(text: string | undefined): number {
+  if (text === undefined) return Number.NEGATIVE_INFINITY;
+  const span = parseDateOrInstant(text);
+  if (span === undefined) throw unprocessable("since", text, `must be ${describeInstantForms(text)}`);
+  return span.from;
+}

@@ -1,0 +1,52 @@
+import { describeLostEntries, wasRepeated } from "../engine/contract/text.ts";
+import { unprocessable } from "./problem.ts";
+import { type FollowedLog, waitForChange } from "./wait-for-change.ts";
+
+/** The header with which a client resumes a stream of server-sent events. */
+export const RESUMES = { "last-event-id": "The id of the last event received, to continue after it" };
+
+/** The number of the last event that the client has seen; undefined for a new client. @throws Problem 422 */
+export function readLastEvent(headers: Readonly<Record<string, string | undefined>>): number | undefined {
+  const last = headers["last-event-id"];
+  if (last === undefined) return undefined;
+  if (wasRepeated(last)) throw unprocessable("Last-Event-ID", last, "was sent twice");
+  if (!/^\d{1,15}$/.test(last))
+    throw unprocessable("Last-Event-ID", last, "must be the id of an event of this stream, a whole number");
+  return Number(last);
+}
+
+interface Following<E> {
+  /** The position after which the stream begins; by default the log's end. */
+  after: number | undefined;
+  wanted?: (entry: E) => boolean;
+  render: (entry: E) => unknown;
+}
+
+/**
+ * Server-sent events, one entry each, with its position as the event's id. Nothing is queued for a slow reader: entries
+ * that the log's bound has evicted meanwhile are reported as a comment.
+ */
+export async function* streamEntries<E extends { sequence: number }>(
+  name: "journal" | "history",
+  log: FollowedLog<E>,
+  { after, wanted = () => true, render }: Following<E>,
+  signal: AbortSignal,
+): AsyncIterable<string> {
+  // A position beyond the end belongs to another server's log.
+  let last = Math.min(after ?? log.lastSequence, log.lastSequence);
+  yield `: the ${name} of this sandbox\n\n`;
+  while (!signal.aborted) {
+    for (const entry of log.since(last)) {
+      if (entry.sequence <= last) continue;
+      const lost = entry.sequence - last - 1;
+      if (lost > 0) yield `: ${describeLostEntries(lost)} lost to the ${name}'s bound\n\n`;
+      last = entry.sequence;
+      if (wanted(entry)) yield `id: ${last}\ndata: ${JSON.stringify(render(entry))}\n\n`;
+    }
+    if (log.isClosed) return;
+    // Entries were added while the reader was slow, or were added and then cleared.
+    if (log.since(last).length > 0) continue;
+    last = log.lastSequence;
+    await waitForChange([log], signal);
+  }
+}
