@@ -239,6 +239,40 @@ describe("a path that is served here", () => {
   });
 });
 
+describe("a header of a request that is passed on", () => {
+  it.each<[Record<string, string>, number, string, number]>([
+    [{ "x-sandbox-fault": "RATE_LIMIT_EXCEEDED" }, 429, "fault:header/RATE_LIMIT_EXCEEDED", 0],
+    [{ "x-sandbox-fault": "nope" }, 400, "fault:header/refused", 0],
+    [{ "x-sandbox-delay": "soon" }, 400, "fault:header/refused", 0],
+    [{ "x-sandbox-delay": "20ms" }, 200, "upstream", 1],
+    [{ prefer: "code=404" }, 200, "upstream", 1],
+  ])("decides as on a served path: %j [interfaces 3]", async (headers, status, decision, calls) => {
+    const called = vi.fn();
+    const url = await startService((incoming, response) => {
+      called(incoming.headers["prefer"]);
+      response.end("from there");
+    });
+    const api = await start({ url });
+    const answer = await fetch(`${api.url}/v1/x`, { headers });
+    expect([answer.status, answer.headers.get("x-sandbox-decision")]).toEqual([status, decision]);
+    expect(called.mock.calls).toEqual(Array.from({ length: calls }, () => [headers["prefer"]]));
+    const [entry] = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal")).body.entries;
+    expect(entry.fault?.delay_ms ?? 0).toBe(headers["x-sandbox-delay"] === "20ms" ? 20 : 0);
+  });
+
+  it("breaks the connection [interfaces 3]", async () => {
+    const api = await start({ url: await startService((_incoming, response) => response.end()) });
+    await expect(fetch(`${api.url}/v1/x`, { headers: { "x-sandbox-fault": "reset" } })).rejects.toThrow();
+  });
+
+  it("is refused by a server without overrides [interfaces 3]", async () => {
+    const url = await startService((_incoming, response) => response.end());
+    const api = await start({ url }, { overrides: false });
+    const answer = await fetch(`${api.url}/v1/x`, { headers: { "x-sandbox-delay": "1s" } });
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("--no-overrides")]);
+  });
+});
+
 describe("an upstream that gives no answer", () => {
   it("is named in the answer, also if the request would go round for ever [quality 2.17]", async () => {
     const dead = await start({ url: "http://127.0.0.1:1" });

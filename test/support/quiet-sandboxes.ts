@@ -21,7 +21,8 @@ const UNTOUCHED: FaultVerdict = { injection: undefined, reasons: [] };
 
 export const NO_FAULTS: FaultInjector = {
   armed: false,
-  outside: undefined,
+  outside: undefined as never,
+  reachesOutside: false,
   revision: 0,
   scenarios: [],
   activeState: "",

@@ -1,4 +1,3 @@
-import type { AnyOperation } from "../contract/operation.ts";
 import type {
   DeliveryFacts,
   DeliveryFault,
@@ -39,7 +38,8 @@ export interface FaultParts extends RequestFaultParts {
  */
 export class SandboxFaults extends ArmedRules implements FaultInjector, RuleObserver, ScenarioUser {
   armed = false;
-  outside: AnyOperation | undefined = undefined;
+  readonly outside = UNDECLARED_OPERATION;
+  reachesOutside = false;
   /** The scenarios that can be activated here. */
   readonly library: SandboxScenarios;
   private readonly parts: FaultParts;
@@ -235,9 +235,7 @@ export class SandboxFaults extends ArmedRules implements FaultInjector, RuleObse
     this.deliveries = rules.filter(({ rule }) => rule.operations === undefined);
     const isStaged = [...this.staged.values()].some(({ current }) => current !== undefined);
     this.armed = isStaged || this.deliveries.length < rules.length;
-    this.outside = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id))
-      ? UNDECLARED_OPERATION
-      : undefined;
+    this.reachesOutside = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id));
     this.revision += 1;
   }
 

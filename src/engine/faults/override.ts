@@ -13,6 +13,7 @@ import {
   toCodeAnswer,
 } from "./effects/error.ts";
 import { readEffect, WIRE_EFFECTS } from "./effects/index.ts";
+import { UNDECLARED_OPERATION } from "./rule.ts";
 import type { ScenarioNames } from "./scenario.ts";
 
 const WIRE_NAMES: readonly string[] = WIRE_EFFECTS.map(({ name }) => name);
@@ -40,8 +41,11 @@ export function readOverride(
 ): Override | undefined {
   const fault = headers["x-sandbox-fault"];
   const delay = headers["x-sandbox-delay"];
+  // The preferences of a path outside the contract are for the upstream.
   const preferred =
-    headers["prefer"] === undefined ? undefined : readPreferredStatus(String(headers["prefer"]));
+    headers["prefer"] === undefined || operation === UNDECLARED_OPERATION
+      ? undefined
+      : readPreferredStatus(String(headers["prefer"]));
   if (fault === undefined && delay === undefined && preferred === undefined) return undefined;
   if (!allowed) {
     throw new RefusedOverride(
@@ -64,7 +68,8 @@ function readDelay(text: string): number {
 function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNames): OverrideFault {
   const { code, forced } = parseCode(text);
   if (isCatalogueCode(code)) {
-    if (forced || listDocumentedCodes(operation).has(code)) return toCodeFault(text);
+    if (forced || operation === UNDECLARED_OPERATION || listDocumentedCodes(operation).has(code))
+      return toCodeFault(text);
     throw new RefusedOverride(
       `${operation.id} never answers ${code}. It answers ${[...listDocumentedCodes(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it anyway.`,
     );

@@ -192,7 +192,7 @@ export class RequestFacts implements FaultFacts {
 
   constructor(exchange: Exchange) {
     this.exchange = exchange;
-    this.operation = exchange.operation ?? exchange.sandbox.faults.outside!;
+    this.operation = exchange.operation ?? exchange.sandbox.faults.outside;
     this.method = exchange.method;
     this.path = exchange.path;
     this.params = exchange.params;

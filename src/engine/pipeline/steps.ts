@@ -28,7 +28,7 @@ function route(exchange: Exchange): void {
     return;
   }
   exchange.unmatched = notFound(exchange, router.listMethods(exchange.path));
-  if (exchange.sandbox.faults.outside === undefined && !mayPassOn(exchange)) throw exchange.unmatched;
+  if (!exchange.sandbox.faults.reachesOutside && !mayPassOn(exchange)) throw exchange.unmatched;
 }
 
 /** RESOURCE_NOT_FOUND, METHOD_NOT_ALLOWED (G04) */
@@ -67,9 +67,12 @@ function isFaulty({ sandbox, request, entered }: Exchange): boolean {
 }
 
 function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
-  const { unmatched, sandbox } = exchange;
-  const asks = unmatched === undefined ? isFaulty(exchange) : sandbox.faults.outside !== undefined;
-  if (!asks) return;
+  const { unmatched, sandbox, request } = exchange;
+  const isAsked =
+    unmatched === undefined
+      ? isFaulty(exchange)
+      : sandbox.faults.reachesOutside || (mayPassOn(exchange) && hasOverride(request.headers));
+  if (!isAsked) return;
   if (exchange.dryRun === undefined) exchange.entered = sandbox.faults.enter();
   return injectFault(exchange, "before");
 }

@@ -153,8 +153,10 @@ export interface FaultState {
 export interface FaultInjector {
   /** The only check of a request if no rule is armed. */
   readonly armed: boolean;
-  /** Replaces the operation for paths that no operation has; undefined if no rule answers such paths. */
-  readonly outside: AnyOperation | undefined;
+  /** Replaces the operation for paths that no operation has. */
+  readonly outside: AnyOperation;
+  /** Whether a rule answers such paths. */
+  readonly reachesOutside: boolean;
   /** Grows with every change of `state`: other active rules, or their progress. */
   readonly revision: number;
   /** Names of the active scenarios (interfaces 4). */
