@@ -7,6 +7,7 @@ afterEach(() => served.understudy.close());
 const N = "{ type: integer }";
 const NULLABLE = "{ type: integer, nullable: true }";
 const URL = "{ type: string, format: uri, nullable: true }";
+const LINK = `{ type: object, properties: { href: ${URL} } }`;
 const query = (name: string, more = "type: integer") => `{ name: "${name}", in: query, schema: { ${more} } }`;
 const ITEMS = 'items: { type: array, items: { $ref: "#/components/schemas/Item" } }';
 
@@ -53,6 +54,13 @@ const paths = [
     `links: { type: object, properties: { next: { type: string, nullable: true } } }`,
   ),
   toList(
+    "/deep",
+    [
+      "{ name: page, in: query, style: deepObject, schema: { type: object, properties: { number: { type: integer }, size: { type: integer } } } }",
+    ],
+    '_links: { $ref: "#/components/schemas/Links" }',
+  ),
+  toList(
     "/ended",
     CURSOR,
     "next_cursor: { type: string }, first_id: { type: string, nullable: true }, last_id: { type: string, nullable: true }",
@@ -65,12 +73,12 @@ const paths = [
     "headers: { Link: { schema: { type: string } }, X-Total-Count: { schema: { type: integer } }, X-Next-Page: { schema: { type: integer } }, X-Total-Pages: { schema: { type: integer } } },",
   ),
 ];
-const names = ["numbered", "nested", "linked", "offsets", "brackets", "ended", "cursors", "bare"];
+const names = ["numbered", "nested", "linked", "offsets", "brackets", "deep", "ended", "cursors", "bare"];
 const DOCUMENT = `openapi: 3.0.3
 info: { title: t, version: "1" }
 paths:
   /add: { post: { operationId: add, requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Item" } } } }, responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Item" } } } } } } }${paths.join("")}
-components: { schemas: { Item: { type: object, required: [id], properties: { id: { type: integer, readOnly: true } } } } }
+components: { schemas: { Links: { type: object, properties: { next: ${LINK}, prev: ${LINK} } }, Item: { type: object, required: [id], properties: { id: { type: integer, readOnly: true } } } } }
 x-understudy:
   collections: { items: { schema: "#/components/schemas/Item" } }
   operations:
@@ -121,6 +129,17 @@ describe("a page says where it is, and which pages are beside it", () => {
     ["/linked?page=3", { next: null, previous: "http://x.test/linked?page=2" }],
     ["/offsets", { total: 5, offset: 0, limit: 2, next_offset: 2 }],
     ["/offsets?offset=4", { total: 5, offset: 4, limit: 2, next_offset: null }],
+    [
+      "/deep?page[number]=2&page[size]=2",
+      {
+        items: [{ id: 3 }, { id: 2 }],
+        _links: {
+          next: { href: "http://x.test/deep?page%5Bnumber%5D=3&page%5Bsize%5D=2" },
+          prev: { href: "http://x.test/deep?page%5Bnumber%5D=1&page%5Bsize%5D=2" },
+        },
+      },
+    ],
+    ["/deep?page[number]=3&page[size]=2", { _links: { next: { href: null } } }],
     [
       "/brackets?page[number]=2&page[size]=2",
       {

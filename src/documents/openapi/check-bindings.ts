@@ -10,6 +10,7 @@ import type { BoundCollection } from "./bound-collection.ts";
 import type { BoundCollections, KnownDeclarations } from "./bound-collections.ts";
 import { findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
+import { listPlaces, listQueryNames } from "./list-records.ts";
 import { type LocatedBinding, type ReadBindings, toProblem } from "./read-bindings.ts";
 import type { Schemas } from "./schemas.ts";
 import { listPathNames, toSelector } from "./select-records.ts";
@@ -37,8 +38,7 @@ export class BindingChecker {
   check(operation: DescribedOperation, binding: LocatedBinding): void {
     const { value } = binding;
     const found = getAction(value);
-    const names = listPathNames(operation.path);
-    this.checkTemplates(operation, binding, names);
+    this.checkTemplates(operation, binding);
     if (found === undefined) {
       this.checkAnswer(operation, binding);
       return;
@@ -60,6 +60,8 @@ export class BindingChecker {
             message: `${found.name} has no field ${JSON.stringify(field)}`,
             hint: findNearest(field, target.fields),
           });
+    this.checkSort(binding, target);
+    this.checkPlaces(operation, binding);
     this.checkParents(binding, target);
     const { where, id } = toSelector(operation, value, target);
     const needsOne = found.action !== "list" && found.action !== "create";
@@ -101,11 +103,38 @@ export class BindingChecker {
     }
   }
 
-  private checkTemplates(
-    operation: DescribedOperation,
-    binding: LocatedBinding,
-    names: readonly string[],
-  ): void {
+  private checkSort(binding: LocatedBinding, { collection, fields }: BoundCollection): void {
+    const field = binding.value.sort?.replace(/^[-+]/, "");
+    if (field !== undefined && !field.includes("{") && !fields.has(field))
+      this.report(binding, {
+        path: ["sort"],
+        message: `${collection.name} has no field ${JSON.stringify(field)}`,
+        hint: findNearest(field, fields),
+      });
+  }
+
+  /** A place that the answer's schema has not would be left out of every answer. */
+  private checkPlaces(operation: DescribedOperation, binding: LocatedBinding): void {
+    const answer = findSuccess(operation).json?.schema?.node;
+    if (answer === undefined) return;
+    const { items_at, item_at, page } = binding.value;
+    const places = [
+      ...Object.entries({ items_at, item_at }).map(([key, place]) => [[key], place] as const),
+      ...(["next", "total", "more"] as const).map((key) => [["page", key], page?.[key]] as const),
+    ];
+    for (const [path, place] of places)
+      if (place !== undefined && lacksPlace(answer, place, this.schemas))
+        this.report(binding, {
+          path,
+          message: `the answer of ${operation.method} ${operation.path} has no ${JSON.stringify(place)}`,
+          hint: findNearest(place, listPlaces(answer, this.schemas)),
+        });
+  }
+
+  private checkTemplates(operation: DescribedOperation, binding: LocatedBinding): void {
+    // Headers and cookies are read by that name too.
+    const queries = operation.parameters.filter((one) => one.in !== "path").map(({ name }) => name);
+    const names = { params: listPathNames(operation.path), queries };
     for (const key of ["where", "parents", "set", "id", "answer", "sort"] as const)
       for (const name of listUnknown(binding.value[key], names))
         this.report(binding, {
@@ -115,8 +144,8 @@ export class BindingChecker {
         });
   }
 
-  private checkPage({ parameters }: DescribedOperation, binding: LocatedBinding): void {
-    const queries = parameters.filter((one) => one.in === "query").map(({ name }) => name);
+  private checkPage(operation: DescribedOperation, binding: LocatedBinding): void {
+    const queries = listQueryNames(operation, this.schemas);
     for (const key of ["limit", "offset", "page", "cursor"] as const) {
       const name = binding.value.page?.[key];
       if (name !== undefined && !queries.includes(name))
@@ -173,6 +202,18 @@ export class BindingChecker {
   private report(binding: LocatedBinding, details: ProblemDetails): void {
     this.problems.push(toProblem(binding, details));
   }
+}
+
+/** Whether a schema lists properties, and none with this name. */
+function lacksPlace(node: unknown, place: string, schemas: Schemas): boolean {
+  const [step = "", ...others] = place.split(".");
+  const properties = schemas.properties(node);
+  const isOpen = properties.size === 0 && !schemas.types(node).has("array");
+  if (isOpen || place === "") return false;
+  return (
+    !properties.has(step) ||
+    (others.length > 0 && lacksPlace(properties.get(step), others.join("."), schemas))
+  );
 }
 
 /** The event of an own collection: all fields of the record. */

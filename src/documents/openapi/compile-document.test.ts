@@ -209,6 +209,19 @@ describe("a binding with an unknown name", () => {
       "listNotes: { list: messages, parents: { thread_id: { ownr_id: a } } }",
       'threads has no field "ownr_id" (did you mean "owner_id"?)',
     ],
+    [
+      "listNotes: { list: threads, sort: -titel }",
+      'b.yaml:4:37: threads has no field "titel" (did you mean "title"?)',
+    ],
+    [
+      "listNotes: { list: threads, where: { title: '{query.lmit}' } }",
+      '{query.lmit} is not a placeholder of GET /v1/notes (did you mean "query.limit"?)',
+    ],
+    ["listNotes: { list: threads, items_at: dta }", 'b.yaml:4:41: the answer of GET /v1/notes has no "dta"'],
+    [
+      "listNotes: { list: threads, page: { total: meta.totl } }",
+      'the answer of GET /v1/notes has no "meta.totl"',
+    ],
     ["listNotes: { lst: threads }", "b.yaml:4:"],
     ["listNotes: { list: threads, access: everyone }", "`operations.listNotes.access`"],
   ])("is refused with the nearest name: %s", (operations, message) => {

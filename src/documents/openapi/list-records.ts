@@ -56,7 +56,7 @@ export function listFacts(
   taken: readonly unknown[],
 ): (readonly [place: string, fact: keyof PageFacts | "previous"])[] {
   return places.flatMap((place) => {
-    const name = place.split(".").at(-1)!;
+    const name = getName(place);
     const found = FACTS.find(([, pattern]) => pattern.test(name));
     return found === undefined || taken.includes(place) ? [] : [[place, found[0]] as const];
   });
@@ -87,36 +87,55 @@ export function toStep(
 
 /** The names that the binding declares, completed by usual names in the document. */
 export function findPageNames(
-  { parameters }: DescribedOperation,
+  operation: DescribedOperation,
   answer: unknown,
   { schemas, declared = {} }: { schemas: Schemas; declared: PageNames | undefined },
 ): PageNames {
   const names: PageNames = { ...declared };
+  const queries = listQueryNames(operation, schemas);
   for (const [key, pattern] of PAGE_PARAMETERS) {
     if (names[key] !== undefined || (key === "page" && names.cursor !== undefined)) continue;
-    const found = parameters.find((one) => one.in === "query" && pattern.test(one.name));
+    const found = queries.find((name) => pattern.test(name));
     if (found === undefined) continue;
-    const isCursor = key === "page" && schemas.types(found.schema?.node).has("string");
-    names[isCursor ? "cursor" : key] ??= found.name;
+    const { schema } = operation.parameters.find(({ name }) => name === found) ?? {};
+    const isCursor = key === "page" && schemas.types(schema?.node).has("string");
+    names[isCursor ? "cursor" : key] ??= found;
   }
   const places = listPlaces(answer, schemas);
   for (const [key, pattern] of PLACES) {
     if (key === "next" && (names.cursor ?? names.page ?? names.offset) === undefined) continue;
-    names[key] ??= places.find((place) => pattern.test(place.split(".").at(-1)!));
+    names[key] ??= places.find((place) => pattern.test(getName(place)));
   }
   return names;
 }
 
-/** Properties of an answer, and of the objects in it, but not of its lists. */
-export function listPlaces(node: unknown, schemas: Schemas): string[] {
-  const properties = [...schemas.properties(node)];
-  const outer = properties
-    .filter(([, schema]) => schemas.properties(schema).size === 0)
-    .map(([name]) => name);
-  const inner = properties.flatMap(([name, schema]) =>
-    [...schemas.properties(schema).keys()].map((one) => `${name}.${one}`),
-  );
-  return [...outer, ...inner];
+/** Properties of an answer, and of the objects in it, but not of its lists; links as in `_links.next.href` too. */
+export function listPlaces(node: unknown, schemas: Schemas, depth = 0): string[] {
+  const places = [...schemas.properties(node)].map(([name, schema]) => {
+    const inner = depth < 2 ? listPlaces(schema, schemas, depth + 1) : [];
+    const parts = depth === 0 ? inner : inner.filter((one) => LINK.test(one));
+    return parts.length > 0 ? parts.map((one) => `${name}.${one}`) : [name];
+  });
+  // Outer ones first.
+  return places.flat().sort((a, b) => a.split(".").length - b.split(".").length);
+}
+
+const LINK = /^href$/;
+
+/** The part of a place that names it: `next` of `_links.next.href`. */
+function getName(place: string): string {
+  const steps = place.split(".");
+  return LINK.test(steps.at(-1)!) && steps.length > 1 ? steps.at(-2)! : steps.at(-1)!;
+}
+
+/** Names of query parameters; those of a map's parts as in `page[size]`. */
+export function listQueryNames({ parameters }: DescribedOperation, schemas: Schemas): string[] {
+  return parameters
+    .filter((one) => one.in === "query")
+    .flatMap(({ name, schema }) => {
+      const parts = [...schemas.properties(schema?.node).keys()];
+      return parts.length === 0 ? [name] : parts.map((part) => `${name}[${part}]`);
+    });
 }
 
 export interface RecordPage {
@@ -146,7 +165,7 @@ export function readPage(
 ): RecordPage {
   const total = Array.isArray(rows) ? rows.length : (rows as View<object>).size;
   const limit = toCount(query, names.limit) ?? (isPaged(names) ? DEFAULT_LIMIT : total);
-  const cursor = names.cursor === undefined ? undefined : query[names.cursor];
+  const cursor = readQuery(query, names.cursor);
   let start = toCount(query, names.offset) ?? 0;
   if (names.page !== undefined) start = Math.max(0, (toCount(query, names.page) ?? 1) - 1) * limit;
   if (cursor !== undefined && cursor !== null && cursor !== "")
@@ -162,10 +181,14 @@ export function readPage(
 const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
   (offset ?? page ?? cursor ?? limit) !== undefined;
 
-function toCount(query: JsonObject, name: string | undefined): number | undefined {
+function readQuery(query: JsonObject, name: string | undefined): unknown {
   if (name === undefined) return undefined;
   const nested = /^(\w+)\[(\w+)\]$/.exec(name);
-  const value = query[name] ?? (nested && (query[nested[1]!] as JsonObject | undefined)?.[nested[2]!]);
+  return query[name] ?? (nested && (query[nested[1]!] as JsonObject | undefined)?.[nested[2]!]);
+}
+
+function toCount(query: JsonObject, name: string | undefined): number | undefined {
+  const value = readQuery(query, name);
   return typeof value === "number" ? Math.max(0, Math.floor(value)) : undefined;
 }
 

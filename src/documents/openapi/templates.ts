@@ -54,18 +54,27 @@ function find(name: string, values: Values): unknown {
   return found;
 }
 
+/** The parameters that placeholders may name. */
+export interface Named {
+  params: readonly string[];
+  queries: readonly string[];
+}
+
 /** The names of the placeholders in a template, in any depth, that stand for nothing. */
-export function* listUnknown(template: unknown, params: readonly string[]): Generator<string> {
-  if (Array.isArray(template)) for (const one of template) yield* listUnknown(one, params);
-  else if (isJsonObject(template)) for (const one of Object.values(template)) yield* listUnknown(one, params);
+export function* listUnknown(template: unknown, named: Named): Generator<string> {
+  if (Array.isArray(template)) for (const one of template) yield* listUnknown(one, named);
+  else if (isJsonObject(template)) for (const one of Object.values(template)) yield* listUnknown(one, named);
   else if (typeof template === "string")
     for (const [, name] of template.matchAll(PLACEHOLDER)) {
       const [first, second] = name!.split(".");
-      const known = first === "caller" ? CALLER.includes(second!) : WORDS.includes(first!);
-      if (!params.includes(name!) && !known) yield name!;
+      const parts = { caller: CALLER, query: named.queries }[first!];
+      const known = parts && second ? parts.includes(second) : WORDS.includes(first!);
+      if (!named.params.includes(name!) && !known) yield name!;
     }
 }
 
-export function listKnown(params: readonly string[]): string[] {
-  return [...params, ...CALLER.map((name) => `caller.${name}`), ...WORDS];
+export function listKnown({ params, queries }: Named): string[] {
+  const parts = { caller: CALLER, query: queries };
+  const dotted = Object.entries(parts).flatMap(([word, names]) => names.map((name) => `${word}.${name}`));
+  return [...params, ...dotted, ...WORDS];
 }
