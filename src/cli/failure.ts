@@ -50,10 +50,10 @@ function describeFailure(error: unknown): { message: string; code: number; detai
   if (error instanceof ControlError) {
     // The user typed the values that the server refuses.
     const code = error.status === 422 || error.status === 400 ? EXIT_USAGE : EXIT_FAILED;
-    return { message: asCommands(error.message), code, details: { problem: error.problem } };
+    return { message: replaceCallsWithCommands(error.message), code, details: { problem: error.problem } };
   }
-  const refused = systemRefusal(error as SystemError);
-  if (refused !== undefined) return { message: refused, code: EXIT_USAGE };
+  const explained = explainSystemError(error as SystemError);
+  if (explained !== undefined) return { message: explained, code: EXIT_USAGE };
   return { message: `unexpected failure: ${(error as Error).message ?? String(error)}`, code: EXIT_FAILED };
 }
 
@@ -67,7 +67,7 @@ const COMMANDS: readonly (readonly [call: string, command: string])[] = [
   ["GET S/history ", "history"],
 ];
 
-function asCommands(message: string): string {
+function replaceCallsWithCommands(message: string): string {
   return COMMANDS.reduce(
     (text, [call, command]) => text.replace(call, `\`understudy ${command}\` `),
     message,
@@ -81,8 +81,8 @@ type SystemError = NodeJS.ErrnoException & {
   dest?: string;
 };
 
-/** Errors of the operating system. */
-const REFUSALS: Readonly<Record<string, string>> = {
+/** The meaning of each error of the operating system, for a user. */
+const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   EACCES: "permission is denied",
   EPERM: "the system does not allow it",
   EROFS: "the disk is read-only",
@@ -101,18 +101,18 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ENFILE: "too many files are open on this machine",
 };
 
-const NO_ADDRESS = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
+const ADDRESS_ERRORS = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
 /** Undefined if it is not an error of the operating system. */
-function systemRefusal(error: SystemError): string | undefined {
+function explainSystemError(error: SystemError): string | undefined {
   const { code, port, address, hostname, path, dest, syscall } = error;
   if (code === "EADDRINUSE")
     return `port ${port} on ${address} is in use; choose another with --port, or --port 0 for a free one`;
   // EINVAL: an address that needs a zone, such as `fe80::1` without `%eth0`.
-  if (NO_ADDRESS.has(code!) || (code === "EINVAL" && syscall === "listen"))
+  if (ADDRESS_ERRORS.has(code!) || (code === "EINVAL" && syscall === "listen"))
     return `--host ${hostname ?? address ?? "as given"} is not an address of this machine`;
   if (code === "EACCES" && syscall === "listen")
     return `port ${port} on ${address} needs administrator rights; choose a port from 1024 up with --port`;
-  const words = code === undefined ? undefined : REFUSALS[code];
+  const words = code === undefined ? undefined : SYSTEM_ERRORS[code];
   return words === undefined ? undefined : `cannot use ${dest ?? path ?? "the output"}: ${words}`;
 }

@@ -67,7 +67,10 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
   }
 }
 
-/** Reconnects after a restart of the server or a reset of the sandbox; ends if the sandbox was deleted. */
+/**
+ * Whether to connect again: after a restart of the server or a reset of the sandbox, but not if the sandbox was
+ * deleted.
+ */
 function isLost(error: unknown): boolean {
   if (error instanceof UnreachableError) return true;
   if (!(error instanceof ControlError)) return false;
@@ -93,7 +96,7 @@ class Forwarder {
     this.receiver = receiver;
     for await (const { ready, delivery } of sandbox.receivers.follow(receiver.id, signal)) {
       if (ready) await this.register(receiver);
-      // Deliveries do not wait for each other, as on the service's side.
+      // Deliveries do not wait for each other; nor do those that the service sends itself.
       if (delivery !== undefined) void this.forward(receiver.id, delivery);
     }
   }

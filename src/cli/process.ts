@@ -35,19 +35,19 @@ let isReaderGone = false;
 const onGone = new Set<() => void>();
 
 /**
- * A reader that closes the pipe (`understudy openapi | head`) is not a failure and ends nothing: a check runs to its end, and
- * the exit code is that of its result. A full disk is reported.
+ * Reports output that cannot be written, such as to a full disk. If the reader closes the pipe (`understudy openapi |
+ * head`), the command still runs to its end and exits with the code of its result.
  */
 export function watchOutput(): void {
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
-    if (code === "EPIPE") return void readerHasLeft();
+    if (code === "EPIPE") return void endFollowers();
     printError(`the output cannot be written${code === undefined ? "" : ` (${code})`}`);
     process.exit(2);
   });
   process.stderr.on("error", () => {});
 }
 
-function readerHasLeft(): void {
+function endFollowers(): void {
   isReaderGone = true;
   for (const end of onGone) end();
 }
@@ -80,7 +80,7 @@ export function isInteractive(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && process.env["NO_COLOR"] === undefined && process.env["CI"] === undefined;
 }
 /** SIGHUP too: commands run in process groups of their own and would outlive a closed terminal. */
-export const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+export const END_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Calls back at the first signal that ends the process. Register it before the process reports that it is up: a caller
@@ -88,13 +88,13 @@ export const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  */
 export function onTermination(end: () => void): () => void {
   const remove = () => {
-    for (const signal of ENDINGS) process.off(signal, onSignal);
+    for (const signal of END_SIGNALS) process.off(signal, onSignal);
   };
   const onSignal = () => {
     remove();
     end();
   };
-  for (const signal of ENDINGS) process.on(signal, onSignal);
+  for (const signal of END_SIGNALS) process.on(signal, onSignal);
   return remove;
 }
 
@@ -112,10 +112,10 @@ export function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Prom
 async function withListeners<T>(how: "on" | "once", work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
-  for (const signal of ENDINGS) process[how](signal, interrupt);
+  for (const signal of END_SIGNALS) process[how](signal, interrupt);
   try {
     return await work(stop.signal);
   } finally {
-    for (const signal of ENDINGS) process.off(signal, interrupt);
+    for (const signal of END_SIGNALS) process.off(signal, interrupt);
   }
 }

@@ -9,7 +9,7 @@ import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
-import { ENDINGS, printError, printJsonLine, printLines, table } from "./process.ts";
+import { END_SIGNALS, printError, printJsonLine, printLines, table } from "./process.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions, type StartOptions } from "./start-options.ts";
 import { type Ready, writeReadyFile } from "./write-files.ts";
@@ -131,9 +131,9 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
     }
   };
   // SIGHUP: the terminal is closed.
-  for (const signal of ENDINGS) process.on(signal, stop);
+  for (const signal of END_SIGNALS) process.on(signal, stop);
   return () => {
-    for (const signal of ENDINGS) process.off(signal, stop);
+    for (const signal of END_SIGNALS) process.off(signal, stop);
   };
 }
 

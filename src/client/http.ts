@@ -1,5 +1,5 @@
 import { readHttpUrl } from "../engine/contract/http-url.ts";
-import { defaultFetch, type Reply, type Transport, transportOver } from "./transport.ts";
+import { createTransport, defaultFetch, type Reply, type Transport } from "./transport.ts";
 import type { Health, ProblemDocument } from "./types.ts";
 
 /** `about:blank` if something other than the control API answered. */
@@ -77,7 +77,7 @@ function toAddress(text: string): string {
 /** A running server answers at once, unless the machine is busy. */
 const HEALTH_MS = 8_000;
 
-let defaultTransport: Transport = transportOver(defaultFetch);
+let defaultTransport: Transport = createTransport(defaultFetch);
 
 /** In Node, `node-transport.ts` provides a transport that mocks in the test's process cannot intercept. */
 export function provideTransport(transport: Transport): void {

@@ -5,7 +5,7 @@ import { ControlHttp } from "./http.ts";
 import type { PageStart } from "./page-start.ts";
 import { SandboxClient, toCredentials } from "./sandbox.ts";
 import { shareWorld } from "./shared-world.ts";
-import { transportOver } from "./transport.ts";
+import { createTransport } from "./transport.ts";
 import type { SandboxState } from "./types.ts";
 
 /** Loads the engine and opens the world, or joins another tab that has it. @throws Problem, DocumentError, Error */
@@ -23,7 +23,7 @@ export async function openPageEngine({ persist, ...world }: PageStart): Promise<
 }
 
 export async function openSandbox({ fetch, usableKeys }: BrowserEngine): Promise<SandboxClient> {
-  const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: transportOver(fetch), fetch });
+  const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
   if (usableKeys === undefined) return new UnderstudyClient(http).open("default");
   const state = { name: "default", base_url: IN_PROCESS_ORIGIN, origin: null } as SandboxState;
   return new SandboxClient(http, state, toCredentials(usableKeys()));

@@ -25,7 +25,7 @@ export type Transport = (url: string, call: Call) => Promise<Reply>;
 const { fetch } = globalThis;
 export const defaultFetch = (request: Request): Promise<Response> => fetch(request);
 
-export function transportOver(send: (request: Request) => Promise<Response>): Transport {
+export function createTransport(send: (request: Request) => Promise<Response>): Transport {
   return async (url, call) => {
     const response = await send(new Request(url, { ...call, headers: { ...call.headers } } as RequestInit));
     return {

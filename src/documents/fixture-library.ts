@@ -67,7 +67,7 @@ export class FixtureLibrary implements FixtureSource {
       folders,
       cwd,
       cacheSize: KEPT_FIXTURES,
-      read: (file) => this.checked(readFixtureFile(file, this.places)),
+      read: (file) => this.createFixture(readFixtureFile(file, this.places)),
       getName: undefined,
       differs: (before, after) => JSON.stringify(before.data) !== JSON.stringify(after.data),
       // A sandbox references the fixture that it starts from.
@@ -83,7 +83,7 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   load(fixture: string | object): LoadedFixture {
-    const document = this.document(fixture);
+    const document = this.findOrRead(fixture);
     const name = typeof fixture === "string" ? fixture : "inline";
     // A sandbox that references this keeps the document in memory, and the last root with its base: a reset builds
     // nothing, and persistence compares collections with the base by reference.
@@ -115,7 +115,7 @@ export class FixtureLibrary implements FixtureSource {
    * @throws DocumentError
    */
   data(fixture: string | object): FixtureData {
-    return this.document(fixture).version!.data;
+    return this.findOrRead(fixture).version!.data;
   }
 
   /** The document of a result of `load`. */
@@ -134,15 +134,15 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   /** @throws DocumentError */
-  private document(fixture: string | object): Document<Fixture> {
-    return typeof fixture === "string" ? this.named(fixture) : this.inline(fixture);
+  private findOrRead(fixture: string | object): Document<Fixture> {
+    return typeof fixture === "string" ? this.findByName(fixture) : this.findInline(fixture);
   }
 
-  private named(name: string): Document<Fixture> {
+  private findByName(name: string): Document<Fixture> {
     const known = this.found.get(name);
-    const file = known ?? this.find(name);
+    const file = known ?? this.findFile(name);
     const document = requireReadable(this.files.at(file));
-    if (!this.spellings.has(document)) this.begin(document, name);
+    if (!this.spellings.has(document)) this.recordFirstUse(document, name);
     if (known === undefined) {
       // Only a fixture that could be read is remembered under its name.
       if (this.found.size >= MAX_SPELLINGS) this.found.clear();
@@ -151,14 +151,14 @@ export class FixtureLibrary implements FixtureSource {
     return document;
   }
 
-  private find(name: string): string {
+  private findFile(name: string): string {
     const found = findFixture(name, this.places);
     if (typeof found !== "string")
       throw documentError(name, NO_POSITION, found.message, { hint: found.hint });
     return found;
   }
 
-  private inline(fixture: object): Document<Fixture> {
+  private findInline(fixture: object): Document<Fixture> {
     const file = "inline fixture";
     const text = tryStringify(fixture);
     // Refuses a value that nests too deep for JSON.
@@ -167,24 +167,24 @@ export class FixtureLibrary implements FixtureSource {
       throw documentError(file, NO_POSITION, "the document must be a map");
     const key = `inline ${toHex(digest("sha256", text))}`;
     const read = () => readInlineFixture(createInlineDocument(JSON.parse(text), { file }), this.places);
-    const document = requireReadable(this.files.value(key, () => this.checked(read())));
-    if (!this.spellings.has(document)) this.begin(document, "inline");
+    const document = requireReadable(this.files.value(key, () => this.createFixture(read())));
+    if (!this.spellings.has(document)) this.recordFirstUse(document, "inline");
     return document;
   }
 
-  private begin(document: Document<Fixture>, spelling: string): void {
+  private recordFirstUse(document: Document<Fixture>, spelling: string): void {
     this.spellings.set(document, spelling);
     if ([...document.files].length > 0) this.files.announceUse();
   }
 
   /** @throws DocumentError */
-  private checked({ document, files, trusted }: ReadFixture): LoadedDocument<Fixture> {
-    if (trusted) return { value: this.shipped(document.value), files };
+  private createFixture({ document, files, trusted }: ReadFixture): LoadedDocument<Fixture> {
+    if (trusted) return { value: this.findShipped(document.value), files };
     refuse(document, checkFixtureDocument(document, this.shape));
     return { value: new Fixture(document.value as FixtureData, trusted, this.builders), files };
   }
 
-  private shipped(value: unknown): Fixture {
+  private findShipped(value: unknown): Fixture {
     const known = shipped.get(this.resources) ?? new WeakLruCache<unknown, Fixture>(0);
     shipped.set(this.resources, known);
     const fixture = known.get(value);

@@ -18,7 +18,7 @@ export const MASK = "***";
 /** In a body that is not valid JSON: `"secret": "…"` up to the end of the text or of its string. */
 const SECRET_PAIR = new RegExp(`("${SECRET_NAMES}"\\s*:\\s*)("(?:[^"\\\\]|\\\\.)*"?|[^,}\\]\\s]+)`, "gi");
 
-/** Any text: secrets are found by their form. Keys keep their prefix, so that a reader sees what kind they were. */
+/** Redacts what looks like a secret in any text. Keys keep their prefix, so that a reader sees what kind they were. */
 export function redactText(text: string): string {
   if (text.length < 10) return text;
   const masked = maskTokens(text);
@@ -56,7 +56,9 @@ export function redactHeader(name: string, value: string): string {
   return scheme === undefined ? MASK : `${scheme} ${MASK}`;
 }
 
-/** A JSON value: fields by their name, texts by their form. */
+/**
+ * Redacts the fields of a JSON value whose name says that they are secret, and what looks like a secret in its texts.
+ */
 export function redactJson(value: unknown): unknown {
   if (typeof value === "string") return redactText(value);
   if (Array.isArray(value)) return value.map(redactJson);
@@ -72,13 +74,13 @@ export function redactJson(value: unknown): unknown {
   );
 }
 
-/** A body that claims to be JSON and is not, or a multipart form. */
+/** Redacts a body that claims to be JSON and is not, or a multipart form. */
 export function redactBrokenJson(text: string): string {
   return redactText(text.replace(SECRET_PAIR, `$1"${MASK}"`).replace(SECRET_PART, `$1${MASK}`));
 }
 
-/** A shorter spelling would be found by chance. */
-const MIN_LENGTH = 8;
+/** Shorter spellings of a secret are not looked for: other text may contain them by chance. */
+const MIN_SPELLING = 8;
 
 /** Redacts one known secret in all its spellings: a receiver may disclose it, and reports are passed around. */
 export function createSecretRedactor(secret: string): (text: string) => string {
@@ -95,14 +97,14 @@ export function spellSecret(secret: string): string[] {
   });
   const spellings = [secret, bare, ...encoded, encodeURIComponent(secret)];
   return [...new Set(spellings)]
-    .filter((spelling) => spelling.length >= MIN_LENGTH)
+    .filter((spelling) => spelling.length >= MIN_SPELLING)
     .sort((a, b) => b.length - a.length);
 }
 
 /** Halves of the secret, which disclose most of it; without ordinary words, which a text may contain by chance. */
 export function cutSecret(secret: string): string[] {
   const bare = secret.replace(/^whsec_/, "");
-  const length = Math.max(MIN_LENGTH, Math.ceil(bare.length / 2));
+  const length = Math.max(MIN_SPELLING, Math.ceil(bare.length / 2));
   return cutText(bare, length)
     .map(({ part }) => part)
     .filter((part) => /\d.*\d/.test(part) && /[a-z].*[a-z]/i.test(part));

@@ -81,7 +81,7 @@ class Reading {
     this.schemas = new Schemas(this.references, String(root["openapi"]));
   }
 
-  /** References and schemas of the whole document, used or not. */
+  /** Checks the references and schemas of the whole document, used or not. */
   check(): void {
     const { paths, webhooks } = this.root;
     if (paths !== undefined && !isJsonObject(paths))

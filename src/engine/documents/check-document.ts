@@ -26,7 +26,7 @@ export function checkDocument(document: UserDocument, validate: ValidateFunction
 /** Keywords whose error only repeats that of one of their parts. */
 const SUMMARIES = ["if", "anyOf", "oneOf"];
 
-// The problems of a key's name are summed up by `propertyNames`.
+// The errors of a key's name are left out, since that of `propertyNames` stands for them.
 function isInformative({ keyword, propertyName }: ErrorObject): boolean {
   return !SUMMARIES.includes(keyword) && propertyName === undefined;
 }
@@ -77,8 +77,8 @@ function createThoroughValidator(schema: unknown): ValidateFunction | null {
   try {
     compiled = ajv.compile(schema);
   } catch {
-    // A schema that uses other schemas or keywords of its own ajv cannot be compiled here; then its own errors are
-    // used.
+    // A schema cannot be compiled here if it uses schemas or keywords that only the ajv instance of its validator
+    // knows; then the validator's errors are used.
   }
   thoroughValidators.set(schema, compiled);
   return compiled;

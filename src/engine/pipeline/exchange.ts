@@ -20,7 +20,7 @@ import type { StepExchange } from "./run-steps.ts";
 
 /** The differences of a dry run: nothing is counted, changed or awaited. */
 export interface DryRunOptions {
-  /** Rules that count in copies. */
+  /** Fault rules that count matches on copies of their counters. */
   faults: Pick<FaultInjector, "before" | "after">;
   /** Why the path is not complete; steps that depend on it cannot be decided. */
   incomplete: string | undefined;
@@ -146,7 +146,7 @@ export class Exchange implements RequestDraw, StepExchange {
     const { engine, identity, path, sandbox } = this;
     if (identity === undefined || identity.refused) return new ApiError("AUTHENTICATION_REQUIRED");
     const { principal } = identity;
-    const organization = findInPath(path);
+    const organization = findOrganizationInPath(path);
     try {
       if (organization !== undefined)
         engine.requireMember({ principal, world: sandbox.world.read() }, organization);
@@ -171,7 +171,7 @@ export class Exchange implements RequestDraw, StepExchange {
 export const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
 
 /** Outside the contract, any segment of the path may be the organization's id. */
-export function findInPath(path: string): string | undefined {
+export function findOrganizationInPath(path: string): string | undefined {
   const segments = normalizePath(path).split("/");
   return segments.find((segment) => ORGANIZATION.test(segment));
 }

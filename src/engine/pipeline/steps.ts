@@ -6,7 +6,13 @@ import type { Transaction } from "../state/transaction.ts";
 import { checkResponse, toAnswer } from "./answer.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
-import { type Exchange, findInPath, ORGANIZATION, ReceivedCall, Undecidable } from "./exchange.ts";
+import {
+  type Exchange,
+  findOrganizationInPath,
+  ORGANIZATION,
+  ReceivedCall,
+  Undecidable,
+} from "./exchange.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { mayPassOn, passOn } from "./pass-on.ts";
 import { parseJson, parseText } from "./read-body.ts";
@@ -57,7 +63,7 @@ function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
 
 /** G32: the organization of the path, else the key's current one. Invalid ids are ignored. */
 function findOrganization({ operation, params, path, identity }: Exchange): string | undefined {
-  if (operation === undefined) return findInPath(path) ?? identity?.principal.organization_id;
+  if (operation === undefined) return findOrganizationInPath(path) ?? identity?.principal.organization_id;
   const named = params["organization_id"] ?? params["org_id"];
   return named !== undefined && ORGANIZATION.test(named) ? named : identity?.principal.organization_id;
 }

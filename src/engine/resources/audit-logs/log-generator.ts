@@ -8,15 +8,15 @@ import type { VectorStore } from "../vector-stores/schema.ts";
 import { interleave, type Lifecycle, type LifecycleContext } from "./lifecycles.ts";
 import {
   type AuditChange,
-  accountChange,
-  assignment,
-  change,
-  grant,
-  membership,
-  moved,
+  logAccountChange,
+  logAssignment,
+  logChange,
+  logGrant,
+  logMembership,
+  logMove,
+  logUpdate,
   type Named,
   toNamed,
-  updated,
 } from "./log-changes.ts";
 import type { AuditLog, EntityType } from "./schema.ts";
 
@@ -108,25 +108,25 @@ function listFinalEvents(
   const places = new Map(departments.map((department) => [department.id, department]));
   const lastActs = new Map<string, number>();
   const events = people.map(
-    (user): Event => ({ at: user.created_at, change: change("user", "created", user) }),
+    (user): Event => ({ at: user.created_at, change: logChange("user", "created", user) }),
   );
   for (const department of departments.toSorted((a, b) => a.depth - b.depth)) {
     const { created_at: at, created_by, parent_id } = department;
     const user = users.get(created_by);
     const creator = user && user.created_at <= at ? user : undefined;
     if (creator) lastActs.set(creator.id, Math.max(at, lastActs.get(creator.id) ?? at));
-    events.push({ at, creator, change: change("department", "created", department) });
+    events.push({ at, creator, change: logChange("department", "created", department) });
     const parent = places.get(parent_id ?? "");
     // The department was top-level until its parent existed.
     if (parent && parent.created_at > at)
-      events.push({ at: parent.created_at, change: moved(department, null, parent) });
+      events.push({ at: parent.created_at, change: logMove(department, null, parent) });
   }
   for (const store of stores)
-    events.push({ at: store.created_at, change: change("vector_store", "created", store) });
+    events.push({ at: store.created_at, change: logChange("vector_store", "created", store) });
   for (const user of people.filter(({ account }) => account !== "active")) {
     const latest = Math.max(since, user.created_at, lastActs.get(user.id) ?? since);
     const at = latest + Math.floor(-latest * random.float());
-    events.push({ at, change: accountChange(user, "active", user.account) });
+    events.push({ at, change: logAccountChange(user, "active", user.account) });
   }
   return events.filter(({ at }) => at >= since);
 }
@@ -173,12 +173,15 @@ function createDraw(present: FinalState, context: FactoryContext) {
     const department = pick(departments, at);
     return {
       steps: [
-        change("user", "invited", user),
-        change("user", "created", user),
-        ...maybe([updated("user", user, { email }, { email: email.replace("@", ".2@") })]),
-        ...maybe(department ? membership(department, user) : []),
-        ...maybe([accountChange(user, "active", "disabled"), accountChange(user, "disabled", "active")]),
-        change("user", random.pick(["deleted", "removed"]), user),
+        logChange("user", "invited", user),
+        logChange("user", "created", user),
+        ...maybe([logUpdate("user", user, { email }, { email: email.replace("@", ".2@") })]),
+        ...maybe(department ? logMembership(department, user) : []),
+        ...maybe([
+          logAccountChange(user, "active", "disabled"),
+          logAccountChange(user, "disabled", "active"),
+        ]),
+        logChange("user", random.pick(["deleted", "removed"]), user),
       ],
     };
   };
@@ -188,11 +191,11 @@ function createDraw(present: FinalState, context: FactoryContext) {
     const [before, after] = [{ description: "Being set up." }, { description: place.name }];
     return {
       steps: [
-        change("department", "created", place),
-        ...maybe([updated("department", place, before, after)]),
-        ...(other ? [moved(place, parent === other ? null : parent, other)] : []),
-        ...maybe(user ? membership(place, user) : []),
-        change("department", "deleted", place),
+        logChange("department", "created", place),
+        ...maybe([logUpdate("department", place, before, after)]),
+        ...(other ? [logMove(place, parent === other ? null : parent, other)] : []),
+        ...maybe(user ? logMembership(place, user) : []),
+        logChange("department", "deleted", place),
       ],
     };
   };
@@ -206,17 +209,17 @@ function createDraw(present: FinalState, context: FactoryContext) {
       const draft = { id: entity.id, name: `${entity.name} (draft)` };
       return {
         steps: [
-          change(entity_type, "created", draft),
-          updated(entity_type, entity, { name: draft.name }, { name: entity.name }),
+          logChange(entity_type, "created", draft),
+          logUpdate(entity_type, entity, { name: draft.name }, { name: entity.name }),
           ...bind(entity, at),
-          change(entity_type, "deleted", entity),
+          logChange(entity_type, "deleted", entity),
         ],
       };
     };
   };
   const member: Draw = (at) => {
     const [place, user] = [pick(departments, at), pick(people, at)];
-    return place && user && { key: `member ${place.id} ${user.id}`, steps: membership(place, user) };
+    return place && user && { key: `member ${place.id} ${user.id}`, steps: logMembership(place, user) };
   };
   const permission: Draw = (at) => {
     const user = pick(people, at);
@@ -227,22 +230,22 @@ function createDraw(present: FinalState, context: FactoryContext) {
     const [before, after] = user.capabilities[organization_id]?.includes(name) ? values.toReversed() : values;
     const entity = { id: `perm_${name.replaceAll("-", "_")}`, name };
     const from = (previous_value = "", new_value = "") =>
-      change("permission", "updated", entity, { target: toNamed(user), previous_value, new_value });
+      logChange("permission", "updated", entity, { target: toNamed(user), previous_value, new_value });
     return { key: `permission ${name} ${user.id}`, steps: [from(before, after), from(after, before)] };
   };
   const move: Draw = (at) => {
     const place = pick(departments, at);
     const parent = present.departments.find(({ id }) => id === place?.parent_id);
     if (place === undefined || parent === undefined || parent.created_at >= at) return undefined;
-    return { key: `parent ${place.id}`, steps: [moved(place, parent, null), moved(place, null, parent)] };
+    return { key: `parent ${place.id}`, steps: [logMove(place, parent, null), logMove(place, null, parent)] };
   };
   const kinds: readonly Draw[] = [
     person,
     member,
     department,
     permission,
-    thing(["role", "role_"], (role, at) => assignment(role, pick(people, at))),
-    thing(["knowledge_slice", "kslice_"], (slice, at) => grant(slice, pick(departments, at))),
+    thing(["role", "role_"], (role, at) => logAssignment(role, pick(people, at))),
+    thing(["knowledge_slice", "kslice_"], (slice, at) => logGrant(slice, pick(departments, at))),
     move,
     thing(["vector_store", "vs_"]),
     thing(["knowledge_composite", "kcomp_"]),
@@ -255,7 +258,7 @@ function createDraw(present: FinalState, context: FactoryContext) {
       if (life !== undefined && isUsable && life.steps.length <= room) return life;
     }
     // An invitation that was not accepted.
-    return { steps: [change("user", "invited", invent("usr_", inventName(context)))] };
+    return { steps: [logChange("user", "invited", invent("usr_", inventName(context)))] };
   };
 }
 

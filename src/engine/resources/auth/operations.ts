@@ -67,8 +67,8 @@ export const refreshToken = operation({
     const token = refresh_token === undefined ? undefined : findRefreshToken(world, refresh_token);
     const found = token && world.get(apiKeys, token.key_id);
     const key = found?.user_id === token?.user_id ? found : undefined;
-    const trouble = key ? `its key ${key.id} ${findKeyProblem(world, key)}` : NO_REFRESH_TOKEN;
-    return omitRefused(key && toIdentity(world, key, "token")) ?? refuse(trouble);
+    const problem = key ? `its key ${key.id} ${findKeyProblem(world, key)}` : NO_REFRESH_TOKEN;
+    return omitRefused(key && toIdentity(world, key, "token")) ?? refuse(problem);
   },
   // Checked again inside the transaction, so that one of two simultaneous uses is refused.
   access: ({ body: { refresh_token }, world }) =>

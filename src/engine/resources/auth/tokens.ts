@@ -99,8 +99,8 @@ export async function explainToken(tx: Transaction, token: string): Promise<stri
   const record = tx.get(apiKeys, claims.key);
   if (record === undefined || record.user_id !== claims.sub)
     return `a session token of the key ${claims.key}, which was deleted`;
-  const trouble = findKeyProblem(tx, record);
-  if (trouble !== undefined) return `a session token of the key ${claims.key}, which ${trouble}`;
+  const problem = findKeyProblem(tx, record);
+  if (problem !== undefined) return `a session token of the key ${claims.key}, which ${problem}`;
   const expired = `expired at ${new Date(claims.exp * 1000).toISOString()}`;
   return `a session token of ${claims.sub}, which ${getSecondsNow(tx) >= claims.exp ? expired : "may be used"}`;
 }

@@ -93,7 +93,7 @@ export function createUpstream(
         const outgoing = (protocol === "https:" ? https : http).request(to);
         stopWith([signal, deadline.signal], outgoing);
         const incoming = await exchangeOnce(outgoing, body);
-        // The reader of its body gets the error.
+        // Without a listener the error would end the process; who reads the body gets it too.
         incoming.on("error", () => {});
         if (method === "HEAD") incoming.resume();
         return {
