@@ -87,6 +87,7 @@ it.each([
   [["--", "node", "-e", CALLS_ELSEWHERE], 1, "it called http://127.0.0.1:9"],
   [["--", "node", "-e", FIXED_PORT], 1, "not one that is fixed in its code"],
   [["--timeout", "2", "--checks", "uses-etags", "--", "node", "-e", NEVER_ENDS], 0, "1 not observable"],
+  [["--", ""], 2, "the command after -- is empty"],
   [["--", "no-such-program"], 2, "cannot run no-such-program"],
   [["--checks", "none", "--", "node", "-e", "1"], 2, 'there is no check "none"'],
   [[], 2, "needs a command after --"],

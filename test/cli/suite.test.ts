@@ -304,6 +304,8 @@ describe("suite", () => {
     [["suite", "a.yaml", "--jobs", "0", "--", "true"], "--jobs"],
     [["suite", "a.yaml", "--report", "pdf=x", "--", "true"], "--report"],
     [["suite", "a.yaml", "--", "no-such-command-anywhere"], "not found"],
+    [["suite", "a.yaml", "--", "", "x"], "the command after -- is empty"],
+    [["coverage", "--", ""], "the command after -- is empty"],
   ])("is exit 2 for wrong usage: %j [interfaces 2]", async (args, message) => {
     const wrong = UNTRIGGERED.replace("threads.delete", "threads.delet").replace(
       "  - id: never\n    match",

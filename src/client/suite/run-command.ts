@@ -32,6 +32,7 @@ const GRACE_MS = 3000;
  */
 export async function runCommand(command: readonly string[], options: CommandOptions): Promise<CommandRun> {
   const [program, ...args] = command;
+  if (program === "") throw new CommandNotFound("the command after -- is empty");
   const child = spawn(program!, args, {
     env: { ...process.env, ...options.env },
     stdio: ["ignore", ...(options.show ?? (["pipe", "pipe"] as const))],
