@@ -161,7 +161,10 @@ export function formatBanner(understudy: Understudy, ready: Ready, shown: Shown 
     return [`  ${user_id}`, key, `${user?.name ?? "unknown"}, ${role} of ${current}${account}`];
   });
   const hidden = keys.length - rows.length;
-  const first = keys[0];
+  const first = keys.find(({ user_id, current }) => {
+    const user = world.get(users, user_id);
+    return user?.account === "active" && user.memberships[current] !== undefined;
+  });
   const file = shown.certificate?.file;
   const trust = file === undefined ? "" : `--cacert ${toShellWord(file)} `;
   const lines = [

@@ -44,4 +44,16 @@ describe("a server on every address of its machine", () => {
     expect(formatBanner(understudy, ready)).not.toContain("Also as");
     expect(formatBanner(understudy, ready, { allowHosts: ["127.0.0.1"] })).not.toContain("Also as");
   });
+
+  it("shows a call whose caller may make it [interfaces 2]", async () => {
+    const users = [
+      { id: "usr_ada", account: "suspended" },
+      { id: "usr_ben", memberships: { org_acme: null } },
+    ];
+    understudy = assemble({ fixture: { extends: "reference", users } as never });
+    const url = await understudy.listen(0, "127.0.0.1");
+    const banner = formatBanner(understudy, { url, console: `${url}/_console`, pid: 1, token: null });
+    const [, key, call] = /curl -s -H 'api-key: (\w+)' (\S+)/.exec(banner)!;
+    expect((await fetch(call!, { headers: { "api-key": key! } })).status).toBe(200);
+  });
 });
