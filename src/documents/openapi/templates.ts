@@ -67,7 +67,7 @@ export function* listUnknown(template: unknown, named: Named): Generator<string>
   else if (typeof template === "string")
     for (const [, name] of template.matchAll(PLACEHOLDER)) {
       const [first, second] = name!.split(".");
-      const parts = { caller: CALLER, query: named.queries }[first!];
+      const parts = first === "caller" ? CALLER : first === "query" ? named.queries : undefined;
       const known = parts && second ? parts.includes(second) : WORDS.includes(first!);
       if (!named.params.includes(name!) && !known) yield name!;
     }
