@@ -38,14 +38,11 @@ function findInputProblem(value: unknown, error: Parameters<typeof explain>[0], 
   const missing = error.keyword === "required" ? String(error.params["missingProperty"]) : undefined;
   const step = key ?? missing;
   const pointer = step === undefined ? error.instancePath : pointerTo(error.instancePath, step);
-  const field = pointer === "" ? prefix || "body" : joinFieldPath(prefix, toFieldName(pointer));
+  const name = pointer === "" ? "" : toFieldName(pointer);
+  const field = [prefix, name].filter((part) => part !== "").join(".") || "body";
   if (missing !== undefined) return unprocessable(field, null, "is required");
   const found = getValue(value, pointer);
   return unprocessable(field, found, key === undefined ? message : "is not known here", hint);
-}
-
-function joinFieldPath(prefix: string, field: string): string {
-  return prefix === "" ? field : `${prefix}.${field}`;
 }
 
 export const SomeSettings = ClosedObject(

@@ -3,7 +3,7 @@ import { noContent, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import { EFFECT_KEYS } from "../../engine/faults/effects/index.ts";
-import type { ReleaseDocument } from "../../engine/faults/release.ts";
+import type { ReleaseDocument } from "../../engine/faults/inline-rule.ts";
 import type { HeldExchanges } from "../../engine/sandbox/held.ts";
 import { HeldList, renderHeld } from "../journal/render-held.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";

@@ -36,10 +36,6 @@ export function findAssumedStatus(operation: Declared): string | undefined {
   return specified?.includes("status") ? undefined : (findAssumedEndpoint(operation) ?? status);
 }
 
-export function findAssumedEnvelope(operation: Declared): string | undefined {
-  return findAssumedEndpoint(operation) ?? operation.assumed?.envelope;
-}
-
 /** The three facts about a place in a declaration; each needs the ones before it. */
 const FACTS = ["presence", "type", "value"] as const;
 export type Fact = (typeof FACTS)[number];

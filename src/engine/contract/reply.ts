@@ -21,8 +21,8 @@ export class Reply<T = unknown> {
 export class TokenReply extends Reply {
   readonly tokens: number;
 
-  constructor(status: number, body: unknown, tokens: number) {
-    super(status, body);
+  constructor(body: unknown, tokens: number) {
+    super(200, body);
     this.tokens = tokens;
   }
 }

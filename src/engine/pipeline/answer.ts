@@ -1,6 +1,6 @@
 import { isLosslessNumber, stringify } from "lossless-json";
 import { getEnvelope, type RenderedError, renderError } from "../contract/envelopes.ts";
-import { ApiError } from "../contract/errors.ts";
+import type { ApiError } from "../contract/errors.ts";
 import { type AnyDeclaration, type AnyOperation, listSuccesses } from "../contract/operation.ts";
 import { RawBody, Reply, StreamBody } from "../contract/reply.ts";
 import { toValidator } from "../contract/validator.ts";
@@ -42,7 +42,7 @@ export function toErrorAnswer(
     return {
       status: error.status,
       headers,
-      content_type: withCharset(own.content_type),
+      content_type: own.content_type === "application/json" ? JSON_TYPE : own.content_type,
       body: JSON.stringify(own.body),
     };
   const envelope = getEnvelope(error, operation?.envelope ?? "A", sandbox.settings.auth_errors);
@@ -50,14 +50,6 @@ export function toErrorAnswer(
   // G08: `details.value` may be a number that JavaScript cannot represent exactly.
   const text = isLosslessNumber(error.details["value"]) ? stringify(body)! : JSON.stringify(body);
   return { status: error.status, headers, content_type: JSON_TYPE, body: text };
-}
-
-function withCharset(type: string): string {
-  return type === "application/json" ? JSON_TYPE : type;
-}
-
-export function internalError(): ApiError {
-  return new ApiError("INTERNAL_ERROR");
 }
 
 /**

@@ -2,7 +2,7 @@ import { ApiError } from "../contract/errors.ts";
 import { OwnFault } from "../contract/own-fault.ts";
 import type { JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { internalError, toRefusalAnswer } from "./answer.ts";
+import { toRefusalAnswer } from "./answer.ts";
 import { BodyCapture, type StreamedBody } from "./body-capture.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { Exchange } from "./exchange.ts";
@@ -100,7 +100,7 @@ function toFailureAnswer(exchange: Exchange, error: unknown): Answer {
   if (refused !== undefined) return refused;
   if (error instanceof OwnFault) exchange.reasons = [...exchange.reasons, error.message];
   engine.log.error({ err: error, request: id, operation: operation?.id }, "internal error");
-  return toRefusalAnswer(exchange, internalError());
+  return toRefusalAnswer(exchange, new ApiError("INTERNAL_ERROR"));
 }
 
 /** Adds the headers of every answer, and writes the journal. */

@@ -133,7 +133,7 @@ function explainForm(
       reason: "the digest is right but must be lowercase hex; it has upper-case letters",
     };
   }
-  const expected = computeExpectedHex(ingredients);
+  const expected = toHex(hmac("sha256", ingredients.secret, ingredients.body));
   if (text !== "" && expected.startsWith(text.toLowerCase())) {
     return {
       code: "truncated",
@@ -210,8 +210,4 @@ function readDigest(text: string): Reading | undefined {
   const algorithm = ALGORITHMS[digest.length];
   const isClean = isHex || /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
   return algorithm === undefined || !isClean ? undefined : { digest, algorithm };
-}
-
-function computeExpectedHex({ secret, body }: DigestInputs): string {
-  return toHex(hmac("sha256", secret, body));
 }

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { belongsTo } from "../contract/references.ts";
 import { Instant } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
-import type { Transaction, WorldReader } from "../state/transaction.ts";
+import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 
 export type AttemptKind = "first" | "retry" | "redelivery";
@@ -73,10 +73,6 @@ export function queueAttempt(tx: Transaction, attempt: Omit<Outgoing, "position"
   tx.put(outgoing, { position: (last?.position ?? 0) + 1, cancelled: false, ...attempt });
 }
 
-function isRunning(world: WorldReader, attempt_id: string): boolean {
-  return world.get(outgoing, attempt_id) !== undefined;
-}
-
 /** Resolves once the outcome of each of these attempts is recorded, or their world was replaced. */
 export function waitForAttempts(world: World, ids: readonly string[], signal?: AbortSignal): Promise<void> {
   const { generation } = world;
@@ -85,7 +81,7 @@ export function waitForAttempts(world: World, ids: readonly string[], signal?: A
     let stop = () => {};
     const check = () => {
       const present = world.read();
-      while (remaining.length > 0 && !isRunning(present, remaining.at(-1)!)) remaining.pop();
+      while (remaining.length > 0 && present.get(outgoing, remaining.at(-1)!) === undefined) remaining.pop();
       if (remaining.length > 0 && !world.isClosed && !signal?.aborted && world.generation === generation)
         return;
       stop();

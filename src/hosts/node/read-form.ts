@@ -105,7 +105,9 @@ class FormReader {
           }),
         );
         for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
-          form.on(limit, () => reject(tooManyParts()));
+          form.on(limit, () =>
+            reject(new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } })),
+          );
         form.on("error", (error) => reject(unreadableForm((error as Error).message)));
         form.on("close", () => {
           Promise.all(this.writing).then(() => {
@@ -287,10 +289,6 @@ async function readStart(path: string, length: number): Promise<Uint8Array> {
 
 function tooLarge(field: string, limit_bytes: number): ApiError {
   return new ApiError("PAYLOAD_TOO_LARGE", { details: { field, limit_bytes } });
-}
-
-function tooManyParts(): ApiError {
-  return new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } });
 }
 
 function unreadableForm(reason: string): ApiError {

@@ -1,7 +1,7 @@
 import { type Envelope, toCodeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
-import { findAssumedEndpoint, findAssumedEnvelope } from "../../engine/contract/provenance.ts";
+import { findAssumedEndpoint } from "../../engine/contract/provenance.ts";
 import { listRefusals, type Refusal } from "../../engine/contract/refusals.ts";
 import { checkContent, checkWire, isMasked, toExcerpt } from "./check-answer.ts";
 import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "./refusal-cases.ts";
@@ -198,7 +198,8 @@ export function checkEnvelope(
     const guide = found === "C" && (status === 401 || status === 403) ? "G06" : undefined;
     const what = found === undefined ? `no envelope of section 7: ${toExcerpt(text)}` : `envelope ${found}`;
     // Without an operation, the error is about a route (G04).
-    const own = exchange.operation === undefined ? "G04" : findAssumedEnvelope(exchange.operation);
+    const { operation } = exchange;
+    const own = operation ? (findAssumedEndpoint(operation) ?? operation.assumed?.envelope) : "G04";
     const other = found === undefined ? undefined : own;
     verdict.expect(false, `${about} is in ${what}, instead of envelope ${envelope}`, guide ?? gap ?? other);
     if (found === undefined) return undefined;

@@ -7,13 +7,7 @@ import { findKeyProblem, identifyKey, omitRefused, toIdentity } from "../api-key
 import { apiKeys } from "../api-keys/schema.ts";
 import { explainKey } from "./credentials.ts";
 import { refreshTokens, signingKeys, TokenGrant } from "./schema.ts";
-import {
-  expireRefreshToken,
-  findRefreshToken,
-  issueRefreshToken,
-  signAccessToken,
-  spendRefreshToken,
-} from "./tokens.ts";
+import { expireRefreshToken, findRefreshToken, issueRefreshToken, signAccessToken } from "./tokens.ts";
 
 const SUCCESS = { status: 200, schema: TokenGrant, headers: ["Cache-Control"] };
 
@@ -74,7 +68,7 @@ export const refreshToken = operation({
   access: ({ body: { refresh_token }, world }) =>
     findRefreshToken(world, refresh_token ?? "") ?? refuse(NO_REFRESH_TOKEN),
   handle(call, token) {
-    spendRefreshToken(call.world, token);
+    call.world.remove(refreshTokens, token.id);
     return grantTokens(call);
   },
 });

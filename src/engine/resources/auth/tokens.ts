@@ -155,10 +155,6 @@ export function findRefreshToken(world: WorldReader, token: string): RefreshToke
   return found !== undefined && world.now < found.expires_at ? found : undefined;
 }
 
-export function spendRefreshToken(tx: Transaction, { id }: RefreshToken): void {
-  tx.remove(refreshTokens, id);
-}
-
 export const expireRefreshToken: TimerHandler = (tx, { subject }) => {
   tx.remove(refreshTokens, subject);
 };

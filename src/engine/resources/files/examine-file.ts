@@ -1,5 +1,4 @@
 import { toLatin1 } from "../../bytes.ts";
-import type { ReceivedFile } from "../../contract/operation.ts";
 import type { HeavyWork, Services } from "../../contract/services.ts";
 import { platform } from "../../platform.ts";
 import type { Table } from "../../state/table.ts";
@@ -36,11 +35,10 @@ interface Source {
 export function examineUpload(upload: Upload, io: ExamineIo): Promise<Findings> {
   const { filename, mime_type, file_size } = upload;
   const { bytes } = io.services;
-  return examine({ filename, mime_type, size: file_size, read: (most) => bytes.read(upload.id, most) }, io);
-}
-
-export function examineFile(file: ReceivedFile, io: ExamineIo): Promise<Findings> {
-  return examine(file, io);
+  return examineFile(
+    { filename, mime_type, size: file_size, read: (most) => bytes.read(upload.id, most) },
+    io,
+  );
 }
 
 interface ExamineIo {
@@ -49,7 +47,7 @@ interface ExamineIo {
 }
 
 /** @throws ApiError PAYLOAD_TOO_LARGE if the sandbox has no room for the text */
-async function examine(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
+export async function examineFile(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
   const found = await readFindings(source, signal, (kind, work) => services.inTurn(kind, signal, work));
   services.bytes.requireRoom(textBytes(found));
   return found;

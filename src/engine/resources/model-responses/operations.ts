@@ -96,7 +96,7 @@ export const createModelResponse = operation({
       usage: { input_tokens, output_tokens, total_tokens, cost, currency: "CHF" },
       inputs: body.inputs.map((input) => toReturnedInput(input, world)),
     };
-    return new TokenReply(200, response, total_tokens);
+    return new TokenReply(response, total_tokens);
   },
 });
 

@@ -4,7 +4,7 @@ import { type FixtureEntry, fixtureRecord, readEntries, readListed } from "../..
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { MusicCollection, musicCollections, Track, trackEntryId, tracks } from "./schema.ts";
+import { MusicCollection, musicCollections, Track, tracks } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
 const MOODS = ["Quiet", "Early", "Late", "Bright", "Slow", "Deep", "Rainy", "Open"];
@@ -31,7 +31,7 @@ export const makeTrack: Factory<Track> = (fields, context) => {
   } = fields;
   const { track_id = trackInId ?? context.newId("mtrack_") } = fields;
   return {
-    id: trackEntryId(collection_id, track_id),
+    id: `${collection_id}:${track_id}`,
     track_id,
     collection_id,
     position: fields.position ?? world.index(tracks, "by_collection", collection_id).size,

@@ -42,7 +42,3 @@ export const tracks = collection({
     by_collection: { groups: "collection_id", order: ({ position }) => position },
   },
 });
-
-export function trackEntryId(collection_id: string, track_id: string): string {
-  return `${collection_id}:${track_id}`;
-}
