@@ -43,7 +43,7 @@ export function understudy(options: StorybookOptions = {}): StorybookPreview {
   const begin = async ({ parameters, viewMode }: StoryContext) => {
     if (viewMode === "docs")
       throw new Error(
-        "Stories within a docs page share its window, where their sandboxes would meet; leave parameters.docs.story.inline false",
+        "Stories within a docs page share its window, so they would share a sandbox; leave parameters.docs.story.inline false",
       );
     const story: StoryParameters = parameters["understudy"] ?? {};
     requireKnownOptions("parameters.understudy", story, PARAMETERS);

@@ -260,6 +260,15 @@ describe("a header of a request that is passed on", () => {
     expect(entry.fault?.delay_ms ?? 0).toBe(headers["x-sandbox-delay"] === "20ms" ? 20 : 0);
   });
 
+  it("that names a scenario without a rule for the path is refused in a sentence [interfaces 3]", async () => {
+    const api = await start({ url: await startService((_, response) => void response.end("from there")) });
+    const refused = await api.call("dan", "GET", "/v1/x", undefined, { "x-sandbox-fault": "receiver-down" });
+    expect([refused.status, refused.body.detail]).toEqual([
+      400,
+      expect.stringContaining("The scenario receiver-down has no rule for this path."),
+    ]);
+  });
+
   it("breaks the connection [interfaces 3]", async () => {
     const api = await start({ url: await startService((_incoming, response) => response.end()) });
     await expect(fetch(`${api.url}/v1/x`, { headers: { "x-sandbox-fault": "reset" } })).rejects.toThrow();

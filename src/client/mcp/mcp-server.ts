@@ -92,7 +92,7 @@ const ACCEPTING: jsonSchemaValidator = {
   },
 };
 
-/** @throws Error with the sentence for an argument that does not exist, that is missing, or that is not text or map */
+/** @throws Error if an argument does not exist, is missing, or is neither text nor a map */
 function requireFitting(tool: string, fields: ToolFields, args: Arguments): void {
   const known = Object.keys(fields);
   const has = known.length === 0 ? "it takes none" : `its arguments are ${known.join(", ")}`;
@@ -173,11 +173,11 @@ const PROMPTS: readonly Prompt[] = [
 The report: ${report}
 
 1. create_sandbox with a frozen clock, so that the same requests give the same bytes; work there alone.
-2. Bring the world into the state that the report speaks of with change_state, advance_clock and call_api, in as few steps as will do.
-3. Send the request that goes wrong with call_api. list_journal says why it was answered so, explain_request what would happen to another, list_history what changed.
-4. Where a failure of the service is part of it, arm_fault; where time is, advance_clock.
-5. Take away every step without which it still goes wrong: rewind, and try again.
-6. Tell me the requests, the answer that is wrong and the one that would be right, and hand over what make_bundle gives, as a file that \`understudy replay\` repeats.`,
+2. Use change_state, advance_clock and call_api to reach the state that the report describes, in as few steps as possible.
+3. Send the request that goes wrong with call_api. list_journal gives the reason for its answer, explain_request what another request would get, list_history what changed.
+4. If the bug needs a failure of the service, call arm_fault; if it needs time to pass, advance_clock.
+5. Rewind and try again without each step; leave out every step that the bug does not need.
+6. Tell me the requests, the wrong answer and the right one, and give me the bundle of make_bundle as a file, which \`understudy replay\` repeats.`,
   },
   {
     name: "exercise_refusals",
@@ -193,8 +193,8 @@ The report: ${report}
 1. create_sandbox, and have the application use its base_url.
 2. describe_operation for the documented codes; coverage says which have been seen.
 3. For each that is missing: arm_fault with match {operation}, effect {error: CODE} and times 1, have the application make the call, and look at what it shows or does.
-4. verify_requests for how often it tried: a 429 or 503 may be tried again, a 403 or 422 must not be.
-5. Repeat with phase after for each operation that changes something: the answer is lost although the change was made.
+4. verify_requests counts its attempts: it may repeat a request after a 429 or 503, never after a 403 or 422.
+5. Repeat this with phase "after" for each operation that changes something: then the answer is lost although the change was made.
 6. End with a table: code, what the application did, what it should do; and with coverage.`,
   },
   {
@@ -205,7 +205,7 @@ The report: ${report}
     text: ({ url = "(ask for it)" }) => `Harden my webhook receiver at ${url}.
 
 1. create_sandbox with a frozen clock; register the receiver with call_api (describe_operation webhooks.create), and keep the secret of the answer.
-2. trigger_event for each event that it should understand; list_deliveries and list_pending say how its answers were taken.
+2. trigger_event for each event that it should understand; list_deliveries and list_pending show what followed from its answers.
 3. The same event twice: is it handled once? Two events out of order: does the later one win?
 4. Have it answer slowly, with 500 and not at all; advance_clock by {next: true} through the retries, and see that it recovers.
 5. Read its code: is the signature made of the raw body, compared in constant time, refused when it is missing, stale or of another secret?

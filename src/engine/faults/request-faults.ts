@@ -4,7 +4,7 @@ import type { Hold } from "../sandbox/held.ts";
 import { ArmedRule } from "./armed-rules.ts";
 import { readRelease } from "./inline-rule.ts";
 import { type Override, RefusedOverride, readOverride } from "./override.ts";
-import { containsValue, NOT_ADMITTED, type Rule } from "./rule.ts";
+import { containsValue, NOT_ADMITTED, type Rule, UNDECLARED_OPERATION } from "./rule.ts";
 import { type ReadSpending, toEffect } from "./rule-answer.ts";
 import type { ScenarioSource } from "./scenario.ts";
 
@@ -129,7 +129,9 @@ export class RequestFaults {
       .get(name)
       .rules.filter(({ operations }) => operations?.has(facts.operation.id));
     if (matching.length === 0)
-      throw new RefusedOverride(`The scenario ${name} has no rule for ${facts.operation.id}.`);
+      throw new RefusedOverride(
+        `The scenario ${name} has no rule for ${facts.operation === UNDECLARED_OPERATION ? "this path" : facts.operation.id}.`,
+      );
     const rules = matching
       .filter((rule) => rule.phase === phase)
       .map((rule) => new ArmedRule(withoutSchedule(rule), "header"));
