@@ -573,7 +573,7 @@ export interface Health {
 export interface Fleet {
   /** The URL of its Redis; null for a single server */
   store: string | null;
-  /** Those that live */
+  /** The living nodes */
   nodes: {
     /** Where the other nodes reach it */
     url: string;
@@ -588,7 +588,7 @@ export interface Fleet {
     total: number;
     /** That a living node owns */
     owned: number;
-    /** That the next node asked takes over */
+    /** Without an owner; the next node that is asked for one takes it over */
     free: number;
   };
   /** In order of creation */

@@ -44,7 +44,7 @@ export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): Wa
       for (const document of changed) {
         const fixture = library.findSpelling(document);
         const moved = moveSandboxes(library, document, edits.sandboxes());
-        edits.onChange({ fixture, file, ...moved, message: describeProblem(fixture, moved) });
+        edits.onChange({ fixture, file, ...moved, message: describeEdit(fixture, moved) });
       }
     },
   };
@@ -66,16 +66,16 @@ function moveSandboxes(
   return { renewed, waiting };
 }
 
-function describeProblem(fixture: string, { renewed, waiting }: Moved): string {
+function describeEdit(fixture: string, { renewed, waiting }: Moved): string {
   const parts = [`fixture ${fixture} was edited`];
-  if (renewed.length > 0) parts.push(`applied to ${someText(renewed)}`);
+  if (renewed.length > 0) parts.push(`applied to ${listNames(renewed)}`);
   if (waiting.length > 0)
-    parts.push(`at the next reset also to ${someText(waiting)}, because of changes since the start`);
+    parts.push(`at the next reset also to ${listNames(waiting)}, because of changes since the start`);
   if (parts.length === 1) parts.push("applied to new sandboxes");
   return parts.join("; ");
 }
 
-function someText(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   const shown = names.slice(0, 5).join(", ");
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }

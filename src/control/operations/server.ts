@@ -63,12 +63,12 @@ export const FleetBody = ClosedObject(
         started_at: Timestamp({ description: "On that machine's clock" }),
         owned: Count("Sandboxes that it owns"),
       }),
-      { description: "Those that live" },
+      { description: "The living nodes" },
     ),
     sandboxes: ClosedObject({
       total: Count("In the fleet"),
       owned: Count("That a living node owns"),
-      free: Count("That the next node asked takes over"),
+      free: Count("Without an owner; the next node that is asked for one takes it over"),
     }),
     leases: Type.Array(
       ClosedObject({

@@ -51,9 +51,9 @@ export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consol
     title: headline,
     style: STYLE,
     body: html`<h1>${headline}</h1>
-<p>${matrix.covered} of ${matrix.total} documented outcomes were seen so far.${matrix.covered === 0 ? " Nothing was asked of it yet." : ""}</p>
+<p>${matrix.covered} of ${matrix.total} documented outcomes were seen so far.${matrix.covered === 0 ? " No request has reached it yet." : ""}</p>
 <ul class="legend">
-<li><span class="hit" style="--heat: .25">1</span>seen, and how often; the more, the stronger its green</li>
+<li><span class="hit" style="--heat: .25">1</span>seen, and how often: the more often, the stronger the green</li>
 <li><span class="never">0</span>documented, never seen</li>
 <li><span class="none">&nbsp;</span>not documented for this operation</li>
 <li class="quiet">Other: seen without being documented, such as a fault's bare 5xx; 0 is no answer at all</li>

@@ -34,7 +34,7 @@ export const auditLogFixture: FixtureReader = {
   },
 };
 
-interface Asked {
+interface RequestedLog {
   base: BaseBuilder;
   organization_id: string;
   entries: readonly FixtureEntry<typeof record>[];
@@ -42,9 +42,9 @@ interface Asked {
 }
 
 /** Newest first, as they are listed: sorting has nothing left to do. */
-function makeEntries({ base, organization_id, entries, count }: Asked): AuditLog[] {
+function makeEntries({ base, organization_id, entries, count }: RequestedLog): AuditLog[] {
   const context = base.context("audit_log", organization_id);
-  const log = generateLog(readPresent(base, organization_id), context, { count, listed: entries.length });
+  const log = generateLog(readFinalState(base, organization_id), context, { count, listed: entries.length });
   const listed = log.listed.map((timestamp, n) => {
     const own = { id: logId(organization_id, n), organization_id, timestamp };
     return makeAuditLog({ ...own, ...record.toFields(entries[n]!, base) }, context);
@@ -52,7 +52,7 @@ function makeEntries({ base, organization_id, entries, count }: Asked): AuditLog
   return [...listed, ...log.generated];
 }
 
-function readPresent({ world }: BaseBuilder, organization_id: string): FinalState {
+function readFinalState({ world }: BaseBuilder, organization_id: string): FinalState {
   return {
     organization_id,
     people: [...world.index(users, "by_organization", organization_id)],
