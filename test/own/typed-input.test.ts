@@ -38,9 +38,9 @@ const ask = async (more: object, path = "/v1/try") => {
     fixture: {
       extends: "reference",
       boxes: [
-        { id: "boxe_a", label: "a", weight: 3, due: "2020-01-01T00:00:00Z" },
-        { id: "boxe_b", label: "b", weight: -2, due: null },
-        { id: "boxe_c", label: "c", weight: null, due: "2030-01-01T00:00:00Z" },
+        { id: "box_a", label: "a", weight: 3, due: "2020-01-01T00:00:00Z" },
+        { id: "box_b", label: "b", weight: -2, due: null },
+        { id: "box_c", label: "c", weight: null, due: "2030-01-01T00:00:00Z" },
       ],
     } as object,
   });
@@ -117,7 +117,7 @@ const label = ({ label: text }: { label: string }) => text;
 it.each<[string, (found: Boxes) => Iterable<{ label: string }>, string]>([
   ["two values of one field", (found) => found.where({ label: "a" }).where({ label: "b" }), ""],
   ["the same value twice", (found) => found.where({ label: "a" }).where({ label: "a" }), "a"],
-  ["two ids", (found) => found.where({ id: "boxe_a" }).where({ id: "boxe_b" }), ""],
+  ["two ids", (found) => found.where({ id: "box_a" }).where({ id: "box_b" }), ""],
   ["numbers in their order, absent ones last", (found) => found.orderBy("weight"), "bac"],
   ["numbers in the other order", (found) => found.orderBy("weight", "desc"), "cab"],
   ["times in their order, absent ones last", (found) => found.orderBy("due"), "acb"],
