@@ -12,11 +12,15 @@ import { readApi, toOperationsOption } from "./engine/own/join.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailable } from "./engine/platform.ts";
 import { answerDeliveries, type OnDelivery } from "./hosts/fetch/answer-deliveries.ts";
-import { createFetch, IN_PROCESS_ORIGIN, type SandboxFetch } from "./hosts/fetch/create-fetch.ts";
+import {
+  createFetch,
+  IN_PROCESS_ORIGIN,
+  requestInProcess,
+  type SandboxFetch,
+} from "./hosts/fetch/create-fetch.ts";
 import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
 import { MemoryUploads } from "./hosts/fetch/memory-uploads.ts";
 import { readFormData } from "./hosts/fetch/read-form-data.ts";
-import { requestInProcess } from "./hosts/fetch/request-in-process.ts";
 import type { Saver, SavingFailure } from "./persistence/saver.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
 
@@ -118,7 +122,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     receiver: (request) => engine.receivers.handle(request),
   });
   if (persist !== undefined) {
-    const { openIndexedDb } = await import("./persistence/open-indexeddb.ts");
+    const { openIndexedDb } = await import("./persistence/indexeddb-store.ts");
     const { createSavedValidator } = await import("./control/validate-saved.ts");
     const api = () => engine.api;
     const { wallClock } = engine;

@@ -1,5 +1,5 @@
 import { AddressError, ControlError, NAME_ANOTHER, UnreachableError } from "../client/http.ts";
-import { OwnFault } from "../engine/contract/own-fault.ts";
+import { OwnFault } from "../engine/contract/errors.ts";
 import { printableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-types.ts";

@@ -1,4 +1,4 @@
-import { isLocalhost } from "../engine/contract/loopback.ts";
+import { isLocalhost } from "../engine/contract/http-url.ts";
 import { pluralize } from "../engine/contract/text.ts";
 import { HarFile, InputError, readBaseUrl } from "../tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";

@@ -1,4 +1,4 @@
-import { toSingular } from "../engine/contract/singular.ts";
+import { toSingular } from "../engine/contract/text.ts";
 import { showValue } from "./options.ts";
 import type { CollectionName, ErrorCode, EventName, ShownRecords } from "./types.ts";
 

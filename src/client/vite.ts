@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { Plugin, ProxyOptions } from "vite";
-import { isLoopback } from "../engine/contract/loopback.ts";
+import { isLoopback } from "../engine/contract/http-url.ts";
 import { type CreateOptions, createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { isLoopback } from "../engine/contract/loopback.ts";
+import { isLoopback } from "../engine/contract/http-url.ts";
 import { createGuard, findTokenProblem, type Guard, parseAuthority, parseOrigin } from "./guard.ts";
 import { Login } from "./login.ts";
 import type { Problem } from "./problem.ts";

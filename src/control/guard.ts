@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isLoopback } from "../engine/contract/loopback.ts";
+import { isLoopback } from "../engine/contract/http-url.ts";
 import { clip } from "../engine/documents/document-error.ts";
 import { Problem } from "./problem.ts";
 

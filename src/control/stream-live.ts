@@ -10,7 +10,7 @@ import { redactQuery, redactText } from "../tools/redact.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "./history/render-history-entry.ts";
 import { HeldBody, renderHeld } from "./journal/render-held.ts";
 import { JournalEntryBody } from "./journal/render-journal-entry.ts";
-import { waitForChange } from "./wait-for-change.ts";
+import { waitForChange } from "./stream-entries.ts";
 
 const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.properties;
 const { status, code, duration_ms, principal, decision, fault, history, undone } =

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join, resolve } from "node:path";
 import { inspect } from "node:util";
-import { OwnFault } from "../engine/contract/own-fault.ts";
+import { OwnFault } from "../engine/contract/errors.ts";
 import {
   type DocumentError,
   documentError,

@@ -1,4 +1,8 @@
 import { Mutex } from "../engine/state/concurrency.ts";
+import type { MemoryUploads } from "../hosts/fetch/memory-uploads.ts";
+import { loadWorlds } from "./load-worlds.ts";
+import type { RestorerParts } from "./sandbox-restorer.ts";
+import type { Saver, SavingFailure } from "./saver.ts";
 import { listRows, type SandboxSections, SectionsDraft } from "./sections-draft.ts";
 import { PersistenceError, type Row, type RowChange, type Store, toStoreRefusal } from "./store.ts";
 
@@ -185,4 +189,29 @@ function toPromise<T>(request: IdbRequest<T>): Promise<T> {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
+}
+
+interface IndexedDbParts extends RestorerParts {
+  uploads: MemoryUploads;
+}
+
+/**
+ * Loads the sandboxes of a stored world, and saves their changes. Resolves with the reason if the browser
+ * cannot store anything, as in some private windows; then the world is only in memory.
+ * @throws PersistenceError if a newer version wrote the world
+ */
+export async function openIndexedDb(name: string, parts: IndexedDbParts): Promise<Saver | SavingFailure> {
+  let store: IndexedDbStore;
+  try {
+    store = await IndexedDbStore.open(name);
+  } catch (error) {
+    if (error instanceof PersistenceError) throw error;
+    const refusal = toStoreRefusal(error, `the world "${name}"`);
+    parts.log.warn(
+      `This browser stores nothing: ${refusal.message}. The world lasts until the page is left.`,
+    );
+    return { refusal, since: Date.now() };
+  }
+  parts.uploads.keepIn(store.pieces);
+  return loadWorlds(parts, store, (sandbox, rows) => store.setAside(sandbox, rows));
 }

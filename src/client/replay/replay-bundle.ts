@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ReplayHooks, Understudy } from "../../control/understudy-options.ts";
-import { OwnFault } from "../../engine/contract/own-fault.ts";
+import { OwnFault } from "../../engine/contract/errors.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { OwnSource } from "../../engine/own/join.ts";
 import { toBaseHeaders } from "../../engine/pipeline/plain-http.ts";

@@ -3,9 +3,8 @@ import { HeldExchanges } from "../../engine/sandbox/held.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { listNewestFirst } from "../list-entries.ts";
-import { readLastEvent, streamEntries } from "../stream-entries.ts";
+import { readLastEvent, streamEntries, waitForChange } from "../stream-entries.ts";
 import { type LiveBody, streamLive } from "../stream-live.ts";
-import { waitForChange } from "../wait-for-change.ts";
 
 /** Shared by all logs. */
 let revision = 0;

@@ -8,7 +8,7 @@ import type { HeldExchanges } from "../../engine/sandbox/held.ts";
 import { HeldList, renderHeld } from "../journal/render-held.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
 import { Problem, quoteWord, toDocumentProblem } from "../problem.ts";
-import { waitForChange } from "../wait-for-change.ts";
+import { waitForChange } from "../stream-entries.ts";
 
 const { status, headers, body, error, details, wire, over } = EFFECT_KEYS;
 

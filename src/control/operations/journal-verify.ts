@@ -19,7 +19,7 @@ import {
 } from "../journal/verify-journal.ts";
 import { operation } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
-import { waitForChange } from "../wait-for-change.ts";
+import { waitForChange } from "../stream-entries.ts";
 
 const Match = ClosedObject({
   ...CONDITION_FIELDS,

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
+import { OwnFault } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { OwnFault } from "../../engine/contract/own-fault.ts";
 import { RawBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";

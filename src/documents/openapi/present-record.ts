@@ -3,7 +3,6 @@ import { hash32 } from "../../engine/state/random.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { completeObject, type Invention } from "./generate-value.ts";
-import { putAt } from "./places.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** Shows a record by the schema of an answer: only its properties, with values for required ones that the record lacks. */
@@ -92,4 +91,16 @@ export class BodyPresenter {
 /** The schema at a place such as `meta.next`. */
 export function findSchema(node: unknown, place: string, schemas: Schemas): unknown {
   return place.split(".").reduce<unknown>((inside, step) => schemas.properties(inside).get(step), node);
+}
+
+/** Puts a value at a place of the body, such as `meta.next`; the objects on the way are made. @returns the body */
+function putAt(body: JsonObject, place: string, value: unknown): JsonObject {
+  const steps = place.split(".");
+  let inside = body;
+  for (const step of steps.slice(0, -1)) {
+    if (!isJsonObject(inside[step])) inside[step] = {};
+    inside = inside[step] as JsonObject;
+  }
+  inside[steps.at(-1)!] = value;
+  return body;
 }

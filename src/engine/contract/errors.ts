@@ -187,7 +187,7 @@ export function toErrorCode(error: DeclaredError): ErrorCode {
   return typeof error === "string" ? error : error.code;
 }
 
-export interface ErrorOptions {
+export interface ApiErrorOptions {
   details?: Record<string, unknown>;
   message?: string;
   system_message?: string;
@@ -207,7 +207,7 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>;
   readonly reason: string | undefined;
 
-  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
     const known = CATALOGUE[code];
     super(options.message ?? known.message);
     this.code = code;
@@ -274,4 +274,19 @@ export function toDetailSources(details: Details | undefined, path: string): Det
 
 function fromSent(names: readonly string[]): DetailSources {
   return Object.fromEntries(names.map((name) => [name, "sent"]));
+}
+
+/** A defect of a user's own operation. The request is answered 500; the message is in the timeline and the log. */
+export class OwnFault extends Error {
+  override readonly name = "OwnFault";
+  /** The id or name of the declaration. */
+  readonly subject: string | undefined;
+
+  constructor(
+    message: string,
+    { subject, ...options }: ErrorOptions & { subject?: string | undefined } = {},
+  ) {
+    super(message, options);
+    this.subject = subject;
+  }
 }

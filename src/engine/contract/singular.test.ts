@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { toSingular } from "./singular.ts";
+import { toSingular } from "./text.ts";
 
 it.each(
   Object.entries({

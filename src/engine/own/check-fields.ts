@@ -1,4 +1,4 @@
-import { OwnFault } from "../contract/own-fault.ts";
+import { OwnFault } from "../contract/errors.ts";
 import { findNearest } from "../contract/text.ts";
 
 type Schema = Record<string, unknown>;

@@ -1,9 +1,8 @@
 import { Type } from "typebox";
-import { ApiError, type ErrorCode } from "../contract/errors.ts";
+import { ApiError, type ErrorCode, OwnFault } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
 import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { type AnyOperation, type Call, listErrorCodes, listSuccesses } from "../contract/operation.ts";
-import { OwnFault } from "../contract/own-fault.ts";
 import { Reply } from "../contract/reply.ts";
 import { toValidator } from "../contract/validator.ts";
 import { platform } from "../platform.ts";

@@ -1,6 +1,6 @@
 import { type Api, createApi } from "../contract/api.ts";
+import { OwnFault } from "../contract/errors.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { OwnFault } from "../contract/own-fault.ts";
 import type { Resource } from "../contract/resource.ts";
 import { API, RESOURCES } from "../resources/index.ts";
 import { type DeclarationSource, isDeclaration } from "./declaration.ts";

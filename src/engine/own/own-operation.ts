@@ -1,8 +1,7 @@
 import { type TObject, type TSchema, Type } from "typebox";
-import { ApiError, CATALOGUE, type DeclaredError } from "../contract/errors.ts";
+import { ApiError, CATALOGUE, type DeclaredError, OwnFault } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
 import { type AnyOperation, type Call, METHODS, operation, type Success } from "../contract/operation.ts";
-import { OwnFault } from "../contract/own-fault.ts";
 import {
   ADMINISTRATOR_ERRORS,
   CURRENT_MEMBER_ERRORS,

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from "typebox";
+import { OwnFault } from "../contract/errors.ts";
 import { type AnyEvent, aboutRecords, emit, event } from "../contract/event.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
-import { OwnFault } from "../contract/own-fault.ts";
 import { toShownField, withoutInternal } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";

@@ -1,16 +1,15 @@
 import isEqual from "fast-deep-equal";
 import type { Api } from "../contract/api.ts";
 import { findEvent } from "../contract/api.ts";
-import { invalidInput, resourceNotFound } from "../contract/errors.ts";
+import { invalidInput, OwnFault, resourceNotFound } from "../contract/errors.ts";
 import { emit } from "../contract/event.ts";
 import type { Call } from "../contract/operation.ts";
-import { OwnFault } from "../contract/own-fault.ts";
 import { requireReferences } from "../contract/references.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { ShownCollection } from "../contract/shown-collection.ts";
-import { toSingular } from "../contract/singular.ts";
 import { StateContext } from "../contract/state-context.ts";
+import { toSingular } from "../contract/text.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 

@@ -1,5 +1,4 @@
-import { ApiError } from "../contract/errors.ts";
-import { OwnFault } from "../contract/own-fault.ts";
+import { ApiError, OwnFault } from "../contract/errors.ts";
 import type { JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toRefusalAnswer } from "./answer.ts";
@@ -16,7 +15,6 @@ import {
   type PlainRequest,
 } from "./plain-http.ts";
 import { record, recordWire } from "./record.ts";
-import { findRefusalReason } from "./refusal-reasons.ts";
 import {
   answerPreflight,
   completeAnswer,
@@ -164,4 +162,34 @@ function settleAgain({ engine: { durability }, sandbox }: Exchange): () => undef
     mark = durability.mark();
     return settling;
   };
+}
+
+const MAX_VALUE_LENGTH = 80;
+
+/**
+ * Why a request was refused, for the journal (interfaces 11): for a 404 the id that was not found, for a 422 the field
+ * and its rule, for a 403 the missing role. `resources/auth` says why a credential was refused.
+ */
+function findRefusalReason(error: ApiError, { method, path, step }: Exchange): string {
+  const { details, reason, status, system_message } = error;
+  const wanted = Object.entries(details);
+  if (step === "route") return status === 405 ? `${path} does not answer ${method}` : system_message;
+  if (status === 404 && wanted.length > 0) {
+    const missing = wanted.map(([name, value]) => `${name} ${toText(value)}`).join(", ");
+    return `${missing} was not found: ${reason ?? "it does not exist, or the caller has no access to it"}`;
+  }
+  if (reason !== undefined) return reason;
+  // The value is in the entry's request, with secrets masked by their field.
+  const { field } = details;
+  if (typeof field === "string") {
+    const missing = details["value"] === null ? ", not sent or null" : "";
+    return `${error.message.replace(/\.$/, "")} (field ${field}${missing})`;
+  }
+  const facts = wanted.map(([name, one]) => `${name} ${toText(one)}`).join(", ");
+  return facts === "" ? system_message : `${system_message} (${facts})`;
+}
+
+function toText(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 1)}…` : text;
 }

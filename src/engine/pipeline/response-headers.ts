@@ -1,6 +1,6 @@
 import { countUtf8Bytes } from "../bytes.ts";
 import { findUnsendableHeader } from "../contract/header-fields.ts";
-import { isLoopback } from "../contract/loopback.ts";
+import { isLoopback } from "../contract/http-url.ts";
 import type { Settings } from "../contract/settings.ts";
 import { wasRepeated } from "../contract/text.ts";
 import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";

@@ -1,5 +1,5 @@
 import { EMPTY_BYTES } from "../../engine/bytes.ts";
-import type { CompleteAnswer, PlainRequest } from "../../engine/pipeline/plain-http.ts";
+import type { CompleteAnswer, PlainRequest, SendToSelf } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
 import { keepRequest } from "./await-answer.ts";
@@ -79,4 +79,18 @@ async function answerReceiver({ receiver }: FetchRoutes, plain: FetchRequest): P
     },
     { method: plain.method, signal: plain.signal },
   );
+}
+
+/** Sends requests to this process's own engine, for hosts that do not listen. */
+export function requestInProcess(fetch: SandboxFetch): SendToSelf {
+  return async ({ method, target, headers, body }, signal) => {
+    const sent = headers.filter(([name]) => name!.toLowerCase() !== "host") as [string, string][];
+    const init = { method, headers: sent, body: body as Uint8Array<ArrayBuffer>, ...(signal && { signal }) };
+    const answer = await fetch(new Request(IN_PROCESS_ORIGIN + target, init));
+    return {
+      status: answer.status,
+      headers: [...answer.headers].flat(),
+      body: new Uint8Array(await answer.arrayBuffer()),
+    };
+  };
 }

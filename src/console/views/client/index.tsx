@@ -12,8 +12,9 @@ import { GradedCheck } from "../../components/graded-check.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, saveJson } from "../../components/text.tsx";
-import { toGradedSandbox } from "./graded-sandbox.ts";
 import "../webhooks/webhooks.css";
+import type { GradedSandbox } from "../../../tools/client-test/client-check.ts";
+import { sandboxCalls } from "../../api/calls.ts";
 
 /** The tests of this page, by sandbox: they go on while other views are open. */
 const TESTS = new Map<string, ManualClientTest>();
@@ -167,4 +168,18 @@ function Check({ check }: { check: ClientCheckReport }) {
       <p>{check.why}</p>
     </GradedCheck>
   );
+}
+
+/** The calls of the control API that a client test makes. */
+function toGradedSandbox(name: string): GradedSandbox {
+  const calls = sandboxCalls(name);
+  return {
+    info: calls.show,
+    configure: calls.configure,
+    clock: { set: calls.setClock },
+    faults: { add: calls.addRule, remove: calls.removeRule },
+    journal: { list: calls.journal, clear: calls.clearJournal },
+    snapshots: { save: calls.takeSnapshot, restore: calls.restoreSnapshot, remove: calls.removeSnapshot },
+    receivers: { add: calls.openReceiver, list: calls.receivers, requests: calls.received },
+  };
 }

@@ -10,7 +10,6 @@ import { Badge } from "../../components/mark.tsx";
 import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { formatAbsolute, formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { type Branch, orderByLineage } from "./lineage.ts";
 import { CopyDialog, CreateSandbox, ResetDialog } from "./sandbox-forms.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
@@ -233,4 +232,27 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
 
 function formatSetting(value: unknown): string {
   return Array.isArray(value) ? value.join(", ") || "none" : String(value);
+}
+
+interface Branch {
+  sandbox: SandboxState;
+  /** How many of the sandboxes above it are its ancestors. */
+  depth: number;
+}
+
+/** Forks below the sandbox that they come from; those whose origin was deleted have no other place. */
+function orderByLineage(sandboxes: readonly SandboxState[]): Branch[] {
+  const names = new Set(sandboxes.map(({ name }) => name));
+  const branches: Branch[] = [];
+  const listed = new Set<string>();
+  const add = (sandbox: SandboxState, depth: number): void => {
+    // A name can be used again, by a fork of its own fork.
+    if (listed.has(sandbox.name)) return;
+    listed.add(sandbox.name);
+    branches.push({ sandbox, depth });
+    for (const one of sandboxes) if (one.forked_from === sandbox.name) add(one, depth + 1);
+  };
+  for (const one of sandboxes) if (!names.has(one.forked_from ?? "")) add(one, 0);
+  for (const one of sandboxes) add(one, 0);
+  return branches;
 }

@@ -1,6 +1,6 @@
 import dns from "node:dns";
 import net from "node:net";
-import { isLocalhost } from "../../../engine/contract/loopback.ts";
+import { isLocalhost } from "../../../engine/contract/http-url.ts";
 import type { AddressPolicy } from "./address-policy.ts";
 
 export interface ResolvedAddress {
