@@ -267,7 +267,7 @@ export class ControlChange implements WorldChange, ChangeSource {
     this.sandbox = sandbox;
     this.settings = sandbox.settings;
     this.own = sandbox.own;
-    this.activeState = sandbox.faults.activeState;
+    this.activeState = sandbox.faults.rules.activeState;
     this.began = { state: sandbox.recorder.present(), position: sandbox.history.lastSequence };
     this.generation = sandbox.world.generation;
   }
@@ -292,7 +292,7 @@ export class ControlChange implements WorldChange, ChangeSource {
       world.generation !== this.generation ||
       settings !== this.settings ||
       own !== this.own ||
-      faults.activeState !== this.activeState ||
+      faults.rules.activeState !== this.activeState ||
       clock.mode !== world.clock.mode ||
       clock.rate !== world.clock.rate ||
       (clock.rate === 0 ? clock.at !== world.clock.at : clock !== world.clock)

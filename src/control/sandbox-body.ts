@@ -67,7 +67,7 @@ export function renderSandbox(sandbox: Sandbox, site: Site): Static<typeof Sandb
     fixture,
     seed,
     clock: renderClock(world),
-    scenarios: [...faults.scenarios],
+    scenarios: [...faults.rules.scenarios],
     settings,
     created_at: new Date(sandbox.created_at).toISOString(),
     counts: countRecords(world.root),
@@ -100,7 +100,7 @@ export async function createOrDiscard(
   const sandbox = make();
   try {
     requireRoomForRecords(server, sandbox.world.root);
-    if (server.limits !== undefined) requireRoom(server, "rules", server.faults.of(sandbox).rules.length);
+    if (server.limits !== undefined) requireRoom(server, "rules", server.faults.of(sandbox).rules.all.length);
     if (withOrigin) await openOrigin(server, sandbox);
     await server.directory.register(sandbox);
     return renderSandbox(sandbox, site);

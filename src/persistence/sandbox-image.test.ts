@@ -16,7 +16,7 @@ const CHANGES: [string, (stand: Stand) => unknown][] = [
   ["the clock", ({ plain }) => plain.world.setClock("frozen", 600)],
   ["a restore to the same root", ({ plain }) => ++plain.world.generation],
   ["another world of the same root", ({ plain }) => (plain.world = sameWorld(plain.world))],
-  ["a fault", ({ plain }) => ++plain.faults.revision],
+  ["a fault", ({ plain }) => ++plain.faults.rules.revision],
   ["bytes of an upload", ({ bytes }) => ++bytes.revision],
   ["the fixture", ({ plain }) => (plain.source = { ...plain.source })],
   ["a setting", ({ plain }) => (plain.settings = { ...plain.settings })],
@@ -76,7 +76,7 @@ describe("a sandbox's image", () => {
     const made = stand();
     for (const [, happen] of COUNTS) happen(made);
     made.plain.world.generation += 1;
-    made.plain.faults.revision += 1;
+    made.plain.faults.rules.revision += 1;
     made.bytes.revision += 1;
     made.image.refreshVersions();
     expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([true, true]);

@@ -90,7 +90,7 @@ export class SandboxImage {
     const { root, clock, generation } = world;
     const bytes = this.uploads.getRevision(this.sandbox);
     return [
-      ...[world, root, clock, generation, faults.revision, bytes],
+      ...[world, root, clock, generation, faults.rules.revision, bytes],
       ...[source, settings, seed, resets, start, created_at, own],
     ];
   }

@@ -48,7 +48,7 @@ export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "
     world: makeNotesWorld(base),
     windows: new RateWindows(),
     source: { name: "reference", root: () => base, document: () => ({ notes: [] }), leastRecords: () => 1 },
-    faults: { revision: 0, state: () => ({ numbered: sandbox.faults.revision }) },
+    faults: { rules: { revision: 0 }, state: () => ({ numbered: sandbox.faults.rules.revision }) },
     history: {
       revision: 0,
       about: { next: 1, base: 0, dropped: 0 },

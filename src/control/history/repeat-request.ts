@@ -119,7 +119,7 @@ async function arm(
     return () => target.call("DELETE", `/faults/${rule.id}`);
   }
   const faults = server.faults.of(target);
-  requireRoom(server, "rules", faults.rules.length + 1);
+  requireRoom(server, "rules", faults.rules.all.length + 1);
   const { id } = readRuleField("with", () => faults.add(rule)).rule;
   server.recordings.markNotReplayable(target, "a request was repeated under a rule of its own");
   return () => faults.remove(id);

@@ -1,11 +1,78 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { noContent } from "../../engine/contract/reply.ts";
-import { ListOf } from "../../engine/contract/schema.ts";
-import { RuleExists } from "../../engine/faults/faults.ts";
-import { RuleBody, RuleInput, renderRule } from "../faults-body.ts";
+import { ClosedObject, ListOf, Nullable, Timestamp } from "../../engine/contract/schema.ts";
+import type { ArmedRule } from "../../engine/faults/armed-rule.ts";
+import { RuleExists } from "../../engine/faults/armed-rules.ts";
+import { RuleDocument } from "../../engine/faults/rule-document.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
 import { conflict, unknownName } from "../problem.ts";
+
+/** A rule as input of a call (interfaces 6). */
+export const RuleInput = ClosedObject(RuleDocument.properties, {
+  $id: "RuleInput",
+  examples: [
+    {
+      id: "lost-answer",
+      match: { operation: "files.register" },
+      times: 2,
+      effect: { error: "RATE_LIMIT_EXCEEDED" },
+    },
+  ],
+});
+
+const { id: _id, lease: _lease, ...written } = RuleDocument.properties;
+
+/** A rule with its hits in this sandbox (interfaces 4). */
+export const RuleBody = ClosedObject(
+  {
+    id: Type.String(),
+    ...written,
+    hits: Type.Integer({ minimum: 0, description: "How often it was triggered" }),
+    lease: Nullable(
+      ClosedObject({
+        ttl: Type.Optional(Type.Unsafe<string | number>({ type: ["string", "number"] })),
+        hits: Type.Optional(Type.Integer({ minimum: 1 })),
+        hits_left: Type.Optional(Type.Integer({ minimum: 0 })),
+        ends_at: Type.Optional(Timestamp({ description: "On the sandbox's clock" })),
+      }),
+    ),
+    spent: Type.Boolean({ description: "It will not trigger again" }),
+  },
+  {
+    $id: "Rule",
+    examples: [
+      {
+        id: "lost-answer",
+        match: { operation: "files.register" },
+        times: 2,
+        effect: { error: "RATE_LIMIT_EXCEEDED" },
+        hits: 1,
+        lease: null,
+        spent: false,
+      },
+    ],
+  },
+);
+
+export function renderRule(armed: ArmedRule): Static<typeof RuleBody> {
+  const { rule, progress } = armed;
+  const { id: _id, lease, ...document } = rule.document;
+  return {
+    id: rule.id,
+    ...document,
+    hits: progress.hits,
+    lease:
+      lease === undefined
+        ? null
+        : {
+            ...lease,
+            ...(lease.hits === undefined ? {} : { hits_left: Math.max(0, lease.hits - progress.hits) }),
+            ...(progress.due === undefined ? {} : { ends_at: new Date(progress.due).toISOString() }),
+          },
+    spent: armed.spent,
+  };
+}
 
 const OfRule = sandboxParams({
   id: Type.String({ description: "The rule's id", examples: ["lost-answer"] }),
@@ -19,7 +86,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();
-      return toList(server.faults.of(sandbox).inlineRules.map(renderRule));
+      return toList(server.faults.of(sandbox).rules.inline.map(renderRule));
     },
   }),
   operation({
@@ -36,7 +103,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: RuleBody },
     handle({ body, sandbox, server }) {
       const faults = server.faults.of(sandbox);
-      requireRoom(server, "rules", faults.rules.length + 1);
+      requireRoom(server, "rules", faults.rules.all.length + 1);
       try {
         return renderRule(faults.add(body));
       } catch (error) {
@@ -58,10 +125,10 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: RuleBody },
     handle({ params: { id }, sandbox, server }) {
       sandbox.world.catchUp();
-      const { inlineRules } = server.faults.of(sandbox);
-      const found = inlineRules.find(({ rule }) => rule.id === id);
+      const { inline } = server.faults.of(sandbox).rules;
+      const found = inline.find(({ rule }) => rule.id === id);
       if (found !== undefined) return renderRule(found);
-      throw unknownRule(id, inlineRules);
+      throw unknownRule(id, inline);
     },
   }),
   operation({
@@ -77,7 +144,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     handle({ params: { id }, body, sandbox, server }) {
       const faults = server.faults.of(sandbox);
       const changed = faults.change(id, body);
-      if (changed === undefined) throw unknownRule(id, faults.inlineRules);
+      if (changed === undefined) throw unknownRule(id, faults.rules.inline);
       return renderRule(changed);
     },
   }),
@@ -92,8 +159,8 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 204 },
     handle({ params: { id }, sandbox, server }) {
       const faults = server.faults.of(sandbox);
-      const { inlineRules } = faults;
-      if (!faults.remove(id)) throw unknownRule(id, inlineRules);
+      const { inline } = faults.rules;
+      if (!faults.remove(id)) throw unknownRule(id, inline);
       return noContent();
     },
   }),

@@ -3,7 +3,6 @@ import { Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
 import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
 import { EntryParams, requireEntry, requireStates } from "../history/render-history-entry.ts";
 import { repeatRequest, requireExchange } from "../history/repeat-request.ts";
@@ -18,6 +17,7 @@ import {
   requireFreeName,
   SandboxBody,
 } from "../sandbox-body.ts";
+import type { RuleInput } from "./faults.ts";
 
 const To = Type.Optional(
   Words(["before", "after"], { description: "The state before or after the entry; by default `before`" }),

@@ -131,7 +131,7 @@ function listKnownWords({ api, world, journal, faults }: Sandbox): MatchableWord
       webhooks: new Set([...[...present.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),
       paths: new Set(entries.map(({ path }) => normalizePath(path))),
       methods: new Set(entries.map(({ method }) => method)),
-      stages: new Set([...faults.stages, ...entries.flatMap(({ stages = [] }) => stages)]),
+      stages: new Set([...faults.rules.stages, ...entries.flatMap(({ stages = [] }) => stages)]),
     },
   };
 }

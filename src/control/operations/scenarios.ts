@@ -1,11 +1,106 @@
-import { Type } from "typebox";
-import { listDerived } from "../../documents/scenario-library.ts";
-import { ClosedObject, getExamples, ListOf } from "../../engine/contract/schema.ts";
+import { type Static, Type } from "typebox";
+import { type ListedScenario, listDerived } from "../../documents/scenario-library.ts";
+import {
+  ClosedObject,
+  getExamples,
+  ListOf,
+  Nullable,
+  Timestamp,
+  Words,
+} from "../../engine/contract/schema.ts";
+import { ArmedRule } from "../../engine/faults/armed-rule.ts";
+import type { ArmedRules } from "../../engine/faults/armed-rules.ts";
+import { ExpectDocument, StageDocument } from "../../engine/faults/rule-document.ts";
+import { describeStages, type StageReport } from "../../engine/faults/stages.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { renderScenario, ScenarioBody } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
 import { readScenarioField } from "../problem.ts";
+import { RuleBody, renderRule } from "./faults.ts";
+
+const { rules: _rules, ...writtenStage } = StageDocument.properties;
+
+/** A stage of a scenario, and how far this sandbox is. */
+const StageBody = ClosedObject({
+  ...writtenStage,
+  rules: Type.Array(Type.String(), { description: "The ids of its rules" }),
+  state: Words(["waiting", "current", "ended"]),
+  began_at: Nullable(Timestamp({ description: "On the sandbox's clock" })),
+  ended_at: Nullable(Timestamp()),
+  requests: Type.Integer({ minimum: 0, description: "How many came in it" }),
+});
+
+function renderStage({ stage, state, began, ended, requests }: StageReport): Static<typeof StageBody> {
+  const at = (instant: number | undefined) =>
+    instant === undefined ? null : new Date(instant).toISOString();
+  const times = { began_at: at(began), ended_at: at(ended) };
+  return { ...stage.document, rules: [...stage.rules], state, ...times, requests };
+}
+
+/** A scenario, whether it is active here, and the state of its rules. */
+export const ScenarioBody = ClosedObject(
+  {
+    name: Type.String(),
+    description: Type.String(),
+    active: Type.Boolean({ description: "Active in this sandbox" }),
+    shipped: Type.Boolean(),
+    origin: Words(["own", "shipped", "derived"], {
+      description: "Your file, a shipped file, or derived from an operation's documented refusals",
+    }),
+    file: Type.String({
+      description:
+        "Its path; `built-in/…` is derived and has no file, `understudy scenario show NAME` prints it",
+    }),
+    hits: Type.Integer({ minimum: 0, description: "Of all its rules" }),
+    rules: Type.Array(RuleBody),
+    stages: Type.Optional(Type.Array(StageBody)),
+    expect: Type.Optional(
+      Type.Array(ExpectDocument, { description: "Requests that a run of `suite` must send" }),
+    ),
+    problem: Type.Optional(
+      Type.String({
+        description: "Why the present text of its file is invalid; the last valid text is active",
+      }),
+    ),
+  },
+  {
+    $id: "Scenario",
+    examples: [
+      {
+        name: "flaky-uploads",
+        description: "The first registration fails after the file was stored.",
+        active: true,
+        shipped: true,
+        origin: "shipped",
+        file: "scenarios/flaky-uploads.yaml",
+        hits: 0,
+        rules: [],
+      },
+    ],
+  },
+);
+
+function renderScenario(
+  { name, file, origin, scenario, problem }: ListedScenario,
+  armedRules: ArmedRules,
+): Static<typeof ScenarioBody> {
+  const armed = armedRules.active.get(name);
+  const stages = armedRules.staged.get(name)?.report() ?? describeStages(scenario?.stages ?? []);
+  const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(renderRule);
+  return {
+    name,
+    description: scenario?.description ?? "",
+    active: armed !== undefined,
+    shipped: origin !== "own",
+    origin,
+    file,
+    hits: rules.reduce((sum, rule) => sum + rule.hits, 0),
+    rules,
+    ...(stages.length > 0 && { stages: stages.map(renderStage) }),
+    ...(scenario === undefined || scenario.expect.length === 0 ? {} : { expect: [...scenario.expect] }),
+    ...(problem === undefined ? {} : { problem: problem.format() }),
+  };
+}
 
 export const ActiveScenariosBody = ClosedObject(
   {
@@ -52,9 +147,9 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
         names.map((name, i) => readScenarioField(`names[${i}]`, () => faults.library.get(name))),
       );
       const rules = [...scenarios].flatMap((scenario) => scenario.rules);
-      requireRoom(server, "rules", faults.inlineRules.length + rules.length);
+      requireRoom(server, "rules", faults.rules.inline.length + rules.length);
       faults.setScenarios(names);
-      return { names: [...faults.scenarios], ...listIn(server, sandbox) };
+      return { names: [...faults.rules.scenarios], ...listIn(server, sandbox) };
     },
   }),
 ];
@@ -64,5 +159,5 @@ function listIn({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   const own = faults.of(sandbox);
   const { derived } = own.library;
   const listed = [...scenarios.list(), ...derived.names().map((name) => listDerived(derived.find(name)!))];
-  return toList(listed.map((one) => renderScenario(one, own)));
+  return toList(listed.map((one) => renderScenario(one, own.rules)));
 }

@@ -51,7 +51,7 @@ export async function exportWorld(
       },
       states: encodeStates(history, base),
       ...(value.blobs !== undefined && { uploads: await sandboxes.blobs.encode(value.blobs) }),
-      scenarios: faults.scenarios.map((scenario) => ({
+      scenarios: faults.rules.scenarios.map((scenario) => ({
         name: scenario,
         document: scenarios.lastGood(scenario).document,
       })),

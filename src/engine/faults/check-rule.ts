@@ -1,17 +1,88 @@
 import type { Api } from "../contract/api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { findNearest } from "../contract/text.ts";
+import { toValidator } from "../contract/validator.ts";
+import { checkDocument } from "../documents/check-document.ts";
 import type { DocumentPath } from "../documents/document-error.ts";
 import { GlobError, glob, isGlob } from "../documents/glob.ts";
-import type { ProblemDetails } from "../documents/user-document.ts";
+import {
+  createInlineDocument,
+  locateProblem,
+  type ProblemDetails,
+  throwProblems,
+} from "../documents/user-document.ts";
 import { findDurationProblem } from "./effects/delay.ts";
+import type { EffectDocument, EffectPlan } from "./effects/effect.ts";
 import { findNearestCode, isCatalogueCode, listDocumentedCodes, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
-import { findServedKind, isDeliveryMatch, listMatchingOperations, type Serves } from "./rule.ts";
-import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
+import {
+  findServedKind,
+  isDeliveryMatch,
+  listMatchingOperations,
+  type Rule,
+  readRule,
+  type Serves,
+} from "./rule.ts";
+import { type MatchDocument, RuleDocument, toEntryEffect } from "./rule-document.ts";
 
 /** The declarations that rules are checked against. */
 export type RuleApi = Pick<Api, "operations" | "events">;
+
+/**
+ * Reads one rule that was given as a value.
+ * @throws DocumentError naming the field at fault and the nearest right word
+ */
+export function readInlineRule(value: unknown, api: RuleApi, newId: () => string): Rule {
+  const rule = checkInlineRule(value, (one) => checkRule(one, [], api));
+  return readRule(rule, rule.id ?? newId(), api.operations);
+}
+
+/**
+ * Reads a rule that was valid once. Operations and events that it names may be gone; then it applies to none.
+ * @throws DocumentError for anything else that is wrong
+ */
+export function readSavedRule(value: object, id: string, { operations }: RuleApi): Rule {
+  const rule = checkInlineRule({ ...value, id }, (one) =>
+    checkRule(one, [], { operations: [], events: [] }).filter(({ path }) => path[0] !== "match"),
+  );
+  return readRule(rule, id, operations);
+}
+
+function checkInlineRule(
+  value: unknown,
+  listProblems: (rule: RuleDocument) => ProblemDetails[],
+): RuleDocument {
+  const document = createInlineDocument(value, { file: "rule" });
+  throwProblems(document, checkDocument(document, toValidator(RuleDocument)));
+  const rule = value as RuleDocument;
+  throwProblems(
+    document,
+    listProblems(rule).map((problem) => locateProblem(document, problem)),
+  );
+  return rule;
+}
+
+/** The input of a release (interfaces 20); empty: the request continues. */
+export interface ReleaseDocument extends Pick<EffectDocument, "error" | "details" | "wire" | "over"> {
+  answer?: Pick<EffectDocument, "status" | "headers" | "body">;
+}
+
+/**
+ * Reads a release as the effect of a rule that hits only the held request or delivery. Undefined if the release is
+ * empty.
+ * @param operation that of the held request; undefined for a delivery
+ * @throws DocumentError
+ */
+export function readRelease(
+  { answer, ...rest }: ReleaseDocument,
+  operation: AnyOperation | undefined,
+): EffectPlan | undefined {
+  const effect = { ...answer, ...rest };
+  if (Object.keys(effect).length === 0) return undefined;
+  const match = operation === undefined ? { webhook: "*" } : {};
+  const api = { operations: operation === undefined ? [] : [operation], events: [] };
+  return readInlineRule({ match, effect }, api, () => "release").effect;
+}
 
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
 

@@ -1,7 +1,7 @@
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
-import type { ArmedRule, ScheduleDecision } from "./armed-rules.ts";
+import type { ArmedRule, ScheduleDecision } from "./armed-rule.ts";
+import { readRelease } from "./check-rule.ts";
 import type { EffectPlan } from "./effects/effect.ts";
-import { readRelease } from "./inline-rule.ts";
 
 /** As with requests, the first rule that answers decides and the first that delays sets the delay. */
 export function decideDelivery(

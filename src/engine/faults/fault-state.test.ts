@@ -5,6 +5,7 @@ import type { Understudy } from "../../control/understudy-options.ts";
 import { assemble } from "../../understudy.ts";
 import type { FaultState } from "../sandbox/fault-types.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { ArmedRules } from "./armed-rules.ts";
 import { SandboxFaults } from "./faults.ts";
 
 /** The saved state of a sandbox's faults is read again only when `revision` has grown. */
@@ -32,7 +33,7 @@ const CALLS: Record<string, () => unknown> = {
   enter: () => faults.enter()?.leave(),
   delivery: () => faults.delivery(event),
   onCounted: () => {
-    const [rule] = faults.rules;
+    const [rule] = faults.rules.all;
     rule?.decide(1, "models.list");
     if (rule !== undefined) faults.onCounted(rule);
   },
@@ -41,13 +42,13 @@ const CALLS: Record<string, () => unknown> = {
   none: () => faults.setScenarios([]),
   reset: () => faults.reset(),
   suspendLeases: () => {
-    const resume = faults.suspendLeases();
+    const resume = faults.rules.suspendLeases();
     // A world of another time: what is left of each lease stays, and its end moves.
     const { clock, ...value } = sandbox.world.value();
     sandbox.world.restore({ ...value, clock: { ...clock, at: clock.at - 1000 } });
     resume();
   },
-  leaseEnded: () => faults.leaseEnded(faults.rules[0]?.key ?? "none"),
+  leaseEnded: () => faults.rules.leaseEnded(faults.rules.all[0]?.key ?? "none"),
   expire: () => sandbox.world.advance((now) => now + 60_000),
   keep: () => {
     kept = faults.state();
@@ -59,12 +60,12 @@ const CALLS: Record<string, () => unknown> = {
   leased: () => faults.add({ match, lease: { ttl: "1m", hits: 3 }, effect }),
   twice: () => faults.add({ id: "same", match, effect }),
   wrong: () => faults.add({ match: { operation: "model.list" }, effect }),
-  change: () => faults.change(faults.inlineRules[0]?.rule.id ?? "none", { match, effect, times: ++changes }),
-  remove: () => faults.remove(faults.inlineRules[0]?.rule.id ?? "none"),
+  change: () => faults.change(faults.rules.inline[0]?.rule.id ?? "none", { match, effect, times: ++changes }),
+  remove: () => faults.remove(faults.rules.inline[0]?.rule.id ?? "none"),
   clear: () => faults.clear(),
   renew: () => {
-    const [name] = faults.scenarios;
-    if (name !== undefined) faults.renew({ ...scenario(name), rules: scenario(name).rules.slice(1) });
+    const [name] = faults.rules.scenarios;
+    if (name !== undefined) faults.rules.renew({ ...scenario(name), rules: scenario(name).rules.slice(1) });
   },
 };
 let changes = 1;
@@ -78,7 +79,7 @@ it("every change of the saved state of faults increases their revision [interfac
       faults.setScenarios([], { first: true });
       faults.clear();
       for (const name of sequence) {
-        const [state, revision] = [JSON.stringify(faults.state()), faults.revision];
+        const [state, revision] = [JSON.stringify(faults.state()), faults.rules.revision];
         try {
           await CALLS[name]!();
         } catch (error) {
@@ -86,7 +87,7 @@ it("every change of the saved state of faults increases their revision [interfac
         }
         if (JSON.stringify(faults.state()) === state) continue;
         changed.add(name);
-        expect([name, faults.revision > revision]).toEqual([name, true]);
+        expect([name, faults.rules.revision > revision]).toEqual([name, true]);
       }
     }),
     { numRuns: 150 },
@@ -97,11 +98,11 @@ it("every change of the saved state of faults increases their revision [interfac
 
 it("the test of revisions covers every method that can change the saved state [interfaces 2]", () => {
   const READ =
-    "constructor seed scenarios activeState state trace close followApi readForSandbox rules stages leased isActive onHold";
+    "constructor seed scenarios activeState state trace close followApi readForSandbox all inForce stages running leased isActive onHold";
   const INNER =
-    "activate replace releaseSpent rebuild followEdits freeId followStages endStage record followLeases";
+    "activate replace releaseSpent notify followRules followEdits hasRule freeId followStages endStage record followLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);
-  const prototypes = [SandboxFaults.prototype, Object.getPrototypeOf(SandboxFaults.prototype)];
+  const prototypes = [SandboxFaults.prototype, ArmedRules.prototype];
   const methods = prototypes.flatMap((one) => Object.getOwnPropertyNames(one));
   expect(methods.filter((name) => !known.has(name))).toEqual([]);
 });

@@ -10,23 +10,15 @@ import type {
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/clock.ts";
 import type { TimerHandler } from "../state/world-parts.ts";
-import { ArmedRule, ArmedRules, arm, BASE, INLINE } from "./armed-rules.ts";
-import type { RuleApi } from "./check-rule.ts";
+import type { ArmedRule } from "./armed-rule.ts";
+import { ArmedRules } from "./armed-rules.ts";
+import { type RuleApi, readInlineRule } from "./check-rule.ts";
 import { decideDelivery } from "./delivery-faults.ts";
 import type { EffectDocument } from "./effects/effect.ts";
-import { readInlineRule, readSavedRule } from "./inline-rule.ts";
-import type { Leased } from "./leases.ts";
 import { SandboxScenarios } from "./refusal-scenarios.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { type Rule, UNDECLARED_OPERATION } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
-import type { Scenario, ScenarioUser } from "./scenario.ts";
-import { toStages } from "./stages.ts";
-
-/** An inline rule has this id already. */
-export class RuleExists extends Error {
-  override readonly name = "RuleExists";
-}
 
 export interface FaultParts extends RequestFaultParts {
   /** Rules that are active in every sandbox, after all others, and cannot be switched off. */
@@ -36,12 +28,14 @@ export interface FaultParts extends RequestFaultParts {
 /**
  * The faults of one sandbox: the active rules, and their effects on its requests and deliveries (interfaces 3 and 6).
  */
-export class SandboxFaults extends ArmedRules implements FaultInjector, RuleObserver, ScenarioUser {
+export class SandboxFaults implements FaultInjector, RuleObserver {
   armed = false;
   readonly outside = UNDECLARED_OPERATION;
   reachesOutside = false;
+  readonly rules: ArmedRules;
   /** The scenarios that can be activated here. */
   readonly library: SandboxScenarios;
+  private readonly sandbox: Sandbox;
   private readonly parts: FaultParts;
   private first: readonly string[] = [];
   private numbered = 0;
@@ -49,11 +43,12 @@ export class SandboxFaults extends ArmedRules implements FaultInjector, RuleObse
   private deliveries: readonly ArmedRule[] = [];
 
   constructor(shared: FaultParts, sandbox: Sandbox) {
-    super(sandbox, shared.base);
+    this.sandbox = sandbox;
     this.library = new SandboxScenarios(shared.scenarios, sandbox);
     this.parts = { ...shared, scenarios: this.library };
+    this.rules = new ArmedRules(sandbox, shared.base, () => this.followRules());
     this.requests = new RequestFaults(this.parts, this, []);
-    if (shared.base.length > 0) this.rebuild();
+    if (shared.base.length > 0) this.followRules();
   }
 
   get seed(): number {
@@ -62,54 +57,14 @@ export class SandboxFaults extends ArmedRules implements FaultInjector, RuleObse
 
   /** Scenarios that were active already keep their progress. */
   setScenarios(names: readonly string[], { first } = { first: false }): void {
-    this.activate(
-      [...new Set(names)].map((name) => this.parts.scenarios.get(name)),
-      first,
-    );
-  }
-
-  private activate(scenarios: readonly Scenario[], first: boolean): void {
-    const before = this.active;
-    this.replace({
-      active: new Map(
-        scenarios.map(({ name, rules }) => [name, before.get(name) ?? arm(this.readForSandbox(rules), name)]),
-      ),
-      staged: new Map(scenarios.flatMap((scenario) => this.followStages(scenario))),
-    });
-    if (first) this.first = this.scenarios;
+    this.rules.activate([...new Set(names)].map((name) => this.library.get(name)));
+    if (first) this.first = this.rules.scenarios;
     this.followEdits();
-  }
-
-  /** A scenario's file was edited: unchanged rules keep their progress. */
-  renew(scenario: Scenario): void {
-    const { name, rules } = scenario;
-    const before = this.active.get(name);
-    if (before === undefined) return;
-    const renewed = this.readForSandbox(rules).map(
-      (rule) => before.find((old) => isSameRule(old.rule, rule)) ?? new ArmedRule(rule, name),
-    );
-    const others = [...this.staged].filter(([other]) => other !== name);
-    this.replace({
-      active: new Map([...this.active, [name, renewed]]),
-      staged: new Map([...others, ...this.followStages(scenario)]),
-    });
   }
 
   /** The same rule again renews its lease. @throws DocumentError for a rule that is wrong, RuleExists */
   add(document: unknown): ArmedRule {
-    const rule = readInlineRule(document, this.sandbox.api, () => this.freeId());
-    const present = this.inlineRules.find((one) => one.rule.id === rule.id);
-    if (present !== undefined) {
-      if (present.progress.due === undefined || !isSameRule(present.rule, rule))
-        throw new RuleExists(rule.id);
-      this.leases.end([present]);
-      this.leases.begin([present]);
-      this.revision += 1;
-      return present;
-    }
-    const armed = new ArmedRule(rule, INLINE);
-    this.replace({ inlineRules: [armed, ...this.inlineRules] });
-    return armed;
+    return this.rules.add(readInlineRule(document, this.sandbox.api, () => this.freeId()));
   }
 
   /**
@@ -117,90 +72,60 @@ export class SandboxFaults extends ArmedRules implements FaultInjector, RuleObse
    * @throws DocumentError for a rule that is wrong
    */
   change(id: string, document: object): ArmedRule | undefined {
-    if (!this.inlineRules.some(({ rule }) => rule.id === id)) return undefined;
-    const changed = new ArmedRule(
-      readInlineRule({ ...document, id }, this.sandbox.api, () => id),
-      INLINE,
-    );
-    this.replace({ inlineRules: this.inlineRules.map((one) => (one.rule.id === id ? changed : one)) });
-    return changed;
+    if (!this.hasRule(id)) return undefined;
+    return this.rules.change(readInlineRule({ ...document, id }, this.sandbox.api, () => id));
   }
 
   /** False when there is no inline rule of this id. */
   remove(id: string): boolean {
-    const left = this.inlineRules.filter(({ rule }) => rule.id !== id);
-    if (left.length === this.inlineRules.length) return false;
-    this.replace({ inlineRules: left });
+    if (!this.hasRule(id)) return false;
+    this.rules.remove(id);
     return true;
   }
 
   /** Removes all inline rules. */
   clear(): void {
-    this.replace({ inlineRules: [] });
+    this.rules.remove();
   }
 
   reset(): void {
-    // The world is new, and has no lease timers yet.
-    this.inlineRules = [];
-    this.active = new Map();
-    this.staged = new Map();
-    this.base = arm(this.parts.base, BASE);
+    this.rules.reset();
     this.numbered = 0;
-    this.activate(
-      this.first.map((name) => this.parts.scenarios.lastGood(name)),
-      true,
-    );
+    this.rules.activate(this.first.map((name) => this.library.lastGood(name)));
+    this.followEdits();
   }
 
   enter(): EnteredRequest | undefined {
-    const all = [...this.staged.values()].filter(({ current }) => current !== undefined);
-    if (all.length === 0) return undefined;
     const { requests } = this;
-    const stages = all.map((one) => one.qualify(one.current));
-    const now = this.sandbox.world.epochNow();
-    const events = all.filter((one) => one.count()).map((one) => this.endStage(one, now));
-    this.revision += 1;
-    if (events.length > 0) this.rebuild();
-    return {
-      stages,
-      before: (facts) => requests.before(facts),
-      after: (facts) => requests.after(facts),
-      leave: () => {
-        for (const event of events) this.record(event);
-      },
-    };
+    const entered = this.rules.enter();
+    return (
+      entered && {
+        ...entered,
+        before: (facts) => requests.before(facts),
+        after: (facts) => requests.after(facts),
+      }
+    );
   }
 
   state(): FaultState {
-    const inline = this.inlineRules.map(({ rule }) => ({ id: rule.id, rule: rule.document }));
-    const progress = collectProgress(this.rules);
-    const stages = this.staged.size === 0 ? undefined : collectProgress([...this.staged.values()]);
-    const { first, scenarios: active, numbered } = this;
-    return { first, active, inline, progress, numbered, ...(stages && { stages }) };
+    return { first: this.first, ...this.rules.state(), numbered: this.numbered };
   }
 
-  restoreState({ first, active, inline, progress, numbered, stages: saved = {} }: FaultState): string[] {
-    const { scenarios, base } = this.parts;
-    const { api } = this.sandbox;
-    const found = active.filter((name) => scenarios.has(name));
-    const rules = inline.map(({ id, rule }) => readSavedRule(rule, id, api));
-    this.numbered = numbered;
-    this.first = first.filter((name) => scenarios.has(name));
-    this.inlineRules = arm(rules, INLINE, progress);
-    this.active = new Map(
-      found.map((name) => [name, arm(this.readForSandbox(scenarios.lastGood(name).rules), name, progress)]),
+  restoreState(state: FaultState): string[] {
+    const { library } = this;
+    const found = state.active.filter((name) => library.has(name));
+    this.rules.restoreState(
+      state,
+      found.map((name) => library.lastGood(name)),
     );
-    const now = this.sandbox.world.epochNow();
-    this.staged = new Map(found.flatMap((name) => toStages(scenarios.lastGood(name), now, saved[name])));
-    this.base = arm(base, BASE, progress);
-    this.leases.settle(this.leased);
+    this.numbered = state.numbered;
+    this.first = state.first.filter((name) => library.has(name));
     this.followEdits();
-    this.rebuild();
-    return active.filter((name) => !found.includes(name));
+    return state.active.filter((name) => !found.includes(name));
   }
 
   close(): void {
-    this.parts.scenarios.release(this);
+    this.library.release(this.rules);
   }
 
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
@@ -213,52 +138,46 @@ export class SandboxFaults extends ArmedRules implements FaultInjector, RuleObse
 
   /** For a dry run: evaluates copies of the rules. */
   trace(): RuleTrace {
-    const isActive = (rule: ArmedRule) => this.isActive(rule);
-    return new RuleTrace(this.parts, { rules: this.rules, seed: this.seed, isActive });
+    return new RuleTrace(this.parts, this.rules, this.seed);
   }
 
   delivery(facts: DeliveryFacts): DeliveryFault | undefined {
     const { deliveries } = this;
     if (deliveries.length === 0) return undefined;
     const fault = decideDelivery(deliveries, facts, this.seed);
-    this.releaseSpent(deliveries);
+    this.rules.releaseSpent(deliveries);
     return fault;
   }
 
   onCounted(rule: ArmedRule): void {
-    this.releaseSpent([rule]);
+    this.rules.releaseSpent([rule]);
   }
 
-  protected override rebuild(): void {
-    const rules = this.rules.filter((rule) => !rule.spent && this.isActive(rule));
+  /** Other rules are in force. */
+  private followRules(): void {
+    const rules = this.rules.inForce;
     this.requests = new RequestFaults(this.parts, this, rules);
     this.deliveries = rules.filter(({ rule }) => rule.operations === undefined);
-    const isStaged = [...this.staged.values()].some(({ current }) => current !== undefined);
-    this.armed = isStaged || this.deliveries.length < rules.length;
+    this.armed = this.rules.running.length > 0 || this.deliveries.length < rules.length;
     this.reachesOutside = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id));
-    this.revision += 1;
   }
 
   /** Only sandboxes with an active scenario receive edits; others cost nothing. */
   private followEdits(): void {
-    if (this.active.size > 0) this.parts.scenarios.use(this);
-    else this.parts.scenarios.release(this);
+    if (this.rules.scenarios.length > 0) this.library.use(this.rules);
+    else this.library.release(this.rules);
+  }
+
+  private hasRule(id: string): boolean {
+    return this.rules.inline.some(({ rule }) => rule.id === id);
   }
 
   private freeId(): string {
-    for (;;) {
-      const id = `fault_${++this.numbered}`;
-      if (!this.inlineRules.some(({ rule }) => rule.id === id)) return id;
-    }
+    let id: string;
+    do id = `fault_${++this.numbered}`;
+    while (this.hasRule(id));
+    return id;
   }
-}
-
-function collectProgress(all: readonly Leased[]): Record<string, object> {
-  return Object.fromEntries(all.map(({ key, progress }) => [key, structuredClone(progress)]));
-}
-
-function isSameRule(a: Rule, b: Rule): boolean {
-  return a.id === b.id && JSON.stringify(a.document) === JSON.stringify(b.document);
 }
 
 export interface FaultOptions extends Omit<FaultParts, "base"> {
@@ -292,7 +211,7 @@ export class Faults {
     return {
       lease: (_tx, { key, subject }) => {
         const faults = this.of(sandbox);
-        return async () => faults.leaseEnded(key ?? subject);
+        return async () => faults.rules.leaseEnded(key ?? subject);
       },
     };
   }

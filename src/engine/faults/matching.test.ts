@@ -91,7 +91,9 @@ describe("a rule", () => {
     faults.add({ id: "slow", times: 1, effect: { delay: "20ms" } });
     const { injection } = await verdictOf(faults, "threads.delete");
     expect(injection).toMatchObject({ decision: "fault:inline/answer", delay_ms: 20 });
-    const hits = Object.fromEntries(faults.inlineRules.map(({ rule, progress }) => [rule.id, progress.hits]));
+    const hits = Object.fromEntries(
+      faults.rules.inline.map(({ rule, progress }) => [rule.id, progress.hits]),
+    );
     expect(hits).toEqual({ slow: 1, answer: 1, "never-asked": 0 });
   });
 });
@@ -190,7 +192,7 @@ describe("a thousand rules", () => {
           : { operation: "departments.reparent", path: "/v1/none/**" };
       faults.add({ id: `r${i}`, match, effect: EFFECT });
     }
-    for (const { rule } of faults.inlineRules) {
+    for (const { rule } of faults.rules.inline) {
       for (const criterion of rule.criteria) {
         const { fits } = criterion;
         criterion.fits = (facts) => {

@@ -1,8 +1,8 @@
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, FaultVerdict, RequestEffect } from "../sandbox/fault-types.ts";
 import type { Hold } from "../sandbox/held.ts";
-import { ArmedRule } from "./armed-rules.ts";
-import { readRelease } from "./inline-rule.ts";
+import { ArmedRule } from "./armed-rule.ts";
+import { readRelease } from "./check-rule.ts";
 import { type Override, RefusedOverride, readOverride } from "./override.ts";
 import { containsValue, NOT_ADMITTED, type Rule, UNDECLARED_OPERATION } from "./rule.ts";
 import { type ReadSpending, toEffect } from "./rule-answer.ts";

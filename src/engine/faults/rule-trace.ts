@@ -1,6 +1,7 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import type { FaultFacts, FaultInjector, FaultVerdict } from "../sandbox/fault-types.ts";
-import { ArmedRule } from "./armed-rules.ts";
+import { ArmedRule } from "./armed-rule.ts";
+import type { ArmedRules } from "./armed-rules.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { canNeverTrigger, listMatchingOperations } from "./rule.ts";
 
@@ -22,21 +23,13 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private facts: FaultFacts | undefined;
   private isAfter = false;
 
-  private readonly isActive: (rule: ArmedRule) => boolean;
+  private readonly armed: ArmedRules;
 
-  /** @param rules in order of precedence */
-  constructor(
-    parts: RequestFaultParts,
-    {
-      rules,
-      seed,
-      isActive,
-    }: { rules: readonly ArmedRule[]; seed: number; isActive: (rule: ArmedRule) => boolean },
-  ) {
+  constructor(parts: RequestFaultParts, armed: ArmedRules, seed: number) {
     this.seed = seed;
-    this.isActive = isActive;
-    this.rules = rules.map(({ rule, source, progress }) => new ArmedRule(rule, source, progress));
-    const unspent = this.rules.filter((rule) => !rule.spent && isActive(rule));
+    this.armed = armed;
+    this.rules = armed.all.map(({ rule, source, progress }) => new ArmedRule(rule, source, progress));
+    const unspent = this.rules.filter((rule) => !rule.spent && armed.isActive(rule));
     this.requests = new RequestFaults(parts, this, unspent);
   }
 
@@ -71,7 +64,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private explainSkipped(armed: ArmedRule): string {
     const { rule } = armed;
     if (rule.operations === undefined) return "it matches deliveries of events, not requests";
-    if (!this.isActive(armed)) return "its stage is not the current one";
+    if (!this.armed.isActive(armed)) return "its stage is not the current one";
     if (armed.spent) return explainSpent(armed);
     if (this.facts === undefined) return "the request reaches no operation";
     const { operation, principal, headers } = this.facts;

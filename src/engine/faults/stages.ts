@@ -1,5 +1,5 @@
 import { parseDuration } from "../contract/duration.ts";
-import type { Leased } from "./leases.ts";
+import type { Leased } from "./armed-rule.ts";
 import type { ExpectDocument, StageDocument } from "./rule-document.ts";
 
 /** A part of a run in which some rules of a scenario are in force (interfaces 21). */

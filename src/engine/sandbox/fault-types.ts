@@ -149,6 +149,24 @@ export interface FaultState {
   numbered: number;
 }
 
+/** The rules of one sandbox. */
+export interface SandboxRules {
+  /** Grows with every change of `FaultInjector.state`: other active rules, or their progress. */
+  readonly revision: number;
+  /** Names of the active scenarios (interfaces 4). */
+  readonly scenarios: readonly string[];
+  /** Active scenarios and inline rules: shows whether any was switched. */
+  readonly activeState: string;
+  /** All stages of active scenarios, as `scenario/stage`. */
+  readonly stages: readonly string[];
+  /** Called when a request or delivery is held. */
+  onHold(): void;
+  /** To be called after the sandbox's operations have changed. */
+  followApi(): void;
+  /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
+  suspendLeases(): () => void;
+}
+
 /** The faults of one sandbox, for the sandbox, the pipeline and the sender of webhooks. */
 export interface FaultInjector {
   /** The only check of a request if no rule is armed. */
@@ -157,18 +175,9 @@ export interface FaultInjector {
   readonly outside: AnyOperation;
   /** Whether a rule answers such paths. */
   readonly reachesOutside: boolean;
-  /** Grows with every change of `state`: other active rules, or their progress. */
-  readonly revision: number;
-  /** Names of the active scenarios (interfaces 4). */
-  readonly scenarios: readonly string[];
-  /** Active scenarios and inline rules: shows whether any was switched. */
-  readonly activeState: string;
-  /** All stages of active scenarios, as `scenario/stage`. */
-  readonly stages: readonly string[];
+  readonly rules: SandboxRules;
   /** Called when a request arrives; undefined if no scenario has stages. */
   enter(): EnteredRequest | undefined;
-  /** Called when a request or delivery is held. */
-  onHold(): void;
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
   after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
   /** For the sender of webhooks; undefined if no rule applies to this attempt. */
@@ -180,10 +189,6 @@ export interface FaultInjector {
   setScenarios(names: readonly string[], options?: { first: boolean }): void;
   /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces 4). */
   reset(): void;
-  /** To be called after the sandbox's operations have changed. */
-  followApi(): void;
-  /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
-  suspendLeases(): () => void;
   state(): FaultState;
   /** Returns the scenarios that no longer exist; all others are active as before. */
   restoreState(state: FaultState): readonly string[];

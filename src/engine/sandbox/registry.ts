@@ -73,7 +73,7 @@ export class SandboxRegistry {
    */
   fork(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; lostUploads: string[] } {
     const { seed, settings, own } = source;
-    const { scenarios } = source.faults;
+    const { scenarios } = source.faults.rules;
     let lostUploads: string[] = [];
     const fork = this.add({ name, seed, settings, own, scenarios }, source.source, (sandbox) => {
       lostUploads = sandbox.adopt(source, moment);

@@ -87,7 +87,7 @@ export class Sandbox {
   windows = new RateWindows();
   /** The number of requests that hang, are held, or wait because of their own delay header. */
   waiting = 0;
-  readonly held = new HeldExchanges(() => this.faults.onHold());
+  readonly held = new HeldExchanges(() => this.faults.rules.onHold());
   /** The fixture that `reset` starts from. */
   source: LoadedFixture;
   /** The initial instant, to which `reset` sets a frozen clock. */
@@ -183,7 +183,7 @@ export class Sandbox {
   followApi(): void {
     this.api = extendApi(this.parts.api(), this.own);
     this.world.followCollections();
-    this.faults.followApi();
+    this.faults.rules.followApi();
   }
 
   /** Adjusts the world's own activity to the current settings, which may differ from those at the save. */
@@ -204,7 +204,7 @@ export class Sandbox {
   restore(value: SandboxValue): void {
     this.windows = RateWindows.from(value.windows.counted);
     this.parts.blobs.restore(this, value.blobs);
-    const resumeLeases = this.faults.suspendLeases();
+    const resumeLeases = this.faults.rules.suspendLeases();
     this.world.restore(value.world);
     resumeLeases();
     this.followSettings();

@@ -185,7 +185,7 @@ export class Recordings {
         rate: mode === "scaled" ? rate : undefined,
         begin: world.origin,
         settings,
-        scenarios: faults.scenarios,
+        scenarios: faults.rules.scenarios,
         own: sandbox.own,
         position: journal.lastSequence,
       },
