@@ -1,7 +1,16 @@
 // The load generator for a fixed rate, and where wrk is missing: a process of its own so that it can be pinned to its core.
+import { readFileSync } from "node:fs";
 import autocannon from "autocannon";
 
-const { url, method = "GET", paths, bodies, headers, rate, seconds } = JSON.parse(process.argv[2]);
+const {
+  url,
+  method = "GET",
+  paths,
+  bodies,
+  headers,
+  rate,
+  seconds,
+} = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const count = Math.max(paths.length, bodies?.length ?? 0);
 const requests = Array.from({ length: count }, (_, index) => ({
   method,
