@@ -109,7 +109,7 @@ function surviveOwnErrors(): void {
 }
 
 /** Loads the code for own operations only if there are any. @throws DocumentError */
-async function openOwn({ operations, openapi }: StartFlags): Promise<OwnStart> {
+async function openOwn({ operations, openapi }: StartFlags) {
   if (operations === undefined && openapi === undefined) return { own: [], operations: undefined };
   const { loadOwn, openOwnFiles } = await import("../documents/own-files.ts");
   if (operations !== undefined) surviveOwnErrors();
@@ -117,17 +117,8 @@ async function openOwn({ operations, openapi }: StartFlags): Promise<OwnStart> {
   return { own, operations: await loadOwn(own) };
 }
 
-interface OwnStart extends Pick<StartOptions, "own"> {
-  operations: UnderstudyOptions["operations"];
-}
-
 /** Loads its code only if it is needed. @throws UsageError */
-async function loadCertificate({
-  https,
-  cert,
-  key,
-  store,
-}: StartFlags): Promise<UsedCertificate | undefined> {
+async function loadCertificate({ https, cert, key, store }: StartFlags) {
   if (!https) {
     if (cert ?? key) throw new UsageError("--cert and --key need --https");
     return undefined;

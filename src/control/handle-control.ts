@@ -114,8 +114,8 @@ function delayStream({ server, sandbox, answer }: ControlExchange): Answer {
 
 /** @throws Problem 404, 405 */
 function route(exchange: ControlExchange): void {
-  const { path, request } = exchange;
-  const { method } = request;
+  const { path } = exchange;
+  const { method } = exchange.request;
   const match = router.find(method === "HEAD" ? "GET" : method, path);
   if (match === undefined) throw notFound(method, path);
   exchange.operation = match.operation;
@@ -141,10 +141,8 @@ function requireSandbox(exchange: ControlExchange): void {
   const name = params["name"];
   if (name !== undefined) {
     const sandbox = server.sandboxes.get(name);
-    if (sandbox === undefined) {
-      const known = [...server.sandboxes.all()].map((one) => one.name);
-      throw unknownName("sandbox", name, known);
-    }
+    const known = () => [...server.sandboxes.all()].map((one) => one.name);
+    if (sandbox === undefined) throw unknownName("sandbox", name, known());
     exchange.sandbox = sandbox;
   }
   exchange.mark = server.durability?.mark();

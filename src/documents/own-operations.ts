@@ -12,7 +12,7 @@ import {
 } from "../engine/documents/document-error.ts";
 import { createOwnApi, type OwnSource, readDeclarations } from "../engine/own/join.ts";
 import { getFileVersion, readUserText, showFile, UnreadableFile } from "./files.ts";
-import type { OwnFiles } from "./watch-documents.ts";
+import { followVersions, type OwnFiles } from "./watch-documents.ts";
 
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 /** Loaded from this package, wherever the importing file is. */
@@ -20,21 +20,13 @@ const LIBRARY = "understudy-sandbox/operations";
 
 /** The files of `--operations`, and the modules that they import. */
 export class OwnOperations implements OwnFiles {
-  readonly files: OwnFiles["files"] = {
-    filesInUse: () => new Set(this.versions.keys()),
-    isFileInUse: (file) => this.versions.has(file) || this.isNew(file),
-    isOutdated: (file) => this.isNew(file) || this.versions.get(file) !== getFileVersion(file),
-    onUse: (listener) => {
-      this.listeners.add(listener);
-      return () => this.listeners.delete(listener);
-    },
-  };
   private readonly paths: readonly string[];
   private readonly cwd: string;
   private readonly loadTimeoutMs: number;
   private readonly listeners = new Set<() => void>();
   /** By real path. */
-  private versions = new Map<string, string>();
+  private readonly versions = new Map<string, string>();
+  readonly files = followVersions(this.versions, this.listeners, (file) => this.isNew(file));
 
   /** @param paths files and folders */
   constructor(paths: readonly string[], cwd = process.cwd(), loadTimeoutMs = 10_000) {
@@ -57,7 +49,8 @@ export class OwnOperations implements OwnFiles {
     for (const file of this.versions.keys()) delete jiti.cache[file];
     const known = new Set(Object.keys(jiti.cache));
     const files = this.paths.flatMap((path) => this.list(path));
-    this.versions = new Map(files.map((file) => [file, getFileVersion(file)]));
+    this.versions.clear();
+    for (const file of files) this.versions.set(file, getFileVersion(file));
     const exports: unknown[] = [];
     const origins = new Map<unknown, string>();
     try {

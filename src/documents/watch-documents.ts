@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { FSWatcher } from "chokidar";
 import type { OwnSource } from "../engine/own/join.ts";
 import type { DocumentLibrary } from "./document-library.ts";
+import { getFileVersion } from "./files.ts";
 
 /** Editors write in several steps; a file is read once it has been quiet for this long. */
 const QUIET_MS = 60;
@@ -20,6 +21,27 @@ export interface OwnFiles {
   readonly files: WatchedDocuments["files"];
   /** Loads the newest version of all files. @throws DocumentError for one that cannot be used */
   load(): Promise<readonly OwnSource[]>;
+}
+
+/**
+ * @param versions the files, by real path
+ * @param listeners to be called when there are other files
+ * @param isNew whether a file was not there before
+ */
+export function followVersions(
+  versions: ReadonlyMap<string, string>,
+  listeners: Set<() => void>,
+  isNew: (file: string) => boolean = () => false,
+): OwnFiles["files"] {
+  return {
+    filesInUse: () => new Set(versions.keys()),
+    isFileInUse: (file) => versions.has(file) || isNew(file),
+    isOutdated: (file) => isNew(file) || versions.get(file) !== getFileVersion(file),
+    onUse(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
 }
 
 export interface DocumentWatch {

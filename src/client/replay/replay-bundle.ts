@@ -127,28 +127,19 @@ class Replay {
     // A running clock advanced between the arrival of a request and its change.
     this.committed = request.committed;
     const headers = request.headers.map(([name, value]) => [name!, this.resolve(value!)]);
-    const entry = await sendRecorded(
-      sandbox,
-      createSendToSelf(() => ({ host: "127.0.0.1", port })),
-      {
-        method: request.method,
-        target: this.resolve(request.target),
-        headers: [...headers, ...toBaseHeaders(request.base_url)],
-        body: this.toBytes(request.body),
-      },
-    );
+    const send = createSendToSelf(() => ({ host: "127.0.0.1", port }));
+    const entry = await sendRecorded(sandbox, send, {
+      method: request.method,
+      target: this.resolve(request.target),
+      headers: [...headers, ...toBaseHeaders(request.base_url)],
+      body: this.toBytes(request.body),
+    });
     await sandbox.world.settled();
-    const step = `request ${number}, ${request.method} ${request.target}`;
+    const step = { step: `request ${number}, ${request.method} ${request.target}`, request: number };
     if (entry === undefined)
-      return {
-        step,
-        request: number,
-        what: "answer",
-        recorded: String(answer.status),
-        replayed: "no answer",
-      };
+      return { ...step, what: "answer", recorded: String(answer.status), replayed: "no answer" };
     const difference = findFirstDifference(answer, toRecordedAnswer(entry, number, this.secrets));
-    return difference && { step, request: number, ...difference };
+    return difference && { ...step, ...difference };
   }
 
   private async control({ control }: ControlStep) {

@@ -84,8 +84,7 @@ class Reading {
   /** Checks the references and schemas of the whole document, used or not. */
   check(): void {
     const { paths, webhooks } = this.root;
-    if (paths !== undefined && !isJsonObject(paths))
-      this.report({ path: ["paths"], message: "paths must be a map" });
+    if (paths !== undefined && !isJsonObject(paths)) this.report(["paths"], "paths must be a map");
     if (webhooks !== undefined) this.warn("webhooks of the document (send them with `emit`)", ["webhooks"]);
     walk({ kind: "document", node: this.root, path: [] }, (place) => {
       if (this.problems.length < MAX_PROBLEMS) this.checkPlace(place);
@@ -96,21 +95,14 @@ class Reading {
     const isSchema = kind === "schema";
     const { $ref: reference } = node;
     if (reference !== undefined && typeof reference !== "string")
-      this.report({
-        path: [...path, "$ref"],
-        message: 'a reference must be a text such as "#/components/schemas/Tag"',
-      });
+      this.report([...path, "$ref"], 'a reference must be a text such as "#/components/schemas/Tag"');
     if (typeof reference === "string") {
       const bad = this.references.check(node, isSchema);
       if (bad !== undefined)
-        this.report({
-          path: [...path, "$ref"],
-          message: `the reference ${JSON.stringify(reference)} ${bad.message}`,
-          hint: bad.hint,
-        });
+        this.report([...path, "$ref"], `the reference ${JSON.stringify(reference)} ${bad.message}`, bad);
     }
     if (isSchema) {
-      for (const { key, message } of checkSchema(node)) this.report({ path: [...path, key], message });
+      for (const { key, message } of checkSchema(node)) this.report([...path, key], message);
       if (isEmptyEnum(node))
         this.warn("an enum without a value of its type (any value of the type fits)", [...path, "enum"]);
       if (node["pattern"] !== undefined && !isPattern(node["pattern"]))
@@ -132,11 +124,7 @@ class Reading {
     for (const [path, given] of Object.entries((this.root["paths"] ?? {}) as JsonObject)) {
       if (path.startsWith("x-") || !isJsonObject(given)) continue;
       if (!path.startsWith("/")) {
-        this.report({
-          path: ["paths", path],
-          atKey: true,
-          message: `the path ${path} must begin with a slash`,
-        });
+        this.report(["paths", path], `the path ${path} must begin with a slash`, { atKey: true });
         continue;
       }
       const item = this.references.follow({ node: given, path: ["paths", path] });
@@ -163,16 +151,12 @@ class Reading {
     const shape = `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
     const [sameId, samePath] = [ids.get(id), paths.get(shape)];
     if (samePath !== undefined)
-      this.report({
-        path: place,
-        atKey: true,
-        message: `${at} and ${samePath} are two operations on one path`,
-      });
+      this.report(place, `${at} and ${samePath} are two operations on one path`, { atKey: true });
     else if (sameId !== undefined)
-      this.report({
-        path: node["operationId"] === undefined ? place : [...place, "operationId"],
-        message: `the operationId ${id} is already used by ${sameId}`,
-      });
+      this.report(
+        node["operationId"] === undefined ? place : [...place, "operationId"],
+        `the operationId ${id} is already used by ${sameId}`,
+      );
     ids.set(id, at);
     paths.set(shape, at);
     return sameId === undefined && samePath === undefined;
@@ -221,10 +205,8 @@ class Reading {
         const parameter = this.references.follow({ node: written, path: [...path, "parameters", at] });
         const { name, in: place } = parameter.node;
         if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
-          this.report({
-            path: parameter.path,
-            message: "a parameter needs a `name`, and `in`: path, query, header or cookie",
-          });
+          const message = "a parameter needs a `name`, and `in`: path, query, header or cookie";
+          this.report(parameter.path, message);
           continue;
         }
         found.set(`${String(place)} ${name}`, this.describeParameter(parameter));
@@ -276,8 +258,12 @@ class Reading {
     return path.replace(/\/+$/, "");
   }
 
-  private report(details: ProblemDetails): void {
-    this.problems.push(locateProblem(this.document, details));
+  private report(
+    path: DocumentPath,
+    message: string,
+    { hint, atKey }: Pick<ProblemDetails, "hint" | "atKey"> = {},
+  ): void {
+    this.problems.push(locateProblem(this.document, { path, message, hint, atKey }));
   }
 
   private warn(feature: string, path: DocumentPath): void {

@@ -7,7 +7,7 @@ import type { OwnSource } from "../../engine/own/join.ts";
 import { digest } from "../../engine/platform.ts";
 import { getFileVersion, readFileText, resolveFile, showFile } from "../files.ts";
 import { dirname, resolve } from "../node-files.ts";
-import type { OwnFiles } from "../watch-documents.ts";
+import { followVersions, type OwnFiles } from "../watch-documents.ts";
 import { openDocument } from "./open-document.ts";
 import { type OpenApiDocument, toOwnSource } from "./openapi-source.ts";
 
@@ -15,20 +15,12 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The files of `--openapi`: documents, and files with bindings that name one. */
 export class OpenApiFiles implements OwnFiles {
-  readonly files: OwnFiles["files"] = {
-    filesInUse: () => new Set(this.versions.keys()),
-    isFileInUse: (file) => this.versions.has(file),
-    isOutdated: (file) => this.versions.get(file) !== getFileVersion(file),
-    onUse: (listener) => {
-      this.listeners.add(listener);
-      return () => this.listeners.delete(listener);
-    },
-  };
   private readonly paths: readonly string[];
   private readonly cwd: string;
   private readonly listeners = new Set<() => void>();
   /** By real path. */
   private readonly versions = new Map<string, string>();
+  readonly files = followVersions(this.versions, this.listeners);
 
   constructor(paths: readonly string[], cwd = process.cwd()) {
     this.paths = paths;

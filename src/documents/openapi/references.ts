@@ -1,3 +1,4 @@
+import { toSteps } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
@@ -44,7 +45,7 @@ export class References {
     if (ref !== "#" && !ref.startsWith("#/")) return undefined;
     const path: (string | number)[] = [];
     let node: unknown = this.root;
-    for (const step of toSteps(ref)) {
+    for (const step of splitReference(ref)) {
       if (typeof node !== "object" || node === null || !Object.hasOwn(node, step)) return undefined;
       path.push(Array.isArray(node) ? Number(step) : step);
       node = (node as JsonObject)[step];
@@ -82,17 +83,14 @@ export class References {
     const cut = ref.lastIndexOf("/");
     const above = this.find(ref.slice(0, cut))?.node;
     if (cut < 1 || !isJsonObject(above)) return undefined;
-    const name = findNearest(toSteps(ref).at(-1)!, Object.keys(above));
+    const name = findNearest(splitReference(ref).at(-1)!, Object.keys(above));
     return name === undefined ? undefined : `${ref.slice(0, cut)}/${name}`;
   }
 }
 
 /** The steps of `#/a/b~1c`. */
-export function toSteps(ref: string): string[] {
-  return ref
-    .split("/")
-    .slice(1)
-    .map((step) => decode(step).replaceAll("~1", "/").replaceAll("~0", "~"));
+export function splitReference(ref: string): string[] {
+  return toSteps(ref, decode);
 }
 
 function decode(step: string): string {
@@ -102,8 +100,4 @@ function decode(step: string): string {
   } catch {
     return step;
   }
-}
-
-export function toPointer(path: DocumentPath): string {
-  return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -1,8 +1,9 @@
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
+import { toPointer } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { isEmptyEnum } from "./check-schema.ts";
-import { type Found, toPointer } from "./references.ts";
+import type { Found } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
 
 /** The purpose of a converted schema: requests may lack what is `readOnly`, answers what is `writeOnly`. */

@@ -23,7 +23,7 @@ export function invalidField(value: unknown, errors: readonly ErrorObject[]): In
     const fits = best.keyword === "type" && error.keyword !== "type" && getDepth(error) === getDepth(best);
     if (fits || getDepth(error) > getDepth(best)) best = error;
   }
-  const pointer = toPointer(best);
+  const pointer = findPointer(best);
   const found = getValue(value, pointer);
   const message =
     best.keyword === "type" ? `must be ${listTypes(errors, best.instancePath)}` : toMessage(best, found);
@@ -60,7 +60,7 @@ export function formatInWords(format: string, value: unknown): string {
 }
 
 /** A JSON pointer to the place of an error, even if the value is missing. */
-function toPointer({ instancePath, keyword, params }: ErrorObject): string {
+function findPointer({ instancePath, keyword, params }: ErrorObject): string {
   if (keyword === "required") return pointerTo(instancePath, params["missingProperty"]);
   if (keyword === "additionalProperties") return pointerTo(instancePath, params["additionalProperty"]);
   return instancePath;
@@ -71,11 +71,17 @@ export function pointerTo(pointer: string, key: string): string {
   return `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-export function toSteps(pointer: string): string[] {
+/** A JSON pointer to a path. */
+export function toPointer(path: readonly (string | number)[]): string {
+  return path.reduce<string>((above, step) => pointerTo(above, String(step)), "");
+}
+
+/** @param decode for a pointer that is part of a URL */
+export function toSteps(pointer: string, decode = (step: string) => step): string[] {
   return pointer
     .split("/")
     .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+    .map((step) => decode(step).replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 /** `/inputs/0/role` becomes `inputs[0].role` (G08); an error of the whole document is `body`. */

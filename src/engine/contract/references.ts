@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
-import { getValue, pointerTo, toFieldName } from "./invalid-field.ts";
+import { getValue, toFieldName, toPointer } from "./invalid-field.ts";
 
 /** The collection whose records a field, or the keys of a map, name. */
 export interface Reference {
@@ -126,7 +126,7 @@ export function requireReferences(tx: Transaction, { schema }: AnyCollection, re
   visitReferences(schema, record, ({ reference, id, path, atKey }) => {
     const collection = collections.find(({ name }) => name === reference.collection);
     if (collection === undefined || tx.get(collection, id) !== undefined) return;
-    const pointer = path.reduce<string>((above, step) => pointerTo(above, String(step)), "");
+    const pointer = toPointer(path);
     const field = toFieldName(pointer);
     const value = atKey ? getValue(record, pointer) : id;
     throw invalidInput(field, value, `${field} must name one of the ${collection.name}; there is no ${id}`);

@@ -1,4 +1,5 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { toSteps } from "../contract/invalid-field.ts";
 import { makeAjv } from "../contract/validator.ts";
 import { clip, type DocumentPath, type DocumentProblem, formatPath, MAX_PROBLEMS } from "./document-error.ts";
 import { explainAlternatives } from "./explain-alternatives.ts";
@@ -45,8 +46,7 @@ function nameField(path: DocumentPath): string {
 function toPath(instancePath: string, root: unknown): (string | number)[] {
   const path: (string | number)[] = [];
   let value: unknown = root;
-  for (const part of instancePath.split("/").slice(1)) {
-    const step = part.replaceAll("~1", "/").replaceAll("~0", "~");
+  for (const step of toSteps(instancePath)) {
     path.push(Array.isArray(value) ? Number(step) : step);
     value = (value as Record<string, unknown> | null | undefined)?.[step];
   }

@@ -217,11 +217,8 @@ export class RequestFacts implements FaultFacts {
   get rate(): FaultFacts["rate"] {
     const { identity, at, sandbox } = this.exchange;
     if (identity === undefined) return undefined;
-    const { limit, reset } = sandbox.windows.peek(
-      identity.principal.key_id,
-      identity.requests_per_minute,
-      at,
-    );
+    const { principal, requests_per_minute } = identity;
+    const { limit, reset } = sandbox.windows.peek(principal.key_id, requests_per_minute, at);
     return { limit, seconds_left: countSecondsUntil(reset, at) };
   }
 

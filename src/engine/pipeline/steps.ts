@@ -56,16 +56,13 @@ function identify(exchange: Exchange): void | Promise<void> {
   setIdentity(exchange, identified);
 }
 
+/** G32: the organization is that of the path, else the key's current one. Invalid ids are ignored. */
 function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
+  const { operation, params, path } = exchange;
+  const named = operation ? (params["organization_id"] ?? params["org_id"]) : findOrganizationInPath(path);
+  const isNamed = named !== undefined && ORGANIZATION.test(named);
   exchange.identity = identity;
-  exchange.organization = findOrganization(exchange);
-}
-
-/** G32: the organization of the path, else the key's current one. Invalid ids are ignored. */
-function findOrganization({ operation, params, path, identity }: Exchange): string | undefined {
-  if (operation === undefined) return findOrganizationInPath(path) ?? identity?.principal.organization_id;
-  const named = params["organization_id"] ?? params["org_id"];
-  return named !== undefined && ORGANIZATION.test(named) ? named : identity?.principal.organization_id;
+  exchange.organization = isNamed ? named : identity?.principal.organization_id;
 }
 
 function isFaulty({ sandbox, request, entered }: Exchange): boolean {
@@ -123,21 +120,16 @@ export function findSpentRate({ sandbox, identity, rate, at }: Exchange): RateSt
  * @throws ApiError INVALID_JSON, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT
  */
 function readBody(exchange: Exchange): undefined | Promise<void> {
-  const operation = exchange.operation!;
   const { dryRun, sandbox } = exchange;
+  const { body, prepare } = exchange.operation!;
   if (dryRun?.incomplete !== undefined) throw new Undecidable(dryRun.incomplete);
-  const { body } = operation;
   if (body?.kind === "json") return readJson(exchange, body);
-  if (!streamsBody(operation)) return undefined;
+  if (body === undefined && prepare === undefined) return undefined;
   if (dryRun !== undefined && body?.kind === "multipart")
     throw new Undecidable("the operation takes a form, and the next steps depend on its files");
   exchange.captured = new BodyCapture({ withDigest: false });
   exchange.uploads = { seen: sandbox.peekUploads() };
   return body?.kind === "multipart" ? readForm(exchange, body) : undefined;
-}
-
-function streamsBody({ body, prepare }: AnyOperation): boolean {
-  return body === undefined ? prepare !== undefined : body.kind !== "json";
 }
 
 type Body<Kind> = Extract<AnyOperation["body"], { kind: Kind }>;

@@ -95,6 +95,19 @@ export class OwnAddress {
   }
 }
 
+/** Starts a server that has no TLS. @returns its base URL, with the given host */
+export async function openPort(server: Server, port: number, host: string): Promise<string> {
+  await once(server.listen(port, host), "listening");
+  return `http://${addBrackets(host)}:${(server.address() as AddressInfo).port}`;
+}
+
+/** Closes a server with all its connections. */
+export async function closeAtOnce(server: Server): Promise<void> {
+  const closed = once(server.close(), "close");
+  server.closeAllConnections();
+  await closed;
+}
+
 const addBrackets = (host: string) => (host.includes(":") ? `[${host}]` : host);
 
 const RECEIVER = /^\/_receivers\/[^/]+\/[^/]+/;

@@ -206,13 +206,8 @@ function openSession(
   if (timeoutMs === 0) throw new ReceiverTestUsageError("the timeout must be more than 0 seconds");
   const patienceMs = requireDuration("patience", options.patienceMs ?? 3000);
   const memoryMs = requireDuration("memory", options.memoryMs ?? 12_000);
-  if (
-    !(
-      Number.isInteger(memoryDeliveries) &&
-      memoryDeliveries >= 0 &&
-      memoryDeliveries <= MAX_MEMORY_DELIVERIES
-    )
-  ) {
+  const isCount = Number.isInteger(memoryDeliveries) && memoryDeliveries >= 0;
+  if (!isCount || memoryDeliveries > MAX_MEMORY_DELIVERIES) {
     throw new ReceiverTestUsageError(
       `the number of deliveries in between must be a whole number up to ${MAX_MEMORY_DELIVERIES}`,
     );
@@ -226,21 +221,8 @@ function openSession(
   // Each of the many deliveries under way listens for it.
   if (signal !== undefined) setMaxListeners(0, signal);
   return new Session({
-    ...{
-      url,
-      outbound,
-      locate,
-      timeoutMs,
-      patienceMs,
-      memoryMs,
-      memoryDeliveries,
-      secret,
-      event,
-      data,
-      signal,
-      onNotice: options.onNotice,
-      names,
-    },
+    ...{ url, outbound, locate, timeoutMs, patienceMs, memoryMs, memoryDeliveries },
+    ...{ secret, event, data, signal, onNotice: options.onNotice, names },
     webhookId: createId("wh"),
     organizationId: createId("org"),
     serviceName: options.serviceName ?? "Service",

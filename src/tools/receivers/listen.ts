@@ -1,7 +1,6 @@
 import "../../hosts/node/platform.ts";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { connect } from "node:tls";
 import { pluralize, printable } from "../../engine/contract/text.ts";
 import { checkSignature, type SignatureVerdict } from "../../engine/receivers/check-signature.ts";
@@ -18,6 +17,7 @@ import {
 import { SIGNATURE_HEADER } from "../../engine/webhooks/sign.ts";
 import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
 import { createOutbound, type Outbound } from "../../hosts/node/outbound/outbound.ts";
+import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
 import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
 
 /** A delivery that `understudy listen` received. */
@@ -136,19 +136,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       response.destroy(),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => resolve());
-  });
-  const { port: bound } = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const url = await openPort(server, port, host);
+  return { url, close: () => closeAtOnce(server) };
 }
 
 function checkRequest({ rawHeaders }: ReceiverRequest, body: Uint8Array, secret: string | undefined) {

@@ -1,5 +1,5 @@
 import { isJsonType } from "../../documents/openapi/list-operations.ts";
-import { References, toSteps } from "../../documents/openapi/references.ts";
+import { References, splitReference } from "../../documents/openapi/references.ts";
 import type { Api } from "../../engine/contract/api.ts";
 import { type AnyOperation, listSuccesses } from "../../engine/contract/operation.ts";
 import { withoutInternal } from "../../engine/contract/public-view.ts";
@@ -149,7 +149,7 @@ class SchemaNames {
         const [names, fields] = [this.names[purpose], this.fields[purpose]];
         let name = names.get(target);
         if (name === undefined) {
-          name = chooseName(toSteps(ref).at(-1) ?? "Document", fields);
+          name = chooseName(splitReference(ref).at(-1) ?? "Document", fields);
           names.set(target, name);
           fields.set(name, () => toType(target as Shape, scope));
         }

@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { FixtureLibrary } from "../../documents/fixture-library.ts";
+import { pointerTo, toSteps } from "../../engine/contract/invalid-field.ts";
 import { visitReferences } from "../../engine/contract/references.ts";
 import type { FixtureData, Resource } from "../../engine/contract/resource.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
@@ -134,12 +135,11 @@ function dropInvalidValues(document: Fields, shape: FixtureShape): string[] {
 
 function findPlace({ keyword, instancePath, params }: ErrorObject): string {
   if (keyword !== "additionalProperties") return instancePath;
-  return `${instancePath}/${String(params["additionalProperty"]).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return pointerTo(instancePath, String(params["additionalProperty"]));
 }
 
 function remove(document: Fields, place: string): void {
-  const steps = place.split("/").slice(1);
-  const names = steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const names = toSteps(place);
   const last = names.pop()!;
   const holder = names.reduce<unknown>((value, name) => (value as Fields | undefined)?.[name], document);
   if (Array.isArray(holder)) holder.splice(Number(last), 1);

@@ -1,6 +1,6 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import type { AddressInfo } from "node:net";
+import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
 import {
   type ArchivedBody,
   type ArchivedExchange,
@@ -52,17 +52,11 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
   });
   // The service decides about timeouts.
   server.requestTimeout = 0;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => resolve());
-  });
-  const { port: bound } = server.address() as AddressInfo;
+  const url = await openPort(server, port, host);
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    url,
     async close() {
-      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-      server.closeAllConnections();
-      await Promise.all([closed, ...underWay]);
+      await Promise.all([closeAtOnce(server), ...underWay]);
       agent.destroy();
     },
   };

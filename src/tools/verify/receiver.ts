@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import { sign } from "../../engine/webhooks/sign.ts";
+import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
 import { toExcerpt } from "./check-answer.ts";
 import { parseJson } from "./exchange.ts";
 import type { Verdict } from "./verdict.ts";
@@ -18,16 +18,8 @@ export async function openReceiver(): Promise<{ url: string; received: Received[
     received.push({ headers: request.headers, bytes });
     response.writeHead(204).end();
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/hook`,
-    received,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  const url = await openPort(server, 0, "127.0.0.1");
+  return { url: `${url}/hook`, received, close: () => void closeAtOnce(server) };
 }
 
 /** 6.2 and 6.3: checks headers, signature and body of a delivery. */

@@ -95,9 +95,7 @@ function createStreamedRules<R extends StoredRecord & { session_id: string }>(
   check: (record: R) => void = () => {},
 ) {
   const toEntry = (record: R) => ({
-    session_id: record.session_id,
-    kind,
-    record_id: collection.idOf(record),
+    ...{ session_id: record.session_id, kind, record_id: collection.idOf(record) },
   });
   return {
     insert(tx, record) {
@@ -162,12 +160,8 @@ export function finishRecording(recording: MeetingRecording, ended_at: number | 
 /** Starts the recording of a session; one of a session that has ended covers all of it. */
 function startRecording(tx: Transaction, { session_id, started_at, ended_at }: MeetingSession): void {
   const recording = {
-    recording_id: tx.newId("mbrec_"),
-    session_id,
-    mime_type: "audio/mp4",
-    started_at,
-    duration_seconds: null,
-    size_bytes: null,
+    ...{ recording_id: tx.newId("mbrec_"), session_id, mime_type: "audio/mp4", started_at },
+    ...{ duration_seconds: null, size_bytes: null },
   };
   tx.insert(meetingRecordings, finishRecording(recording, ended_at));
 }
