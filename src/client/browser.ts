@@ -4,10 +4,14 @@ import { openPageEngine } from "./page-engine.ts";
 import { toPageSandbox } from "./page-sandbox.ts";
 import { PAGE_START, type PageSandbox, type PageStart } from "./page-start.ts";
 import { API_PATHS, PageWorker, type WorkerOptions } from "./page-worker.ts";
+import { toPaths } from "./worker-messages.ts";
 
 /** How a page's sandbox begins, and which requests it answers. */
 export interface StartOptions extends PageStart {
-  /** Requests to these paths of the page's origin are answered by the sandbox; `/v1`, `/v2`, `/webhooks` and `/upload/storage` unless given. */
+  /**
+   * Requests to these paths and below them are answered by the sandbox; `/v1`, `/v2`, `/webhooks` and `/upload/storage` of the
+   * page's origin unless given. A URL is a path of another origin.
+   */
   paths?: readonly string[];
   /** The service worker's address, `/understudy-worker.js` unless given; `understudy worker-file DIR` writes the file. */
   worker?: string;
@@ -22,13 +26,15 @@ export type { PageSandbox };
 /**
  * Runs a sandbox in this page and lets a service worker answer the page's requests from it (interfaces 17). Requests that
  * the page makes meanwhile wait.
- * @throws Error if the browser has no service workers, or the worker's file is missing or of another version
+ * @throws Error if the browser has no service workers, or the worker's file is missing, in another folder or of another
+ * version; TypeError for wrong paths
  */
 export async function start(options: StartOptions = {}): Promise<PageSandbox> {
   requireKnownOptions("start", options, [...PAGE_START, "paths", "worker", "offline", "user"]);
   const { paths = API_PATHS, worker = "/understudy-worker.js", ...rest } = options;
+  const held = toPaths(paths);
   const started = startPage({ paths, worker, ...rest });
-  holdRequests(paths, started);
+  holdRequests(held, started);
   return started;
 }
 
@@ -40,12 +46,14 @@ async function startPage({
   ...world
 }: StartOptions & WorkerOptions): Promise<PageSandbox> {
   const engine = await openPageEngine(world);
+  let page: PageWorker | undefined;
   try {
-    const page = await PageWorker.connect(engine, { paths, worker, offline });
+    page = await PageWorker.connect(engine, { paths, worker, offline });
     const sandbox = await toPageSandbox(engine, page);
     sandbox.actAs(user);
     return sandbox;
   } catch (error) {
+    page?.leave();
     await engine.close();
     throw error;
   }

@@ -1,8 +1,11 @@
+import { isBelow } from "./worker-messages.ts";
+
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+type XhrMethods = Record<"open" | "send" | "abort", (...args: never[]) => void>;
 interface Scope {
   fetch: Fetch;
-  location: { href: string; origin: string };
-  XMLHttpRequest?: { prototype: Record<"open" | "send", (...args: never[]) => void> };
+  XMLHttpRequest?: { prototype: XhrMethods };
+  ProgressEvent: new (type: string) => Event;
 }
 
 /**
@@ -11,39 +14,68 @@ interface Scope {
  */
 export function holdRequests(paths: readonly string[], ready: Promise<unknown>): void {
   const scope = globalThis as unknown as Scope;
-  const isHeld = (address: string) => {
-    const { origin, pathname } = new URL(address, scope.location.href);
-    return origin === scope.location.origin && paths.some((path) => `${pathname}/`.startsWith(`${path}/`));
-  };
   const { fetch, XMLHttpRequest } = scope;
   const holding: Fetch = async (input, init) => {
-    if (isHeld(input instanceof Request ? input.url : String(input)))
-      await ready.catch((cause) => {
+    const isRequest = input instanceof Request;
+    if (isBelow(isRequest ? input.url : String(input), paths)) {
+      const started = ready.catch((cause) => {
         throw new TypeError("Failed to fetch: the sandbox did not start", { cause });
       });
+      await Promise.race([started, untilAborted(init?.signal ?? (isRequest ? input.signal : undefined))]);
+    }
     return fetch(input, init);
   };
   scope.fetch = holding;
-  const opened = new WeakMap<object, string>();
-  const { open, send } = XMLHttpRequest?.prototype ?? {};
-  if (XMLHttpRequest !== undefined)
-    Object.assign(XMLHttpRequest.prototype, {
-      open(this: object, ...args: never[]) {
-        opened.set(this, String(args[1]));
-        open!.apply(this, args);
-      },
-      send(this: { abort(): void }, ...args: never[]) {
-        if (!isHeld(opened.get(this)!)) send!.apply(this, args);
-        else
-          ready.then(
-            () => send!.apply(this, args),
-            () => this.abort(),
-          );
-      },
-    });
+  const releaseXhr = XMLHttpRequest && holdXhr(XMLHttpRequest.prototype, paths, ready);
   const release = () => {
     if (scope.fetch === holding) scope.fetch = fetch;
-    if (XMLHttpRequest !== undefined) Object.assign(XMLHttpRequest.prototype, { open, send });
+    releaseXhr?.();
   };
   ready.then(release, release);
+}
+
+function untilAborted(signal: AbortSignal | null | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve();
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** @returns a function that ends it */
+function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise<unknown>): () => void {
+  const { open, send, abort } = prototype;
+  const opened = new WeakMap<object, string>();
+  /** The call of `send` that waits. */
+  const waiting = new WeakMap<object, object>();
+  Object.assign(prototype, {
+    open(this: object, ...args: never[]) {
+      waiting.delete(this);
+      opened.set(this, String(args[1]));
+      open.apply(this, args);
+    },
+    send(this: EventTarget, ...args: never[]) {
+      if (!isBelow(opened.get(this)!, paths)) return send.apply(this, args);
+      waiting.set(this, args);
+      const unlessAborted = (act: () => void) => () => {
+        if (waiting.get(this) !== args) return;
+        waiting.delete(this);
+        act();
+      };
+      ready.then(
+        unlessAborted(() => send.apply(this, args)),
+        unlessAborted(() => endXhr(this, "error")),
+      );
+    },
+    abort(this: EventTarget) {
+      if (waiting.delete(this)) endXhr(this, "abort");
+      abort.apply(this);
+    },
+  });
+  return () => void Object.assign(prototype, { open, send, abort });
+}
+
+/** A request that was not sent has no events of its own. */
+function endXhr(request: EventTarget, type: string): void {
+  const { ProgressEvent } = globalThis as unknown as Scope;
+  for (const name of [type, "loadend"]) request.dispatchEvent(new ProgressEvent(name));
 }

@@ -24,8 +24,11 @@ export interface PageSandbox extends SandboxClient {
   readonly user: string | undefined;
   /** The console of this sandbox, if `understudy worker-file --console` has written its files. */
   readonly consoleUrl: string;
-  /** From now on the page's requests are sent as this user, whatever their credentials; without one, as they are. */
+  /**
+   * From now on the page's requests are sent as this user, whatever their credentials; without one, as they are.
+   * @throws Error if the user has no usable API key
+   */
   actAs(user: string | undefined): void;
-  /** Ends the sandbox; requests reach the network again after the next load. */
+  /** Ends the sandbox: the page's requests fail, and reach the network again after the next load. */
   stop(): Promise<void>;
 }

@@ -1,7 +1,13 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { BrowserEngine } from "../browser.ts";
 import { answerPassed } from "./answer-passed.ts";
-import { createChannel, type PassedRequest, type Port, type WorkerVersion } from "./worker-messages.ts";
+import {
+  createChannel,
+  type PassedRequest,
+  type Port,
+  toPaths,
+  type WorkerVersion,
+} from "./worker-messages.ts";
 
 /* The parts of service workers that are used here; the types of browsers are not among this project's. */
 interface Worker extends Pick<Port, "postMessage"> {
@@ -18,7 +24,6 @@ interface Registration {
 }
 interface ServiceWorkers {
   controller: Worker | null;
-  ready: Promise<Registration>;
   register(url: string, options: { updateViaCache: "none" }): Promise<Registration>;
   addEventListener(type: string, listener: (event: { data: unknown }) => void): void;
 }
@@ -33,6 +38,12 @@ export interface WorkerOptions {
 
 const ANSWER_MS = 5_000;
 
+/**
+ * The one that answers this page's requests: the newest, since a page may start again, as after an update of one of its
+ * modules. Undefined once it was stopped.
+ */
+let current: PageWorker | undefined;
+
 /** The service worker that passes this page's requests to its engine. */
 export class PageWorker {
   /** The engine that answers the page's requests from now on. */
@@ -41,6 +52,7 @@ export class PageWorker {
   key: string | undefined;
   /** This page's id among the worker's clients. */
   client = "";
+  readonly url: string;
   private readonly workers: ServiceWorkers;
   private readonly registration: Registration;
 
@@ -48,7 +60,9 @@ export class PageWorker {
     engine: Pick<BrowserEngine, "fetch">,
     workers: ServiceWorkers,
     registration: Registration,
+    url: string,
   ) {
+    this.url = url;
     this.engine = engine;
     this.workers = workers;
     this.registration = registration;
@@ -57,7 +71,8 @@ export class PageWorker {
   /**
    * Registers the worker, and waits until it answers this page's requests. One of another version, or for other paths,
    * is replaced.
-   * @throws Error if the browser has no service workers, or the file is missing, another's or of another version
+   * @throws Error if the browser has no service workers, or the file is missing, in another folder, another's or of
+   * another version; TypeError for wrong paths
    */
   static async connect(
     engine: Pick<BrowserEngine, "fetch">,
@@ -73,31 +88,58 @@ export class PageWorker {
         "This page has no service workers: open it by https:// or on localhost, not in a private window",
       );
     const url = new URL(worker, location!.href);
-    for (const path of paths) url.searchParams.append("path", path);
+    for (const path of toPaths(paths)) url.searchParams.append("path", path);
     if (offline) url.searchParams.set("offline", "");
+    const { href: folder } = new URL(".", url);
+    if (!location!.href.startsWith(folder))
+      throw new Error(
+        `The service worker ${worker} controls only pages below ${folder}, and so not this one; write its file into this page's folder or one above it`,
+      );
     const registration = await workers.register(url.href, { updateViaCache: "none" }).catch((cause) => {
       throw new Error(
         `The service worker ${worker} cannot be loaded; write its file with: npx understudy worker-file DIR`,
         { cause },
       );
     });
-    await workers.ready;
-    const page = new PageWorker(engine, workers, registration);
+    const page = new PageWorker(engine, workers, registration, url.href);
     workers.addEventListener("message", ({ data }) => {
       if ((data as { type?: string } | null)?.type === "understudy:who") void page.introduce();
     });
-    await page.untilActive(url.href);
-    let version = await page.introduce();
+    const before = current;
+    current = page;
+    try {
+      await page.requireVersion();
+    } catch (error) {
+      current = before;
+      throw error;
+    }
+    if (offline) await storeFiles(location!.href);
+    return page;
+  }
+
+  /** From now on the page's requests fail, unless it has started again. */
+  leave(): void {
+    if (current === this) current = undefined;
+  }
+
+  /** Also lets requests reach the network after the next load. */
+  async stop(): Promise<void> {
+    if (current !== this) return;
+    this.leave();
+    await this.registration.unregister();
+  }
+
+  /** @throws Error if the worker is another's or of another version, also after an update */
+  private async requireVersion(): Promise<void> {
+    await this.untilActive();
+    let version = await this.introduce();
     if (version !== undefined && version !== manifest.version) {
       // The file may have been replaced since the browser stored it.
-      await registration.update().catch(() => {});
-      await page.untilActive(url.href);
-      version = await page.introduce();
+      await this.registration.update().catch(() => {});
+      await this.untilActive();
+      version = await this.introduce();
     }
-    if (version === manifest.version) {
-      if (offline) await storeFiles(location!.href);
-      return page;
-    }
+    if (version === manifest.version) return;
     const what =
       version === undefined
         ? "is not Understudy's"
@@ -105,13 +147,9 @@ export class PageWorker {
     throw new Error(`The service worker ${what}; write its file again with: npx understudy worker-file DIR`);
   }
 
-  unregister(): Promise<boolean> {
-    return this.registration.unregister();
-  }
-
   /** Waits until the newest worker is active, and is the one of this page. */
-  private async untilActive(url: string): Promise<void> {
-    const { registration, workers } = this;
+  private async untilActive(): Promise<void> {
+    const { registration, workers, url } = this;
     const next = registration.installing ?? registration.waiting;
     if (next !== null)
       await new Promise<void>((resolve) => {
@@ -119,10 +157,15 @@ export class PageWorker {
         if (isDone()) resolve();
         next.addEventListener("statechange", () => isDone() && resolve());
       });
-    await new Promise<void>((resolve) => {
-      const isOwn = () => workers.controller?.scriptURL === url && workers.controller === registration.active;
-      if (isOwn()) resolve();
+    const isOwn = () => workers.controller?.scriptURL === url && workers.controller === registration.active;
+    if (isOwn()) return;
+    await new Promise<void>((resolve, reject) => {
       workers.addEventListener("controllerchange", () => isOwn() && resolve());
+      // After a reload that bypasses the worker, as with Ctrl-Shift-R. A new worker claims its pages by itself.
+      registration.active?.postMessage({ type: "understudy:claim" });
+      const message =
+        "The service worker does not control this page: reload it. If that does not help, write the worker's file again with: npx understudy worker-file DIR";
+      setTimeout(() => reject(new Error(message)), ANSWER_MS);
     });
   }
 
@@ -137,8 +180,7 @@ export class PageWorker {
         data: PassedRequest | WorkerVersion;
         ports: readonly Port[];
       }) => {
-        if (data.type === "request")
-          void answerPassed({ fetch: (request) => this.engine.fetch(this.signed(request)) }, data, port!);
+        if (data.type === "request") void answerPassed({ fetch: answerByCurrent }, data, port!);
         else {
           this.client = data.client;
           resolve(data.version);
@@ -149,12 +191,17 @@ export class PageWorker {
     });
   }
 
-  private signed(request: Request): Request {
+  signed(request: Request): Request {
     if (this.key === undefined || new URL(request.url).pathname.startsWith("/_")) return request;
     request.headers.delete("authorization");
     request.headers.set("api-key", this.key);
     return request;
   }
+}
+
+async function answerByCurrent(request: Request): Promise<Response> {
+  if (current === undefined) throw new TypeError("the sandbox was stopped");
+  return current.engine.fetch(current.signed(request));
 }
 
 /** Loads again what was loaded before the worker was there, so that it stores a copy. */

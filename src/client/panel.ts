@@ -199,12 +199,15 @@ class UnderstudyPanel extends HtmlElement {
   }
 
   private async openConsole(): Promise<void> {
-    const file = await fetch("/_console/index.html").catch(() => undefined);
+    const { consoleUrl } = this.sandbox!;
+    const file = await fetch(consoleUrl.replace(/\/_console\/.*/, "/_console/index.html")).catch(
+      () => undefined,
+    );
     if (!file?.ok || !(await file.text()).includes('<div id="console">'))
       return this.say(
         "The console's files are missing; write them with: npx understudy worker-file DIR --console",
       );
-    this.parts["iframe"]!.src = this.sandbox!.consoleUrl;
+    this.parts["iframe"]!.src = consoleUrl;
     this.parts["dialog"]!.showModal();
   }
 }

@@ -277,6 +277,13 @@ export function toCredentials(usable: readonly { user_id: string; key: string }[
   });
 }
 
+/** @throws Error if the user has none */
+export function requireKey(credentials: Api.Credentials, user: string): string {
+  const keys: Record<string, string> = { ...credentials };
+  if (!Object.hasOwn(keys, user)) throw new Error(withoutKey(user, Object.keys(keys)));
+  return keys[user]!;
+}
+
 function withoutKey(user: string, users: readonly string[]): string {
   const near = findNearest(user, users);
   const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;

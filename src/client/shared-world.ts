@@ -6,7 +6,7 @@ import { type PassedRequest, type Port, receive, toPassed } from "./worker-messa
 /** A message between the tabs of a world. `to` names one direction of a request's answer. */
 type Message =
   | { type: "who" }
-  | { type: "leads"; version: string }
+  | { type: "leads"; version: string; tab: string }
   | { type: "passed"; id: string; request: PassedRequest }
   | { type: "part"; to: string; data: unknown };
 
@@ -103,6 +103,8 @@ class Tabs {
   /** A channel for one direction of an answer, by its name. */
   private readonly ports = new Map<string, Port>();
   private engine: BrowserEngine | undefined;
+  private readonly id = crypto.randomUUID();
+  private leader: string | undefined;
   private readonly found: Promise<string>;
   private resolveFound = (_version: string) => {};
 
@@ -121,13 +123,24 @@ class Tabs {
     return this.found;
   }
 
-  /** Answers the other tabs; requests that they passed to the former leader are lost. */
+  /** Answers the other tabs. */
   lead(engine: BrowserEngine): void {
     this.engine = engine;
+    this.follow(this.id);
+    this.announce();
+  }
+
+  private announce(): void {
+    this.post({ type: "leads", version: manifest.version, tab: this.id });
+  }
+
+  /** Requests that were passed to a former leader are lost. */
+  private follow(leader: string): void {
+    if (leader === this.leader) return;
+    this.leader = leader;
     for (const port of this.ports.values())
       port.onmessage?.({ data: { type: "broken" } as never, ports: [] });
     this.ports.clear();
-    this.post({ type: "leads", version: manifest.version });
   }
 
   follower(): BrowserEngine {
@@ -150,13 +163,15 @@ class Tabs {
   }
 
   private onMessage(message: Message): void {
-    if (message.type === "leads") this.resolveFound(message.version);
-    else if (message.type === "part") {
+    if (message.type === "leads") {
+      this.follow(message.tab);
+      this.resolveFound(message.version);
+    } else if (message.type === "part") {
       const { to, data } = message;
       this.ports.get(to)?.onmessage?.({ data: data as never, ports: [] });
       if (/^(whole|end|broken)$/.test((data as { type: string }).type)) this.ports.delete(to);
     } else if (this.engine === undefined) return;
-    else if (message.type === "who") this.post({ type: "leads", version: manifest.version });
+    else if (message.type === "who") this.announce();
     else {
       const { id, request } = message;
       const port = this.port(`${id}:leader`, `${id}:page`);

@@ -40,7 +40,7 @@ export function understudy(options: StorybookOptions = {}): StorybookPreview {
   const { paths = API_PATHS, worker = "./understudy-worker.js" } = options;
   let page: PageWorker | undefined;
   let engine: BrowserEngine | undefined;
-  const begin = async ({ parameters, viewMode }: StoryContext) => {
+  const load = async ({ parameters, viewMode }: StoryContext) => {
     if (viewMode === "docs")
       throw new Error(
         "Stories within a docs page share its window, so they would share a sandbox; leave parameters.docs.story.inline false",
@@ -58,6 +58,13 @@ export function understudy(options: StorybookOptions = {}): StorybookPreview {
     for (const rule of faults) await sandbox.faults.add(rule);
     sandbox.actAs(user);
     return { understudy: sandbox };
+  };
+  // A user may choose the next story while the first one loads.
+  let loading: Promise<unknown> = Promise.resolve();
+  const begin = (context: StoryContext) => {
+    const loaded = loading.then(() => load(context));
+    loading = loaded.catch(() => {});
+    return loaded;
   };
   // Not inline: each story of a docs page gets its own frame, and so its own sandbox.
   return { parameters: { docs: { story: { inline: false } } }, loaders: [begin] };

@@ -3,7 +3,7 @@
  * to that page, and the page's answer back. `understudy worker-file DIR` writes it.
  */
 
-import { createChannel, type Port, receive, toPassed } from "./worker-messages.ts";
+import { createChannel, isBelow, type Port, receive, toPassed } from "./worker-messages.ts";
 
 interface ServiceWorkerScope {
   location: { href: string; origin: string };
@@ -63,7 +63,9 @@ worker.addEventListener("activate", (event: { waitUntil(work: Promise<void>): vo
 worker.addEventListener(
   "message",
   ({ data, source, ports: [port] }: { data: unknown; source: Client; ports: Port[] }) => {
-    if ((data as { type?: string } | null)?.type !== "understudy:start" || port === undefined) return;
+    const { type } = (data ?? {}) as { type?: string };
+    if (type === "understudy:claim") void worker.clients.claim();
+    if (type !== "understudy:start" || port === undefined) return;
     ports.set(source.id, port);
     port.postMessage({ type: "version", version: VERSION, client: source.id });
     for (const resolve of waiting.get(source.id) ?? []) resolve(port);
@@ -73,12 +75,10 @@ worker.addEventListener(
 
 worker.addEventListener("fetch", (event: FetchEvent) => {
   const { clientId, request } = event;
-  const { pathname } = new URL(request.url);
-  const isBelow = (path: string) => pathname === path || pathname.startsWith(`${path}/`);
   const isPage = (request.mode as string) === "navigate";
   if (isPage && request.url.startsWith(CONSOLE.href)) event.respondWith(openConsole(request));
-  else if (!isPage && paths.some(isBelow)) event.respondWith(answer(clientId, request));
-  else if (!isPage && (isBelow("/_control") || isBelow("/_s")))
+  else if (!isPage && isBelow(request.url, paths)) event.respondWith(answer(clientId, request));
+  else if (!isPage && isBelow(request.url, ["/_control", "/_s"]))
     event.respondWith(answerConsole(clientId, request));
   else if (isOffline && request.method === "GET" && request.url.startsWith(worker.location.origin))
     event.respondWith(fetchOrStored(event));
@@ -87,7 +87,12 @@ worker.addEventListener("fetch", (event: FetchEvent) => {
 /** A network error if no page answers: the request must not reach the real API. */
 async function answer(page: string, request: Request): Promise<Response> {
   const port = ports.get(page) ?? (await findPort(page));
-  if (port === undefined) return Response.error();
+  if (port === undefined) {
+    console.warn(
+      `${request.method} ${request.url} failed: no page of Understudy has started a sandbox for it. Pages that need none are free of it after (await navigator.serviceWorker.getRegistration()).unregister() and a reload.`,
+    );
+    return Response.error();
+  }
   const passed = await toPassed(request);
   const [own, theirs] = createChannel();
   port.postMessage(passed, [theirs, passed.body]);

@@ -44,7 +44,10 @@ async function openFirst(files: Iterable<Blob> = []): Promise<void> {
   if (file === undefined) return;
   find("problem").textContent = "Opening…";
   try {
-    started ??= start();
+    started ??= start().catch((error) => {
+      started = undefined;
+      throw error;
+    });
     const { client, fetch } = await started;
     const request = new Request(`${IN_PROCESS_ORIGIN}/_control/open`, {
       method: "POST",

@@ -1,6 +1,7 @@
 /* Requests that are passed to a page: by its service worker, or by another tab that shares its world. */
 
 import { wholeBodies } from "../hosts/fetch/fetch-answer.ts";
+import { showValue } from "./options.ts";
 
 /** The browser's MessagePort; Node's types have another. */
 export interface Port {
@@ -39,6 +40,37 @@ export interface WorkerVersion {
 export function createChannel(): [Port, Port] {
   const { port1, port2 } = new MessageChannel();
   return [port1 as never, port2 as never];
+}
+
+/** The page, or its worker. */
+const here = () => (globalThis as unknown as { location: { href: string; origin: string } }).location;
+
+/**
+ * Paths of requests that a sandbox answers, without a slash at their end; those of other origins with their origin.
+ * @throws TypeError
+ */
+export function toPaths(paths: unknown): string[] {
+  const refuse = (): never => {
+    throw new TypeError(
+      `paths is a list of paths such as "/v1", or of URLs for other origins; it was given ${showValue(paths)}`,
+    );
+  };
+  if (!Array.isArray(paths) || paths.length === 0) return refuse();
+  return paths.map((path: unknown) => {
+    if (typeof path !== "string" || !/^(\/|https?:)[^?#]*$/.test(path) || !URL.canParse(path, here().origin))
+      return refuse();
+    const { origin, pathname } = new URL(path, here().origin);
+    const below = pathname.replace(/\/+$/, "");
+    if (origin !== here().origin) return origin + below;
+    // The page's own files are below "/".
+    return below === "" ? refuse() : below;
+  });
+}
+
+export function isBelow(address: string, paths: readonly string[]): boolean {
+  const { origin, pathname } = new URL(address, here().href);
+  const place = `${origin === here().origin ? "" : origin}${pathname}/`;
+  return paths.some((path) => place.startsWith(`${path}/`));
 }
 
 export async function toPassed(request: Request): Promise<PassedRequest> {

@@ -179,6 +179,21 @@ describe("a world that a page stores", () => {
     expect(application.arrived).toEqual([]);
   });
 
+  it("lets no request of any tab wait for a tab that was closed [interfaces 17]", async () => {
+    const tabs = [await openTab(), await openTab(), await openTab()] as const;
+    const [first, ...others] = tabs;
+    await first.evaluate(() =>
+      sandbox.faults.add({ match: { operation: "models.list" }, effect: { hold: {} } }),
+    );
+    const waiting = others.map((tab) =>
+      tab.evaluate(() => fetch("/v1/models", asDan).catch(({ name }: Error) => name)),
+    );
+    await first.waitForFunction(async () => (await sandbox.held.list()).items.length === 2);
+    await first.close();
+    expect(await Promise.all(waiting)).toEqual(["TypeError", "TypeError"]);
+    for (const tab of others) expect(await countThreads(tab)).toBeGreaterThan(0);
+  });
+
   it("passes streams and broken connections from one tab to the other [interfaces 17]", async () => {
     await openTab();
     const second = await openTab();

@@ -79,6 +79,29 @@ describe("a story's sandbox", () => {
     );
   });
 
+  it("is the newest one after an update of the preview, and of two that load at once the last [interfaces 17]", async () => {
+    const page = await openFrame();
+    expect(await show(page, ADA)).toMatchObject({ status: 200 });
+    // As hot reload does, which keeps the module.
+    const content = `import { understudy } from "/built/storybook.js"; globalThis.preview = understudy();`;
+    await page.evaluate(() => Object.assign(globalThis, { before: preview }));
+    await page.addScriptTag({ type: "module", content });
+    await page.waitForFunction(() => preview !== (globalThis as { before?: unknown }).before);
+    expect(await show(page, ADA)).toMatchObject({ status: 200, requests: 1 });
+    const session = await profile.newCDPSession(page);
+    await session.send("ServiceWorker.enable");
+    await session.send("ServiceWorker.stopAllWorkers");
+    expect(await show(page, ADA)).toMatchObject({ status: 200, requests: 1 });
+    const found = await page.evaluate(async (parameters) => {
+      const load = (seed: number) =>
+        preview.loaders[0]!({ parameters: { understudy: { ...parameters, seed } }, viewMode: "story" });
+      const [, { understudy: last }] = await Promise.all([load(1), load(2)]);
+      await fetch("/v1/models");
+      return [(await last.info()).seed, (await last.journal.list()).entries.length];
+    }, ADA);
+    expect(found).toEqual([2, 1]);
+  });
+
   it("refuses misspelt parameters, scenarios and rules [interfaces 17]", async () => {
     const page = await openFrame();
     await expect(show(page, { scenarios: "x" })).rejects.toThrow(

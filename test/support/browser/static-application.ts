@@ -46,20 +46,21 @@ export class StaticApplication {
     response.setHeader("content-type", pathname.endsWith(".js") ? "text/javascript" : "text/html");
     // As most file servers do; a bundler marks its scripts crossorigin.
     response.setHeader("vary", "Origin");
-    if (pathname === "/") return void response.end(APPLICATION);
+    if (pathname.endsWith("/")) return void response.end(APPLICATION);
     if (pathname === "/main.js") return void response.end(MAIN);
-    if (pathname === "/understudy-worker.js" && this.worker !== undefined)
-      return void response.end(this.worker);
+    if (pathname.endsWith("/understudy-worker.js"))
+      return void response.end(this.worker ?? this.readWorker());
     if (pathname === "/part")
       return void response.writeHead(206, { "content-range": "bytes 0-0/2" }).end("a");
     if (pathname === "/events") {
       response.setHeader("content-type", "text/event-stream");
       return void response.write("data: 1\n\n");
     }
-    if (this.console && pathname.startsWith("/_console/")) {
+    const ofConsole = /^(\/app)?\/_console\/(.*)$/.exec(pathname)?.[2];
+    if (this.console && ofConsole !== undefined) {
       if (pathname.endsWith(".css")) response.setHeader("content-type", "text/css");
       if (pathname.endsWith(".svg")) response.setHeader("content-type", "image/svg+xml");
-      return void response.end(readFileSync(CONSOLE + pathname.slice("/_console/".length)));
+      return void response.end(readFileSync(CONSOLE + ofConsole));
     }
     try {
       response.end(readFileSync(BUILT + pathname.replace("/built/", "/").slice(1)));
