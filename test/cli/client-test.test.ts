@@ -88,7 +88,14 @@ it.each([
   [["--", "node", "-e", FIXED_PORT], 1, "not one that is fixed in its code"],
   [["--timeout", "2", "--checks", "uses-etags", "--", "node", "-e", NEVER_ENDS], 0, "1 not observable"],
   [["--", ""], 2, "the command after -- is empty"],
-  [["--", "no-such-program"], 2, "cannot run no-such-program"],
+  [["--", "no-such-program"], 2, "cannot run no-such-program: not found"],
+  [["--", "./README.md/sync"], 2, "cannot run ./README.md/sync: not found"],
+  [
+    ["--", "node sync.mjs && true"],
+    2,
+    'not found; for a line of a shell, use: sh -c "node sync.mjs && true"',
+  ],
+  [["--", "x".repeat(300)], 2, "xxx: its name is too long"],
   [["--checks", "none", "--", "node", "-e", "1"], 2, 'there is no check "none"'],
   [[], 2, "needs a command after --"],
 ])("client-test %j exits with %i and the documented sentence [interfaces 21]", async (args, code, says) => {

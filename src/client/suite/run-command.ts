@@ -33,11 +33,7 @@ const GRACE_MS = 3000;
 export async function runCommand(command: readonly string[], options: CommandOptions): Promise<CommandRun> {
   const [program, ...args] = command;
   if (program === "") throw new CommandNotFound("the command after -- is empty");
-  const child = spawn(program!, args, {
-    env: { ...process.env, ...options.env },
-    stdio: ["ignore", ...(options.show ?? (["pipe", "pipe"] as const))],
-    detached: true,
-  });
+  const child = startChild(program!, args, options);
   let output = Buffer.alloc(0);
   let lost = 0;
   const keep = (chunk: Buffer) => {
@@ -73,17 +69,37 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   }
 }
 
+function startChild(program: string, args: readonly string[], { env, show }: CommandOptions) {
+  try {
+    return spawn(program, args, {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", ...(show ?? (["pipe", "pipe"] as const))],
+      detached: true,
+    });
+  } catch (error) {
+    // Node reports some reasons at once, and others later.
+    throw notStarted(program, error as NodeJS.ErrnoException);
+  }
+}
+
+function notStarted(program: string, { code, message }: NodeJS.ErrnoException): CommandNotFound {
+  const isLine = code === "ENOENT" && program.includes(" ");
+  const hint = isLine ? `; for a line of a shell, use: sh -c ${JSON.stringify(program)}` : "";
+  return new CommandNotFound(`cannot run ${program}: ${NOT_STARTED[code!] ?? message}${hint}`);
+}
+
 const NOT_STARTED: Readonly<Record<string, string>> = {
   ENOENT: "not found",
+  ENOTDIR: "not found",
+  ENAMETOOLONG: "its name is too long",
+  E2BIG: "its arguments and environment are too long",
   EACCES: "it is not an executable file",
   ENOEXEC: "it is not an executable file",
 };
 
 function waitForEnd(child: ReturnType<typeof spawn>, program: string) {
   return new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
-    child.once("error", ({ code, message }: NodeJS.ErrnoException) => {
-      reject(new CommandNotFound(`cannot run ${program}: ${NOT_STARTED[code!] ?? message}`));
-    });
+    child.once("error", (error) => reject(notStarted(program, error)));
     child.once("exit", (code, signal) => {
       // Its output may still be on the way, but a grandchild that holds the pipe open is not waited for.
       const settle = () => resolve({ code, signal });
