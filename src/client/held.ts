@@ -15,6 +15,9 @@ const FIELDS = [
   "rule",
 ] as const;
 
+/** The longest wait for the first list. */
+const FIRST_LIST_MS = 8_000;
+
 /** Values that a held request or delivery must have. */
 export type HeldMatch = Partial<Pick<Held, (typeof FIELDS)[number]>>;
 
@@ -31,19 +34,25 @@ export async function waitForHeld(
   const wait_ms = parseDuration(within);
   if (wait_ms === undefined) throw new TypeError(`held.next: within is a duration such as 5s, not ${within}`);
   const leaving = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  let others: Held[] = [];
+  const leaveAfter = (ms: number) =>
+    setTimeout(
+      () => {
+        isLate = true;
+        leaving.abort();
+      },
+      Math.min(ms, MAX_TIMEOUT_MS),
+    );
+  // A slow machine is not said to hold nothing: `within` counts from the first list on.
+  const patience_ms = Math.max(wait_ms, FIRST_LIST_MS);
+  let timer = leaveAfter(patience_ms);
+  let others: Held[] | undefined;
   try {
     for await (const { items } of follow(leaving.signal)) {
-      // From the first list on, so that a slow machine is not said to hold nothing.
-      timer ??= setTimeout(
-        () => {
-          isLate = true;
-          leaving.abort();
-        },
-        Math.min(wait_ms, MAX_TIMEOUT_MS),
-      );
+      if (others === undefined) {
+        clearTimeout(timer);
+        timer = leaveAfter(wait_ms);
+      }
       others = items.filter(({ id }) => !returned.has(id));
       const found = others.find((one) =>
         Object.entries(match).every(([name, value]) => one[name as keyof HeldMatch] === value),
@@ -58,7 +67,9 @@ export async function waitForHeld(
     clearTimeout(timer);
     leaving.abort();
   }
-  const held = others.map(describeHeld).join("; ") || "nothing";
+  if (others === undefined && isLate)
+    throw new Error(`held.next: the server sent no list of what it holds within ${patience_ms / 1000} s.`);
+  const held = others?.map(describeHeld).join("; ") || "nothing";
   const why = isLate ? `within ${within}` : "before the sandbox was deleted";
   throw new Error(
     `No request that fits ${JSON.stringify(match)} was held ${why}; held at the moment: ${held}. A rule with the effect hold must match it, and must not be used up.`,

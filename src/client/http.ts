@@ -1,5 +1,5 @@
 import { readHttpUrl } from "../engine/contract/http-url.ts";
-import { createTransport, defaultFetch, type Reply, type Transport } from "./transport.ts";
+import { ClosedError, createTransport, defaultFetch, type Reply, type Transport } from "./transport.ts";
 import type { Health, ProblemDocument } from "./types.ts";
 
 /** `about:blank` if something other than the control API answered. */
@@ -187,7 +187,7 @@ export class ControlHttp {
       });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      throw new UnreachableError(this.url, error);
+      throw error instanceof ClosedError ? error : new UnreachableError(this.url, error);
     }
     if (response.status < 200 || response.status > 299)
       throw new ControlError(response.status, await readProblem(response));

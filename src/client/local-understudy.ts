@@ -9,14 +9,14 @@ import { UnderstudyClient } from "./connect.ts";
 import type { LocalUnderstudy } from "./create-understudy.ts";
 import { ControlHttp } from "./http.ts";
 import type { SandboxStart } from "./sandbox-start.ts";
-import { createTransport } from "./transport.ts";
+import { createTransport, refuseAfterClose } from "./transport.ts";
 
 /** The features of a server, without a server. @throws as `createSandbox` */
 export function createLocal(
   { onDelivery, ...start }: SandboxStart & { onDelivery?: OnDelivery | undefined },
   own: readonly OwnSource[] = [],
 ): LocalUnderstudy {
-  const understudy = assembleLocal(start, own, onDelivery);
+  const understudy = refuseAfterClose(assembleLocal(start, own, onDelivery));
   const fetch = (request: Request) => keepAliveFor(understudy.fetch(request));
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });

@@ -5,18 +5,19 @@ import { ControlHttp } from "./http.ts";
 import type { PageStart } from "./page-start.ts";
 import { SandboxClient, toCredentials } from "./sandbox.ts";
 import { shareWorld } from "./shared-world.ts";
-import { createTransport } from "./transport.ts";
+import { createTransport, refuseAfterClose } from "./transport.ts";
 import type { SandboxState } from "./types.ts";
 
 /** Loads the engine and opens the world, or joins another tab that has it. @throws Problem, DocumentError, Error */
 export async function openPageEngine({ persist, ...world }: PageStart): Promise<BrowserEngine> {
   const { assembleBrowserEngine } = await import("../browser.ts");
-  if (persist === undefined) return assembleBrowserEngine(world);
+  if (persist === undefined) return refuseAfterClose(await assembleBrowserEngine(world));
   if (typeof persist !== "string" || persist === "")
     throw new TypeError(`persist is the name of a world, not ${JSON.stringify(persist)}`);
-  const engine = await shareWorld(persist, ({ isStored }) =>
+  const shared = await shareWorld(persist, ({ isStored }) =>
     assembleBrowserEngine(isStored ? { ...world, persist } : world),
   );
+  const engine = refuseAfterClose(shared);
   // Changes of the last moment, before the page is left or hidden.
   (globalThis as unknown as EventTarget).addEventListener("visibilitychange", () => void engine.save());
   return engine;

@@ -38,3 +38,34 @@ export function createTransport(send: (request: Request) => Promise<Response>): 
     };
   };
 }
+
+/** `close()` was called before. */
+export class ClosedError extends Error {
+  override readonly name = "ClosedError";
+
+  constructor() {
+    super("The sandbox is closed: close() was called. Close it after its last use, or create another one.");
+  }
+}
+
+interface Closable {
+  fetch(request: Request): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** Makes requests after `close()` reject; those before it are answered. */
+export function refuseAfterClose<E extends Closable>(engine: E): E {
+  const { fetch, close } = engine;
+  let isClosed = false;
+  const closing: Closable = {
+    async fetch(request) {
+      if (isClosed) throw new ClosedError();
+      return fetch(request);
+    },
+    close() {
+      isClosed = true;
+      return close();
+    },
+  };
+  return Object.assign(engine, closing);
+}

@@ -4,6 +4,7 @@ import type { Settings } from "../engine/contract/settings.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import { checkInput, checkSettings } from "./check-input.ts";
 import { ClockInput, toClockSetting } from "./clock-input.ts";
+import { unprocessable } from "./problem.ts";
 
 export const Seed = Type.Integer({
   minimum: 0,
@@ -26,14 +27,19 @@ const Start = Type.Object({
       ClosedObject({ file: Type.String() }),
     ]),
   ),
-  publicUrl: Type.Optional(Type.String({ pattern: "^https?://[^/?#@]+(/[^?#]*)?$" })),
+  publicUrl: Type.Optional(
+    Type.String({
+      pattern: "^https?://[^/?#@]+(/[^?#]*)?$",
+      title: "an address such as https://sandbox.example.test, without credentials and query",
+    }),
+  ),
   shared: Type.Optional(Type.Object({ token: Type.String() })),
   overrides: OnOff,
   certificate: Type.Optional(Type.Object({ cert: Type.String(), key: Type.String() })),
   trustProxy: Texts,
   upstream: Type.Optional(
     ClosedObject({
-      url: Type.String({ pattern: "^https?://" }),
+      url: Type.String({ pattern: "^https?://", title: "an address such as https://api.example.test" }),
       headers: Type.Optional(Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }))),
       allowAddresses: Texts,
     }),
@@ -51,6 +57,10 @@ interface SandboxStart {
 /** Options of the library, checked as the control API checks them. @throws Problem 422 */
 export function readSandboxStart(options: object): SandboxStart {
   checkInput(Start, options);
+  const { publicUrl, upstream } = options as { publicUrl?: string; upstream?: { url: string } };
+  for (const [field, url] of Object.entries({ publicUrl, "upstream.url": upstream?.url }))
+    if (url !== undefined && !URL.canParse(url))
+      throw unprocessable(field, url, "must be an address such as https://sandbox.example.test");
   const { seed, clock, settings } = options as Partial<Record<keyof SandboxStart, unknown>>;
   return {
     seed: seed as number | undefined,

@@ -191,6 +191,18 @@ describe("state rules of assistants [G18, G31]", () => {
     expect((await history("eve", "asst_new")).status).toBe(404);
   });
 
+  it("removing a deleted assistant writes no second deletion [G18]", async () => {
+    assistants().post({ id: "asst_new", name: "New" });
+    assistants().patch("asst_new", { deleted_at: 0 });
+    assistants().remove("asst_new");
+    const { body } = await history("dan", "asst_new");
+    expect(body.audit_logs.map(({ action }: Entry) => action)).toEqual(["deleted", "created"]);
+    const changes = await api.call("ada", "POST", "/v1/organizations/org_acme/dashboard/change-logs", {
+      take: 2,
+    });
+    expect(changes.body.logs.map(({ action }: Entry) => action)).toEqual(["deleted", "created"]);
+  });
+
   it("every change is a change log of type assistant as well [G31]", async () => {
     assistants().post({ id: "asst_new", name: "New" });
     assistants().patch("asst_new", { description: "Other" });

@@ -224,6 +224,50 @@ describe("state calls", () => {
     expect([renamed.status, renamed.body.field]).toEqual([422, "id"]);
   });
 
+  it.each<[string, string, object]>([
+    ["revoked_at", "share_links", { status: "active", revoked_at: "2026-03-01T00:00:00Z" }],
+    ["revoked_at", "share_links", { status: "revoked", revoked_at: null }],
+    ["completed_at", "store_files", { status: "processing", completed_at: "2026-03-01T00:00:00Z" }],
+    ["error_message", "store_files", { status: "completed", error_message: "unreadable" }],
+    ["current_step", "store_files", { status: "completed", current_step: "parsing" }],
+    ["last_attempt", "deliveries", { status: "success", last_attempt: "2026-03-01T00:00:00Z" }],
+    ["next_retry", "deliveries", { status: "success", next_retry: "2027-03-01T00:00:00Z" }],
+    ["delivered_at", "deliveries", { status: "failed", delivered_at: "2026-03-01T00:00:00Z" }],
+  ])(
+    "refuse %s of %s that contradicts the status, and change nothing [interfaces 4]",
+    async (field, collection, fields) => {
+      const name = await fresh();
+      const before = (await control("GET", `/${name}/state/${collection}`)).body;
+      const id = Object.values(before.items[0] as object)[0] as string;
+      for (const [method, path] of [
+        ["POST", ""],
+        ["PATCH", `/${encodeURIComponent(id)}`],
+      ]) {
+        const { status, body } = await control(method!, `/${name}/state/${collection}${path}`, fields);
+        // A PATCH may change the status too, and then a value of before goes with it.
+        if (method === "PATCH" && status === 200) continue;
+        expect({ status, field: body.field }, method).toEqual({ status: 422, field });
+        expect(body.detail).toContain("contradicts the record's other fields, with which it is ");
+      }
+      expect((await control("GET", `/${name}/state/${collection}`)).body.total).toBe(before.total);
+    },
+  );
+
+  it("take a whole record back with a new status, as its form would send it [interfaces 4]", async () => {
+    const name = await fresh();
+    for (const [collection, status] of [
+      ["store_files", "processing"],
+      ["deliveries", "failed"],
+      ["share_links", "revoked"],
+    ]) {
+      const { items } = (await control("GET", `/${name}/state/${collection}`)).body;
+      for (const one of items) {
+        const path = `/${name}/state/${collection}/${encodeURIComponent(Object.values(one)[0] as string)}`;
+        expect((await control("PATCH", path, { ...one, status })).body, collection).toMatchObject({ status });
+      }
+    }
+  });
+
   it("delete the same dependents as the API [interfaces 4]", async () => {
     const sandbox = await fresh();
     const messages = `/${sandbox}/state/messages?thread_id=thread_long`;

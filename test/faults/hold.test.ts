@@ -1,6 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../../src/client/connect.ts";
 import { createSandbox } from "../../src/client/engine.ts";
+import { waitForHeld } from "../../src/client/held.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { testSandboxes } from "../../src/client/test-sandbox.ts";
 import { eventually, until } from "../support/eventually.ts";
@@ -282,6 +286,30 @@ describe.each([
     await (await sandbox.held.next()).release();
     await asked;
   });
+});
+
+it("`held.next` gives up on a server that sends no list [interfaces 20]", async () => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const follow = (signal: AbortSignal) =>
+      connect(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`).http.events<never>(
+        "/_control/sandboxes/default/held/stream",
+        undefined,
+        signal,
+      );
+    const waiting = waitForHeld(follow, { match: {}, within: "1s", returned: new Set() });
+    const refused = expect(waiting).rejects.toThrow(
+      "held.next: the server sent no list of what it holds within 8 s.",
+    );
+    await vi.advanceTimersByTimeAsync(8_000);
+    await refused;
+  } finally {
+    vi.useRealTimers();
+    silent.closeAllConnections();
+    silent.close();
+  }
 });
 
 async function sandboxOf(sandbox: SandboxClient): Promise<SandboxClient> {

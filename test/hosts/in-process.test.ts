@@ -46,6 +46,16 @@ async function readBroken(response: Response): Promise<{ text: string; error: un
 }
 
 describe("a sandbox in this process", () => {
+  it("rejects requests and calls after close() with a sentence [interfaces 17]", async () => {
+    expect((await sandbox.fetch("/v1/models", asDan)).status).toBe(200);
+    await sandbox.close();
+    const closed = "The sandbox is closed: close() was called.";
+    await expect(sandbox.fetch("/v1/models", asDan)).rejects.toThrow(closed);
+    await expect(sandbox.clock.show()).rejects.toThrow(closed);
+    await expect(sandbox.held.next()).rejects.toThrow(closed);
+    await expect(sandbox.close()).resolves.toBeUndefined();
+  });
+
   it("answers requests of the emulated API [interfaces 17]", async () => {
     expect(sandbox.credentials["usr_dan"]).toBe(KEYS.dan);
     const response = await sandbox.fetch("/v1/models", asDan);
@@ -284,8 +294,18 @@ describe("a sandbox in this process", () => {
       [{ port: "4747" }, /port must be an integer, not the text "4747"/],
       [{ persist: { dir: "data" } }, /persist/],
       [{ persist: 5 }, /persist/],
-      [{ publicUrl: "sandbox.example.test" }, /publicUrl must be a text that matches/],
-      [{ publicUrl: "https://sandbox.example.test/?a" }, /publicUrl must be a text that matches/],
+      [
+        { publicUrl: "sandbox.example.test" },
+        /publicUrl must be an address such as https:\/\/sandbox.example.test, without/,
+      ],
+      [{ publicUrl: "https://sandbox.example.test/?a" }, /publicUrl must be an address such as/],
+      [{ publicUrl: "https://a b" }, /publicUrl must be an address such as/],
+      [{ publicUrl: "https://[::1" }, /publicUrl must be an address such as/],
+      [
+        { upstream: { url: "api.example.test" } },
+        /upstream.url must be an address such as https:\/\/api.example.test/,
+      ],
+      [{ upstream: { url: "https://:0" } }, /upstream.url must be an address such as/],
       // Without a token anyone could call the control API.
       [{ shared: true }, /shared must be a map, not true/],
       [{ shared: {} }, /shared.token is required/],

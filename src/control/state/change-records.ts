@@ -35,6 +35,7 @@ export function insertRecord({ state, sandbox, actor, checkLimits }: Target, wri
     if (written[idField] === undefined) requireFree(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
     const whole = requireWholeRecord(state, tx, inserted);
+    state.requireKept(written, whole, tx);
     checkLimits(tx);
     return whole;
   });
@@ -54,12 +55,15 @@ export function updateRecord(
   }
   return sandbox.world.transact((tx) => {
     const before = requireRecord(tx, collection, id);
+    const shownBefore = state.toPublic(before, tx);
     const fields = state.toStored(written, tx);
     requireReferences(tx, collection, fields);
     const after = { ...before, ...fields };
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
     checkLimits(tx);
-    return renderRecord(state, tx, updated);
+    const changed = renderRecord(state, tx, updated);
+    state.requireKept(written, changed, tx, shownBefore);
+    return changed;
   });
 }
 

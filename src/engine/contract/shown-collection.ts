@@ -1,3 +1,4 @@
+import isEqual from "fast-deep-equal";
 import type { TObject, TSchema } from "typebox";
 import type { AnyCollection } from "../state/collection.ts";
 import type { WorldReader } from "../state/transaction.ts";
@@ -73,6 +74,27 @@ export class ShownCollection {
   /** @throws the same, for a whole record in its public form */
   checkPublic(record: object): void {
     this.validate(this.whole, record);
+  }
+
+  /**
+   * A given value that the changed record does not have contradicts another field. Values of the record before are no
+   * wish: a client may send the whole record back.
+   * @throws what `refuse` returns
+   */
+  requireKept(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {
+    const wanted = this.convert(given, (value) =>
+      typeof value === "string" ? world.iso(world.relative(parseInstant(value)!)) : value,
+    ) as Fields;
+    for (const [name, value] of Object.entries(wanted)) {
+      const found = changed[name] ?? null;
+      if (isEqual(value, found) || (before !== undefined && isEqual(value, before[name]))) continue;
+      const shown = JSON.stringify(found).slice(0, 80);
+      throw this.refuse(
+        name,
+        given[name],
+        `contradicts the record's other fields, with which it is ${shown}`,
+      );
+    }
   }
 
   protected refuse(field: string, value: unknown, message: string): Error {

@@ -160,6 +160,23 @@ describe("a message about a document", () => {
     ]);
   });
 
+  it("is one for a value of the wrong type among words [interfaces 6]", () => {
+    const words = { type: "string", enum: ["reset", "hang"] };
+    const properties = { wire: words, method: { const: "GET", type: "string" } };
+    const schema = { type: "object", properties };
+    expect(problems("wire: {}\nmethod: 5\n", schema)).toEqual([
+      'a.yaml:1:7: `wire` must be "reset" or "hang", not a map',
+      'a.yaml:2:9: `method` must be "GET", not the number 5',
+    ]);
+  });
+
+  it("shows the example of a schema without a title, not its pattern [interfaces 5]", () => {
+    const id = { type: "string", pattern: "^usr_[a-z]+$", examples: ["usr_example"] };
+    expect(problems("user: 7up\n", { type: "object", properties: { user: id } })).toEqual([
+      'a.yaml:1:7: `user` must be a text such as usr_example, not the text "7up"',
+    ]);
+  });
+
   it("is short, also for long values [interfaces 5]", () => {
     const long = "x".repeat(100_000);
     const [first] = problems(`organizations: [{ id: a, plan: ${long}, ? ${long.slice(0, 900)} }]`, fixture);

@@ -65,7 +65,16 @@ const thoroughValidators = new WeakMap<object, ValidateFunction | null>();
 export function diagnose(value: unknown, validate: ValidateFunction): readonly ErrorObject[] {
   const thorough = createThoroughValidator(validate.schema);
   if (thorough === null || thorough(value) === true) return validate.errors ?? [];
-  return explainUnions(thorough.errors ?? []);
+  return withoutRepeated(explainUnions(thorough.errors ?? []));
+}
+
+/** A value of the wrong type is in no list of values either; the list says more. */
+function withoutRepeated(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const lists = errors.filter(({ keyword }) => keyword === "enum" || keyword === "const");
+  const isRepeated = ({ keyword, parentSchema, instancePath }: ErrorObject) =>
+    keyword === "type" &&
+    lists.some((one) => one.parentSchema === parentSchema && one.instancePath === instancePath);
+  return lists.length === 0 ? errors : errors.filter((one) => !isRepeated(one));
 }
 
 function createThoroughValidator(schema: unknown): ValidateFunction | null {

@@ -15,7 +15,7 @@ export interface Explanation {
 type Explain = (error: ErrorObject) => Explanation;
 
 const EXPLANATIONS: Readonly<Record<string, Explain>> = {
-  type: (error) => explainExpected(typeInWords(error.params.type), error),
+  type: (error) => explainExpected(getNoun(error) ?? typeInWords(error.params.type), error),
   const: (error) => explainExpectedValue([error.params.allowedValue], error),
   enum: (error) => explainExpectedValue(error.params.allowedValues, error),
   choices: (error) => explainChoices(error.params.errors, error),
@@ -54,7 +54,10 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
     message: `may have each item once; items ${error.params.j} and ${error.params.i} are the same`,
   }),
   pattern: (error) =>
-    explainExpected(getTitle(error) ?? `a text that matches ${error.params.pattern}`, error),
+    explainExpected(
+      getTitle(error) ?? exampleInWords(error) ?? `a text that matches ${error.params.pattern}`,
+      error,
+    ),
   format: (error) =>
     explainExpected(getTitle(error) ?? formatInWords(error.params.format, error.data), error),
   not: (error) => explainForbidden(error),
@@ -100,6 +103,8 @@ export function listAllowedValues(error: ErrorObject): unknown[] {
 }
 
 function kindInWords(error: ErrorObject): string {
+  const noun = getNoun(error);
+  if (noun !== undefined) return noun;
   if (error.keyword === "type") return typeInWords(error.params.type);
   return explain(error)
     .message.replace(/^must be /, "")
@@ -138,6 +143,18 @@ function explainForbidden(error: ErrorObject): Explanation {
 // Messages do not show patterns; the title of a schema with a pattern describes it ("a duration such as 90s").
 function getTitle({ parentSchema }: ErrorObject): string | undefined {
   return (parentSchema as { title?: string } | undefined)?.title;
+}
+
+/** A title may also be the name of a document. */
+function getNoun(error: ErrorObject): string | undefined {
+  const title = getTitle(error);
+  return title !== undefined && /^an? /.test(title) ? title : undefined;
+}
+
+/** The ids of the API have no title, but an example. */
+function exampleInWords({ parentSchema }: ErrorObject): string | undefined {
+  const [example] = (parentSchema as { examples?: unknown[] } | undefined)?.examples ?? [];
+  return typeof example === "string" ? `a text such as ${example}` : undefined;
 }
 
 const TYPES: Readonly<Record<string, string>> = {

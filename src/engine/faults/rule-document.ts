@@ -81,7 +81,11 @@ export const RuleDocument = ClosedObject({
       Type.Union([
         typed(
           'number | "pass" | AnyCode',
-          TextOrNumber("integer", { minimum: 200, maximum: 599, title: "a status, a code, or pass" }),
+          TextOrNumber("integer", {
+            minimum: 200,
+            maximum: 599,
+            title: "a status from 200 to 599, a code, pass",
+          }),
         ),
         EntryEffect,
       ]),

@@ -186,6 +186,7 @@ export class OwnRecords implements Iterable<Fields> {
     const inserted = shown.rules.insert?.(tx, record, actor) ?? tx.insert(collection, record);
     const after = this.show(tx.get(collection, collection.idOf(inserted)) ?? inserted);
     shown.checkPublic(after);
+    shown.requireKept(fields, after, tx);
     return after;
   }
 
@@ -201,9 +202,12 @@ export class OwnRecords implements Iterable<Fields> {
     const stored = shown.toStored(fields, tx);
     requireReferences(tx, collection, stored);
     const before = tx.get(collection, id)!;
+    const shownBefore = this.show(before);
     const after = { ...before, ...stored };
     const updated = shown.rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
-    return this.show(tx.get(collection, id) ?? updated);
+    const changed = this.show(tx.get(collection, id) ?? updated);
+    shown.requireKept(fields, changed, tx, shownBefore);
+    return changed;
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND */

@@ -72,6 +72,8 @@ export const assistantState: StateRules<Assistant> = {
     return after;
   },
   remove(tx, record, actor) {
-    recordAssistantChange(tx, record, { action: "deleted", changes: [], actor });
+    // The service deletes softly: the logs of such a record have its deletion already.
+    if (record.deleted_at === null)
+      recordAssistantChange(tx, record, { action: "deleted", changes: [], actor });
   },
 };
