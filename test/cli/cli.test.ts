@@ -90,6 +90,7 @@ describe("a command against a running server", () => {
     await run("scenario", "on", "models-list-rate-limited");
     const told = await json("explain", "GET", "/v1/models", "--header", `api-key=${KEYS.dan}`);
     expect(told).toMatchObject({ status: 429, principal: "usr_dan", rules: [{ triggers: true }] });
+    expect(await json("explain", "GET /v1/models", "--header", `api-key=${KEYS.dan}`)).toEqual(told);
     await run("scenario", "off", "models-list-rate-limited");
     const wrong = await run("explain", "models.lst");
     expect([wrong.code, wrong.stderr]).toEqual([

@@ -55,7 +55,7 @@ describe("the history on the command line [interfaces 10]", () => {
     expect(after[1]).toContain("Rewound to before h_1.");
     expect((await run("history", "--limit", "1")).stdout.trimEnd().split("\n")).toHaveLength(1);
     const unknown = await run("rewind", "h_99");
-    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("has no h_99")]);
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("has no entry h_99")]);
     expect((await run("history", "--kind", "nothing")).code).toBe(2);
   });
 

@@ -148,7 +148,8 @@ export function readBundle(text: string, file: string): Bundle {
     return refuse("", `this is not JSON: ${(error as Error).message}`) as never;
   }
   const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
-  if (format !== BUNDLE_FORMAT) refuse("format", "this is not a bundle; create one with POST S/bundle");
+  if (format !== BUNDLE_FORMAT)
+    refuse("format", "this is not a bundle; create one with `understudy bundle` or POST S/bundle");
   if (typeof version === "number" && version > BUNDLE_VERSION) {
     refuse(
       "version",
