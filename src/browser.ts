@@ -126,7 +126,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     const { createSavedValidator } = await import("./control/validate-saved.ts");
     const api = () => engine.api;
     const { wallClock } = engine;
-    const validator = createSavedValidator(api);
+    const validator = createSavedValidator(api, log);
     const parts = { sandboxes, fixtures, api, uploads, validator, wallClock, log };
     const opened = await openIndexedDb(persist, parts);
     if ("refusal" in opened) refused = opened;

@@ -111,7 +111,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const openStored = async () => {
     const { createSavedValidator } = await import("./control/validate-saved.ts");
     const api = () => engine.api;
-    const validator = createSavedValidator(api);
+    const validator = createSavedValidator(api, log);
     const parts = { sandboxes, fixtures, api, uploads, validator, wallClock, log };
     await persistence?.open(parts);
     await fleet?.open({ ...parts, limit: limits?.sandboxes, token: shared?.token, createDefault, version });

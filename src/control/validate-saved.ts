@@ -7,6 +7,7 @@ import { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import type { Root } from "../engine/state/tables.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { checkInput, SomeSettings } from "./check-input.ts";
+import { Problem } from "./problem.ts";
 import {
   CLOSED,
   compileWorldValidators,
@@ -121,11 +122,29 @@ const Saved = Type.Object(
   CLOSED,
 );
 
-/** Validates stored sandboxes by the same rules as requests. Both functions throw a Problem. */
-export function createSavedValidator(api: () => Api) {
+/**
+ * Validates stored sandboxes by the same rules as requests. Both functions throw a Problem. Records of own collections
+ * are kept if their declaration was edited since, as they are by an edit of a running server.
+ */
+export function createSavedValidator(api: () => Api, log: { warn(sentence: string): void }) {
   return {
     shape: (saved: unknown) => checkInput(Saved, saved),
-    world: (world: WorldValue, base: Root, { resources }: Api) => validateWorld(resources, world, base),
+    world(world: WorldValue, base: Root, { resources }: Api) {
+      validateWorld(
+        resources.filter(({ own }) => own === undefined),
+        world,
+        base,
+      );
+      for (const resource of resources) {
+        if (resource.own === undefined) continue;
+        try {
+          validateWorld([resource], world, base);
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error;
+          log.warn(`A record is kept that no longer fits ${resource.own.source}: ${error.message}`);
+        }
+      }
+    },
     /** Compiles the validators of both, one per step. */
     *prepare(): Generator<void> {
       toValidator(Saved);

@@ -121,6 +121,42 @@ it.each<[string, Handle, object, string]>([
     "notes.spoil returned a value that JSON cannot carry",
   ],
   [
+    "returns a value whose toJSON does not end",
+    (call) => {
+      insert(call);
+      return { toJSON: loop };
+    },
+    {},
+    "notes.spoil did not end within 1 s and was stopped",
+  ],
+  [
+    "throws a value that throws when it is read",
+    () => {
+      const fail = () => {
+        throw new Error("unreadable");
+      };
+      throw new Proxy({}, { get: fail });
+    },
+    {},
+    "notes.spoil threw a value that cannot be read",
+  ],
+  [
+    "throws an error with an odd stack",
+    () => {
+      throw Object.assign(new Error("odd"), { stack: 5 });
+    },
+    {},
+    "notes.spoil threw Error: odd",
+  ],
+  [
+    "throws an object",
+    () => {
+      throw { code: 5 };
+    },
+    {},
+    'notes.spoil threw {"code":5}',
+  ],
+  [
     "refuses with a code that it does not declare",
     (call) => {
       insert(call);
@@ -167,6 +203,31 @@ it.each<[string, Handle, object, string]>([
     ).toBe(200);
   },
 );
+
+it("a handler that returns records answers a list of them [interfaces 18]", async () => {
+  await begin(operation((call) => ({ data: call.world.notes })));
+  expect(await (await send()).json()).toEqual({ data: [{ id: "note_first", text: "first" }] });
+});
+
+it("a handler that uses the world after its end gets an error, since the change would be lost [interfaces 18]", async () => {
+  let late: unknown;
+  const spoil = operation(({ world }) => {
+    const table = world.notes;
+    queueMicrotask(() => {
+      for (const use of [() => table.insert({ text: "late" }), () => world.notes.size])
+        try {
+          use();
+        } catch (error) {
+          late = error;
+        }
+    });
+  });
+  await begin(spoil);
+  expect((await send()).status).toBe(204);
+  expect(String(late)).toContain(
+    "notes.spoil used the world after its end; a handler reads and changes records before it returns",
+  );
+});
 
 it("a handler that changes its arguments changes nothing stored [interfaces 18]", async () => {
   const spoil = operation((call) => {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type CreateOptions, createUnderstudy } from "../../src/client/index.ts";
+import { defineCollection, defineOperation, string } from "../../src/client/operations.ts";
 import * as operations from "./notes.ts";
 
 let folder: string;
@@ -49,6 +50,24 @@ it.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>]>([
     await again.close();
   },
 );
+
+it("a world whose records no longer fit an edited declaration is kept, with a warning [interfaces 18]", async () => {
+  const persist = { file: join(folder, "edited.json") };
+  const declare = (fields: object) => ({
+    tags: defineCollection({ name: "tags", fields: fields as { text: ReturnType<typeof string> } }),
+    ping: defineOperation({ id: "ping", method: "GET", path: "/v1/ping", handle: () => ({ ok: true }) }),
+  });
+  const first = await createUnderstudy({ persist, operations: declare({ text: string() }) });
+  const before = await first.open("default");
+  await before.state("tags" as "threads").create({ id: "tag_a", text: "kept" } as never);
+  await before.state("threads").create({ id: "thread_mine", title: "Mine" });
+  await first.close();
+  const again = await createUnderstudy({ persist, operations: declare({ text: string(), due: string() }) });
+  const after = await again.open("default");
+  expect(await after.state("tags" as "threads").get("tag_a")).toEqual({ id: "tag_a", text: "kept" });
+  expect(await after.state("threads").get("thread_mine")).toMatchObject({ title: "Mine" });
+  await again.close();
+});
 
 it("a world without own records is served without the declarations [interfaces 18]", async () => {
   const persist = { file: join(folder, "worlds.json") };

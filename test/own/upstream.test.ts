@@ -126,6 +126,13 @@ describe("a request of an unserved path", () => {
     const answer = await fetch(`${api.url}/packed`);
     expect(await answer.text()).toBe("hello");
     expect(answer.headers.get("content-encoding")).toBe("gzip");
+    // The journal and its archive are for people.
+    // biome-ignore lint/suspicious/noExplicitAny: answers of two shapes
+    const read = async (path: string): Promise<any> =>
+      (await fetch(`${api.url}/_control/sandboxes/default/${path}`)).json();
+    expect((await read("journal?path=/packed")).entries[0].response.body).toBe("hello");
+    const { entries } = (await read("journal.har")).log;
+    expect(entries.at(-1).response.content).toMatchObject({ size: 5, text: "hello" });
   });
 
   it("is passed on piece by piece, for a stream as for an upload [interfaces 18]", async () => {

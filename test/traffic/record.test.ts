@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { toHarEntry } from "../../src/tools/har/har-entry.ts";
 import { HarFile } from "../../src/tools/har/har-file.ts";
@@ -42,6 +42,17 @@ async function target(handle: (request: IncomingMessage, answer: ServerResponse)
       server.closeAllConnections();
     },
   });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A service that answers each request with these bytes. */
+async function rawTarget(bytes: string): Promise<string> {
+  const server = createTcpServer((socket) =>
+    socket.on("error", () => {}).once("data", () => socket.write(bytes)),
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  open.push(server);
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
@@ -167,6 +178,27 @@ describe("record as a proxy [interfaces 12]", () => {
     ]);
   });
 
+  it.each([
+    ["101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade", "it switched protocols"],
+    ["200 OK\r\nBad Header: x", "HPE_INVALID_HEADER_TOKEN: Parse Error"],
+  ])("answers 502 at once if the target answers %s [interfaces 12]", async (head, reason) => {
+    const { url } = await recorder(await rawTarget(`HTTP/1.1 ${head}\r\n\r\n`));
+    const response = await fetch(`${url}/x`);
+    expect(response.status).toBe(502);
+    expect(((await response.json()) as { detail: string }).detail).toContain(
+      `gave no answer that can be passed on: ${reason}`,
+    );
+  });
+
+  it("passes on trailers, and headers that are longer than Node's limit [interfaces 12]", async () => {
+    const long = "a".repeat(20_000);
+    const chunked = `HTTP/1.1 200 OK\r\nX-Long: ${long}\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const { url } = await recorder(await rawTarget(`${chunked}2\r\nok\r\n0\r\nX-Sum: 42\r\n\r\n`));
+    const answer = await rawly(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    expect(answer).toContain(`X-Long: ${long}\r\n`);
+    expect(answer).toMatch(/\r\nTrailer: X-Sum\r\n[\s\S]*\r\nX-Sum: 42\r\n\r\n$/);
+  });
+
   it("answers 502 with a reason for an unreachable target, and records no answer of the service [interfaces 12]", async () => {
     const { url, entries } = await recorder("http://127.0.0.1:9");
     const response = await fetch(`${url}/v1/models`);
@@ -220,6 +252,22 @@ describe("a recorded archive [interfaces 12]", () => {
       mimeType: "image/png",
       comment: "3 bytes that are not text",
     });
+  });
+
+  it.each<[string, Buffer]>([
+    ["deflate", deflateSync("coded")],
+    // As some servers send it.
+    ["deflate", deflateRawSync("coded")],
+    ["gzip, br", brotliCompressSync(gzipSync("coded"))],
+    ["x-gzip", gzipSync("coded")],
+  ])("contains a body in the coding %s as text [interfaces 12]", async (coding, bytes) => {
+    const headers = { "Content-Encoding": coding, "Content-Type": "text/plain" };
+    const { url, entries } = await recorder(
+      await target((_incoming, answer) => answer.writeHead(200, headers).end(bytes)),
+    );
+    await rawly(url, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    await eventually(() => expect(entries).toHaveLength(1));
+    expect(last(entries).response.content).toMatchObject({ size: 5, text: "coded" });
   });
 
   it("is a whole file after each entry, and after one that could not be written [interfaces 12]", () => {

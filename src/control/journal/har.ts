@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { countUtf8Bytes } from "../../engine/bytes.ts";
 import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
-import { HAR_ENTRY, toHarEntry } from "../../tools/har/har-entry.ts";
+import { decodeBody, HAR_ENTRY, toHarEntry } from "../../tools/har/har-entry.ts";
 
 const JournalHarEntry = ClosedObject({
   ...HAR_ENTRY,
@@ -51,13 +51,18 @@ function toRecordedEntry(entry: JournalEntry, base_url: string): Static<typeof J
   const origin = entry.delivery?.origin ?? base_url;
   const sent =
     typeof response_body === "string" ? countUtf8Bytes(response_body) : (response_body?.length ?? 0);
+  const decoded = decodeBody(entry.response_headers, response_body);
+  const size = typeof streamed === "object" ? streamed.bytes : sent;
   return {
     ...toHarEntry({
       ...{ at, send: 0, wait: duration_ms, receive: 0, method, url: origin + path, query, status },
       requestHeaders: entry.request_headers,
       requestBody: { bytes: request_body, size: entry.request_bytes },
       responseHeaders: entry.response_headers,
-      responseBody: { bytes: response_body, size: typeof streamed === "object" ? streamed.bytes : sent },
+      responseBody: {
+        bytes: decoded,
+        size: decoded === response_body ? size : decoded!.length + (sent < size ? 1 : 0),
+      },
     }),
     _id: id,
     _operation: operation,

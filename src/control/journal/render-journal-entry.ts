@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
 import { ClosedObject, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import type { AppliedFault, JournalEntry } from "../../engine/sandbox/journal-entry.ts";
-import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
+import { decodeBody, SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 
 /** The attempt to deliver an event; null for a request. */
@@ -117,9 +117,9 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     ...(entry.stages && { stages: [...entry.stages] }),
     request: {
       query: redactQuery(entry.query),
-      ...showMessage(entry.request_headers, entry.request_body),
+      ...showMessage(entry.request_headers, decodeBody(entry.request_headers, entry.request_body)),
     },
-    response: showMessage(entry.response_headers, entry.response_body),
+    response: showMessage(entry.response_headers, decodeBody(entry.response_headers, entry.response_body)),
     warnings: entry.warnings.map(redactText),
     history: entry.history,
     delivery: renderDelivery(entry),

@@ -83,7 +83,7 @@ async function restore(
 ): Promise<Sandbox> {
   const { sandboxes, fixtures, uploads, wallClock, log } = server;
   const api = () => server.api;
-  const validator = createSavedValidator(api);
+  const validator = createSavedValidator(api, log);
   const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, api, validator, wallClock, log });
   const sandbox = await restorer.restore(name, content.saved);
   requireRoomForRecords(server, sandbox.world.root);

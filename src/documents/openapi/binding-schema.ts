@@ -94,13 +94,10 @@ export const CollectionBinding = ClosedObject({
 
 const sections = {
   collections: Optional(
-    MapOf(
-      CollectionBinding,
-      {
-        description: "Collections of your own",
-      },
-      "^[a-z][a-z0-9_]*$",
-    ),
+    MapOf(CollectionBinding, {
+      description: "Collections of your own",
+      propertyNames: { pattern: "^[a-z][a-z0-9_]*$", title: "a name such as shared_notes" },
+    }),
   ),
   operations: Optional(MapOf(OperationBinding, { description: "By the operationId of the document" })),
 };

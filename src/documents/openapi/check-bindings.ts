@@ -1,11 +1,12 @@
 import { type AnyEvent, aboutRecords, event } from "../../engine/contract/event.ts";
+import type { Method } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
 import type { Reference } from "../../engine/contract/references.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentProblem } from "../../engine/documents/document-error.ts";
 import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
-import { getAction } from "./binding-schema.ts";
+import { type Action, getAction } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { BoundCollections, KnownDeclarations } from "./bound-collections.ts";
 import { findSuccess } from "./declare-operation.ts";
@@ -15,6 +16,16 @@ import { type LocatedBinding, type ReadBindings, toProblem } from "./read-bindin
 import type { Schemas } from "./schemas.ts";
 import { listPathNames, toSelector } from "./select-records.ts";
 import { listKnown, listUnknown } from "./templates.ts";
+
+const READ: readonly Method[] = ["GET", "POST"];
+/** Clients repeat, cache and prefetch a GET, and expect a change of the other methods. */
+const USUAL_METHODS: Readonly<Record<Action, readonly Method[]>> = {
+  ...{ list: READ, retrieve: READ, download: READ },
+  create: ["POST", "PUT"],
+  update: ["PATCH", "PUT", "POST"],
+  replace: ["PUT", "PATCH", "POST"],
+  delete: ["DELETE", "POST"],
+};
 
 /** Checks bindings against the operations and collections that they name, and collects the events that they emit. */
 export class BindingChecker {
@@ -51,6 +62,14 @@ export class BindingChecker {
       });
       return;
     }
+    const usual = USUAL_METHODS[found.action];
+    if (!usual.includes(operation.method))
+      this.warnings.push(
+        toProblem(binding, {
+          path: [found.action],
+          message: `${operation.method} ${operation.path} is bound to \`${found.action}\`, which is usual for ${usual.join(" and ")}: is another operation meant?`,
+        }),
+      );
     for (const section of ["where", "set"] as const)
       for (const field of Object.keys(value[section] ?? {}))
         if (!target.fields.has(field))

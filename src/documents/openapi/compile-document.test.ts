@@ -243,6 +243,27 @@ describe("a binding with an unknown name", () => {
   });
 });
 
+it("a binding whose action is unusual for its method is named", () => {
+  const bindings = (action: string) =>
+    `openapi: a.yaml\noperations:\n  listNotes: { ${action}: threads }\n  getNote: { retrieve: threads }\n`;
+  expect(compile(NOTES, bindings("list")).warnings).toEqual([]);
+  expect(
+    compile(NOTES, bindings("create")).warnings.map(({ line, message }) => `${line} ${message}`),
+  ).toEqual([
+    "3 GET /v1/notes is bound to `create`, which is usual for POST and PUT: is another operation meant?",
+  ]);
+});
+
+it("a collection whose name is none is refused with the form of names", () => {
+  expect(refusal(NOTES, "openapi: a.yaml\ncollections:\n  My-Notes: 5\n")).toContain(
+    "b.yaml:3:3: `collections` may not have the key `My-Notes`; a key is a name such as shared_notes",
+  );
+});
+
+it("a key that no document may have is refused with its place", () => {
+  expect(refusal(`${NOTES}      __proto__: {}\n`)).toMatch(/^a\.yaml:\d+:\d+: .*__proto__/);
+});
+
 describe("a plain pair of paths", () => {
   it("binds itself to a collection of its name", () => {
     const { collections, operations } = compile(NOTES);
@@ -276,6 +297,29 @@ describe("a feature that is not supported", () => {
       "29 not supported: a pattern that JavaScript cannot read (any text fits)",
     ]);
     expect(operations).toHaveLength(4);
+  });
+
+  it.each([
+    ["/v1/a?b=1", "paths with a query, a fragment, or braces without a name in them (they are not served)"],
+    ["/v1/a/{}/c", "paths with a query, a fragment, or braces without a name in them (they are not served)"],
+    ["/v1/a/{b", "paths with a query, a fragment, or braces without a name in them (they are not served)"],
+    ["/_control/a", "paths that begin with /_, which are Understudy's own (they are not served)"],
+  ])("is named for the path %s, which no request has [interfaces 18]", (path, feature) => {
+    const { warnings, operations } = compile(`${HEAD}paths:\n  "${path}":\n    get: { responses: {} }\n`);
+    expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
+      `5 not supported: ${feature}`,
+    ]);
+    expect(operations).toEqual([]);
+  });
+
+  it("is named for a path parameter that the path does not have, which no request could send [interfaces 18]", () => {
+    const parameter = "{ name: ident, in: path, required: true, schema: { type: string } }";
+    const text = `${HEAD}paths:\n  "/v1/a/{id}":\n    get: { parameters: [${parameter}], responses: {} }\n`;
+    const { warnings, operations } = compile(text);
+    expect(warnings.map(({ message }) => message)).toEqual([
+      "not supported: path parameters that their path does not have (they are not read)",
+    ]);
+    expect(operations).toHaveLength(1);
   });
 
   it.each([

@@ -127,6 +127,11 @@ class Reading {
         this.report(["paths", path], `the path ${path} must begin with a slash`, { atKey: true });
         continue;
       }
+      const unserved = findUnserved(base + path);
+      if (unserved !== undefined) {
+        this.warn(`${unserved} (they are not served)`, ["paths", path]);
+        continue;
+      }
       const item = this.references.follow({ node: given, path: ["paths", path] });
       for (const method of METHODS) {
         const node = item.node[method.toLowerCase()];
@@ -186,7 +191,7 @@ class Reading {
     return {
       id: typeof operationId === "string" && operationId !== "" ? operationId : toId(method, path),
       ...{ method, path, node, place },
-      parameters: this.listParameters({ node, path: place }, item),
+      parameters: this.listParameters(path, { node, path: place }, item),
       body: body && { required: body.node["required"] === true, media: this.listMedia(body) },
       responses: new Map(answers),
       open:
@@ -197,19 +202,21 @@ class Reading {
   }
 
   /** Parameters of the operation replace those of its path. */
-  private listParameters(operation: Found, item: Found): DescribedParameter[] {
+  private listParameters(path: string, operation: Found, item: Found): DescribedParameter[] {
     const found = new Map<string, DescribedParameter>();
-    for (const { node, path } of [item, operation])
+    for (const { node, path: above } of [item, operation])
       for (const [at, written] of (Array.isArray(node["parameters"]) ? node["parameters"] : []).entries()) {
         if (!isJsonObject(written)) continue;
-        const parameter = this.references.follow({ node: written, path: [...path, "parameters", at] });
+        const parameter = this.references.follow({ node: written, path: [...above, "parameters", at] });
         const { name, in: place } = parameter.node;
         if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
           const message = "a parameter needs a `name`, and `in`: path, query, header or cookie";
           this.report(parameter.path, message);
           continue;
         }
-        found.set(`${String(place)} ${name}`, this.describeParameter(parameter));
+        if (place === "path" && !path.includes(`{${name}}`))
+          this.warn("path parameters that their path does not have (they are not read)", parameter.path);
+        else found.set(`${String(place)} ${name}`, this.describeParameter(parameter));
       }
     return [...found.values()];
   }
@@ -277,6 +284,13 @@ class Reading {
       locateProblem(this.document, { path, message: describeUnsupported(feature, count) }),
     );
   }
+}
+
+/** Why no request can have such a path; undefined if one can. */
+function findUnserved(path: string): string | undefined {
+  if (path.startsWith("/_")) return "paths that begin with /_, which are Understudy's own";
+  const isOdd = /[?#]|\{\}|[{}]/.test(path.replace(/\{[^{}?#]+\}/g, ""));
+  return isOdd ? "paths with a query, a fragment, or braces without a name in them" : undefined;
 }
 
 export function describeUnsupported(feature: string, count: number): string {

@@ -16,10 +16,17 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
  */
 export function openDocument(text: string, file: string): UserDocument {
   const content = text.startsWith("\ufeff") ? text.slice(1) : text;
+  const readSlowly = () => readDocument(content, { file, limits: LIMITS, anyKey: true });
   const value = parseFast(content);
-  if (value === undefined) return readDocument(content, { file, limits: LIMITS });
-  // The same limits as `readDocument`, also for texts that expand by their aliases.
-  createInlineDocument(value, { file, limits: LIMITS, anyKey: true });
+  if (value === undefined) return readSlowly();
+  try {
+    // The same limits as `readDocument`, also for texts that expand by their aliases.
+    createInlineDocument(value, { file, limits: LIMITS, anyKey: true });
+  } catch (error) {
+    // The slower reader knows the place.
+    readSlowly();
+    throw error;
+  }
   let positions: Positions | undefined;
   const getPositions = () => {
     positions ??= new Positions(content);

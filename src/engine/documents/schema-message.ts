@@ -29,14 +29,12 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
   }),
   additionalProperties: (error) => explainForeignKey(error, error.params.additionalProperty),
   unevaluatedProperties: (error) => explainForeignKey(error, error.params.unevaluatedProperty),
-  propertyNames: (error) => ({
-    message: `may not have the key ${quoteKey(error.params.propertyName)}`,
-    hint: findNearest(
-      error.params.propertyName,
-      (error.schema as { enum?: string[] } | undefined)?.enum ?? [],
-    ),
-    key: error.params.propertyName,
-  }),
+  propertyNames: (error) => {
+    const { propertyName: key } = error.params;
+    const { enum: known = [], title } = (error.schema ?? {}) as { enum?: string[]; title?: string };
+    const form = title === undefined ? "" : `; a key is ${title}`;
+    return { message: `may not have the key ${quoteKey(key)}${form}`, hint: findNearest(key, known), key };
+  },
   dependentRequired: explainNeededBeside,
   dependencies: explainNeededBeside,
   minimum: (error) => explainExpected(`at least ${error.params.limit}`, error),

@@ -21,20 +21,21 @@ export const ANY_OR_NONE = Type.Unknown();
 export function guard(operation: AnyOperation, event?: AnyEvent): AnyOperation {
   const { access, handle } = operation;
   const refusals = new Set(listErrorCodes(operation));
-  const run = (work: () => unknown) => {
+  const bounded = <T>(work: () => T): T => {
     try {
-      const value = platform().runBounded(work, MAX_RUN_MS);
-      if (typeof (value as PromiseLike<unknown> | undefined)?.then === "function") {
-        // A later rejection must not end the process.
-        (value as PromiseLike<unknown>).then(undefined, () => {});
-        throw new OwnFault(
-          `${operation.id} returned a promise; a handler answers at once, in one transaction`,
-        );
-      }
-      return value;
+      return platform().runBounded(work, MAX_RUN_MS);
     } catch (error) {
       throw toRefusal(error, operation, refusals);
     }
+  };
+  const run = (work: () => unknown) => {
+    const value = bounded(work);
+    if (typeof (value as PromiseLike<unknown> | undefined)?.then === "function") {
+      // A later rejection must not end the process.
+      (value as PromiseLike<unknown>).then(undefined, () => {});
+      throw new OwnFault(`${operation.id} returned a promise; a handler answers at once, in one transaction`);
+    }
+    return value;
   };
   return {
     ...operation,
@@ -42,8 +43,10 @@ export function guard(operation: AnyOperation, event?: AnyEvent): AnyOperation {
     handle(call, loaded, prepared) {
       const own = toOwnCall(call);
       const value = run(() => handle(own as never, loaded, prepared));
-      const answer = toJson(operation, value);
+      // Its `toJSON` and getters are the user's code too.
+      const answer = bounded(() => toJson(operation, value));
       if (event !== undefined) run(() => own.world.emit(event, answer as object));
+      own.world.end(operation.id);
       return answer === undefined ? new Reply(listSuccesses(operation).at(-1)!.status) : answer;
     },
   };
@@ -98,7 +101,15 @@ function stringify(id: string, value: unknown): string {
   throw new OwnFault(`${id} returned a value that JSON cannot carry${why}`);
 }
 
-function toRefusal(error: unknown, { id, own }: AnyOperation, declared: ReadonlySet<string>): Error {
+function toRefusal(error: unknown, operation: AnyOperation, declared: ReadonlySet<string>): Error {
+  try {
+    return readThrown(error, operation, declared);
+  } catch (cause) {
+    return new OwnFault(`${operation.id} threw a value that cannot be read`, { cause });
+  }
+}
+
+function readThrown(error: unknown, { id, own }: AnyOperation, declared: ReadonlySet<string>): Error {
   if (error instanceof OwnFault) return error;
   const thrown = error as { name?: string; code?: string; message?: string; stack?: string } | undefined;
   if (thrown?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
@@ -123,14 +134,18 @@ function toRefusal(error: unknown, { id, own }: AnyOperation, declared: Readonly
       headers: { ...headers },
     });
   }
-  const place = findPlace(thrown?.stack, own);
+  const place = findPlace(String(thrown?.stack), own);
   const problem =
-    thrown?.message === undefined ? `threw ${String(error)}` : `threw ${thrown.name}: ${thrown.message}`;
+    thrown?.message === undefined ? `threw ${describe(error)}` : `threw ${thrown.name}: ${thrown.message}`;
   return new OwnFault(`${id} ${problem}${place === undefined ? "" : ` (${place})`}`, { cause: error });
 }
 
+function describe(thrown: unknown): string {
+  return typeof thrown === "object" ? (JSON.stringify(thrown) ?? String(thrown)) : String(thrown);
+}
+
 /** The line of the declaration file in a stack. */
-function findPlace(stack = "", source = ""): string | undefined {
+function findPlace(stack: string, source = ""): string | undefined {
   const file = source.replace(/^.*[\\/]/, "");
   for (const line of stack.split("\n")) {
     const [, path, at] = /([^\s()]+):(\d+:\d+)\)?$/.exec(line) ?? [];

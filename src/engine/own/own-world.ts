@@ -36,12 +36,12 @@ function listShownCollections(api: Api): ReadonlyMap<string, ShownCollection> {
 /** The world as handlers of own operations see it: records in their public form, as copies. */
 export class OwnWorld {
   readonly #api: Api;
-  readonly #tx: Transaction;
+  readonly #use: Use;
   readonly #actor: StateActor;
 
   constructor({ api, world, principal, settings }: Call) {
     this.#api = api as Api;
-    this.#tx = world;
+    this.#use = new Use(world);
     this.#actor = { user_id: principal?.user_id, silent: false, settings };
   }
 
@@ -60,6 +60,15 @@ export class OwnWorld {
       worldClasses.set(api, World);
     }
     return new World(call);
+  }
+
+  get #tx(): Transaction {
+    return this.#use.tx;
+  }
+
+  /** Later uses throw. */
+  end(operation: string): void {
+    this.#use.endedBy = operation;
   }
 
   get now(): string {
@@ -93,7 +102,24 @@ export class OwnWorld {
   }
 
   private records(collection: ShownCollection): OwnRecords {
-    return new OwnRecords(collection, this.#tx, this.#actor);
+    return new OwnRecords(collection, this.#use, this.#actor);
+  }
+}
+
+/** The transaction of one call. Changes after its end would be lost. */
+class Use {
+  endedBy: string | undefined;
+  private readonly open: Transaction;
+
+  constructor(tx: Transaction) {
+    this.open = tx;
+  }
+
+  get tx(): Transaction {
+    if (this.endedBy === undefined) return this.open;
+    throw new OwnFault(
+      `${this.endedBy} used the world after its end; a handler reads and changes records before it returns`,
+    );
   }
 }
 
@@ -104,23 +130,27 @@ type Wanted = Fields | ((record: Fields) => boolean);
 /** Records of one collection, or those that meet a condition; read when they are used. */
 export class OwnRecords implements Iterable<Fields> {
   private readonly shown: ShownCollection;
-  readonly #tx: Transaction;
+  readonly #use: Use;
   readonly #actor: StateActor;
   private readonly wanted: readonly Wanted[];
   private readonly order: { field: string; descending: boolean } | undefined;
 
   constructor(
     shown: ShownCollection,
-    tx: Transaction,
+    use: Use,
     actor: StateActor,
     wanted: readonly Wanted[] = [],
     order: OwnRecords["order"] = undefined,
   ) {
     this.shown = shown;
-    this.#tx = tx;
+    this.#use = use;
     this.#actor = actor;
     this.wanted = wanted;
     this.order = order;
+  }
+
+  get #tx(): Transaction {
+    return this.#use.tx;
   }
 
   get size(): number {
@@ -142,13 +172,13 @@ export class OwnRecords implements Iterable<Fields> {
 
   where(wanted: Wanted): OwnRecords {
     if (typeof wanted === "object") for (const name of Object.keys(wanted)) this.requireField(name);
-    return new OwnRecords(this.shown, this.#tx, this.#actor, [...this.wanted, wanted], this.order);
+    return new OwnRecords(this.shown, this.#use, this.#actor, [...this.wanted, wanted], this.order);
   }
 
   orderBy(field: string, direction: "asc" | "desc" = "asc"): OwnRecords {
     this.requireField(field);
     const order = { field, descending: direction === "desc" };
-    return new OwnRecords(this.shown, this.#tx, this.#actor, this.wanted, order);
+    return new OwnRecords(this.shown, this.#use, this.#actor, this.wanted, order);
   }
 
   first(): Fields | undefined {
@@ -169,6 +199,11 @@ export class OwnRecords implements Iterable<Fields> {
 
   [Symbol.iterator](): IterableIterator<Fields> {
     return this.page().values();
+  }
+
+  /** A handler may return them. */
+  toJSON(): Fields[] {
+    return this.page();
   }
 
   /** @throws ApiError INVALID_INPUT for a field that does not fit */

@@ -10,4 +10,5 @@ function undecodable(): never {
 }
 export const gunzipSync = undecodable;
 export const inflateSync = undecodable;
+export const inflateRawSync = undecodable;
 export const brotliDecompressSync = undecodable;

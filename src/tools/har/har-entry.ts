@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { brotliDecompressSync, gunzipSync, inflateSync, constants as zlib } from "node:zlib";
+import * as zlib from "node:zlib";
 import { type Static, Type } from "typebox";
 import { ClosedObject, Timestamp } from "../../engine/contract/schema.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
@@ -47,18 +47,55 @@ function showBody(bytes: Uint8Array | string, type: string): unknown {
   }
 }
 
-/** Undefined if it cannot be decoded. A truncated body is decoded as far as possible. */
-export function decompress(bytes: Buffer, coding: string, maxOutputLength: number): Buffer | undefined {
-  const options = { maxOutputLength, finishFlush: zlib.Z_SYNC_FLUSH };
+/**
+ * Undefined if it cannot be decoded. A truncated body is decoded as far as possible.
+ * @param codings of the header `Content-Encoding`, in the order in which they were applied
+ */
+export function decompress(
+  bytes: Buffer,
+  codings: string | undefined,
+  maxOutputLength: number,
+): Buffer | undefined {
+  const names = (codings ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim());
   try {
-    if (coding === "identity" || coding === "") return bytes;
-    if (coding === "gzip" || coding === "x-gzip") return gunzipSync(bytes, options);
-    if (coding === "deflate") return inflateSync(bytes, options);
-    if (coding === "br") return brotliDecompressSync(bytes, { maxOutputLength });
+    return names.reduceRight<Buffer | undefined>(
+      (coded, name) => coded && decodeOnce(coded, name, maxOutputLength),
+      bytes,
+    );
   } catch {
     return undefined;
   }
-  return undefined;
+}
+
+function decodeOnce(bytes: Buffer, coding: string, maxOutputLength: number): Buffer | undefined {
+  const options = { maxOutputLength, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  if (coding === "identity" || coding === "") return bytes;
+  if (coding === "gzip" || coding === "x-gzip") return zlib.gunzipSync(bytes, options);
+  // Some servers leave out the header of zlib (RFC 1950, 2.2).
+  if (coding === "deflate") {
+    const hasHeader = bytes.length > 1 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
+    return hasHeader ? zlib.inflateSync(bytes, options) : zlib.inflateRawSync(bytes, options);
+  }
+  if (coding === "br") return zlib.brotliDecompressSync(bytes, { maxOutputLength });
+  // Node has it from 22.15 on.
+  const { zstdDecompressSync: unzstd } = zlib as { zstdDecompressSync?: typeof zlib.brotliDecompressSync };
+  return coding === "zstd" ? unzstd?.(bytes, { maxOutputLength }) : undefined;
+}
+
+/** The largest decoded body of a message that is shown. */
+const MAX_SHOWN_BYTES = 10 * 1024 * 1024;
+
+/** A body as it was sent, or passed on, without its content coding; as it is if it cannot be decoded. */
+export function decodeBody<B extends Uint8Array | string | undefined>(headers: readonly string[], bytes: B) {
+  if (bytes === undefined || typeof bytes === "string") return bytes;
+  const coding = toPairs(headers).find(([name]) => name.toLowerCase() === "content-encoding")?.[1];
+  return coding === undefined
+    ? bytes
+    : (decompress(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), coding, MAX_SHOWN_BYTES) ??
+        bytes);
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

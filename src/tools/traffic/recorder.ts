@@ -32,7 +32,7 @@ export interface Recorder {
 /** RFC 9110, 7.6.1: headers of one connection, which are not forwarded. */
 const HOP_BY_HOP = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"],
-  ...["te", "trailer", "upgrade", "expect"],
+  ...["te", "upgrade", "expect"],
 ]);
 
 /**
@@ -98,6 +98,7 @@ class Relay {
   ): void {
     const upstream = this.send(this.target + incoming.url!, {
       method: incoming.method,
+      maxHeaderSize: MAX_HEADER_BYTES,
       headers: this.requestHeaders(incoming) as never,
     });
     const leave = () => {
@@ -111,6 +112,10 @@ class Relay {
       this.sentAt = performance.now();
     });
     upstream.once("response", (answer) => this.passBack(answer, outgoing));
+    upstream.once("upgrade", (_answer, socket) => {
+      socket.destroy();
+      this.refuse(outgoing, new Error("it switched protocols, which cannot be recorded"));
+    });
     upstream.once("error", (error: NodeJS.ErrnoException) => {
       if (this.answer !== undefined || outgoing.destroyed) return;
       // A kept connection may have been closed as it was reused; then the target has not seen the request.
@@ -143,15 +148,19 @@ class Relay {
       this.error ??= "the target broke off";
       outgoing.destroy();
     });
+    answer.once("end", () => outgoing.addTrailers(toPairs(answer.rawTrailers)));
     answer.pipe(outgoing);
   }
 
   /** The target gave no answer: a request that never reached it is answered 502, a broken answer is broken off. */
   private refuse(outgoing: http.ServerResponse, error: NodeJS.ErrnoException): void {
-    const reason = [error.code, error.message].filter(Boolean).join(": ");
+    const { code = "" } = error;
+    const reason = [code, error.message].filter(Boolean).join(": ");
     this.error = `no answer: ${reason}`;
-    if (error.code === "ECONNRESET") return void outgoing.destroy();
-    const detail = `understudy record: ${this.target} cannot be reached: ${reason}`;
+    if (code === "ECONNRESET") return void outgoing.destroy();
+    const isAnswer = code === "" || code.startsWith("HPE_");
+    const problem = isAnswer ? "gave no answer that can be passed on" : "cannot be reached";
+    const detail = `understudy record: ${this.target} ${problem}: ${reason}`;
     outgoing.writeHead(502, { "Content-Type": "application/problem+json" });
     outgoing.end(JSON.stringify({ title: "The target does not answer", status: 502, detail }));
   }
@@ -198,6 +207,9 @@ function withHost(raw: readonly string[], host: string): string[] {
   return toPairs(raw).flatMap(([name, value]) => [name, name.toLowerCase() === "host" ? host : value]);
 }
 
+/** More than any client accepts; Node's own limit is 16 KB. */
+const MAX_HEADER_BYTES = 1024 * 1024;
+
 /** A longer body is forwarded, but not stored. */
 const MAX_KEPT_BYTES = 10 * 1024 * 1024;
 
@@ -219,7 +231,7 @@ export class BodyCapture {
   archived(coding: string | undefined): ArchivedBody {
     const bytes = Buffer.concat(this.pieces);
     if (bytes.length === 0) return { bytes: undefined, size: 0 };
-    const decoded = decompress(bytes, coding?.trim().toLowerCase() ?? "identity", MAX_KEPT_BYTES);
+    const decoded = decompress(bytes, coding, MAX_KEPT_BYTES);
     if (decoded === undefined) return { bytes: undefined, size: this.size };
     if (this.captured === this.size) return { bytes: decoded, size: decoded.length };
     return { bytes: withoutHalfCharacter(decoded), size: Math.max(this.size, decoded.length + 1) };

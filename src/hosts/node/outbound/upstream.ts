@@ -27,6 +27,8 @@ export interface UpstreamOptions {
 
 const TIMEOUT_MS = 120_000;
 const MAX_INTERIM_ANSWERS = 100;
+/** More than any client accepts; Node's own limit is 16 KB. */
+const MAX_HEADER_BYTES = 1024 * 1024;
 
 /** Headers of one connection (RFC 9110, 7.6.1), Host, and `Expect`, which this server has handled. */
 const HOP_BY_HOP =
@@ -89,7 +91,17 @@ export function createUpstream(
           all ? found(null, [...addresses]) : found(null, addresses[0]!.address, addresses[0]!.family);
         const { protocol, port } = base;
         const hostname = base.hostname.replace(/^\[(.*)\]$/, "$1");
-        const to = { protocol, hostname, port, path, method, headers: list, lookup, agent: false as const };
+        const to = {
+          protocol,
+          hostname,
+          port,
+          path,
+          method,
+          headers: list,
+          lookup,
+          agent: false as const,
+          maxHeaderSize: MAX_HEADER_BYTES,
+        };
         const outgoing = (protocol === "https:" ? https : http).request(to);
         stopWith([signal, deadline.signal], outgoing);
         const incoming = await exchangeOnce(outgoing, body);
