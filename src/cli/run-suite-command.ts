@@ -1,6 +1,6 @@
 import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
-import { listSuiteCases, renderSuiteHtml } from "../client/suite/suite-reports.ts";
+import { formatSeconds, listSuiteCases, renderSuiteHtml } from "../client/suite/suite-reports.ts";
 import { formatCoverage, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
 import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
 import { printable, printableLines } from "../engine/contract/text.ts";
@@ -134,7 +134,7 @@ export function showProgress(stream: NodeJS.WriteStream, total: number, live: bo
     // 0 on a terminal without a size, as in some containers.
     const width = (stream.columns || 80) - 1;
     const lines = [...running].map(
-      ([name, since]) => `  … ${name}  ${formatElapsed(performance.now() - since)}`,
+      ([name, since]) => `  … ${name}  ${formatSeconds(performance.now() - since)}`,
     );
     const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
     for (const formatResult of all) stream.write(`${printable(formatResult).slice(0, width)}\n`);
@@ -162,9 +162,5 @@ export function showProgress(stream: NodeJS.WriteStream, total: number, live: bo
 
 function line({ outcome, name, duration_ms, failures }: ScenarioResult): string {
   const why = failures.length === 0 ? "" : `: ${failures.join("; ")}`;
-  return `${outcome === "passed" ? "ok  " : "FAIL"} ${name} (${formatElapsed(duration_ms)})${why}`;
-}
-
-function formatElapsed(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`;
+  return `${outcome === "passed" ? "ok  " : "FAIL"} ${name} (${formatSeconds(duration_ms)})${why}`;
 }

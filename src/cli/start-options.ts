@@ -13,6 +13,7 @@ import { findDelayProblem } from "../engine/faults/effects/delay.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import { toBlockList } from "../hosts/node/sites.ts";
 import type { UsedCertificate } from "./certificate.ts";
+import { requirePort } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
@@ -44,8 +45,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   const all: StartFlags = { ...file, ...chosen, json: flags.json };
   const host = (all.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
   const port = all.port ?? 4747;
-  if (!Number.isInteger(port) || port < 0 || port > 65535)
-    throw new UsageError(`--port takes a whole number from 0 to 65535, not ${port}`);
+  requirePort(port);
   const { seed } = all;
   if (seed !== undefined && (!Number.isSafeInteger(seed) || seed < 0))
     throw new UsageError("--seed takes a whole number from 0");

@@ -78,7 +78,7 @@ async function loadMcp(access: ServerAccess) {
 
 /** Watching starts once requests are accepted; earlier edits are noticed then. */
 async function watchFiles(understudy: Understudy, own: readonly OwnFiles[]): Promise<DocumentWatch> {
-  const [{ watchDocuments }, { followFixtures, followScenarios }] = await Promise.all([
+  const [{ DocumentWatch }, { followFixtures, followScenarios }] = await Promise.all([
     import("../documents/watch-documents.ts"),
     import("../documents/follow-edits.ts"),
   ]);
@@ -112,7 +112,7 @@ async function watchFiles(understudy: Understudy, own: readonly OwnFiles[]): Pro
       }),
     );
   }
-  return watchDocuments(followed, ({ message }) => printError(message));
+  return new DocumentWatch(followed, ({ message }) => printError(message));
 }
 
 /** The first signal lets open requests finish; a second does not wait. Returns a function that stops listening. */

@@ -2,6 +2,7 @@ import isEqual from "fast-deep-equal";
 import { type Static, type TSchema, Type } from "typebox";
 import type { Api } from "../engine/contract/api.ts";
 import { ClosedObject, MapOf } from "../engine/contract/schema.ts";
+import type { Root } from "../engine/state/tables.ts";
 import { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { listStateCollections } from "./state/state-collection.ts";
@@ -50,8 +51,8 @@ export function compareWorlds(
   after: WorldValue,
 ): WorldDifference {
   const difference: WorldDifference = { added: {}, removed: {}, changed: {} };
-  const was = toReader(before);
-  const is = toReader(after);
+  const was = toReader(before.root, before, before.clock.at);
+  const is = toReader(after.root, after, after.clock.at);
   // A collection may have been declared since one of them was saved.
   const from = before.root.tables.completed(collections);
   const to = after.root.tables.completed(collections);
@@ -70,8 +71,13 @@ export function compareWorlds(
   return difference;
 }
 
-function toReader({ root, origin, clock, seed }: WorldValue): Transaction {
-  return new Transaction(root, { origin, now: clock.at - origin, seed, secretKey: "" });
+/** A view of a world that no sandbox has. */
+export function toReader(
+  root: Root,
+  { origin, seed }: Pick<WorldValue, "origin" | "seed">,
+  now: number,
+): Transaction {
+  return new Transaction(root, { origin, now: now - origin, seed, secretKey: "" });
 }
 
 function listChangedFields(before: Fields, after: Fields) {

@@ -5,9 +5,10 @@ import { FIRST_INSTANT, LAST_INSTANT } from "../engine/state/clock.ts";
 import type { AnyCollection } from "../engine/state/collection.ts";
 import type { Root } from "../engine/state/tables.ts";
 import { timers } from "../engine/state/timers.ts";
-import { Transaction } from "../engine/state/transaction.ts";
+import type { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { unprocessable } from "./problem.ts";
+import { toReader } from "./snapshot-diff.ts";
 import { validatePublicForm } from "./state/change-records.ts";
 import { listStateCollections, StateCollection } from "./state/state-collection.ts";
 
@@ -22,7 +23,7 @@ export function validateWorld(
   base?: Root,
   place = "world.tables",
 ): void {
-  const tx = toTransaction(world);
+  const tx = toReader(world.root, world, world.clock.at);
   for (const collection of listAllCollections(resources))
     for (const record of findForeignRecords(collection, tx, base))
       validateRecord(getState(resources, collection), record, tx, place);
@@ -35,14 +36,10 @@ export function validateRecords(
   world: WorldValue,
   place: string,
 ): void {
-  const tx = toTransaction(world);
+  const tx = toReader(world.root, world, world.clock.at);
   for (const [collection, record] of records)
     if (record !== undefined)
       validateRecord(getState(resources, collection), record as Record<string, unknown>, tx, place);
-}
-
-function toTransaction({ root, origin, seed, clock }: WorldValue): Transaction {
-  return new Transaction(root, { origin, seed, now: clock.at - origin, secretKey: "" });
 }
 
 function validateRecord(

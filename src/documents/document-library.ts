@@ -1,5 +1,6 @@
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
+import { ChangeListeners } from "../engine/state/concurrency.ts";
 import {
   findDocumentFiles,
   getFileVersion,
@@ -121,7 +122,7 @@ export class DocumentLibrary<T> {
   /** Documents by real path, or by the key of a value. */
   private readonly documents: WeakLruCache<string, Document<T>>;
   private readonly single: string[] = [];
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new ChangeListeners();
 
   constructor(options: LibraryOptions<T>) {
     const { cwd, folders, cacheSize } = options;
@@ -216,12 +217,11 @@ export class DocumentLibrary<T> {
 
   /** Calls back when the set of files in use may have changed. Returns a function that removes the listener. */
   onUse(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   announceUse(): void {
-    for (const listener of this.listeners) listener();
+    this.listeners.notify();
   }
 
   /** Reads the documents in use that a file belongs to again. */

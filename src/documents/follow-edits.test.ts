@@ -9,7 +9,7 @@ import { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { FixtureLibrary } from "./fixture-library.ts";
 import { type FixtureChange, followFixtures } from "./follow-edits.ts";
-import { type DocumentWatch, watchDocuments } from "./watch-documents.ts";
+import { DocumentWatch } from "./watch-documents.ts";
 
 let cwd: string;
 let source: FixtureLibrary;
@@ -48,7 +48,7 @@ async function start(): Promise<void> {
     onChange: push,
     onProblem: (error) => push(error.format()),
   });
-  watch = watchDocuments([edits], (error) => push(error.message));
+  watch = new DocumentWatch([edits], (error) => push(error.message));
   await watch.ready();
 }
 

@@ -11,6 +11,7 @@ import {
   type Position,
 } from "../engine/documents/document-error.ts";
 import { createOwnApi, type OwnSource, readDeclarations } from "../engine/own/join.ts";
+import { ChangeListeners } from "../engine/state/concurrency.ts";
 import { getFileVersion, readUserText, showFile, UnreadableFile } from "./files.ts";
 import { followVersions, type OwnFiles } from "./watch-documents.ts";
 
@@ -23,7 +24,7 @@ export class OwnOperations implements OwnFiles {
   private readonly paths: readonly string[];
   private readonly cwd: string;
   private readonly loadTimeoutMs: number;
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new ChangeListeners();
   /** By real path. */
   private readonly versions = new Map<string, string>();
   readonly files = followVersions(this.versions, this.listeners, (file) => this.isNew(file));
@@ -67,7 +68,7 @@ export class OwnOperations implements OwnFiles {
     } finally {
       for (const file of Object.keys(jiti.cache))
         if (!known.has(file) && !file.includes("node_modules")) this.versions.set(file, getFileVersion(file));
-      for (const listener of this.listeners) listener();
+      this.listeners.notify();
     }
     for (const file of this.versions.keys()) this.requireUtf8(file);
     const shown = files.map((file) => showFile(file, this.cwd));

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { DocumentLibrary } from "./document-library.ts";
 import { readFileText } from "./files.ts";
-import { type DocumentWatch, watchDocuments } from "./watch-documents.ts";
+import { DocumentWatch } from "./watch-documents.ts";
 
 let cwd: string;
 let used: Set<string>;
@@ -30,7 +30,7 @@ function start(): Promise<void> {
     const { changed, broken } = library.refresh(file);
     said.push(...changed.map(({ version }) => version!), ...broken.map(({ problem }) => problem.message));
   };
-  watch = watchDocuments([{ files: library, applyEdit }], (error) => said.push(error.message));
+  watch = new DocumentWatch([{ files: library, applyEdit }], (error) => said.push(error.message));
   return watch.ready();
 }
 

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { FSWatcher } from "chokidar";
 import type { OwnSource } from "../engine/own/join.ts";
+import type { ChangeListeners } from "../engine/state/concurrency.ts";
 import type { DocumentLibrary } from "./document-library.ts";
 import { getFileVersion } from "./files.ts";
 
@@ -25,43 +26,24 @@ export interface OwnFiles {
 
 /**
  * @param versions the files, by real path
- * @param listeners to be called when there are other files
+ * @param listeners called when there are other files
  * @param isNew whether a file was not there before
  */
 export function followVersions(
   versions: ReadonlyMap<string, string>,
-  listeners: Set<() => void>,
+  listeners: ChangeListeners,
   isNew: (file: string) => boolean = () => false,
 ): OwnFiles["files"] {
   return {
     filesInUse: () => new Set(versions.keys()),
     isFileInUse: (file) => versions.has(file) || isNew(file),
     isOutdated: (file) => isNew(file) || versions.get(file) !== getFileVersion(file),
-    onUse(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onUse: (listener) => listeners.add(listener),
   };
 }
 
-export interface DocumentWatch {
-  /** Resolves once every file in use is watched. */
-  ready(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/**
- * One watcher for all documents in use, loaded with the first of them. `onError` is called once if files cannot be
- * watched, and for each edit that cannot be applied.
- */
-export function watchDocuments(
-  followed: readonly WatchedDocuments[],
-  onError: (error: Error) => void,
-): DocumentWatch {
-  return new Watch(followed, onError);
-}
-
-class Watch implements DocumentWatch {
+/** One watcher for all documents in use, loaded with the first of them. */
+export class DocumentWatch {
   private readonly followed: readonly WatchedDocuments[];
   private readonly onError: (error: Error) => void;
   private readonly stops: readonly (() => void)[];
@@ -72,6 +54,7 @@ class Watch implements DocumentWatch {
   private failed = false;
   private closed = false;
 
+  /** @param onError called once if files cannot be watched, and for each edit that cannot be applied */
   constructor(followed: readonly WatchedDocuments[], onError: (error: Error) => void) {
     this.followed = followed;
     this.onError = onError;
@@ -79,6 +62,7 @@ class Watch implements DocumentWatch {
     this.follow();
   }
 
+  /** Resolves once every file in use is watched. */
   ready(): Promise<void> {
     return this.settled;
   }

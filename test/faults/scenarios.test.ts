@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { followScenarios } from "../../src/documents/follow-edits.ts";
-import { watchDocuments } from "../../src/documents/watch-documents.ts";
+import { DocumentWatch } from "../../src/documents/watch-documents.ts";
 import { DocumentError } from "../../src/engine/documents/document-error.ts";
 import { activate, arm, CONTROL, decisionOf } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
@@ -129,7 +129,7 @@ describe("an edit of a scenario's file", () => {
       onChange: ({ name }) => changes.push(name),
       onProblem: (error) => problems.push(error),
     });
-    return watchDocuments([scenarios], (error) => problems.push(error));
+    return new DocumentWatch([scenarios], (error) => problems.push(error));
   };
 
   it("applies at once, and a broken one leaves the last good version [interfaces 6]", async () => {

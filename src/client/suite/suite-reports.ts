@@ -147,7 +147,7 @@ function renderBundleHtml({ name, bundle }: ScenarioResult): Html {
   return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open bundle), which shows these requests, or <code>understudy replay ${file}</code></p>`;
 }
 
-function formatSeconds(milliseconds: number): string {
+export function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 

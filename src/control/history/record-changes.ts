@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { ClosedObject, MapOf, Nullable } from "../../engine/contract/schema.ts";
-import type { BeforeAfter, StateRef } from "../../engine/sandbox/history-entry.ts";
-import type { Root, Tables } from "../../engine/state/tables.ts";
-import { Transaction } from "../../engine/state/transaction.ts";
+import type { BeforeAfter } from "../../engine/sandbox/history-entry.ts";
+import type { Tables } from "../../engine/state/tables.ts";
+import { toReader } from "../snapshot-diff.ts";
 import { listStateCollections } from "../state/state-collection.ts";
 
 type Fields = Record<string, unknown>;
@@ -32,8 +32,8 @@ export function toRecordChanges(
   if (states.from === states.to) return changes;
   const from = states.versions.at(states.from)!;
   const to = states.versions.at(states.to)!;
-  const was = toReader(from, states.before);
-  const is = toReader(to, states.after);
+  const was = toReader(from, states.before.environment, states.before.now);
+  const is = toReader(to, states.after.environment, states.after.now);
   // A collection may have been declared since then.
   const [old, now] = [from, to].map(({ tables }) => tables.completed(collections)) as [Tables, Tables];
   for (const [name, state] of listStateCollections(resources)) {
@@ -45,8 +45,4 @@ export function toRecordChanges(
     if (records.length > 0) changes[name] = records;
   }
   return changes;
-}
-
-function toReader(root: Root, { environment: { origin, seed }, now }: StateRef): Transaction {
-  return new Transaction(root, { origin, now: now - origin, seed, secretKey: "" });
 }

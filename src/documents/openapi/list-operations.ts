@@ -1,5 +1,6 @@
 import { METHODS, type Method } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { capitalize } from "../../engine/contract/text.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
 import {
   locateProblem,
@@ -300,7 +301,7 @@ export function describeUnsupported(feature: string, count: number): string {
 /** For an operation without an id: `GET /users/{id}` is `getUsersId`. */
 function toId(method: Method, path: string): string {
   const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
-  return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join("");
+  return method.toLowerCase() + words.map(capitalize).join("");
 }
 
 export function isJsonType(type: string): boolean {

@@ -5,6 +5,7 @@ import { readDocument } from "../../engine/documents/read-document.ts";
 import type { UserDocument } from "../../engine/documents/user-document.ts";
 import type { OwnSource } from "../../engine/own/join.ts";
 import { digest } from "../../engine/platform.ts";
+import { ChangeListeners } from "../../engine/state/concurrency.ts";
 import { getFileVersion, readFileText, resolveFile, showFile } from "../files.ts";
 import { dirname, resolve } from "../node-files.ts";
 import { followVersions, type OwnFiles } from "../watch-documents.ts";
@@ -17,7 +18,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export class OpenApiFiles implements OwnFiles {
   private readonly paths: readonly string[];
   private readonly cwd: string;
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new ChangeListeners();
   /** By real path. */
   private readonly versions = new Map<string, string>();
   readonly files = followVersions(this.versions, this.listeners);
@@ -33,7 +34,7 @@ export class OpenApiFiles implements OwnFiles {
    */
   async load(): Promise<readonly OwnSource[]> {
     const sources = this.paths.map((path) => toOwnSource(this.open(resolve(this.cwd, path))));
-    for (const listener of this.listeners) listener();
+    this.listeners.notify();
     return sources;
   }
 

@@ -2,6 +2,7 @@ import type { Faker } from "@faker-js/faker";
 import { platform } from "../platform.ts";
 import { Random } from "../state/random.ts";
 import type { FactoryContext } from "./factory.ts";
+import { capitalize } from "./text.ts";
 
 /**
  * Invents values that a fixture, `fixture generate` or a state call leaves out (G44). Each value takes one draw of the
@@ -100,8 +101,4 @@ function createSeededFaker({ random, settings: { locale } }: Inventor): Faker {
   }
   source = new Random(random.uint32());
   return faker;
-}
-
-function capitalize(text: string): string {
-  return text.replace(/^./u, (first) => first.toUpperCase());
 }

@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import type { TimerKind } from "../state/clock.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
+import type { Timer } from "../state/timers.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
 import type { TimerHandler } from "../state/world-parts.ts";
 import type { AnyEvent } from "./event.ts";
@@ -107,7 +108,7 @@ export interface BaseBuilder {
     records: () => readonly R[],
     count?: () => number,
   ): void;
-  timer(timer: { kind: TimerKind; subject: string; due: number; key?: string }): void;
+  timer(timer: Omit<Timer, "id">): void;
 }
 
 /** The user for whom a state call changes the world (G31), whether it emits events, and the settings. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Api } from "../contract/api.ts";
 import { CATALOGUE } from "../contract/errors.ts";
+import { METHODS } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/schema.ts";
 import { ClosedObject, MapOf, typed, Words } from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
@@ -23,7 +24,6 @@ const ExactValues = (part: string) => {
 const TextOrNumber = (type: "number" | "integer", options: object) =>
   Type.Unsafe<string | number>({ type: ["string", type], ...options });
 const Count = (minimum: number) => Type.Optional(Type.Integer({ minimum }));
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 const Match = ClosedObject({
   operation: Pattern("OperationPattern", {

@@ -220,7 +220,7 @@ async function runPrepare(exchange: Exchange): Promise<void> {
 
 /** The operation itself, in a transaction that a refusal undoes. A dry run discards the changes. */
 function commit(exchange: Exchange): void {
-  const { sandbox, call, dryRun } = exchange;
+  const { sandbox, call, dryRun, uploads } = exchange;
   const change = (tx: Transaction) => {
     exchange.committed_at = tx.absolute(tx.now);
     call!.in(tx);
@@ -231,7 +231,6 @@ function commit(exchange: Exchange): void {
     return;
   }
   sandbox.world.transact(change, exchange);
-  const { uploads } = exchange;
   if (uploads !== undefined && uploads.seen !== sandbox.peekUploads()) sandbox.recorder.recordBytes(exchange);
   spendTokens(exchange);
 }

@@ -1,4 +1,5 @@
 import { platform } from "../platform.ts";
+import { ChangeListeners } from "../state/concurrency.ts";
 import type { AnsweredRequest } from "./journal-entry.ts";
 
 /** The part of its journal entry that is known while it waits. `status` is 0 before there is an answer. */
@@ -56,7 +57,7 @@ export class HeldExchanges {
   private last = 0;
   private readonly onHold: () => void;
   private readonly present = new Map<string, Held & { end(by: "sandbox"): void }>();
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new ChangeListeners();
 
   /** @param onHold called when a request or delivery begins to wait */
   constructor(onHold = () => {}) {
@@ -124,13 +125,12 @@ export class HeldExchanges {
 
   /** Calls back after each change, and at the end; returns a function that stops it. */
   subscribe(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   private announce(): void {
     this.revision += 1;
-    for (const listener of this.listeners) listener();
+    this.listeners.notify();
   }
 }
 

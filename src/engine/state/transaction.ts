@@ -124,7 +124,7 @@ export class Transaction {
   }
 
   /** Sets or moves the timer of (kind, key); `key` is the subject unless that is not unique. */
-  schedule(timer: { kind: TimerKind; subject: string; due: number; key?: string }): void {
+  schedule(timer: Omit<Timer, "id">): void {
     this.put<Timer>(timers, { id: timerId(timer.kind, timer.key ?? timer.subject), ...timer });
   }
 

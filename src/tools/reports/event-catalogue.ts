@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type AnyEvent, dataSchema, samplePayload } from "../../engine/contract/event.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
+import { capitalize } from "../../engine/contract/text.ts";
 import { toPlainSchema } from "./openapi-document.ts";
 
 export const CataloguedEvent = ClosedObject(
@@ -159,10 +160,7 @@ function listFields({ schema }: CataloguedEvent, language: Language) {
 
 /** `file.processed` -> `FileProcessed`. */
 function toTypeName(event: string): string {
-  return event
-    .split(/[._]/)
-    .map((word) => word[0]!.toUpperCase() + word.slice(1))
-    .join("");
+  return event.split(/[._]/).map(capitalize).join("");
 }
 
 /** The catalogue as a page of the documentation; events with the same fields share a row. */

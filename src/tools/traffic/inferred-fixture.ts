@@ -1,4 +1,4 @@
-import { MASK } from "../redact.ts";
+import { isMasked } from "../verify/check-answer.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -18,7 +18,7 @@ export class InferredFixture {
   /** Adds fields to a record; later values replace earlier ones. */
   record(list: string, idKey: string, fields: Fields): Fields {
     const id = fields[idKey];
-    if (typeof id !== "string" || id.includes(MASK)) return {};
+    if (typeof id !== "string" || isMasked(id)) return {};
     const records = this.lists.get(list) ?? new Map<string, Fields>();
     this.lists.set(list, records);
     const known = records.get(id) ?? {};
@@ -106,8 +106,4 @@ export class InferredFixture {
 export function toKey(position: number): string {
   const start = `ak_recorded${position === 0 ? "" : position + 1}`;
   return start.padEnd(KEY_LENGTH, "0");
-}
-
-function isMasked(value: unknown): boolean {
-  return typeof value === "string" && value.includes(MASK);
 }

@@ -1,5 +1,6 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
+import { capitalize } from "../../contract/text.ts";
 import { Model, models, PROVIDERS } from "./schema.ts";
 
 /** Makes a model; everything may follow from its key. */
@@ -21,7 +22,7 @@ export const makeModel: Factory<Model> = (fields, { random }) => {
   const { description, max_tokens, cost_per_1k_tokens } = { ...drawn, ...fields };
   return {
     id: fields.id ?? modelId(key),
-    title: fields.title ?? words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join(" "),
+    title: fields.title ?? words.map(capitalize).join(" "),
     description,
     key,
     external: fields.external ?? `${provider}/${key}-2026-01`,
