@@ -39,7 +39,7 @@ export class ArmedRules implements SandboxRules, ScenarioUser {
   constructor(sandbox: Sandbox, base: readonly Rule[], onChange: () => void) {
     this.sandbox = sandbox;
     this.leases = new Leases(() => sandbox.world);
-    this.base = arm(base, BASE);
+    this.base = arm(this.readForSandbox(base), BASE);
     this.onChange = onChange;
   }
 
@@ -273,7 +273,7 @@ export class ArmedRules implements SandboxRules, ScenarioUser {
   }
 
   /**
-   * Rules of scenarios were read for the server's operations; a sandbox with operations of its own reads them again.
+   * Rules of scenarios and options were read for the server; a sandbox with operations of its own reads them again.
    */
   private readForSandbox(rules: readonly Rule[]): readonly Rule[] {
     const { own, api } = this.sandbox;

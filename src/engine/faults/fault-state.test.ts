@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { factsOf } from "../../../test/support/fault-stand.ts";
 import type { Understudy } from "../../control/understudy-options.ts";
+import { readSentOperations } from "../../documents/openapi/read-sent-document.ts";
 import { assemble } from "../../understudy.ts";
 import type { FaultState } from "../sandbox/fault-types.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -105,4 +106,20 @@ it("the test of revisions covers every method that can change the saved state [i
   const prototypes = [SandboxFaults.prototype, ArmedRules.prototype];
   const methods = prototypes.flatMap((one) => Object.getOwnPropertyNames(one));
   expect(methods.filter((name) => !known.has(name))).toEqual([]);
+});
+
+it("the server's delay applies to operations of one sandbox, also after a reset or a restore [interfaces 2]", async () => {
+  const server = assemble({ fixture: "reference", clock: { mode: "frozen", now: 0 }, delay: "1ms" });
+  const paths = { "/v1/health": { get: { operationId: "health", responses: { 200: { description: "" } } } } };
+  const openapi = { openapi: "3.1.0", info: { title: "Health", version: "1" }, paths };
+  const { own } = readSentOperations({ openapi }, sandbox.api.resources);
+  const mine = server.sandboxes.create({ name: "mine", own });
+  const { rules } = mine.faults as SandboxFaults;
+  const isDelayed = () => rules.all.some(({ rule }) => rule.operations?.has("health"));
+  const created = isDelayed();
+  mine.reset();
+  const reset = isDelayed();
+  mine.faults.restoreState(mine.faults.state());
+  expect({ created, reset, restored: isDelayed() }).toEqual({ created: true, reset: true, restored: true });
+  await server.close();
 });
