@@ -113,7 +113,8 @@ describe("a sandbox that a call names [interfaces 15]", () => {
 
 describe("the list of sandboxes of a fleet [interfaces 15]", () => {
   const shown = (name: string) => ({
-    ...{ name, fixture: "reference", seed: 1, settings: {}, created_at: 0, faults: { scenarios: [] } },
+    ...{ name, fixture: "reference", seed: 1, settings: {}, created_at: 0 },
+    faults: { rules: { scenarios: [] } },
     world: {
       catchUp: () => {},
       epochNow: () => 0,
