@@ -42,7 +42,7 @@ export class SandboxClient {
    * Sends a request of the emulated API to this sandbox: a path, or a URL, of which another origin is replaced by the
    * sandbox's. Without a server (interfaces 17) the engine answers in this process.
    */
-  fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+  fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const original = new URL(input instanceof Request ? input.url : input, IN_SANDBOX);
     const isOwn = original.origin === new URL(this.url).origin;
     const url = isOwn ? original.href : this.url + original.pathname + original.search;

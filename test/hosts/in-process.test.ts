@@ -80,6 +80,15 @@ describe("a sandbox in this process", () => {
       expect((await sandbox.fetch(input, input instanceof Request ? undefined : asDan)).status).toBe(200);
   });
 
+  it("rejects an invalid request, as fetch does, and never throws [interfaces 17]", async () => {
+    const outcomes = [
+      sandbox.fetch("http://["),
+      sandbox.fetch("/v1/models", { method: "GET", body: "x" }),
+      sandbox.fetch("/v1/models", { method: "a b" }),
+    ].map((answer) => answer.catch(({ name }: Error) => name));
+    expect(await Promise.all(outcomes)).toEqual(["TypeError", "TypeError", "TypeError"]);
+  });
+
   it("changes its world by requests, and rewinds [interfaces 10, 17]", async () => {
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     expect((await post(path, { new_parent_id: "dept_ops" })).status).toBe(200);

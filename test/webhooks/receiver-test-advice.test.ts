@@ -50,6 +50,7 @@ async function adviceOn(
 describe("the advice of the receiver test", () => {
   const answers: [status: number, headers: Record<string, string>, body: string, advice: RegExp][] = [
     [301, { Location: "/hook/" }, "", /^Register http:\/\/127\.0\.0\.1:\d+\/hook\/ .*with the final slash/],
+    [307, { Location: "/hook" }, "", /^This route redirects to itself/],
     [302, { Location: "/login?next=hook" }, "", /login page/],
     [308, { Location: "https://receiver.test/hook" }, "", /https instead of http/],
     [400, {}, "", /could not read the request/],
@@ -103,6 +104,26 @@ describe("the advice of the receiver test", () => {
     const closing = http.createServer((request) => request.socket.destroy());
     const hungUp = (await grade(`http://127.0.0.1:${await listening(closing)}/`)).checks[0]!;
     expect(hungUp.advice).toMatch(/closed the connection.*exception, a crash or a restart/);
+  });
+
+  it.each([
+    [
+      "a header that is too long",
+      `X-Note: ${"a".repeat(20_000)}`,
+      /headers that HTTP does not allow: more than 16 KB/,
+    ],
+    [
+      "a control character in a header",
+      "X-Note: \u0001",
+      /headers that HTTP does not allow.*a control character/,
+    ],
+    ["a body that never ends", "Content-Length: 10\r\n\r\nabc", /began and never ended.*Content-Length/],
+  ])("explains an answer with %s [G24]", async (_, rest, advice) => {
+    const server = net.createServer((socket) => {
+      socket.on("error", () => {}).once("data", () => socket.write(`HTTP/1.1 200 OK\r\n${rest}\r\n\r\n`));
+    });
+    const url = `http://127.0.0.1:${await listening(server)}/`;
+    expect((await grade(url, { timeoutMs: 500 })).checks[0]!.advice).toMatch(advice);
   });
 
   it("follows the answer, not the check's subject [6.4]", async () => {

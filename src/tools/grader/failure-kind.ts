@@ -80,8 +80,10 @@ const ADVICE = {
     "Nothing listens there: start the receiver, and compare host and port of the URL with those that it listens on; a firewall may also drop connections.",
   "hung-up": () =>
     "The receiver closed the connection before a whole answer: its log should show an exception, a crash or a restart. A Content-Length that doesn't fit the body looks the same, and so does an https server that is called by http.",
-  "no-http": () =>
-    "The answer isn't HTTP. Compare scheme and port: an https server that is called by http answers like this, and so do other services.",
+  "no-http": ({ result }) =>
+    /header|content-length|transfer-encoding/i.test(result.error!.message)
+      ? "The answer has headers that HTTP does not allow: more than 16 KB of them, a control character in one, or two that contradict each other. Look at what the receiver and its proxies add."
+      : "The answer isn't HTTP. Compare scheme and port: an https server that is called by http answers like this, and so do other services.",
   other: () => "Answer 2xx; the receiver's log should say why it answered something else.",
 } satisfies Record<string, (attempt: Attempt, names: OptionNames) => string>;
 
@@ -109,6 +111,8 @@ function adviseOnRedirect({ request, result }: Attempt): string {
       : undefined;
   if (target === undefined)
     return "Let this route answer itself instead of redirecting: redirects are not followed.";
+  if (target.href === request.url.href)
+    return "This route redirects to itself, such as to set a cookie first: let it answer the delivery instead; redirects are not followed.";
   const difference = describeDifference(request.url, target);
   return `Register ${target.origin}${target.pathname} as the webhook's URL${difference}, or let this route answer itself: redirects are not followed.`;
 }
@@ -149,6 +153,9 @@ function adviseOnLateness({ result }: Attempt): string {
   const { message } = result.error!;
   if (message.includes("connection was not made")) {
     return "No connection was made: a firewall drops packets silently, or the host is another one.";
+  }
+  if (message.includes("did not end")) {
+    return "The answer began and never ended: end it in the handler, and send as many bytes as its Content-Length says.";
   }
   return `${STORE_THEN_ANSWER} The service waits 30 s, and then sends the delivery again.`;
 }
