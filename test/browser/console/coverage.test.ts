@@ -21,6 +21,13 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("says that the operation of its address does not exist, as the list of scenarios does [interfaces 2]", async () => {
+    const { page } = await open("?operation=no.such");
+    await see(page.getByText("No operation no.such. It may have been deleted.")).toBeVisible();
+    await page.goto(page.url().replace(/coverage.*/, "faults?scenario=no-such"));
+    await see(page.getByText("No scenario no-such. It may have been deleted.")).toBeVisible();
+  });
+
   it("triggers an outcome that was never seen, by keyboard, and tries it out [interfaces 2]", async () => {
     await control("DELETE", "/faults");
     await control("DELETE", "/coverage");

@@ -47,6 +47,8 @@ export default function Coverage() {
       }
       error={error}
       label="Coverage"
+      // One that is complete may be hidden.
+      {...(!missing && { kind: "operation" })}
       columns={columns}
       rows={rows}
       getKey={({ operation }) => operation}

@@ -1,7 +1,7 @@
 import { type Parameters, useParameters } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
-import { LoadError } from "../../components/notice.tsx";
+import { LoadError, NotFound } from "../../components/notice.tsx";
 import { ArmedRules } from "./armed-rules.tsx";
 import { ComposePane, EditPane } from "./compose.tsx";
 import { ExplainPane } from "./explain.tsx";
@@ -31,6 +31,7 @@ export default function Faults() {
           <ActionButton label="New rule" look="primary" onPress={() => open({ compose: "*" })} />
         </div>
         <LoadError error={rules.error ?? scenarios.error} />
+        {scenarios.data && get("scenario") && !scenario && <NotFound kind="scenario" id={get("scenario")} />}
         {rules.data && <ArmedRules rules={rules.data.items} onEdit={(edit) => open({ edit })} />}
         {scenarios.data && (
           <ScenarioList scenarios={scenarios.data.items} onSelect={(scenario) => open({ scenario })} />
