@@ -48,7 +48,7 @@ interface UsableKey {
 export interface BrowserEngine {
   fetch: SandboxFetch;
   /** The usable API keys of the sandbox `default`; the control API has them too, but is loaded when it is first called. */
-  usableKeys?(): UsableKey[];
+  listUsableKeys?(): UsableKey[];
   /** Saves the last changes of a world that is stored. */
   save(): Promise<unknown>;
   close(): Promise<void>;
@@ -144,7 +144,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
         if (request.method !== "GET") await saver?.saveAll();
       }
     },
-    usableKeys() {
+    listUsableKeys() {
       const { world } = sandboxes.get("default")!;
       const { now } = world.read();
       const keys = [...world.root.tables.get("api_keys")!.all()] as unknown as UsableKey[];

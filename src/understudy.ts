@@ -8,7 +8,7 @@ import { createGuard } from "./control/guard.ts";
 import { createRecordLimit } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
 import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
-import { refuseFullDisk, sendRefusal, settleOrUnsaved } from "./control/send-answer.ts";
+import { refuseFullDisk, reportUnsavedChanges, sendRefusal } from "./control/send-answer.ts";
 import type { Understudy, UnderstudyOptions } from "./control/understudy-options.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { listScenarioFolders, ScenarioLibrary } from "./documents/scenario-library.ts";
@@ -66,7 +66,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     // Never stored: a stored world contains its own secrets, and a later world of the same name gets new ones.
     serverKey: shared && randomBytes(32),
     readyToSend: durable && ((sandbox) => durable.readyToSend(sandbox)),
-    durability: durable && { mark: durable.mark, settle: settleOrUnsaved(durable) },
+    durability: durable && { mark: durable.mark, settle: reportUnsavedChanges(durable) },
     refuseGrowth: createRecordLimit(limits),
     refuseDefault: options.refuseDefault === true,
     upstream: options.upstream && createUpstream(options.upstream, policy.mode),

@@ -60,7 +60,12 @@ export interface Result {
 // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints as it goes returns nothing
 type CommandOutcome = Result | void;
 
-interface Declaration<Line extends string, O extends Record<string, Options>, Parsed, On extends unknown[]> {
+interface Declaration<
+  Line extends string,
+  O extends Record<string, Options>,
+  ParsedArguments,
+  On extends unknown[],
+> {
   /** In the notation of yargs: `export <name> <file>`. */
   command: Line;
   describe: string;
@@ -69,8 +74,8 @@ interface Declaration<Line extends string, O extends Record<string, Options>, Pa
   options?: O;
   examples?: readonly (readonly [line: string, says: string])[];
   /** Runs before the server is called. @throws UsageError */
-  check?(parsed: Parsed): void;
-  run(parsed: Parsed, ...on: On): CommandOutcome | Promise<CommandOutcome>;
+  check?(parsed: ParsedArguments): void;
+  run(parsed: ParsedArguments, ...on: On): CommandOutcome | Promise<CommandOutcome>;
 }
 
 type Parsed<Line extends string, O extends Record<string, Options>> = Arguments<Line> &
@@ -197,7 +202,7 @@ export async function readFixture(fixture: string | undefined): Promise<FixtureI
     import("../documents/fixture-library.ts"),
     import("../engine/resources/index.ts"),
   ]);
-  return new FixtureLibrary({ resources: RESOURCES }).data(fixture);
+  return new FixtureLibrary({ resources: RESOURCES }).loadData(fixture);
 }
 
 /** Ids that were given one by one, or separated by commas. */

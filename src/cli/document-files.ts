@@ -104,7 +104,7 @@ export function showScenario(name: string): Result {
   const library = openLibrary();
   const { files } = library;
   const file = files.find(name)?.file;
-  const shown = file === undefined ? showDerived(name) : files.shown(file);
+  const shown = file === undefined ? showDerived(name) : files.showPath(file);
   const text =
     file === undefined
       ? stringify(library.get(name).document)

@@ -1,6 +1,6 @@
 import { AddressError, ControlError, NAME_ANOTHER, UnreachableError } from "../client/http.ts";
 import { OwnFault } from "../engine/contract/errors.ts";
-import { printableJson } from "../engine/contract/text.ts";
+import { toPrintableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-types.ts";
 import { PersistenceError } from "../persistence/store.ts";
@@ -24,7 +24,7 @@ export class CheckFailed extends Error {
 /** Prints one readable message, never a stack trace, and returns the exit code. */
 export function report(error: unknown, json: boolean): number {
   const { message, code, details } = describeFailure(error);
-  if (json) process.stderr.write(`${printableJson({ error: message, ...details })}\n`);
+  if (json) process.stderr.write(`${toPrintableJson({ error: message, ...details })}\n`);
   else printError(message);
   return code;
 }

@@ -101,7 +101,7 @@ class Forwarder {
     }
   }
 
-  /** A reset removed the webhook; the new one has the same secret, so the receiver needs no change. */
+  /** Creates the webhook, also after a reset has removed it: the new one has the same secret, so the receiver needs no change. */
   private async register({ id, url }: { id: string; url: string }): Promise<void> {
     const { sandbox, events, organization, to, onReady } = this.options;
     const webhooks = sandbox.state("webhooks");

@@ -79,7 +79,7 @@ async function readRecording<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-interface Wanted {
+interface FixtureOptions {
   from: string | undefined;
   seed: number;
   locale: string;
@@ -89,7 +89,7 @@ interface Wanted {
 }
 
 /** @throws UsageError, DocumentError */
-export async function generateFixtureText({ from, seed, locale, count, out }: Wanted) {
+export async function generateFixtureText({ from, seed, locale, count, out }: FixtureOptions) {
   if (!Number.isSafeInteger(seed) || seed < 0) throw new UsageError("--seed takes a whole number from 0");
   if (!LOCALES.includes(locale))
     throw new UsageError(`--locale takes one of ${LOCALES.join(", ")}, not "${locale}"`);
@@ -108,7 +108,7 @@ export async function generateFixtureText({ from, seed, locale, count, out }: Wa
   return { fixture, text };
 }
 
-/** One line for each record. */
+/** Writes one line for each record. */
 function formatJson(fixture: FixtureData): string {
   const lines = Object.entries(fixture).map(([key, value]) => {
     const records = Array.isArray(value) ? value.map((record) => `    ${JSON.stringify(record)}`) : undefined;

@@ -1,4 +1,4 @@
-import { printable, printableJson, printableLines } from "../engine/contract/text.ts";
+import { toPrintable, toPrintableJson, toPrintableLines } from "../engine/contract/text.ts";
 
 /** Prints a command's result: JSON for machines, text for people. */
 export function print(json: boolean, value: unknown, text: string): void {
@@ -8,12 +8,12 @@ export function print(json: boolean, value: unknown, text: string): void {
 
 /** Writes a value as indented JSON. */
 export function printJson(value: unknown): void {
-  printLines(printableJson(value, 2));
+  printLines(toPrintableJson(value, 2));
 }
 
 /** Writes lines to standard output; control characters in them are escaped. */
 export function printLines(text: string): void {
-  process.stdout.write(`${printableLines(text)}\n`);
+  process.stdout.write(`${toPrintableLines(text)}\n`);
 }
 
 /** Writes a report with its colours; its author has escaped the control characters of other texts in it. */
@@ -23,12 +23,12 @@ export function printStyled(text: string): void {
 
 /** Writes one line of JSON for a program that follows the output. */
 export function printJsonLine(value: unknown): void {
-  printLines(printableJson(value));
+  printLines(toPrintableJson(value));
 }
 
 /** Writes a message to standard error, with the command's name. */
 export function printError(text: string): void {
-  process.stderr.write(`understudy: ${printableLines(text)}\n`);
+  process.stderr.write(`understudy: ${toPrintableLines(text)}\n`);
 }
 
 let isReaderGone = false;
@@ -63,13 +63,13 @@ export function onPipeClosed(end: () => void): () => void {
 }
 
 /** Left-aligned columns, as wide as their widest cell. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
-    rows.reduce((width, row) => Math.max(width, printable(row[column] ?? "").length), title.length),
+    rows.reduce((width, row) => Math.max(width, toPrintable(row[column] ?? "").length), title.length),
   );
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, i) => printable(cell).padEnd(widths[i]!))
+      .map((cell, i) => toPrintable(cell).padEnd(widths[i]!))
       .join("  ")
       .trimEnd();
   return [line(head), ...rows.map(line)].join("\n");
@@ -99,12 +99,12 @@ export function onTermination(end: () => void): () => void {
 }
 
 /** Runs work with a signal that aborts when the process is to end, and waits for the work. */
-export function untilEnded<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export function runUntilEnded<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withListeners("on", work);
 }
 
 /** The same for work that needs no cleanup: a second signal ends the process at once. */
-export function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export function runUntilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withListeners("once", work);
 }
 

@@ -6,7 +6,7 @@ import type { FixtureInput } from "../client/types.ts";
 import type { RunClient } from "../tools/client-test/client-report-types.ts";
 import { ClientTestUsageError, gradeClient } from "../tools/client-test/grade-client.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
-import { isInteractive, printJson, printStyled, untilEnded } from "./process.ts";
+import { isInteractive, printJson, printStyled, runUntilEnded } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface ClientTestOptions {
@@ -31,7 +31,7 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
   try {
     const sandbox = await server.client.sandbox({ fixture, seed, origin: true });
     const runs = toRun(command, { server, sandbox });
-    const result = await untilEnded((signal) =>
+    const result = await runUntilEnded((signal) =>
       gradeClient(sandbox, runs.run, {
         ...{ only, skip, timeoutMs, signal, exportFailed: reports.html !== undefined },
         onRun: ({ run, of, checks }) => show(`[${run}/${of}] ${checks.join(", ") || "without failures"}`),

@@ -170,7 +170,7 @@ function explainMessage(
     return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${typed}`;
   const [, unknown] = /^Unknown arguments?: (\S+?)(?:,|$)/.exec(message) ?? [];
   if (unknown === undefined) return message;
-  const action = unknownAction(words, help);
+  const action = explainUnknownAction(words, help);
   if (action !== undefined) return action;
   const [command] = words;
   if (words.includes(unknown) && help.includes(`${command} -- `))
@@ -181,7 +181,7 @@ function explainMessage(
 }
 
 /** A command that has actions lists them in its help: `understudy clock advance <by>`. */
-function unknownAction([command, action = "-"]: readonly string[], help: string): string | undefined {
+function explainUnknownAction([command, action = "-"]: readonly string[], help: string): string | undefined {
   // Reads only the list of commands: the examples of the help name actions too.
   const [, listed = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];
   const actions = [...listed.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, of, name]) =>
@@ -247,7 +247,7 @@ async function completeNames([command, action]: readonly string[]): Promise<stri
       api: API,
       folders: listScenarioFolders(findOwnScenarios(undefined)),
     });
-    return [...library.names()];
+    return [...library.listNames()];
   }
   return [];
 }

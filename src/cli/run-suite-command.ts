@@ -3,11 +3,11 @@ import { runSuite } from "../client/suite/run-suite.ts";
 import { formatSeconds, listSuiteCases, renderSuiteHtml } from "../client/suite/suite-reports.ts";
 import { formatCoverage, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
 import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
-import { printable, printableLines } from "../engine/contract/text.ts";
+import { toPrintable, toPrintableLines } from "../engine/contract/text.ts";
 import { readFixture } from "./command.ts";
 import { loadScenarios } from "./document-files.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
-import { isInteractive, print, table, untilEnded } from "./process.ts";
+import { formatTable, isInteractive, print, runUntilEnded } from "./process.ts";
 import { findOwnScenarios, toClockChange } from "./start-options.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
@@ -44,7 +44,7 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
       throw new UsageError(
         `${missing} has stages, and the server at ${url} does not have this scenario; put its file into that server's folder of scenarios, or leave out --url`,
       );
-    const { result, interrupted } = await untilEnded(async (signal) => ({
+    const { result, interrupted } = await runUntilEnded(async (signal) => ({
       result: await runSuite({
         ...{ server, scenarios, command, jobs, signal },
         world: { fixture, seed, clock },
@@ -99,7 +99,7 @@ function formatSuite({ scenarios, coverage, ...total }: SuiteResult): string {
   );
   return [
     ...scenarios.filter(({ outcome }) => MARKS[outcome] === "FAIL").map(formatFailure),
-    table(["", "scenario", "exit", "rules triggered", "expectations", "requests", "time"], rows),
+    formatTable(["", "scenario", "exit", "rules triggered", "expectations", "requests", "time"], rows),
     "",
     `coverage: ${formatCoverage(coverage)}`,
     `${passed} passed, ${failed} failed, ${skipped === 0 ? "" : `${skipped} skipped, `}${(duration_ms / 1000).toFixed(1)} s`,
@@ -120,7 +120,7 @@ function formatFailure({ name, failures, output }: ScenarioResult): string {
 
 const REDRAW_MS = 200;
 
-/** On a terminal one line for each scenario that runs; elsewhere a line when one ends. */
+/** Shows one line for each running scenario on a terminal; elsewhere prints a line when one ends. */
 export function showProgress(stream: NodeJS.WriteStream, total: number, live: boolean) {
   const running = new Map<string, number>();
   let done = 0;
@@ -137,7 +137,7 @@ export function showProgress(stream: NodeJS.WriteStream, total: number, live: bo
       ([name, since]) => `  … ${name}  ${formatSeconds(performance.now() - since)}`,
     );
     const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
-    for (const formatResult of all) stream.write(`${printable(formatResult).slice(0, width)}\n`);
+    for (const formatResult of all) stream.write(`${toPrintable(formatResult).slice(0, width)}\n`);
     drawn = all.length;
   };
   const timer = live ? setInterval(draw, REDRAW_MS) : undefined;
@@ -150,7 +150,7 @@ export function showProgress(stream: NodeJS.WriteStream, total: number, live: bo
       running.delete(result.name);
       done += 1;
       if (live) wipe();
-      stream.write(`${printableLines(line(result))}\n`);
+      stream.write(`${toPrintableLines(line(result))}\n`);
       if (live) draw();
     },
     close() {

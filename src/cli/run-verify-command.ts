@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
-import { printable, printableLines } from "../engine/contract/text.ts";
+import { toPrintable, toPrintableLines } from "../engine/contract/text.ts";
 import { formatProblem } from "../engine/documents/document-error.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
 import { InputError } from "../tools/har/har-file.ts";
@@ -21,7 +21,7 @@ import { runVerify, TargetUnusable } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { type OwnOptions, readApi } from "./document-files.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { isInteractive, printError, table, untilStopped } from "./process.ts";
+import { formatTable, isInteractive, printError, runUntilStopped } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface VerifyCommandOptions extends OwnOptions {
@@ -50,7 +50,7 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
     const result =
       har === undefined
         ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written.
-          await untilStopped((signal) => verifyTarget(options, { contract, uses, signal }))
+          await runUntilStopped((signal) => verifyTarget(options, { contract, uses, signal }))
         : await verifyRecorded({ contract, file: har, target, strict: options.strict });
     writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) });
     return { value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" };
@@ -97,13 +97,13 @@ async function verifyTarget(
   }
 }
 
-/** On a terminal, one line for the check that runs; checks that fail or differ stay above it. */
+/** Shows one line for the running check on a terminal; checks that fail or differ stay above it. */
 function createVerifyProgress(stream: NodeJS.WriteStream, live: boolean) {
   let current = "";
   const wipe = () => void (live && stream.write("\r\u001b[K"));
   const draw = (text: string) => {
     wipe();
-    if (live) stream.write(printable(text).slice(0, (stream.columns ?? 80) - 1));
+    if (live) stream.write(toPrintable(text).slice(0, (stream.columns ?? 80) - 1));
   };
   return {
     start({ section, title }: Check, { index, total }: { index: number; total: number }) {
@@ -113,7 +113,7 @@ function createVerifyProgress(stream: NodeJS.WriteStream, live: boolean) {
     end(report: CheckReport) {
       if (!live || (report.outcome !== "failed" && report.outcome !== "differs")) return;
       wipe();
-      stream.write(`${printableLines(formatCheckLines(report).join("\n"))}\n`);
+      stream.write(`${toPrintableLines(formatCheckLines(report).join("\n"))}\n`);
     },
     waiting: (milliseconds: number) =>
       draw(`${current} (waits ${Math.ceil(milliseconds / 1000)} s for the rate limit)`),
@@ -126,8 +126,12 @@ const MAX_REQUESTS = 3;
 /** The checks that did not pass, the changes, the assumptions that differ, and the verdict. */
 function formatVerifyReport(report: VerifyReport): string {
   const open = report.checks.filter(({ outcome }) => outcome !== "passed");
-  const by = (outcome: VerifyOutcome) => open.filter((one) => one.outcome === outcome);
-  const lines = [...by("not-observable"), ...by("differs"), ...by("failed")].flatMap(formatCheckLines);
+  const listByOutcome = (outcome: VerifyOutcome) => open.filter((one) => one.outcome === outcome);
+  const lines = [
+    ...listByOutcome("not-observable"),
+    ...listByOutcome("differs"),
+    ...listByOutcome("failed"),
+  ].flatMap(formatCheckLines);
   const { recorded } = report;
   return [
     ...(recorded === null ? [] : [withoutControls(`${describeRecorded(recorded)}.`), ""]),
@@ -139,7 +143,7 @@ function formatVerifyReport(report: VerifyReport): string {
   ].join("\n");
 }
 
-/** One check with its findings. */
+/** Formats one check with its findings. */
 function formatCheckLines({ outcome, section, title, id, ...found }: CheckReport): string[] {
   const lines = [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`];
   for (const failure of found.failures) lines.push(`      ${failure}`);
@@ -163,7 +167,7 @@ function formatAssumptions({ assumptions }: VerifyReport): string[] {
   const apart = assumptions.filter(({ differs }) => differs > 0);
   if (apart.length === 0) return [];
   const rows = apart.map((one) => [one.id, one.topic, String(one.differs), String(one.confirmed)]);
-  return [table(["", "assumption", "differs", "fits"], rows), ""];
+  return [formatTable(["", "assumption", "differs", "fits"], rows), ""];
 }
 
 function formatVerdictLine({

@@ -9,7 +9,7 @@ import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
-import { END_SIGNALS, printError, printJsonLine, printLines, table } from "./process.ts";
+import { END_SIGNALS, formatTable, printError, printJsonLine, printLines } from "./process.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions, type StartOptions } from "./start-options.ts";
 import { type Ready, writeReadyFile } from "./write-files.ts";
@@ -43,7 +43,7 @@ export async function startServer(flags: StartFlags, opened?: OpenedFile): Promi
   // A generated token is shown nowhere else.
   else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"])
     printLines(token);
-  // After the start, to not slow it down.
+  // The folders are removed after the start, so that they do not delay it.
   void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
   const watch = await watchFiles(understudy, options.own);
@@ -70,7 +70,7 @@ async function openFile({ fetch }: Understudy, { file, bytes }: OpenedFile): Pro
   throw new UsageError(`${file} cannot be opened. ${detail}`);
 }
 
-/** Loaded with the first client, since most servers have none. */
+/** Loads the MCP server with its first client, since most servers have none. */
 async function loadMcp(access: ServerAccess) {
   const { mcpOverHttp } = await import("../client/mcp/serve.ts");
   return mcpOverHttp(access);
@@ -140,10 +140,10 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
 const MAX_CREDENTIALS = 15;
 
 /** The options that the banner shows. */
-type Shown = Pick<StartOptions["server"], "allowHosts" | "certificate" | "publicUrl">;
+type BannerOptions = Pick<StartOptions["server"], "allowHosts" | "certificate" | "publicUrl">;
 
 /** The first output that a user reads: addresses, credentials, and a call to paste. */
-export function formatBanner(understudy: Understudy, ready: Ready, shown: Shown = {}): string {
+export function formatBanner(understudy: Understudy, ready: Ready, shown: BannerOptions = {}): string {
   const sandbox = understudy.sandboxes.get("default");
   // In a fleet another node may own it.
   if (sandbox === undefined) {
@@ -177,7 +177,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, shown: Shown 
     ),
     "",
     "  Credentials (header `api-key`):",
-    table(["  user", "key", "who"], rows),
+    formatTable(["  user", "key", "who"], rows),
     ...(hidden > 0 ? [`  … and ${hidden} more`] : []),
     ...(first === undefined
       ? []
@@ -196,7 +196,7 @@ export function formatBanner(understudy: Understudy, ready: Ready, shown: Shown 
 function describeAddresses(
   { login }: Understudy,
   { url, console, token }: Ready,
-  { allowHosts = [], certificate, publicUrl }: Shown,
+  { allowHosts = [], certificate, publicUrl }: BannerOptions,
 ): string[] {
   const names = publicUrl === undefined ? allowHosts : [publicUrl, ...allowHosts];
   const others = names.filter((name) => !url.includes(name));

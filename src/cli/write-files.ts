@@ -13,7 +13,7 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { toAnnotations, toSummary } from "../tools/reports/github.ts";
-import { type JunitReport, junit } from "../tools/reports/junit.ts";
+import { type JunitReport, writeJunit } from "../tools/reports/junit.ts";
 import { UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 
@@ -111,7 +111,7 @@ export function writeReports(
   files: Partial<Record<ReportKind, string>>,
   contents: { cases: () => JunitReport; html: () => string },
 ): void {
-  const texts = { junit: () => junit(contents.cases()), html: contents.html };
+  const texts = { junit: () => writeJunit(contents.cases()), html: contents.html };
   for (const [kind, file] of Object.entries(files) as [ReportKind, string][]) {
     writeNewFile(file, texts[kind](), { force: true });
   }
@@ -140,7 +140,7 @@ export function requireReadyFile(file: string): void {
 }
 
 /**
- * Renamed into place, so that a script that waits for the file never reads half of it. Removed at exit, so that a script
+ * Renames the file into place, so that a script that waits for it never reads half of it. Removed at exit, so that a script
  * does not mistake it for that of a running server.
  * @throws UsageError
  */

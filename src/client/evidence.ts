@@ -33,11 +33,14 @@ export async function formatJournal(sandbox: SandboxClient, limit = MAX_ENTRIES)
 }
 
 function toLines(entry: JournalEntry): string[] {
-  return [requestLine(entry), ...[...entry.reasons, ...entry.warnings].map((text) => `    ${text}`)];
+  return [formatRequestLine(entry), ...[...entry.reasons, ...entry.warnings].map((text) => `    ${text}`)];
 }
 
 /** A request on one line. */
-export function requestLine({ at, method, path, status, code, decision }: JournalEntry, query = ""): string {
+export function formatRequestLine(
+  { at, method, path, status, code, decision }: JournalEntry,
+  query = "",
+): string {
   const answer = status === 0 ? "no answer" : `${status}${code ? ` ${code}` : ""}`;
   return `${at} ${method} ${path}${query} -> ${answer} (${decision})`;
 }

@@ -3,15 +3,15 @@ import { ClosedError, createTransport, defaultFetch, type Reply, type Transport 
 import type { Health, ProblemDocument } from "./types.ts";
 
 /** `about:blank` if something other than the control API answered. */
-type Answered = Omit<ProblemDocument, "type"> & { type: ProblemDocument["type"] | "about:blank" };
+type AnsweredProblem = Omit<ProblemDocument, "type"> & { type: ProblemDocument["type"] | "about:blank" };
 
 /** A refusal of the control API, with the problem that it answered (RFC 9457). */
 export class ControlError extends Error {
   override readonly name = "ControlError";
   readonly status: number;
-  declare readonly problem: Readonly<Answered>;
+  declare readonly problem: Readonly<AnsweredProblem>;
 
-  constructor(status: number, problem: Answered) {
+  constructor(status: number, problem: AnsweredProblem) {
     super(problem.detail);
     this.status = status;
     // Not enumerable: a program that prints the error would repeat detail and hint, which the message contains.
@@ -169,7 +169,7 @@ export class ControlHttp {
   private async request(
     method: string,
     path: string,
-    { body, after, signal, sandbox }: Sent = {},
+    { body, after, signal, sandbox }: CallOptions = {},
   ): Promise<Reply> {
     let response: Reply;
     try {
@@ -195,7 +195,7 @@ export class ControlHttp {
   }
 }
 
-interface Sent {
+interface CallOptions {
   body?: unknown;
   sandbox?: string | undefined;
   /** In a stream of events, the position to go on after. */
@@ -212,7 +212,7 @@ function parseHealth(text: string): Health | undefined {
   }
 }
 
-async function readProblem(response: Reply): Promise<Answered> {
+async function readProblem(response: Reply): Promise<AnsweredProblem> {
   const { status, statusText: title } = response;
   // The body is always read, which frees the connection.
   const text = await response.text();

@@ -11,7 +11,7 @@ import { ControlHttp } from "./http.ts";
 import type { SandboxStart } from "./sandbox-start.ts";
 import { createTransport, refuseAfterClose } from "./transport.ts";
 
-/** The features of a server, without a server. @throws as `createSandbox` */
+/** Returns a client with the features of a server, without a server. @throws as `createSandbox` */
 export function createLocal(
   { onDelivery, ...start }: SandboxStart & { onDelivery?: OnDelivery | undefined },
   own: readonly OwnSource[] = [],

@@ -28,7 +28,7 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
   const { from, to } = checkArguments(sandbox, options);
   const isInProcess = to.origin === IN_PROCESS_ORIGIN;
   const send = isInProcess ? (sandbox as SandboxClient).fetch : fetch;
-  const direct = http.all(below(to.origin), ({ request }) =>
+  const direct = http.all(matchBelow(to.origin), ({ request }) =>
     isInProcess ? forwardRequest(request, { send, base: to.origin, to: to.origin }) : passthrough(),
   );
   if (from.origin === to.origin) return [direct];
@@ -36,19 +36,21 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
   const isPage = location?.origin === from.origin;
   const base = from.href.replace(/\/$/, "");
   const forwarding = (isPage ? API_PATHS : [""]).map((path) =>
-    http.all(below(base + path), ({ request }) => forwardRequest(request, { send, base, to: sandbox.url })),
+    http.all(matchBelow(base + path), ({ request }) =>
+      forwardRequest(request, { send, base, to: sandbox.url }),
+    ),
   );
   // URLs in answers, such as upload URLs, point to the server itself.
   return [...forwarding, direct];
 }
 
-/** MSW would read `[::1]`, `(` and `*` in a text as a pattern. */
-function below(url: string): RegExp {
+/** Matches the URL and every URL below it. In a text, MSW would read `[::1]`, `(` and `*` as a pattern. */
+function matchBelow(url: string): RegExp {
   return new RegExp(`^${url.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(/|$)`);
 }
 
 /**
- * The body as bytes: a browser streams a request's body over HTTP/2 alone. A connection that breaks, an unreachable
+ * Sends the body as bytes, since browsers stream it over HTTP/2 only. A connection that breaks, an unreachable
  * server and a request that its caller aborts are network errors, as they are in production.
  */
 async function forwardRequest(

@@ -25,17 +25,17 @@ export type InferFields<F> = Flat<
   { [K in Exclude<keyof F, OptionalKeys<F>>]: Infer<F[K]> } & { [K in OptionalKeys<F>]?: Infer<F[K]> }
 >;
 
-interface Described<T> {
+interface FieldOptions<T> {
   description?: string;
   /** The value if the request, or the new record, leaves the field out. */
   default?: T;
   examples?: readonly T[];
 }
-interface Bounds extends Described<number> {
+interface Bounds extends FieldOptions<number> {
   min?: number;
   max?: number;
 }
-interface TextBounds extends Described<string> {
+interface TextBounds extends FieldOptions<string> {
   min?: number;
   max?: number;
   pattern?: string;
@@ -65,7 +65,7 @@ const referring = ({ belongsTo, mentions, ...rest }: Reference) => ({
 
 export const integer = (bounds: Bounds = {}): Schema<number> => make(ranged(bounds, "integer"));
 export const number = (bounds: Bounds = {}): Schema<number> => make(ranged(bounds, "number"));
-export const boolean = (options: Described<boolean> = {}): Schema<boolean> =>
+export const boolean = (options: FieldOptions<boolean> = {}): Schema<boolean> =>
   make({ type: "boolean", ...options });
 export const string = ({ min, max, ...rest }: TextBounds = {}): Schema<string> =>
   make({
@@ -74,7 +74,7 @@ export const string = ({ min, max, ...rest }: TextBounds = {}): Schema<string> =
     ...(max === undefined ? {} : { maxLength: max }),
   });
 /** One of these words. */
-export const words = <const W extends string>(list: readonly W[], options: Described<W> = {}): Schema<W> =>
+export const words = <const W extends string>(list: readonly W[], options: FieldOptions<W> = {}): Schema<W> =>
   make({ type: "string", enum: list, ...options });
 /** An id such as `note_k3v9`. With a reference, the id of that record. */
 export const id = (prefix: string, reference: Reference = {}): Schema<string> =>
@@ -88,7 +88,7 @@ export const instant = (options: { description?: string } = {}): Schema<string> 
 export const unknown = (options: { description?: string } = {}): Schema<unknown> => make(options);
 export const array = <S extends Schema>(
   items: S,
-  { min, max, ...rest }: Omit<Bounds, keyof Described<number>> & Described<never[]> = {},
+  { min, max, ...rest }: Omit<Bounds, keyof FieldOptions<number>> & FieldOptions<never[]> = {},
 ): Schema<Infer<S>[]> =>
   make({
     ...{ type: "array", items, ...rest },
@@ -215,7 +215,7 @@ type ParameterName<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterName<Rest>
   : never;
 type Parameters<Path, P> = [P] extends [Fields] ? InferFields<P> : Record<ParameterName<Path>, string>;
-type Read<S> = S extends Schema ? Infer<S> : S extends Fields ? InferFields<S> : undefined;
+type InferInput<S> = S extends Schema ? Infer<S> : S extends Fields ? InferFields<S> : undefined;
 
 export interface OwnCall<Params = Record<string, string>, Query = unknown, Body = unknown, W = World> {
   readonly params: Params;
@@ -270,7 +270,7 @@ export function defineOperation<
   /** The codes with which the handler refuses. Those of credentials, access, limits and validation are added. */
   errors?: readonly ErrorCode[];
   /** The callers. A function throws `refuse(...)`, or returns the handler's second argument. */
-  access?: Access | ((call: OwnCall<Parameters<Path, P>, Read<Q>, Read<B>, HandlerWorld<U>>) => L);
+  access?: Access | ((call: OwnCall<Parameters<Path, P>, InferInput<Q>, InferInput<B>, HandlerWorld<U>>) => L);
   /** Own collections that the handler uses: `uses: { notes }` is `world.notes`. */
   uses?: U;
   /** An event about the record that the handler returns. */
@@ -279,7 +279,7 @@ export function defineOperation<
   reads?: boolean;
   /** Synchronous. All its changes are made, or none. */
   handle: (
-    call: OwnCall<Parameters<Path, P>, Read<Q>, Read<B>, HandlerWorld<U>>,
+    call: OwnCall<Parameters<Path, P>, InferInput<Q>, InferInput<B>, HandlerWorld<U>>,
     loaded: NoInfer<L>,
   ) => unknown;
 }): OwnOperation {

@@ -23,7 +23,10 @@ export async function openPageEngine({ persist, ...world }: PageStart): Promise<
   return engine;
 }
 
-export async function openSandbox({ fetch, usableKeys }: BrowserEngine): Promise<SandboxClient> {
+export async function openSandbox({
+  fetch,
+  listUsableKeys: usableKeys,
+}: BrowserEngine): Promise<SandboxClient> {
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
   if (usableKeys === undefined) return new UnderstudyClient(http).open("default");
   const state = { name: "default", base_url: IN_PROCESS_ORIGIN, origin: null } as SandboxState;

@@ -158,17 +158,17 @@ class UnderstudyPanel extends HtmlElement {
   private async perform(act: (sandbox: PageSandbox) => unknown, { isChange = true } = {}): Promise<void> {
     const { status } = this.parts;
     try {
-      this.say("");
+      this.showStatus("");
       await act(this.sandbox!);
       await this.refresh();
       if (isChange) this.dispatchEvent(new Event("change"));
     } catch (error) {
-      this.say((error as Error).message);
+      this.showStatus((error as Error).message);
       status!.setAttribute("class", "failed");
     }
   }
 
-  private say(words: string): void {
+  private showStatus(words: string): void {
     this.parts["status"]!.setAttribute("class", "");
     this.parts["status"]!.textContent = words;
   }
@@ -204,7 +204,7 @@ class UnderstudyPanel extends HtmlElement {
       () => undefined,
     );
     if (!file?.ok || !(await file.text()).includes('<div id="console">'))
-      return this.say(
+      return this.showStatus(
         "The console's files are missing; write them with: npx understudy worker-file DIR --console",
       );
     this.parts["iframe"]!.src = consoleUrl;

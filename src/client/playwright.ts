@@ -46,7 +46,7 @@ export const expect = baseExpect.extend({
     toHaveReceived(sandbox, match, options),
 });
 
-/** As files with descriptive names, which all of Playwright's reporters link. */
+/** Attaches files with descriptive names, which all of Playwright's reporters link. */
 async function attachEvidence(testInfo: TestInfo, sandbox: SandboxClient): Promise<void> {
   for (const { file, contentType, body } of await collectEvidence(sandbox)) {
     const path = testInfo.outputPath(file);

@@ -251,7 +251,7 @@ function toQuery(values: object): string {
   return query.size === 0 ? "" : `?${query}`;
 }
 
-/** One key per user: the first that is neither revoked nor expired. A user without one throws when it is read. */
+/** Returns one key per user: the first that is neither revoked nor expired. Reading that of a user without one throws. */
 export async function createCredentials(
   http: ControlHttp,
   { name, clock }: SandboxState,

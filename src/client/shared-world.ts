@@ -67,7 +67,7 @@ export async function shareWorld(
       throw new Error(
         `The world "${name}" is open in a tab with version ${leader} of Understudy, this page has ${manifest.version}: reload that tab, or close it.`,
       );
-    let engine = leader === "granted" ? await lead() : tabs.follower();
+    let engine = leader === "granted" ? await lead() : tabs.createFollower();
     let takeover: Promise<unknown> | undefined;
     if (leader !== "granted")
       void granted.then(() => {
@@ -82,7 +82,7 @@ export async function shareWorld(
     };
     return {
       fetch,
-      usableKeys: engine.usableKeys,
+      listUsableKeys: engine.listUsableKeys,
       save: () => engine.save(),
       async close() {
         await takeover?.catch(() => {});
@@ -143,11 +143,11 @@ class Tabs {
     this.ports.clear();
   }
 
-  follower(): BrowserEngine {
+  createFollower(): BrowserEngine {
     return {
       fetch: async (request) => {
         const id = crypto.randomUUID();
-        const answer = receive(this.port(`${id}:page`, `${id}:leader`), request.signal);
+        const answer = receive(this.openPort(`${id}:page`, `${id}:leader`), request.signal);
         this.post({ type: "passed", id, request: await toPassed(request) });
         const response = await answer;
         if (response.type === "error") throw new TypeError("fetch failed");
@@ -174,7 +174,7 @@ class Tabs {
     else if (message.type === "who") this.announce();
     else {
       const { id, request } = message;
-      const port = this.port(`${id}:leader`, `${id}:page`);
+      const port = this.openPort(`${id}:leader`, `${id}:page`);
       void answerPassed(this.engine, request, port).finally(() => this.ports.delete(`${id}:leader`));
     }
   }
@@ -183,7 +183,7 @@ class Tabs {
     this.channel.postMessage(message);
   }
 
-  private port(from: string, to: string): Port {
+  private openPort(from: string, to: string): Port {
     const port: Port = { onmessage: null, postMessage: (data) => this.post({ type: "part", to, data }) };
     this.ports.set(from, port);
     return port;

@@ -49,7 +49,7 @@ export class ShareFile {
   }
 
   /** The results of the tests, in the order in which they ended. */
-  tests(): SuiteTest[] {
+  listTests(): SuiteTest[] {
     const lines = readFileSync(`${this.path}.tests`, "utf8").split("\n");
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as SuiteTest);
   }

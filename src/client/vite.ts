@@ -32,14 +32,14 @@ const OWN_PATHS = ["/_control", "/_console", "/_receivers", "/_s"];
 const PAGE_MODULE = "virtual:understudy";
 
 /** A server that outlives restarts of the dev server, for example after an edit of its configuration, so that the world stays. */
-interface Shared {
+interface SharedServer {
   key: string;
   server: Promise<LocalUnderstudy>;
   /** The dev server that uses it, by root; after restarts, the newest one. */
   users: Map<string, object>;
 }
 
-let shared: Shared | undefined;
+let shared: SharedServer | undefined;
 
 /**
  * A plugin for Vite (interfaces 13): starts a server with the dev server and proxies the API's paths to it. A build or
@@ -49,7 +49,7 @@ let shared: Shared | undefined;
 export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
   requireKnownOptions("understudy", pluginOptions, OPTIONS);
   const { paths = API_PATHS, ...options } = pluginOptions;
-  let used: Shared | undefined;
+  let used: SharedServer | undefined;
   let project: string;
   const user = {};
   return {
@@ -57,7 +57,7 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
     async config({ root = process.cwd() }, { command, isPreview }) {
       if (command !== "serve" || isPreview === true || process.env["VITEST"] !== undefined) return undefined;
       project = root;
-      used = await share(options);
+      used = await shareServer(options);
       used.users.set(root, user);
       const target = (await used.server).url;
       const api = { ...proxyTo(target), bypass: leaveNavigations };
@@ -130,7 +130,7 @@ function proxyTo(target: string): ProxyOptions {
   };
 }
 
-async function share(options: CreateOptions): Promise<Shared> {
+async function shareServer(options: CreateOptions): Promise<SharedServer> {
   const key = JSON.stringify(options);
   if (shared !== undefined && shared.key !== key) {
     const { server } = shared;
@@ -149,7 +149,7 @@ async function share(options: CreateOptions): Promise<Shared> {
   return sharing;
 }
 
-async function release(used: Shared, root: string, user: object): Promise<void> {
+async function release(used: SharedServer, root: string, user: object): Promise<void> {
   // After a restart, the new dev server already uses the world.
   if (used.users.get(root) !== user) return;
   used.users.delete(root);

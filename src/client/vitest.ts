@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test as base, expect, type RunnerTestCase, type TestAnnotation, type TestAttachment } from "vitest";
-import { printableLines, toShellWord } from "../engine/contract/text.ts";
+import { toPrintableLines, toShellWord } from "../engine/contract/text.ts";
 import { BUNDLE, collectEvidence, type Evidence, formatJournal, WORLD } from "./evidence.ts";
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
@@ -59,10 +59,10 @@ function toFullName({ name, suite }: { name: string; suite?: RunnerTestCase["sui
 
 /** Shown below the test in Vitest's reports: the last requests as text, everything else as files. */
 async function showEvidence(task: Readonly<RunnerTestCase>, sandbox: SandboxClient): Promise<void> {
-  const journal = printableLines(await formatJournal(sandbox, SHOWN_ENTRIES));
+  const journal = toPrintableLines(await formatJournal(sandbox, SHOWN_ENTRIES));
   // Since Vitest 3.2.
   if (task.context.annotate === undefined)
-    return void process.stderr.write(`${printableLines(toFullName(task))}\n${journal}\n`);
+    return void process.stderr.write(`${toPrintableLines(toFullName(task))}\n${journal}\n`);
   const folder = mkdtempSync(join(tmpdir(), "understudy-evidence-"));
   try {
     const attached: string[] = [];

@@ -70,7 +70,7 @@ describe("an answer of the control API is checked against its declaration", () =
   });
 
   it("is a defect if it is a refusal that is not declared [interfaces 11]", () => {
-    const refusal = (error: unknown) => validator.refusal(declared({}), error);
+    const refusal = (error: unknown) => validator.checkRefusal(declared({}), error);
     expect(refusal(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
     expect(refusal(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();
     expect(refusal(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(UndeclaredAnswer);

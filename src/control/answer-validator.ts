@@ -39,7 +39,7 @@ export class AnswerValidator {
   }
 
   /** Returns the defect if the operation does not declare this refusal; undefined for any other error. */
-  refusal(operation: AnyDeclaration, error: unknown): UndeclaredAnswer | undefined {
+  checkRefusal(operation: AnyDeclaration, error: unknown): UndeclaredAnswer | undefined {
     const problem = asProblem(error);
     if (problem === undefined) return undefined;
     try {

@@ -12,7 +12,7 @@ import type { Guard, Mount } from "./guard.ts";
 import type { Login } from "./login.ts";
 import type { ControlServer } from "./operation.ts";
 import { asProblem, Problem, toInternalProblem } from "./problem.ts";
-import { preflight, sendAnswer, sendProblem } from "./send-answer.ts";
+import { answerPreflight, sendAnswer, sendProblem } from "./send-answer.ts";
 
 /** The product's own paths; loaded with the first request. */
 export function createApplication(
@@ -39,8 +39,8 @@ function addMounts(
     if (only !== undefined) requireAtPort(only, readPath(request));
     next();
   };
-  const answerPreflight: RequestHandler = (request, response, next) => {
-    if (!preflight(request, response)) next();
+  const preflight: RequestHandler = (request, response, next) => {
+    if (!answerPreflight(request, response)) next();
   };
   const requireToken: RequestHandler = (request, _response, next) => {
     guard.requireToken(request);
@@ -48,8 +48,8 @@ function addMounts(
   };
   const GUARDS = {
     open: [requireOwn],
-    source: [requireSource, requireOwn, answerPreflight],
-    token: [requireSource, requireOwn, answerPreflight, requireToken],
+    source: [requireSource, requireOwn, preflight],
+    token: [requireSource, requireOwn, preflight, requireToken],
   };
   for (const { prefix, access, handle } of mounts) {
     const answer: RequestHandler = (request, response) => {

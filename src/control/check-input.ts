@@ -78,7 +78,7 @@ export const SettingsInput = Type.Unsafe<Partial<Settings>>({
  */
 export function checkSettings(input: unknown): Partial<Settings> {
   const settings = isJsonObject(input)
-    ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, inWords(name, value)]))
+    ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, toSwitch(name, value)]))
     : input;
   checkInput(SomeSettings, settings, "settings");
   const { retry_schedule, cors_origins } = settings as Partial<Settings>;
@@ -97,7 +97,7 @@ export function checkSettings(input: unknown): Partial<Settings> {
   return settings as Partial<Settings>;
 }
 
-function inWords(name: string, value: unknown): unknown {
+function toSwitch(name: string, value: unknown): unknown {
   return SWITCHES.has(name) && typeof value === "boolean" ? (value ? "on" : "off") : value;
 }
 

@@ -85,7 +85,7 @@ describe("a sandbox that a call names [interfaces 15]", () => {
   const sandboxes = { get: (name: string) => (name === "here" ? here : undefined), all: () => [here] };
   const directory = {
     find: async (name: string) => sandboxes.get(name),
-    names: async () => ["here", "there"],
+    listNames: async () => ["here", "there"],
   };
   const named = (name: string, more: object = directory) =>
     requireNamedSandbox(
@@ -126,7 +126,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
     const asked: string[] = [];
     const directory = {
       isForwarded: () => false,
-      names: async () => ["free", "theirs", "own", "gone"],
+      listNames: async () => ["free", "theirs", "own", "gone"],
       askOtherNodes: async (path: string) => {
         asked.push(path);
         return [{ items: [{ name: "theirs" }, { name: "unlisted" }] }];
@@ -162,7 +162,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
     let now = 0;
     const names = Array.from({ length: 40 }, (_, i) => `free-${i}`);
     const { names: listed } = await list({
-      names: async () => names,
+      listNames: async () => names,
       find: async (name) => {
         most = Math.max(most, ++now);
         await Promise.resolve();
@@ -182,7 +182,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
       const figures = { node: "http://n", lease, owned: 2, proxied: 3, taken_over: 4, fenced: 5 };
       const text = formatMetrics({
         ...{ sandboxes: { all: () => [], size: 0 }, started: 0, version: '1"\\\n' },
-        ...{ tally: { rows: () => [] }, directory: { figures: () => figures } },
+        ...{ tally: { rows: () => [] }, directory: { getFigures: () => figures } },
       } as unknown as ControlServer);
       expect(text).toContain('understudy_info{version="1\\"\\\\\\n"} 1\n');
       expect(text.slice(text.indexOf("# HELP understudy_fleet"))).toBe(

@@ -7,8 +7,8 @@ export interface SandboxDirectory {
   /** Stores a new sandbox. @throws StoreRefusal if there is one of that name, or no room */
   register(sandbox: Sandbox): Promise<void>;
   count(): Promise<number>;
-  /** In order of creation. */
-  names(): Promise<string[]>;
+  /** Lists the sandboxes in order of creation. */
+  listNames(): Promise<string[]>;
   /** The sandbox, taken over if no node owns it; undefined if another node owns it, or there is none. */
   find(name: string): Promise<Sandbox | undefined>;
   /** Whether another node has forwarded this call, so that only this node's sandboxes are meant. */
@@ -17,7 +17,7 @@ export interface SandboxDirectory {
   askOtherNodes(path: string, headers: IncomingHttpHeaders): Promise<unknown[]>;
   status(limit: number): Promise<FleetStatus>;
   /** Undefined for a server without a fleet. */
-  figures(): FleetFigures | undefined;
+  getFigures(): FleetFigures | undefined;
 }
 
 export interface FleetStatus {
@@ -50,7 +50,7 @@ export class LocalDirectory implements SandboxDirectory {
     return this.sandboxes.size;
   }
 
-  async names(): Promise<string[]> {
+  async listNames(): Promise<string[]> {
     return [...this.sandboxes.all()].map(({ name }) => name);
   }
 
@@ -71,5 +71,5 @@ export class LocalDirectory implements SandboxDirectory {
     return { store: null, nodes: [], leases: [], sandboxes: { total: size, owned: size, free: 0 } };
   }
 
-  figures(): undefined {}
+  getFigures(): undefined {}
 }

@@ -75,7 +75,7 @@ export const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
   OperationId: () => API.operations.map(({ id }) => id),
   EventName: () => API.events.map(({ name }) => name),
   ErrorCode: () => Object.keys(CATALOGUE),
-  ShippedScenario: () => new ScenarioLibrary({ api: API }).names(),
+  ShippedScenario: () => new ScenarioLibrary({ api: API }).listNames(),
   ShippedFixture: () => listNames(SHIPPED_FIXTURES.folder),
   ShippedUser: () => listUsers(readFileSync(join(SHIPPED_FIXTURES.folder, "reference.yaml"), "utf8")),
 };
@@ -193,7 +193,7 @@ const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 /** The source of the library's generated types (scripts/client-types.mjs). */
 export const clientSchemas = { names: API_NAMES, schemas: API_SCHEMAS, records: RECORD_SCHEMAS };
 
-/** With lists of words on one line each: the documents are in the package. */
+/** Writes each list of words on one line, which keeps the package small. */
 function toJsonText(value: unknown): string {
   const text = JSON.stringify(value, null, 1);
   const lists = text.replace(/\[\n\s+(?:"(?:[^"\\]|\\.)*",?\s+)+\]/g, (list) => list.replace(/\n\s+/g, " "));

@@ -4,7 +4,7 @@ import { isLoopback } from "../engine/contract/http-url.ts";
 import { createGuard, findTokenProblem, type Guard, parseAuthority, parseOrigin } from "./guard.ts";
 import { Login } from "./login.ts";
 import type { Problem } from "./problem.ts";
-import { preflight } from "./send-answer.ts";
+import { answerPreflight } from "./send-answer.ts";
 
 const TOKEN = "a-token-of-tests";
 
@@ -219,7 +219,7 @@ describe("preflights", () => {
       writeHead: (...head: unknown[]) => said.push(...head),
       end: () => said.push("end"),
     } as unknown as ServerResponse;
-    return [preflight({ ...request(headers), method } as never, response), ...said];
+    return [answerPreflight({ ...request(headers), method } as never, response), ...said];
   };
 
   it("are answered only if a page sends them [interfaces 7]", () => {

@@ -87,7 +87,7 @@ export function createControl(server: ControlServer): HandleControl {
       await runSteps(CONTROL_STEPS, exchange);
     } catch (error) {
       if (error instanceof ClientGone) return undefined;
-      throw (exchange.step !== "route" && validator?.refusal(exchange.operation, error)) || error;
+      throw (exchange.step !== "route" && validator?.checkRefusal(exchange.operation, error)) || error;
     }
     return delayStream(exchange);
   };
@@ -197,7 +197,7 @@ async function handle(exchange: ControlExchange): Promise<void> {
   const change = new ControlChange(operation, sandbox);
   exchange.change = change;
   try {
-    exchange.value = await sandbox.world.as(change, () => operation.handle(exchange));
+    exchange.value = await sandbox.world.runAs(change, () => operation.handle(exchange));
   } finally {
     change.finish(operation, exchange, exchange.value);
   }
@@ -230,7 +230,7 @@ function recordCall({ server, operation, sandbox, path, search, body, answer }: 
  * An answer acknowledges everything that it shows, including changes of other clients.
  * @throws StoreRefusal if they were undone
  */
-function settle({ server, sandbox, mark, operation }: ControlExchange): undefined | Promise<void> {
+function waitUntilStored({ server, sandbox, mark, operation }: ControlExchange): undefined | Promise<void> {
   return server.durability?.settled(sandbox, mark!, { reads: readsOnly(operation) });
 }
 
@@ -242,7 +242,7 @@ const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
   { name: "handle", run: handle },
   { name: "render", run: render },
   { name: "record", run: recordCall },
-  { name: "settle", run: settle },
+  { name: "settle", run: waitUntilStored },
 ];
 
 /** A control call that may change a sandbox's world, as its history describes it (interfaces 10). */
@@ -274,7 +274,7 @@ export class ControlChange implements WorldChange, ChangeSource {
     return this;
   }
 
-  /** To be called after success. A call that changed nothing has no entry. */
+  /** Call this after success. A call that changed nothing has no entry. */
   finish({ describeChange }: ControlOperation, call: ControlCall, answer: unknown): void {
     if (this.entry === undefined && !this.hasChanged()) return;
     const { title, subject } = describeChange!(call, answer);

@@ -73,7 +73,7 @@ export function createRecordLimit(
  * deliveries of its events). A transaction that only reads, changes or deletes passes, so that a user can make room.
  */
 function countIfTooMany(most: number, { root }: World, tx: Transaction): number | undefined {
-  const wanted = countRecords(tx.result());
+  const wanted = countRecords(tx.toRoot());
   if (wanted <= most) return undefined;
   return tx.emitted.length > 0 || wanted > countRecords(root) ? wanted : undefined;
 }

@@ -18,7 +18,7 @@ export function formatMetrics({ sandboxes, tally, version, started, directory }:
     return [{ operation: operation ?? "none", status }, count] as const;
   });
   const uptime = (performance.now() - started) / 1000;
-  const figures = directory.figures();
+  const figures = directory.getFigures();
   const metrics: Metric[] = [
     ["understudy_info", "gauge", "The server's version.", [[{ version }, 1]]],
     ["understudy_uptime_seconds", "gauge", "Since the server's start.", uptime],

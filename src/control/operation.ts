@@ -104,7 +104,7 @@ export interface GenericControlOperation<
   B extends TSchema,
   S extends TSchema,
 > extends Declaration<P, Q, B, S, ProblemKind> {
-  handle: (call: ControlCall<Static<P>, Static<Q>, Static<B>>) => Answered<S> | Promise<Answered<S>>;
+  handle: (call: ControlCall<Static<P>, Static<Q>, Static<B>>) => HandlerResult<S> | Promise<HandlerResult<S>>;
   /** For a call that changes a world: how the history describes it (interfaces 10). `answer` is the handler's. */
   describeChange?: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
@@ -114,13 +114,13 @@ export interface GenericControlOperation<
   kind?: "scenario" | "restore";
 }
 
-type Answered<S extends TSchema> = Static<S> | Reply<Static<S>> | RawBody | StreamBody;
+type HandlerResult<S extends TSchema> = Static<S> | Reply<Static<S>> | RawBody | StreamBody;
 
 // biome-ignore lint/suspicious/noExplicitAny: the list holds operations of every shape
 export type ControlOperation = GenericControlOperation<any, any, any, any>;
 
 /** A declaration without the parts that most operations share. */
-type Declared<P extends TObject, Q extends TObject, B extends TSchema, S extends TSchema> = Omit<
+type OperationDeclaration<P extends TObject, Q extends TObject, B extends TSchema, S extends TSchema> = Omit<
   GenericControlOperation<P, Q, B, S>,
   "method" | "path" | "section" | "errors"
 > & {
@@ -149,7 +149,7 @@ export function operation<
   Q extends TObject = TObject,
   B extends TSchema = TSchema,
   S extends TSchema = TSchema,
->({ route, ...declared }: Declared<P, Q, B, S>): ControlOperation {
+>({ route, ...declared }: OperationDeclaration<P, Q, B, S>): ControlOperation {
   const [method, path] = route.split(" ") as [Method, string];
   const isOfSandbox = /^S\b/.test(path);
   const { success, describeChange } = declared;

@@ -204,7 +204,7 @@ export function readRuleField<T>(field: string, read: () => T): T {
 
 /** `place` converts a field of the document to a field of the call. */
 export function toDocumentProblem(error: DocumentError, place: (field: string) => string): Problem {
-  const shown = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
+  const toShown = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
     file,
     line,
     column,
@@ -217,7 +217,7 @@ export function toDocumentProblem(error: DocumentError, place: (field: string) =
     detail: error.format(),
     field: place(first!.field),
     hint: error.hint,
-    extension: { problems: error.problems.map(shown) },
+    extension: { problems: error.problems.map(toShown) },
   });
 }
 

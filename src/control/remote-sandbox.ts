@@ -26,7 +26,7 @@ export async function listSandboxes(
   const listOwn = () => [...sandboxes.all()].map(render);
   if (directory.isForwarded(headers)) return listOwn();
   const [names, others] = await Promise.all([
-    directory.names(),
+    directory.listNames(),
     directory.askOtherNodes(`/_control/sandboxes${withForks ? "?forks=true" : ""}`, headers),
   ]);
   const remote = others.flatMap((answer) => (answer as { items: Static<typeof SandboxBody>[] }).items);
@@ -51,7 +51,7 @@ export async function requireNamedSandbox(
 ): Promise<Sandbox | RemoteSandbox> {
   const found = await server.directory.find(name);
   if (found !== undefined) return found;
-  const names = await server.directory.names();
+  const names = await server.directory.listNames();
   if (names.includes(name)) return new RemoteSandbox(name, server, headers);
   throw unprocessable(field, name, "must be the name of a sandbox of this server", findNearest(name, names));
 }

@@ -51,7 +51,7 @@ export function corsHeaders(request: IncomingMessage): Record<string, string> {
 }
 
 /** Answers a preflight of an allowed source; false for any other request. */
-export function preflight(request: IncomingMessage, response: ServerResponse): boolean {
+export function answerPreflight(request: IncomingMessage, response: ServerResponse): boolean {
   const { origin } = request.headers;
   if (request.method !== "OPTIONS" || origin === undefined) return false;
   response.writeHead(204, {
@@ -73,17 +73,17 @@ export function refuseFullDisk(error: unknown) {
 }
 
 /** Turns a refusal of the store into the answer that is sent instead. */
-export function settleOrUnsaved({ settled }: DurabilityHook): Durability["settle"] {
+export function reportUnsavedChanges({ settled }: DurabilityHook): Durability["settle"] {
   return (sandbox, mark) => {
     try {
-      return settled(sandbox, mark, { reads: true })?.then(nothing, toUnsavedAnswer);
+      return settled(sandbox, mark, { reads: true })?.then(doNothing, toUnsavedAnswer);
     } catch (error) {
       return Promise.resolve(toUnsavedAnswer(error));
     }
   };
 }
 
-function nothing(): undefined {}
+function doNothing(): undefined {}
 
 /** @throws any other error */
 function toUnsavedAnswer(error: unknown): UnsavedAnswer {

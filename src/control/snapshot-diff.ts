@@ -54,10 +54,10 @@ export function compareWorlds(
   const was = toReader(before.root, before, before.clock.at);
   const is = toReader(after.root, after, after.clock.at);
   // A collection may have been declared since one of them was saved.
-  const from = before.root.tables.completed(collections);
-  const to = after.root.tables.completed(collections);
+  const from = before.root.tables.addMissing(collections);
+  const to = after.root.tables.addMissing(collections);
   for (const [name, state] of listStateCollections(resources)) {
-    for (const change of from.get(name)!.changesTo(to.get(name)!)) {
+    for (const change of from.get(name)!.listChangesTo(to.get(name)!)) {
       const old = change.before && state.toPublic(change.before, was);
       const now = change.after && state.toPublic(change.after, is);
       if (old === undefined) append(difference.added, name, now!);

@@ -14,7 +14,7 @@ export function readLastEvent(headers: Readonly<Record<string, string | undefine
   return Number(last);
 }
 
-interface Following<E> {
+interface FollowOptions<E> {
   /** The position after which the stream begins; by default the log's end. */
   after: number | undefined;
   wanted?: (entry: E) => boolean;
@@ -28,7 +28,7 @@ interface Following<E> {
 export async function* streamEntries<E extends { sequence: number }>(
   name: "journal" | "history",
   log: FollowedLog<E>,
-  { after, wanted = () => true, render }: Following<E>,
+  { after, wanted = () => true, render }: FollowOptions<E>,
   signal: AbortSignal,
 ): AsyncIterable<string> {
   // A position beyond the end belongs to another server's log.

@@ -103,7 +103,7 @@ export async function* streamLive(
   let world = nameWorld(journal);
   const [, of, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
   let begins = of !== world;
-  const sent: Sent = { exchange: begins ? 0 : Math.min(Number(revision), timeline.revision), change: 0 };
+  const sent: SentRevisions = { exchange: begins ? 0 : Math.min(Number(revision), timeline.revision), change: 0 };
   let seen = 0;
   while (!signal.aborted && !journal.isClosed) {
     if (world !== nameWorld(journal)) {
@@ -131,7 +131,7 @@ export async function* streamLive(
 type Part = JournalEntry | HistoryEntry;
 
 /** The revision of the newest request or delivery that was sent, and of the newest change. */
-interface Sent {
+interface SentRevisions {
   exchange: number;
   change: number;
 }
@@ -141,7 +141,7 @@ function isExchange(part: Part): part is JournalEntry {
 }
 
 /** Parts that were added or changed since then, in that order; at most `MAX_AT_ONCE`. */
-function listNewParts(timeline: Timeline, sent: Sent): Part[] {
+function listNewParts(timeline: Timeline, sent: SentRevisions): Part[] {
   const parts: Part[] = [];
   for (const { exchange, change } of timeline.entries) {
     if (exchange !== undefined && exchange.revision > sent.exchange) parts.push(exchange);

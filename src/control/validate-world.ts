@@ -81,12 +81,12 @@ function* findForeignRecords(
   base: Root | undefined,
 ): IterableIterator<Record<string, unknown>> {
   const original = base?.tables.get(collection.name);
-  const table = tx.result().tables.get(collection.name);
+  const table = tx.toRoot().tables.get(collection.name);
   if (original === undefined || table === undefined) {
     yield* tx.all(collection) as Iterable<Record<string, unknown>>;
     return;
   }
-  for (const { after } of original.changesTo(table))
+  for (const { after } of original.listChangesTo(table))
     if (after !== undefined) yield after as Record<string, unknown>;
 }
 

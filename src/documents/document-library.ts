@@ -137,7 +137,7 @@ export class DocumentLibrary<T> {
   }
 
   /** A path for messages. */
-  shown(file: string): string {
+  showPath(file: string): string {
     return showFile(file, this.options.cwd);
   }
 
@@ -174,7 +174,7 @@ export class DocumentLibrary<T> {
   }
 
   /** The document of a value that came without a file; `key` stands for the value. */
-  value(key: string, read: () => LoadedDocument<T>): Document<T> {
+  readValue(key: string, read: () => LoadedDocument<T>): Document<T> {
     return this.readCached(key, undefined, read);
   }
 
@@ -186,7 +186,7 @@ export class DocumentLibrary<T> {
     const file = resolve(this.options.cwd, path);
     const real = resolveFile(file);
     if (real === undefined)
-      throw new UnreadableFile(this.shown(file), `there is no file ${this.shown(file)}`);
+      throw new UnreadableFile(this.showPath(file), `there is no file ${this.showPath(file)}`);
     const { version, problem } = this.at(real);
     if (version === undefined) throw problem!;
     if (!this.single.includes(real)) this.single.unshift(real);
@@ -194,16 +194,16 @@ export class DocumentLibrary<T> {
   }
 
   /** The documents that were read and are still referenced. */
-  known(): Document<T>[] {
+  listKnown(): Document<T>[] {
     return [...this.documents.values()];
   }
 
-  inUse(): Document<T>[] {
-    return this.known().filter(this.options.isInUse);
+  listInUse(): Document<T>[] {
+    return this.listKnown().filter(this.options.isInUse);
   }
 
-  filesInUse(): Set<string> {
-    return new Set(this.inUse().flatMap(({ files }) => [...files]));
+  listFilesInUse(): Set<string> {
+    return new Set(this.listInUse().flatMap(({ files }) => [...files]));
   }
 
   isFileInUse(file: string): boolean {
@@ -238,15 +238,15 @@ export class DocumentLibrary<T> {
 
   /** Reads all documents again, because the schemas that they are checked against have changed. */
   rereadAll(): void {
-    for (const document of this.known()) document.refresh(() => true);
+    for (const document of this.listKnown()) document.refresh(() => true);
   }
 
   /** The documents in use. */
   private listDependents(file: string): Document<T>[] {
-    return this.known().filter((document) => document.dependsOn(file) && this.options.isInUse(document));
+    return this.listKnown().filter((document) => document.dependsOn(file) && this.options.isInUse(document));
   }
 
-  /** In order of precedence. */
+  /** Lists all documents in order of precedence. */
   private all(): Document<T>[] {
     return [...this.single, ...this.folders.flatMap(listFiles)].map((file) => this.at(file));
   }

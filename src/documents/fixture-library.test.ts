@@ -74,7 +74,7 @@ describe("a fixture", () => {
     expect(ids(table("reference", "organizations", 1, own))).toEqual(
       expect.arrayContaining(["org_acme", "org_own"]),
     );
-    expect(own.names()).toEqual(expect.arrayContaining(["reference", "small"]));
+    expect(own.listNames()).toEqual(expect.arrayContaining(["reference", "small"]));
   });
 
   it("is refused with the known names and the nearest one if it is unknown [interfaces 5]", () => {
@@ -100,7 +100,7 @@ describe("`extends`", () => {
       memberships: { org_a: "owner", org_b: "member" },
     });
     expect(table(top, "organizations").get("org_a")).toMatchObject({ name: "A", plan: "premium" });
-    expect(source().data(top)).not.toHaveProperty("extends");
+    expect(source().loadData(top)).not.toHaveProperty("extends");
   });
 
   it("works by name in an inline fixture [interfaces 5]", () => {

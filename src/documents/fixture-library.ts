@@ -75,7 +75,7 @@ export class FixtureLibrary implements FixtureSource {
     });
   }
 
-  /** The resources have changed, and with them the collections that a fixture may fill. */
+  /** Call this after the resources have changed, and with them the collections that a fixture may fill. */
   setResources(resources: readonly Resource[]): void {
     this.resources = resources;
     this.builders = createRootBuilders(resources);
@@ -90,8 +90,8 @@ export class FixtureLibrary implements FixtureSource {
     let held: readonly [base: Root, own: Root] | undefined;
     const root = (seed: number, settings?: Settings): Root => {
       const version = document.version!;
-      const base = version.root(seed);
-      const own = version.root(seed, settings);
+      const base = version.buildRoot(seed);
+      const own = version.buildRoot(seed, settings);
       if (own !== base || held?.[0] !== base) held = [base, own];
       return own;
     };
@@ -106,7 +106,7 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   /** The names that `load` knows. */
-  names(): string[] {
+  listNames(): string[] {
     return listFixtureNames(this.places.folders);
   }
 
@@ -114,7 +114,7 @@ export class FixtureLibrary implements FixtureSource {
    * The fixture with everything it extends.
    * @throws DocumentError
    */
-  data(fixture: string | object): FixtureData {
+  loadData(fixture: string | object): FixtureData {
     return this.findOrRead(fixture).version!.data;
   }
 
@@ -167,7 +167,7 @@ export class FixtureLibrary implements FixtureSource {
       throw documentError(file, NO_POSITION, "the document must be a map");
     const key = `inline ${toHex(digest("sha256", text))}`;
     const read = () => readInlineFixture(createInlineDocument(JSON.parse(text), { file }), this.places);
-    const document = requireReadable(this.files.value(key, () => this.createFixture(read())));
+    const document = requireReadable(this.files.readValue(key, () => this.createFixture(read())));
     if (!this.spellings.has(document)) this.recordFirstUse(document, "inline");
     return document;
   }

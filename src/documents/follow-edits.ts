@@ -50,13 +50,13 @@ export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): Wa
   };
 }
 
-type Moved = Pick<FixtureChange, "renewed" | "waiting">;
+type MovedSandboxes = Pick<FixtureChange, "renewed" | "waiting">;
 
 function moveSandboxes(
   library: FixtureLibrary,
   document: Document<Fixture>,
   sandboxes: Iterable<FixtureUser>,
-): Moved {
+): MovedSandboxes {
   const renewed: string[] = [];
   const waiting: string[] = [];
   for (const sandbox of sandboxes) {
@@ -66,7 +66,7 @@ function moveSandboxes(
   return { renewed, waiting };
 }
 
-function describeEdit(fixture: string, { renewed, waiting }: Moved): string {
+function describeEdit(fixture: string, { renewed, waiting }: MovedSandboxes): string {
   const parts = [`fixture ${fixture} was edited`];
   if (renewed.length > 0) parts.push(`applied to ${listNames(renewed)}`);
   if (waiting.length > 0)

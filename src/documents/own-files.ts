@@ -1,7 +1,7 @@
 import type { OwnSource } from "../engine/own/join.ts";
 import type { OwnFiles, WatchedDocuments } from "./watch-documents.ts";
 
-/** Both kinds, in the order in which they may name each other's collections; their code is loaded where it is needed. */
+/** Opens both kinds, in the order in which they may name each other's collections; their code is loaded where it is needed. */
 export async function openOwnFiles({
   operations = [],
   openapi = [],

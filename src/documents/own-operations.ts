@@ -58,7 +58,7 @@ export class OwnOperations implements OwnFiles {
       for (const file of files) {
         const shown = showFile(file, this.cwd);
         this.requireUtf8(file);
-        const loaded = await this.endInTime(jiti.import<object>(file)).catch((error: unknown) => {
+        const loaded = await this.limitTime(jiti.import<object>(file)).catch((error: unknown) => {
           throw this.toDocumentError(shown, error);
         });
         // A file may export again what another has declared.
@@ -103,8 +103,8 @@ export class OwnOperations implements OwnFiles {
       throw documentError(shown, NO_POSITION, "the file is UTF-16; save it as UTF-8");
   }
 
-  /** An `await` that never ends would stop the start, or all later edits. */
-  private async endInTime<T>(loading: Promise<T>): Promise<T> {
+  /** Rejects a load that takes too long: an `await` that never ends would stop the start, or all later edits. */
+  private async limitTime<T>(loading: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       const seconds = this.loadTimeoutMs / 1000;

@@ -32,7 +32,7 @@ describe("a scenario's name", () => {
     write("mine.yaml", `name: ${name}\nrules: [{ effect: { delay: 1ms } }]\n`);
     expect(library.get(name).rules[0]!.effect).toEqual({ delay: { fixed_ms: 1 } });
     expect(library.list().filter((one) => one.name === name)).toMatchObject([{ origin: "own" }]);
-    expect(library.names().filter((one) => one === name)).toHaveLength(1);
+    expect(library.listNames().filter((one) => one === name)).toHaveLength(1);
   });
 
   it("an unknown name is refused with the nearest one [interfaces 6]", () => {
@@ -45,7 +45,7 @@ describe("a scenario's name", () => {
 function stand(names: string[], files: string[] = []) {
   const counted = { listings: 0, at: 0 };
   const library = {
-    names: () => {
+    listNames: () => {
       counted.listings += 1;
       return [...names];
     },

@@ -65,7 +65,7 @@ export class ScenarioLibrary implements ScenarioSource {
     });
   }
 
-  /** The operations have changed. */
+  /** Call this after the operations have changed. */
   setApi(api: RuleApi): void {
     this.api = api;
     this.derived = new RefusalScenarios(api.operations);
@@ -77,15 +77,15 @@ export class ScenarioLibrary implements ScenarioSource {
    * any sandbox.
    */
   get(name: string): Scenario {
-    if (this.isActive(name)) return this.lastGood(name);
+    if (this.isActive(name)) return this.getLastGood(name);
     const known = this.files.find(name);
     if (known?.problem !== undefined) throw known.problem;
     return known?.version ?? this.findDerived(name);
   }
 
-  lastGood(name: string): Scenario {
+  getLastGood(name: string): Scenario {
     const { files } = this;
-    const known = files.find(name) ?? files.known().find((document) => files.getName(document) === name);
+    const known = files.find(name) ?? files.listKnown().find((document) => files.getName(document) === name);
     if (known?.version !== undefined) return known.version;
     if (known?.problem !== undefined) throw known.problem;
     return this.findDerived(name);
@@ -113,22 +113,22 @@ export class ScenarioLibrary implements ScenarioSource {
     );
   }
 
-  names(): string[] {
+  listNames(): string[] {
     const { files } = this;
-    const inFiles = [...files.list(), ...files.inUse()].map((document) => files.getName(document));
-    return [...new Set([...inFiles, ...this.opened.keys(), ...this.derived.names()])].sort();
+    const inFiles = [...files.list(), ...files.listInUse()].map((document) => files.getName(document));
+    return [...new Set([...inFiles, ...this.opened.keys(), ...this.derived.listNames()])].sort();
   }
 
-  /** By name; includes active scenarios whose file is gone. */
+  /** Lists scenarios by name; includes active ones whose file is gone. */
   list(): ListedScenario[] {
     const { files, derived } = this;
     const present = files.list();
     const names = new Set(present.map((document) => files.getName(document)));
-    const lost = files.inUse().filter((document) => !names.has(files.getName(document)));
+    const lost = files.listInUse().filter((document) => !names.has(files.getName(document)));
     for (const document of lost) names.add(files.getName(document));
-    const listed = [...present, ...lost].map((document) => this.listed(document, lost.includes(document)));
+    const listed = [...present, ...lost].map((document) => this.toListed(document, lost.includes(document)));
     const opened = [...this.opened.values()].map(listOpened);
-    const others = [...opened, ...derived.names().map((name) => listDerived(derived.find(name)!))];
+    const others = [...opened, ...derived.listNames().map((name) => listDerived(derived.find(name)!))];
     return [...listed, ...others.filter(({ name }) => !names.has(name))].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );
@@ -150,7 +150,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return true;
   }
 
-  /** For a file that could not be opened. */
+  /** Removes the document of a file that could not be opened. */
   removeDocument(name: string): void {
     this.opened.delete(name);
   }
@@ -186,10 +186,10 @@ export class ScenarioLibrary implements ScenarioSource {
     return { changed: current, broken };
   }
 
-  private listed(document: Document<Scenario>, isLost: boolean): ListedScenario {
+  private toListed(document: Document<Scenario>, isLost: boolean): ListedScenario {
     const { version, problem } = document;
     const file = document.file!;
-    const shown = this.files.shown(file);
+    const shown = this.files.showPath(file);
     return {
       name: this.files.getName(document),
       file: shown,
@@ -202,7 +202,7 @@ export class ScenarioLibrary implements ScenarioSource {
   /** @throws UnknownScenario */
   private findDerived(name: string): Scenario {
     const found = this.opened.get(name) ?? this.derived.find(name);
-    if (found === undefined) throw new UnknownScenario(name, findNearest(name, this.names()));
+    if (found === undefined) throw new UnknownScenario(name, findNearest(name, this.listNames()));
     return found;
   }
 
@@ -214,13 +214,13 @@ export class ScenarioLibrary implements ScenarioSource {
   private differs(before: Scenario, after: Scenario): boolean {
     if (before.name !== after.name && this.isActive(before.name)) {
       const message = `the scenario was called ${before.name} and is called ${after.name} now; switch the old name off first`;
-      throw new UnreadableFile(this.files.shown(before.file!), message);
+      throw new UnreadableFile(this.files.showPath(before.file!), message);
     }
     return before.name !== after.name || JSON.stringify(before.document) !== JSON.stringify(after.document);
   }
 
   private read(file: string): LoadedDocument<Scenario> {
-    const shown = this.files.shown(file);
+    const shown = this.files.showPath(file);
     const { text, mark } = readFileText(file, { shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES });
     return {
       value: readScenario({ text, shown, file, warn: this.warn }, this.api),
@@ -253,23 +253,23 @@ const FRESH_MS = 1_000;
 
 /** Lists the folders at most once a second, even if many requests name an unknown scenario. */
 export class RecentNames implements ScenarioNames {
-  private readonly library: Pick<ScenarioLibrary, "hasAtOnce" | "names">;
+  private readonly library: Pick<ScenarioLibrary, "hasAtOnce" | "listNames">;
   private readonly now: () => number;
   private listed: readonly string[] = [];
   private readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(library: Pick<ScenarioLibrary, "hasAtOnce" | "names">, now = () => performance.now()) {
+  constructor(library: Pick<ScenarioLibrary, "hasAtOnce" | "listNames">, now = () => performance.now()) {
     this.library = library;
     this.now = now;
   }
 
   has(name: string): boolean {
-    return this.library.hasAtOnce(name) || this.names().includes(name);
+    return this.library.hasAtOnce(name) || this.listNames().includes(name);
   }
 
-  names(): readonly string[] {
+  listNames(): readonly string[] {
     if (this.now() - this.readAt < FRESH_MS) return this.listed;
-    this.listed = this.library.names();
+    this.listed = this.library.listNames();
     this.readAt = this.now();
     return this.listed;
   }

@@ -1,6 +1,6 @@
 import { basename, dirname, existsSync, join, readFileSync, STARTING_FOLDER } from "./node-files.ts";
 
-interface Stored {
+interface ShippedDocument {
   text: string;
   value: unknown;
 }
@@ -9,7 +9,7 @@ interface Stored {
 export class ShippedFiles {
   readonly folder: string;
   private readonly build: string;
-  private stored: Readonly<Record<string, Stored>> | undefined;
+  private stored: Readonly<Record<string, ShippedDocument>> | undefined;
 
   constructor(name: string) {
     this.folder = join(PROJECT_FOLDER, name);
@@ -49,7 +49,7 @@ function findProjectFolder(): string {
   return folder;
 }
 
-function readStored(file: string): Readonly<Record<string, Stored>> {
+function readStored(file: string): Readonly<Record<string, ShippedDocument>> {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {

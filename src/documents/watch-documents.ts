@@ -12,7 +12,7 @@ const SETTLING_MS = 300;
 
 /** Documents whose edits change the sandboxes that use them (interfaces 6). */
 export interface WatchedDocuments {
-  files: Pick<DocumentLibrary<unknown>, "filesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
+  files: Pick<DocumentLibrary<unknown>, "listFilesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
   /** Applies an edited file, and reports it. */
   applyEdit: (file: string) => void;
 }
@@ -35,7 +35,7 @@ export function followVersions(
   isNew: (file: string) => boolean = () => false,
 ): OwnFiles["files"] {
   return {
-    filesInUse: () => new Set(versions.keys()),
+    listFilesInUse: () => new Set(versions.keys()),
     isFileInUse: (file) => versions.has(file) || isNew(file),
     isOutdated: (file) => isNew(file) || versions.get(file) !== getFileVersion(file),
     onUse: (listener) => listeners.add(listener),
@@ -76,7 +76,7 @@ export class DocumentWatch {
 
   /** Folders are watched along with their files, because editors replace a file as often as they write into it. */
   private follow(): void {
-    const files = this.followed.flatMap((one) => [...one.files.filesInUse()]);
+    const files = this.followed.flatMap((one) => [...one.files.listFilesInUse()]);
     const added = [...new Set(files.flatMap((file) => [file, dirname(file)]))].filter(
       (path) => !this.paths.has(path),
     );

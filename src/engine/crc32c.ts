@@ -53,7 +53,7 @@ export function crc32c(bytes: Uint8Array, before = 0): number {
   return ~crc >>> 0;
 }
 
-/** As Google Cloud Storage writes it: the big-endian bytes in base64. */
+/** Writes the checksum as Google Cloud Storage does: the big-endian bytes in base64. */
 export function crc32cText(crc: number): string {
   return toBase64(Uint8Array.of(crc >>> 24, crc >>> 16, crc >>> 8, crc));
 }

@@ -134,7 +134,7 @@ export function createEngine(options: HostParts): Engine {
           sender.onCommit(world, commit);
           recordings.onCommit(sandbox, commit);
           for (const key of listDeletedKeys(commit)) sandbox.windows.drop(key);
-          for (const upload of listUploadsToRelease(commit)) uploads.of(sandbox).remove(upload);
+          for (const upload of listUploadsToRelease(commit)) uploads.forSandbox(sandbox).remove(upload);
         },
         onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
       };
@@ -154,7 +154,7 @@ export function createEngine(options: HostParts): Engine {
     refuseGrowth: options.refuseGrowth,
     services,
     readForm: options.readForm,
-    formSpace: (sandbox) => uploads.of(sandbox),
+    formSpace: (sandbox) => uploads.forSandbox(sandbox),
     durability: options.durability,
     refuseFullDisk: options.refuseFullDisk,
     listSandboxes: options.serverKey ? undefined : () => [...sandboxes.all()].map(({ name }) => name),

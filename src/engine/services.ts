@@ -7,7 +7,7 @@ import type { Deliveries } from "./webhooks/dispatcher.ts";
 export interface ServiceParts {
   outbound: OutboundClient;
   /** The bytes of a sandbox's uploads. */
-  uploads: { of(sandbox: Sandbox): ByteStore & FormSpace };
+  uploads: { forSandbox(sandbox: Sandbox): ByteStore & FormSpace };
   deliveries: Deliveries<Sandbox>;
 }
 
@@ -28,13 +28,13 @@ export function createServices(parts: ServiceParts): (sandbox: Sandbox, source?:
       outbound,
       inTurn: (kind, signal, work) => queues[kind].run(sandbox, signal, work),
       attemptDelivery: (attempt_id) => deliveries.attempt(sandbox, attempt_id),
-      bytes: uploads.of(sandbox),
+      bytes: uploads.forSandbox(sandbox),
       get settings() {
         return sandbox.settings;
       },
       read: () => world.read(),
       transact: (change) => world.transact(change, source),
-      changed: (signal) => world.nextChange(signal),
+      changed: (signal) => world.waitForChange(signal),
       get isClosed() {
         return world.isClosed;
       },

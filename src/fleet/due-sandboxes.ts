@@ -51,7 +51,15 @@ export class DueSandboxes {
   /** Names of due sandboxes, the longest due first. */
   async list(): Promise<string[]> {
     const until = String(Date.now());
-    return this.store.connection.ask(["ZRANGEBYSCORE", KEY, "-inf", until, "LIMIT", "0", String(MAX_LISTED)]);
+    return this.store.connection.send([
+      "ZRANGEBYSCORE",
+      KEY,
+      "-inf",
+      until,
+      "LIMIT",
+      "0",
+      String(MAX_LISTED),
+    ]);
   }
 
   /** A connection keeps the order of its commands, so the caller need not wait. */
@@ -60,7 +68,7 @@ export class DueSandboxes {
     const words = never ? ["ZREM", KEY, sandbox] : ["ZADD", KEY, String(due), sandbox];
     if (never) this.recorded.delete(sandbox);
     else this.recorded.set(sandbox, due);
-    this.store.connection.ask(words).catch(() => this.recorded.set(sandbox, Number.NEGATIVE_INFINITY));
+    this.store.connection.send(words).catch(() => this.recorded.set(sandbox, Number.NEGATIVE_INFINITY));
   }
 }
 

@@ -68,7 +68,7 @@ export class FleetNode {
     this.restorer = new SandboxRestorer(parts);
     this.session = new NodeSession(store, log, (lost) => this.recover(lost));
     const { due, chunks, session, register } = this;
-    const takeOver = (name: string, seen: Lease) => this.saver.inTurn(name, () => this.claim(name, seen));
+    const takeOver = (name: string, seen: Lease) => this.saver.runInTurn(name, () => this.claim(name, seen));
     const makeDefault = () => this.makeDefault();
     this.router = new OwnerRouter({ ...{ store, session, register, log }, takeOver, makeDefault });
     this.saver = new FleetSaver({ store, sandboxes, uploads, log, due, chunks, session: () => session });
@@ -79,7 +79,7 @@ export class FleetNode {
     this.parts.uploads.keepIn(join(this.files.path, "uploads"));
     await this.session.begin();
     try {
-      await this.register.enter(this.parts.version, this.parts.token);
+      await this.register.register(this.parts.version, this.parts.token);
     } catch (error) {
       await this.session.end();
       throw error;
@@ -101,7 +101,7 @@ export class FleetNode {
     const { url } = this.session;
     // Loads the control API, which a node that only forwards calls has not loaded yet.
     const headers = { authorization: `Bearer ${this.parts.token}` };
-    await this.router.proxy.ask(`${url}/_control/metrics`, headers).catch(() => {});
+    await this.router.proxy.fetchJson(`${url}/_control/metrics`, headers).catch(() => {});
     for (const _ of this.parts.validator.prepare()) await nextTurn();
     const rows = await this.store.load("default");
     for (let time = 0; time < WARM_UP_ROUNDS && !this.router.isLeaving; time++) {
@@ -127,7 +127,7 @@ export class FleetNode {
         this.parts.log.error(`The last changes could not be saved: ${this.saver.failure!.refusal.message}.`);
       await register.leave();
       await session.end();
-      if ((await register.live()).length > 0) await this.waitUntilQuiet();
+      if ((await register.listLiveNodes()).length > 0) await this.waitUntilQuiet();
     } catch (error) {
       // Without Redis the session ends by itself.
       if (!(error instanceof StoreRefusal)) throw error;
@@ -137,11 +137,12 @@ export class FleetNode {
   /** Other nodes may still send requests here, which would be lost if the connection closed now. */
   private async waitUntilQuiet(): Promise<void> {
     const began = performance.now();
-    const quietSince = () => Math.max(began, this.router.lastRefusedAt);
-    while (performance.now() < Math.min(quietSince() + QUIET_MS, began + MAX_LINGER_MS)) await pause(POLL_MS);
+    const getQuietStart = () => Math.max(began, this.router.lastRefusedAt);
+    while (performance.now() < Math.min(getQuietStart() + QUIET_MS, began + MAX_LINGER_MS))
+      await pause(POLL_MS);
   }
 
-  /** To be called after the last answer. */
+  /** Call this after the last answer. */
   async end(): Promise<void> {
     this.router.proxy.close();
     await this.store.close();
@@ -150,7 +151,7 @@ export class FleetNode {
 
   /** @throws StoreRefusal if no node can serve it now */
   route(name: string, connection?: Connection): FoundSandbox | Promise<FoundSandbox> {
-    const sandbox = this.saver.owned(name);
+    const sandbox = this.saver.findOwned(name);
     if (sandbox !== undefined && this.session.isValid && !this.router.isLeaving) return sandbox;
     return SANDBOX_NAME.test(name) ? this.router.route(name, connection) : undefined;
   }
@@ -158,7 +159,7 @@ export class FleetNode {
   /** Takes a sandbox over; undefined if another node was faster. */
   private async claim(name: string, seen: Lease): Promise<Sandbox | undefined> {
     const { store } = this;
-    const known = this.saver.owned(name);
+    const known = this.saver.findOwned(name);
     if (known !== undefined && this.session.isValid) return known;
     if (!(await store.claim(name, seen))) return undefined;
     const rows = await store.load(name);
@@ -201,7 +202,7 @@ export class FleetNode {
 
   /** Leases use the monotonic clock and that of Redis; timers and timestamps use the machine's. */
   private async warnOfClockDifference(): Promise<void> {
-    const [seconds, micros] = await this.store.connection.ask(["TIME"]);
+    const [seconds, micros] = await this.store.connection.send(["TIME"]);
     const ahead = Date.now() - (Number(seconds) * 1000 + Number(micros) / 1000);
     if (Math.abs(ahead) < MAX_DIFFERENCE_MS) return;
     this.parts.log.warn(
@@ -224,12 +225,12 @@ export class FleetNode {
     await this.warnIfUnreachable();
     if (!this.session.isValid) return;
     const { router } = this;
-    for (const owner of router.proxy.owners()) {
+    for (const owner of router.proxy.listOwners()) {
       if (!(await router.isLive(owner))) router.proxy.giveUp(owner.session);
     }
     for (const name of await this.due.list()) {
       // A sandbox that cannot be read must not keep the others from being taken over.
-      if (this.saver.owned(name) === undefined) await Promise.resolve(this.route(name)).catch(() => {});
+      if (this.saver.findOwned(name) === undefined) await Promise.resolve(this.route(name)).catch(() => {});
     }
   }
 }

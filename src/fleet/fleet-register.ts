@@ -26,34 +26,34 @@ export class FleetRegister {
    * Adds the node to the fleet. @throws PersistenceError if the running nodes have another control token;
    * proxied requests need the same one
    */
-  async enter(version: string, token: string): Promise<void> {
+  async register(version: string, token: string): Promise<void> {
     const { url } = this.store.owner;
     const digest = createHash("sha256").update(`understudy fleet ${token}`).digest("hex");
-    for (const node of await this.live()) {
+    for (const node of await this.listLiveNodes()) {
       if (node.url !== url && node.token !== digest)
         throw new PersistenceError(
           `The control token is another than that of the node ${node.url}; give all nodes of a fleet one UNDERSTUDY_TOKEN.`,
         );
     }
     const about = { version, started_at: Date.now(), token: digest };
-    await this.store.connection.ask(["HSET", KEY, url, JSON.stringify(about)]);
+    await this.store.connection.send(["HSET", KEY, url, JSON.stringify(about)]);
   }
 
   async leave(): Promise<void> {
-    await this.store.connection.ask(["HDEL", KEY, this.store.owner.url]);
+    await this.store.connection.send(["HDEL", KEY, this.store.owner.url]);
   }
 
   /** Removes nodes that have ended. */
-  async live(): Promise<(RegisteredNode & { session: string; token: string })[]> {
+  async listLiveNodes(): Promise<(RegisteredNode & { session: string; token: string })[]> {
     const { connection } = this.store;
-    const words: string[] = await connection.ask(["HGETALL", KEY]);
+    const words: string[] = await connection.send(["HGETALL", KEY]);
     const urls = words.filter((_, i) => i % 2 === 0);
     if (urls.length === 0) return [];
     const sessions: (string | null)[] = await Promise.all(
-      urls.map((url) => connection.ask(["GET", sessionKey(url)])),
+      urls.map((url) => connection.send(["GET", sessionKey(url)])),
     );
     const expired = urls.filter((_, i) => sessions[i] === null);
-    if (expired.length > 0) await connection.ask(["HDEL", KEY, ...expired]);
+    if (expired.length > 0) await connection.send(["HDEL", KEY, ...expired]);
     return urls.flatMap((url, i) => {
       const session = sessions[i] ?? null;
       return session === null ? [] : [{ url, session, ...JSON.parse(words[2 * i + 1]!) }];
@@ -61,13 +61,13 @@ export class FleetRegister {
   }
 
   /** Every sandbox of the fleet in order of creation, with its lease. */
-  async leases(): Promise<(Lease & { sandbox: string })[]> {
-    const names: string[] = await this.store.connection.ask(["ZRANGE", fleetKey("sandboxes"), "0", "-1"]);
+  async listLeases(): Promise<(Lease & { sandbox: string })[]> {
+    const names: string[] = await this.store.connection.send(["ZRANGE", fleetKey("sandboxes"), "0", "-1"]);
     const all: (Lease & { sandbox: string })[] = [];
     for (let from = 0; from < names.length; from += AT_ONCE) {
       const some = names.slice(from, from + AT_ONCE).map(async (sandbox) => {
         const words = ["HMGET", sandboxKey(sandbox, "lease"), "session", "url", "epoch"];
-        const [session, url, epoch] = await this.store.connection.ask(words);
+        const [session, url, epoch] = await this.store.connection.send(words);
         return { sandbox, session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
       });
       all.push(...(await Promise.all(some)));

@@ -4,7 +4,7 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { KeyedMutex } from "../engine/state/concurrency.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
-import { moved, type RedisStore } from "../persistence/redis-store.ts";
+import { type RedisStore, toMovedRefusal } from "../persistence/redis-store.ts";
 import { SandboxImage } from "../persistence/sandbox-image.ts";
 import { listRowChanges, splitChanges } from "../persistence/sandbox-rows.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
@@ -58,7 +58,7 @@ export class FleetSaver {
   }
 
   /** The sandbox that this node owns under a name, unless it has been deleted. */
-  owned(name: string): Sandbox | undefined {
+  findOwned(name: string): Sandbox | undefined {
     const sandbox = this.tracked.get(name)?.sandbox;
     return sandbox !== undefined && this.parts.sandboxes.get(name) === sandbox ? sandbox : undefined;
   }
@@ -80,12 +80,12 @@ export class FleetSaver {
   settled(sandbox: Sandbox, mark: number): undefined | Promise<void> {
     const { name } = sandbox;
     const tracked = this.tracked.get(name);
-    if (tracked?.sandbox !== sandbox) throw this.refusals.last(sandbox) ?? moved(name);
-    if (!this.parts.session().isValid) throw this.parts.session().refusal(name);
+    if (tracked?.sandbox !== sandbox) throw this.refusals.last(sandbox) ?? toMovedRefusal(name);
+    if (!this.parts.session().isValid) throw this.parts.session().toRefusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
     if (isGone || tracked.isUnknown || !tracked.image.differsOnlyInCounts()) {
       this.awaited.add(name);
-      return this.flushed(name).then(() => this.refusals.requireNoneSince(mark, sandbox));
+      return this.waitForFlush(name).then(() => this.refusals.requireNoneSince(mark, sandbox));
     }
     this.refusals.requireNoneSince(mark, sandbox);
     return undefined;
@@ -143,19 +143,19 @@ export class FleetSaver {
     store.owned.delete(name);
     due.release(name);
     chunks.release(name);
-    this.refusals.record(tracked.sandbox, moved(name));
+    this.refusals.record(tracked.sandbox, toMovedRefusal(name));
     if (sandboxes.get(name) === tracked.sandbox) sandboxes.delete(name);
     tracked.image.release();
   }
 
-  inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  runInTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
     return this.mutex.run(name, work);
   }
 
   /** Saves everything; false if something could not be saved. */
   async saveAll(): Promise<boolean> {
     clearInterval(this.timer);
-    await Promise.all([...this.tracked.keys()].map((name) => this.flushed(name)));
+    await Promise.all([...this.tracked.keys()].map((name) => this.waitForFlush(name)));
     return this.failure === undefined;
   }
 
@@ -166,13 +166,13 @@ export class FleetSaver {
     for (const [name, { sandbox, image, isUnknown }] of this.tracked) {
       if (sandboxes.get(name) === sandbox && !isUnknown && image.isPresent()) continue;
       isAllSaved = false;
-      void this.flushed(name);
+      void this.waitForFlush(name);
     }
     if (isAllSaved) this.recordSuccess();
   }
 
   /** Requests during a commit share the next one. */
-  private flushed(name: string): Promise<void> {
+  private waitForFlush(name: string): Promise<void> {
     let mine = this.queued.get(name);
     if (mine === undefined) {
       mine = this.mutex.run(name, () => {
@@ -223,7 +223,7 @@ export class FleetSaver {
   private async commit(sandbox: Sandbox, before: SandboxImage | undefined): Promise<SandboxImage> {
     const { store, due, chunks, uploads } = this.parts;
     const { name } = sandbox;
-    const image = SandboxImage.of(sandbox, uploads);
+    const image = SandboxImage.capture(sandbox, uploads);
     try {
       if (before === undefined) chunks.writeAllAgain(name);
       if (before === undefined && store.owned.has(name))

@@ -73,7 +73,7 @@ export class Fleet implements DurabilityHook {
     });
   };
 
-  /** For calls below `prefix`, which name a sandbox: the node that owns it handles them. */
+  /** Forwards calls below `prefix`, which name a sandbox, to the node that owns it. */
   handleAtOwner(prefix: string, handle: Handle): Handle {
     return async (request, response, path) => {
       const name = path.startsWith(prefix) ? /^[^/]+/.exec(path.slice(prefix.length))?.[0] : undefined;
@@ -106,7 +106,7 @@ export class Fleet implements DurabilityHook {
     await this.opened?.leave(unanswered);
   }
 
-  /** To be called after the last answer. */
+  /** Call this after the last answer. */
   async end(): Promise<void> {
     await this.opened?.end();
   }
@@ -121,9 +121,9 @@ export class Fleet implements DurabilityHook {
     return store.count().catch(() => saver.size);
   }
 
-  /** In order of creation. */
-  async names(): Promise<string[]> {
-    return (await this.node.register.leases()).map(({ sandbox }) => sandbox);
+  /** Lists the sandboxes in order of creation. */
+  async listNames(): Promise<string[]> {
+    return (await this.node.register.listLeases()).map(({ sandbox }) => sandbox);
   }
 
   /** The sandbox, taken over if it has no owner; undefined if another node owns it, or there is none. */
@@ -140,18 +140,18 @@ export class Fleet implements DurabilityHook {
   async askOtherNodes(path: string, headers: IncomingHttpHeaders): Promise<unknown[]> {
     const passed = Object.entries(headers).filter(([name]) => PASSED.test(name));
     const { register, router, session } = this.node;
-    const others = (await register.live()).filter(({ url }) => url !== session.url);
+    const others = (await register.listLiveNodes()).filter(({ url }) => url !== session.url);
     const answers = await Promise.all(
       others.map(({ url }) =>
         router.proxy
-          .ask(url + path, Object.fromEntries(passed) as Record<string, string>)
+          .fetchJson(url + path, Object.fromEntries(passed) as Record<string, string>)
           .catch(() => undefined),
       ),
     );
     return answers.filter((answer) => answer !== undefined);
   }
 
-  figures() {
+  getFigures() {
     const { saver, router, takenOver, session } = this.node;
     return {
       node: session.url,
@@ -166,7 +166,7 @@ export class Fleet implements DurabilityHook {
   /** Nodes, sandboxes and the first leases. */
   async status(limit: number) {
     const { register, store } = this.node;
-    const [nodes, leases] = await Promise.all([register.live(), register.leases()]);
+    const [nodes, leases] = await Promise.all([register.listLiveNodes(), register.listLeases()]);
     const urls = new Map(nodes.map(({ session, url }) => [session, url]));
     const owned = new Map<string, number>();
     for (const { session } of leases) owned.set(session, (owned.get(session) ?? 0) + 1);

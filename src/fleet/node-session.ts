@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../hosts/node/log.ts";
 import { RETRY_AFTER_SECONDS, type RedisFacts } from "../persistence/redis-connection.ts";
 import { RENEW } from "../persistence/redis-scripts.ts";
-import { fleetKey, moved, type RedisStore } from "../persistence/redis-store.ts";
+import { fleetKey, type RedisStore, toMovedRefusal } from "../persistence/redis-store.ts";
 import { PersistenceError, StoreRefusal } from "../persistence/store.ts";
 
 /** interfaces 15: duration of a lease after its last renewal. */
@@ -57,9 +57,9 @@ export class NodeSession {
   }
 
   /** Why it is not valid. */
-  refusal(sandbox: string): StoreRefusal {
+  toRefusal(sandbox: string): StoreRefusal {
     const { connection } = this.store;
-    if (connection.isUp) return moved(sandbox);
+    if (connection.isUp) return toMovedRefusal(sandbox);
     const message = `${connection.place} cannot be reached, so this node cannot know who owns sandbox ${sandbox}`;
     return new StoreRefusal("unreachable", message, RETRY_AFTER_SECONDS);
   }
@@ -68,7 +68,7 @@ export class NodeSession {
   async begin(): Promise<void> {
     // A live node renews its session; a node that was just killed does not.
     for (let left = Number.POSITIVE_INFINITY; !(await this.withRedis(() => this.isTaken())); ) {
-      const now: number = await this.store.connection.ask(["PTTL", sessionKey(this.url)]);
+      const now: number = await this.store.connection.send(["PTTL", sessionKey(this.url)]);
       if (now > left) {
         throw new PersistenceError(
           `--node-url ${this.url} is the address of a node that is running; give each node of a fleet an address of its own.`,
@@ -77,8 +77,11 @@ export class NodeSession {
       left = now;
       await pause(POLL_MS);
     }
-    this.store.connection.onBack = (facts) => this.inTurn(() => this.extendOrRecover(facts));
-    this.timer = setInterval(() => this.inTurn(() => this.extendOrRecover({ restarted: false })), RENEW_MS);
+    this.store.connection.onReconnect = (facts) => this.runInTurn(() => this.extendOrRecover(facts));
+    this.timer = setInterval(
+      () => this.runInTurn(() => this.extendOrRecover({ restarted: false })),
+      RENEW_MS,
+    );
     this.timer.unref();
   }
 
@@ -88,10 +91,10 @@ export class NodeSession {
     clearInterval(this.timer);
     await this.turn;
     this.until = Number.NEGATIVE_INFINITY;
-    await this.store.connection.run(RENEW, [sessionKey(this.url)], [this.id, "0"]);
+    await this.store.connection.runScript(RENEW, [sessionKey(this.url)], [this.id, "0"]);
   }
 
-  private inTurn(work: () => Promise<void>): void {
+  private runInTurn(work: () => Promise<void>): void {
     this.turn = this.turn.then(async () => {
       // A failed attempt is repeated at the next turn of the timer, or when Redis is back.
       if (!this.isEnding) await work().catch(() => {});
@@ -117,13 +120,13 @@ export class NodeSession {
 
   private async isTaken(): Promise<boolean> {
     const key = sessionKey(this.url);
-    const set = await this.store.connection.ask(["SET", key, this.id, "NX", "PX", String(LEASE_MS)]);
+    const set = await this.store.connection.send(["SET", key, this.id, "NX", "PX", String(LEASE_MS)]);
     return set === "OK";
   }
 
   private async extend(): Promise<boolean> {
     const key = sessionKey(this.url);
-    return (await this.store.connection.run(RENEW, [key], [this.id, String(LEASE_MS)])) === 1;
+    return (await this.store.connection.runScript(RENEW, [key], [this.id, String(LEASE_MS)])) === 1;
   }
 
   /** The session counts as valid from the time of the request to Redis. */

@@ -3,7 +3,7 @@ import type { Target } from "./proxy.ts";
 
 /** Interval of the requests that test whether an unreachable node is back, in milliseconds. */
 const TRY_MS = 50;
-/** After this time, requests for it no longer wait. */
+/** Once a node is unreachable for this long, requests for it no longer wait. */
 const LONG_MS = 1000;
 const MAX_KEPT = 10_000;
 
@@ -61,7 +61,7 @@ const RECENT_MS = 25;
 export class RecentAnswers {
   private readonly byKey = new Map<string, { until: number; answer: Promise<boolean> }>();
 
-  ask(key: string, find: () => Promise<boolean>): Promise<boolean> {
+  askOnce(key: string, find: () => Promise<boolean>): Promise<boolean> {
     const now = performance.now();
     const recent = this.byKey.get(key);
     if (recent !== undefined && now < recent.until) return recent.answer;

@@ -4,7 +4,7 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Connection, FoundSandbox } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
-import { type Lease, moved, type RedisStore } from "../persistence/redis-store.ts";
+import { type Lease, type RedisStore, toMovedRefusal } from "../persistence/redis-store.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 import type { FleetRegister } from "./fleet-register.ts";
 import { LEASE_MS, type NodeSession, sessionKey } from "./node-session.ts";
@@ -77,13 +77,16 @@ export class OwnerRouter {
     if (session === "") return false;
     if (performance.now() < this.noTakeoverUntil) return true;
     const { connection } = this.parts.store;
-    return this.alive.ask(session, async () => (await connection.ask(["GET", sessionKey(url)])) === session);
+    return this.alive.askOnce(
+      session,
+      async () => (await connection.send(["GET", sessionKey(url)])) === session,
+    );
   }
 
-  /** For a lost session of this node, or a restart of Redis, which may have lost data. */
+  /** Forgets all owners after a lost session of this node, or a restart of Redis, which may have lost data. */
   async dropOwners(): Promise<void> {
     this.owners.clear();
-    this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.age());
+    this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.readAge());
   }
 
   private async search(search: Search): Promise<FoundSandbox> {
@@ -91,8 +94,8 @@ export class OwnerRouter {
     const { name } = search;
     for (let turn = 0; ; turn++) {
       if (this.isLeaving) return this.searchOtherNodes(search);
-      if (!session.isValid) throw session.refusal(name);
-      const cached = turn === 0 ? this.cachedOwner(name) : undefined;
+      if (!session.isValid) throw session.toRefusal(name);
+      const cached = turn === 0 ? this.findCachedOwner(name) : undefined;
       const lease = cached === undefined ? await store.findLease(name) : undefined;
       const owner = cached ?? lease;
       if (owner === undefined) {
@@ -113,7 +116,7 @@ export class OwnerRouter {
     }
   }
 
-  /** While this node shuts down: forwards to the owner, or to any other node, which takes the sandbox over. */
+  /** Forwards to the owner, or to any other node, which takes the sandbox over. Used while this node shuts down. */
   private async searchOtherNodes(search: Search): Promise<FoundSandbox> {
     const { name, proxied } = search;
     if (proxied === undefined) return undefined;
@@ -124,16 +127,16 @@ export class OwnerRouter {
     for (let turn = 0; ; turn++) {
       const lease = await this.parts.store.findLease(name);
       if (lease === undefined) return undefined;
-      const owner = (await this.isLive(lease)) ? lease : await this.anyOther();
+      const owner = (await this.isLive(lease)) ? lease : await this.findAnyOther();
       const isOurs = owner?.session === this.parts.session.id;
       if (owner !== undefined && !isOurs && (await this.forward(proxied, name, owner))) return "answered";
       await this.wait(search, turn, lease);
     }
   }
 
-  private async anyOther(): Promise<Target | undefined> {
+  private async findAnyOther(): Promise<Target | undefined> {
     const { register, session } = this.parts;
-    const others = (await register.live()).filter(({ url }) => url !== session.url);
+    const others = (await register.listLiveNodes()).filter(({ url }) => url !== session.url);
     return others[Math.floor(Math.random() * others.length)];
   }
 
@@ -156,7 +159,8 @@ export class OwnerRouter {
   }
 
   private async wait({ name, end }: Search, turn: number, owner: Target): Promise<void> {
-    if (performance.now() >= end) throw this.outages.isLong(owner) ? notReached(name, owner) : moved(name);
+    if (performance.now() >= end)
+      throw this.outages.isLong(owner) ? notReached(name, owner) : toMovedRefusal(name);
     if (turn > 0) await pause(RETRY_MS);
   }
 
@@ -165,7 +169,7 @@ export class OwnerRouter {
     this.owners.set(name, { url, session, until: performance.now() + OWNER_CACHE_MS });
   }
 
-  private cachedOwner(name: string): Target | undefined {
+  private findCachedOwner(name: string): Target | undefined {
     const cached = this.owners.get(name);
     if (cached === undefined || performance.now() < cached.until) return cached;
     this.owners.delete(name);
@@ -189,7 +193,7 @@ class Search {
 }
 
 /** A refusal before any change. */
-const movedBeforeStart = (name: string) => moved(name, { [HOP_HEADER]: MOVED });
+const movedBeforeStart = (name: string) => toMovedRefusal(name, { [HOP_HEADER]: MOVED });
 
 function endedEarly(name: string, { url }: Target): StoreRefusal {
   const message = `the node ${url}, which owned sandbox ${name}, stopped before it answered; it may have made the change`;

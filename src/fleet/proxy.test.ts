@@ -195,7 +195,7 @@ describe("a request that is passed to its owner [interfaces 15]", () => {
     const { port, results, target } = await front(of);
     const got = exchange(port, GET);
     await came.promise;
-    expect(proxy.owners()).toEqual([target]);
+    expect(proxy.listOwners()).toEqual([target]);
     proxy.giveUp("of another");
     expect(proxy.pending).toBe(1);
     proxy.giveUp("s");

@@ -70,7 +70,7 @@ export class NodeProxy {
   }
 
   /** The owners of waiting requests. */
-  owners(): Target[] {
+  listOwners(): Target[] {
     return [...new Map([...this.waiting].map(({ target }) => [target.session, target])).values()];
   }
 
@@ -80,7 +80,7 @@ export class NodeProxy {
   }
 
   /** Sends a GET of this node's own, and returns the JSON of the answer. */
-  ask(url: string, headers: Readonly<Record<string, string | undefined>>): Promise<unknown> {
+  fetchJson(url: string, headers: Readonly<Record<string, string | undefined>>): Promise<unknown> {
     const present = Object.entries(headers).filter(([, value]) => value !== undefined);
     return new Promise((resolve, reject) => {
       const outgoing = send(url, {
@@ -216,7 +216,7 @@ class ProxiedExchange {
   }
 }
 
-/** With a timeout, since a machine that is down does not answer. */
+/** Waits for a connection with a timeout, since a machine that is down does not answer. */
 function onConnected(socket: Socket, outgoing: ClientRequest, go: () => void): void {
   if (!socket.connecting) {
     go();

@@ -49,7 +49,7 @@ export class UploadChunks {
   }
 
   async remove(sandbox: string): Promise<void> {
-    if (this.stored.delete(sandbox)) await this.store.connection.ask(["UNLINK", uploadsKey(sandbox)]);
+    if (this.stored.delete(sandbox)) await this.store.connection.send(["UNLINK", uploadsKey(sandbox)]);
   }
 
   release(sandbox: string): void {
@@ -63,7 +63,7 @@ export class UploadChunks {
 
   /** Writes the files that a sandbox's rows name into a folder; pieces that none names are removed. */
   async load(sandbox: string, rows: readonly Row[], folder: string): Promise<void> {
-    const known: string[] = await this.store.connection.ask(["HKEYS", uploadsKey(sandbox)]);
+    const known: string[] = await this.store.connection.send(["HKEYS", uploadsKey(sandbox)]);
     if (known.length === 0) return;
     const wanted = readLengths(rows);
     const stored: Lengths = new Map();
@@ -73,7 +73,7 @@ export class UploadChunks {
       await writeFile(path, "", { mode: 0o600 });
       let read = 0;
       for (const piece of listPieceNames(file, length)) {
-        const bytes = await this.store.connection.ask(["HGET", uploadsKey(sandbox), piece], { as: "bytes" });
+        const bytes = await this.store.connection.send(["HGET", uploadsKey(sandbox), piece], { as: "bytes" });
         // A piece is missing: the client starts the upload again, as for a file that is too short.
         if (bytes === null) break;
         await writeFile(path, bytes, { flag: "a" });
@@ -99,7 +99,7 @@ export class UploadChunks {
       for (let at = from - (from % CHUNK_BYTES); at < to; at += CHUNK_BYTES) {
         const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, to - at));
         await handle.read(bytes, 0, bytes.length, at);
-        await this.store.connection.ask(["HSET", uploadsKey(sandbox), `${file}:${at / CHUNK_BYTES}`, bytes]);
+        await this.store.connection.send(["HSET", uploadsKey(sandbox), `${file}:${at / CHUNK_BYTES}`, bytes]);
       }
     } finally {
       await handle.close();
@@ -109,7 +109,7 @@ export class UploadChunks {
   }
 
   private async drop(sandbox: string, fields: readonly string[]): Promise<void> {
-    if (fields.length > 0) await this.store.connection.ask(["HDEL", uploadsKey(sandbox), ...fields]);
+    if (fields.length > 0) await this.store.connection.send(["HDEL", uploadsKey(sandbox), ...fields]);
   }
 }
 
@@ -124,7 +124,7 @@ function listPieceNames(file: string, length: number): string[] {
 /** The files of the present and of the snapshots, with the bytes that they need of each. */
 function listFiles(image: SandboxImage): Lengths {
   const files: Lengths = new Map();
-  for (const { path, length } of image.files()) files.set(path, Math.max(length, files.get(path) ?? 0));
+  for (const { path, length } of image.listPaths()) files.set(path, Math.max(length, files.get(path) ?? 0));
   return files;
 }
 

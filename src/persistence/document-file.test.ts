@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { pieces, put } from "../../test/support/stores.ts";
-import { DocumentFile, nestedText, readNestedRows } from "./document-file.ts";
+import { DocumentFile, readNestedRows, writeNested } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
 import type { SandboxSections } from "./sections-draft.ts";
 import type { RowChange } from "./store.ts";
@@ -302,7 +302,7 @@ const maps = (sections: Record<string, Record<string, string>>) =>
   new Map(Object.entries(sections).map(([name, rows]) => [name, new Map(Object.entries(rows))]));
 
 const toText = (sections: Record<string, Record<string, string>>) =>
-  `{${[...nestedText(maps(sections), "  ")].join("")}\n}`;
+  `{${[...writeNested(maps(sections), "  ")].join("")}\n}`;
 
 describe("rows as a readable object", () => {
   it("are one line each, in order, with sections within sections [interfaces 2]", () => {

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Adapter } from "lowdb";
 import { readUserText } from "../documents/files.ts";
-import { freeName } from "./file-lock.ts";
+import { findFreeName } from "./file-lock.ts";
 import type { SandboxSections } from "./sections-draft.ts";
 import type { Row } from "./store.ts";
 import { PersistenceError } from "./store.ts";
@@ -29,7 +29,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     this.warn = warn;
   }
 
-  /** To be called before anything is written or renamed. @throws PersistenceError */
+  /** Call this before anything is written or renamed. @throws PersistenceError */
   requireKnownFormat(): void {
     if (!existsSync(this.file)) return;
     const document = readJson(this.file);
@@ -57,7 +57,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
         this.reportChanges(candidate, findChanges(document, sections));
         return sections;
       }
-      const aside = freeName(`${candidate}.damaged`);
+      const aside = findFreeName(`${candidate}.damaged`);
       renameSync(candidate, aside);
       this.warn(`${candidate} cannot be read and was kept as ${aside}: ${document.message}.`);
     }
@@ -89,7 +89,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     await syncFolder(dirname(this.file));
   }
 
-  /** Copied instead of renamed, so that the document exists at every moment. */
+  /** Copies the document instead of renaming it, so that it exists at every moment. */
   private async keepPrevious(): Promise<void> {
     const draft = `${this.previous}.draft`;
     try {
@@ -121,8 +121,8 @@ function readJson(file: string): Document | Error {
 }
 
 function toStoredRows(sandboxes: unknown): SandboxSections {
-  const kept = new Map<string, Map<string, Map<string, string>>>();
-  if (typeof sandboxes !== "object" || sandboxes === null) return kept;
+  const stored = new Map<string, Map<string, Map<string, string>>>();
+  if (typeof sandboxes !== "object" || sandboxes === null) return stored;
   for (const [name, nested] of Object.entries(sandboxes)) {
     const sections = new Map<string, Map<string, string>>();
     for (const { section, id, text } of readNestedRows(nested)) {
@@ -133,28 +133,28 @@ function toStoredRows(sandboxes: unknown): SandboxSections {
       }
       rows.set(id, text);
     }
-    kept.set(name, sections);
+    stored.set(name, sections);
   }
-  return kept;
+  return stored;
 }
 
-function* writeDocument(kept: SandboxSections): IterableIterator<string> {
+function* writeDocument(sandboxes: SandboxSections): IterableIterator<string> {
   yield `{\n  "format": "${FORMAT}",\n  "version": ${VERSION},\n  "sandboxes": {`;
   let first = true;
-  for (const [name, sections] of [...kept].sort(byKey)) {
+  for (const [name, sections] of [...sandboxes].sort(byKey)) {
     yield `${first ? "" : ","}\n    ${JSON.stringify(name)}: {`;
-    yield* nestedText(sections, "      ");
+    yield* writeNested(sections, "      ");
     yield "\n    }";
     first = false;
   }
-  yield `\n  },\n  "checksums": ${JSON.stringify(toChecksums(kept), null, 2).replaceAll("\n", "\n  ")}\n}\n`;
+  yield `\n  },\n  "checksums": ${JSON.stringify(toChecksums(sandboxes), null, 2).replaceAll("\n", "\n  ")}\n}\n`;
 }
 
 type Checksums = Record<string, Record<string, string>>;
 
 /** Checksums of the contents of rows, so that indentation does not matter. */
-function toChecksums(kept: SandboxSections): Checksums {
-  return mapSorted(kept, (sections) =>
+function toChecksums(sandboxes: SandboxSections): Checksums {
+  return mapSorted(sandboxes, (sections) =>
     mapSorted(sections, (rows) => {
       const texts = [...rows].sort(byKey).map(([id, text]) => `${JSON.stringify(id)}: ${text}\n`);
       return texts.reduce((sum, text) => crc32(text, sum), 0).toString(16);
@@ -163,18 +163,21 @@ function toChecksums(kept: SandboxSections): Checksums {
 }
 
 /** Describes sections whose checksums differ, and unknown parts. */
-function findChanges({ format, version, sandboxes, checksums, ...others }: Document, kept: SandboxSections) {
+function findChanges(
+  { format, version, sandboxes, checksums, ...others }: Document,
+  stored: SandboxSections,
+) {
   const unknown = Object.keys(others).map((key) => `"${key}" is not part of it`);
   if (checksums === undefined) return unknown;
   const before = (checksums ?? {}) as Partial<Checksums>;
-  const now = toChecksums(kept);
+  const now = toChecksums(stored);
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);
   const changed = [...names].sort().flatMap((name) => {
     const [was, is] = [before[name] ?? {}, now[name] ?? {}];
     const sections = new Set([...Object.keys(was), ...Object.keys(is)]);
     // Without rows, the checksum is 0.
-    const changed = [...sections].sort().filter((one) => (was[one] ?? "0") !== (is[one] ?? "0"));
-    return changed.map((section) => `${section} of sandbox ${name}`);
+    const differing = [...sections].sort().filter((one) => (was[one] ?? "0") !== (is[one] ?? "0"));
+    return differing.map((section) => `${section} of sandbox ${name}`);
   });
   return [...unknown, ...changed];
 }
@@ -220,7 +223,7 @@ async function syncFolder(folder: string): Promise<void> {
  * A sandbox's rows as one object that a person can read: `records.departments.dept_eng`,
  * `snapshots.before.records...`. Sections are split at slashes; ids may contain slashes.
  */
-export type Nested = { [section: string]: Nested | { [id: string]: unknown } };
+export type NestedSections = { [section: string]: NestedSections | { [id: string]: unknown } };
 
 export type Sections = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
@@ -231,9 +234,9 @@ const isLeaf = (path: readonly string[]): boolean => {
 };
 
 /**
- * The text of the object in pieces, one line per row, so that a change of one record changes one line.
+ * Yields the text of the object in pieces, one line per row, so that a change of one record changes one line.
  */
-export function* nestedText(sections: Sections, indent: string): IterableIterator<string> {
+export function* writeNested(sections: Sections, indent: string): IterableIterator<string> {
   let open: readonly string[] = [];
   let first = true;
   for (const [section, rows] of [...sections].sort(byKey)) {
@@ -258,7 +261,7 @@ export function* nestedText(sections: Sections, indent: string): IterableIterato
   for (let depth = open.length; depth > 0; depth--) yield `\n${indent}${"  ".repeat(depth - 1)}}`;
 }
 
-/** The inverse. Returns no rows for a value that is not the expected object. */
+/** Reads rows from the object that `writeNested` writes. Returns none for a value that is not such an object. */
 export function* readNestedRows(nested: unknown, path: readonly string[] = []): IterableIterator<Row> {
   if (typeof nested !== "object" || nested === null || Array.isArray(nested)) return;
   for (const [key, value] of Object.entries(nested)) {

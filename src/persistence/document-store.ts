@@ -65,7 +65,7 @@ export class DocumentStore implements FolderStore {
   }
 
   async close(): Promise<void> {
-    await this.mutex.idle();
+    await this.mutex.whenIdle();
     this.lock.release();
   }
 

@@ -131,7 +131,7 @@ export class IndexedDbStore implements Store {
   };
 
   async close(): Promise<void> {
-    await this.mutex.idle();
+    await this.mutex.whenIdle();
     this.db.close();
   }
 

@@ -62,7 +62,7 @@ async function keep(...names: string[]): Promise<DocumentStore> {
   const { uploads } = plainUploads();
   for (const name of names) {
     await store.commit(
-      pieces([...listRowChanges(undefined, SandboxImage.of(plainSandbox(name).sandbox, uploads))]),
+      pieces([...listRowChanges(undefined, SandboxImage.capture(plainSandbox(name).sandbox, uploads))]),
     );
   }
   return store;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
-import { nestedText } from "./document-file.ts";
+import { writeNested } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
-import { freeName } from "./file-lock.ts";
+import { findFreeName } from "./file-lock.ts";
 import { loadWorlds } from "./load-worlds.ts";
 import type { RestorerParts } from "./sandbox-restorer.ts";
 import type { Saver } from "./saver.ts";
@@ -42,13 +42,13 @@ export async function openPersistence(parts: PersistenceParts): Promise<Saver> {
 
 function setAside(folder: string, name: string, rows: readonly Row[]): string {
   makeFolder(folder, 0o700);
-  const file = freeName(join(folder, `${SANDBOX_NAME.test(name) ? name : "unnamed"}.json`));
+  const file = findFreeName(join(folder, `${SANDBOX_NAME.test(name) ? name : "unnamed"}.json`));
   const sections = new Map<string, Map<string, string>>();
   for (const { section, id, text } of rows) {
     const byId = sections.get(section) ?? new Map<string, string>();
     sections.set(section, byId.set(id, isJson(text) ? text : JSON.stringify(text)));
   }
-  writeFileSync(file, `{${[...nestedText(sections, "  ")].join("")}\n}\n`, { mode: 0o600 });
+  writeFileSync(file, `{${[...writeNested(sections, "  ")].join("")}\n}\n`, { mode: 0o600 });
   return file;
 }
 

@@ -46,10 +46,10 @@ describe("a connection to Redis", () => {
     const connection = await connect();
     expect(redis.of("SCRIPT")).toEqual(REDIS_SCRIPTS.map(({ text }) => ["LOAD", text]));
     expect([connection.run_id, connection.isUp, said]).toEqual(["run-1", true, []]);
-    expect(await connection.ask(["GET", "a"])).toBe("OK");
+    expect(await connection.send(["GET", "a"])).toBe("OK");
     redis.answer = ([name]) => (name === "LIST" ? ["a", 5, null] : undefined);
-    expect(await connection.ask(["LIST"])).toEqual(["a", 5, null]);
-    expect(await connection.ask(["GET", "a"], { as: "bytes" })).toEqual(Buffer.from("OK"));
+    expect(await connection.send(["LIST"])).toEqual(["a", 5, null]);
+    expect(await connection.send(["GET", "a"], { as: "bytes" })).toEqual(Buffer.from("OK"));
   });
 
   it("warns once of settings that may lose data, with the right ones [interfaces 15]", async () => {
@@ -141,7 +141,7 @@ describe("a connection to Redis", () => {
   ])("reports %s as %s [interfaces 15]", async (message, kind, words) => {
     const { connect } = await stand({}, ([name]) => (name === "SET" ? new Error(message) : undefined));
     const connection = await connect();
-    await expect(connection.ask(["SET", "a", "b"])).rejects.toMatchObject({
+    await expect(connection.send(["SET", "a", "b"])).rejects.toMatchObject({
       ...{ kind, message: `${connection.place} ${words}`, retry_after: 1 },
     });
     // It is a refusal, and no reason to let the connection go.
@@ -152,15 +152,15 @@ describe("a connection to Redis", () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     const words = ["2", "lease", "rows", "more", "1"];
-    expect(await connection.run(COMMIT, ["lease", "rows"], ["more", "1"])).toBe("OK");
+    expect(await connection.runScript(COMMIT, ["lease", "rows"], ["more", "1"])).toBe("OK");
     expect(redis.of("EVALSHA")).toEqual([[COMMIT.sha, ...words]]);
     expect(redis.of("EVAL")).toEqual([]);
     redis.answer = ([name]) =>
       name === "EVALSHA" ? new Error("NOSCRIPT No matching script. Please use EVAL.") : undefined;
-    expect(await connection.run(COMMIT, ["lease", "rows"], ["more", "1"])).toBe("OK");
+    expect(await connection.runScript(COMMIT, ["lease", "rows"], ["more", "1"])).toBe("OK");
     expect(redis.of("EVAL")).toEqual([[COMMIT.text, ...words]]);
     redis.answer = ([name]) => (name === "EVALSHA" ? new Error("ERR it has no NOSCRIPT") : undefined);
-    await expect(connection.run(COMMIT, ["lease", "rows"], [])).rejects.toThrow("ERR it has");
+    await expect(connection.runScript(COMMIT, ["lease", "rows"], [])).rejects.toThrow("ERR it has");
     expect(redis.of("EVAL")).toHaveLength(1);
   });
 
@@ -168,17 +168,17 @@ describe("a connection to Redis", () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     const back: RedisFacts[] = [];
-    connection.onBack = (facts) => back.push(facts);
-    const silent = connection.ask(["GET", "a"]);
+    connection.onReconnect = (facts) => back.push(facts);
+    const silent = connection.send(["GET", "a"]);
     expect(await silent).toBe("OK");
     redis.isSilent = true;
-    const cut = connection.ask(["GET", "b"]).catch((error: Error) => error);
+    const cut = connection.send(["GET", "b"]).catch((error: Error) => error);
     await reached(() => redis.of("GET").length === 2);
     redis.isSilent = false;
     redis.drop();
     expect(await cut).toMatchObject({ kind: "unreachable", retry_after: 1 });
     await reached(() => !connection.isUp);
-    await expect(connection.ask(["GET", "c"])).rejects.toMatchObject({
+    await expect(connection.send(["GET", "c"])).rejects.toMatchObject({
       ...{ kind: "unreachable", message: `${connection.place} cannot be reached: there is no connection` },
     });
     await reached(() => back.length === 1);
@@ -199,7 +199,7 @@ describe("a connection to Redis", () => {
     redis.isSilent = true;
     const settled: unknown[] = [];
     const note = (what: unknown) => settled.push(what);
-    connection.ask(["GET", "a"]).then(note, note);
+    connection.send(["GET", "a"]).then(note, note);
     vi.advanceTimersByTime(1999);
     await new Promise((resolve) => setImmediate(resolve));
     expect([settled, connection.isUp]).toEqual([[], true]);
@@ -221,7 +221,7 @@ describe("a connection to Redis", () => {
     holdTime();
     redis.isSilent = true;
     const settled: unknown[] = [];
-    connection.ask(["SET", "x".repeat(10_000_000)]).catch((error) => settled.push(error));
+    connection.send(["SET", "x".repeat(10_000_000)]).catch((error) => settled.push(error));
     vi.advanceTimersByTime(2999);
     await new Promise((resolve) => setImmediate(resolve));
     expect(settled).toEqual([]);
@@ -262,7 +262,7 @@ describe("a connection to Redis", () => {
 
     const other = await connect();
     const back = vi.fn();
-    other.onBack = back;
+    other.onReconnect = back;
     redis.drop();
     await reached(() => !other.isUp);
     redis.isSilent = true;
@@ -274,6 +274,6 @@ describe("a connection to Redis", () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect([other.isUp, back.mock.calls.length, vi.getTimerCount()]).toEqual([false, 0, 0]);
     other.close();
-    await expect(other.ask(["GET"])).rejects.toThrow("there is no connection");
+    await expect(other.send(["GET"])).rejects.toThrow("there is no connection");
   });
 });

@@ -30,7 +30,7 @@ export interface RedisFacts {
  */
 export class RedisConnection {
   /** Called after each reconnect; other commands wait until it has ended. */
-  onBack: (facts: RedisFacts) => void = () => {};
+  onReconnect: (facts: RedisFacts) => void = () => {};
   /** The address for messages: without a password. */
   readonly place: string;
   private readonly url: string;
@@ -65,10 +65,10 @@ export class RedisConnection {
     return this.client !== undefined;
   }
 
-  /** One command. @throws StoreRefusal */
-  async ask(words: readonly Word[], options: { as?: "bytes" } = {}): Promise<Reply> {
+  /** Sends one command. @throws StoreRefusal */
+  async send(words: readonly Word[], options: { as?: "bytes" } = {}): Promise<Reply> {
     const { client } = this;
-    if (client === undefined) throw this.unreachable("there is no connection");
+    if (client === undefined) throw this.toUnreachable("there is no connection");
     let bytes = 0;
     for (const word of words) bytes += word.length;
     const pending = (
@@ -79,7 +79,7 @@ export class RedisConnection {
       late = setTimeout(
         () => {
           // First, because dropping the connection rejects the waiting commands too.
-          reject(this.unreachable("it does not answer"));
+          reject(this.toUnreachable("it does not answer"));
           this.drop(client);
         },
         ANSWER_MS + bytes / BYTES_PER_MS,
@@ -94,15 +94,15 @@ export class RedisConnection {
     }
   }
 
-  /** One script, whole or not at all. @throws StoreRefusal */
-  async run(script: RedisScript, keys: readonly string[], args: readonly Word[]): Promise<Reply> {
+  /** Runs one script, which has all of its effects or none. @throws StoreRefusal */
+  async runScript(script: RedisScript, keys: readonly string[], args: readonly Word[]): Promise<Reply> {
     const behind = [String(keys.length), ...keys, ...args];
     try {
-      return await this.ask(["EVALSHA", script.sha, ...behind]);
+      return await this.send(["EVALSHA", script.sha, ...behind]);
     } catch (error) {
       // The script cache of Redis was emptied.
-      if (!/^NOSCRIPT/.test(findCause(error))) throw error;
-      return this.ask(["EVAL", script.text, ...behind]);
+      if (!/^NOSCRIPT/.test(getCause(error))) throw error;
+      return this.send(["EVAL", script.text, ...behind]);
     }
   }
 
@@ -123,7 +123,7 @@ export class RedisConnection {
       const facts = await this.prepareClient(client);
       if (this.isClosed) return void client.destroy();
       this.client = client;
-      this.onBack(facts);
+      this.onReconnect(facts);
     } catch (error) {
       if (client.isOpen) client.destroy();
       throw error;
@@ -157,7 +157,7 @@ export class RedisConnection {
     this.retry.unref();
   }
 
-  private unreachable(why: string): StoreRefusal {
+  private toUnreachable(why: string): StoreRefusal {
     return new StoreRefusal("unreachable", `${this.place} cannot be reached: ${why}`, RETRY_AFTER_SECONDS);
   }
 
@@ -166,7 +166,7 @@ export class RedisConnection {
     const { message } = error;
     // The error of a script ends with its position in the script.
     const text = message.replace(/ (script: |&|@).*$/s, "");
-    if (!(error instanceof ErrorReply)) return this.unreachable(text);
+    if (!(error instanceof ErrorReply)) return this.toUnreachable(text);
     const kind = KINDS.find(([pattern]) => pattern.test(text))?.[1] ?? "failed";
     const words = kind === "full" ? `${this.place} has no memory left` : `${this.place} refuses`;
     return new StoreRefusal(kind, `${words} (${text})`, RETRY_AFTER_SECONDS);
@@ -196,8 +196,8 @@ function hidePassword(url: string): string {
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
-/** The message of Redis in a refusal. */
-function findCause(error: unknown): string {
+/** Returns the message of Redis in a refusal, if it lacks the script. */
+function getCause(error: unknown): string {
   return /\((NOSCRIPT[^)]*)/.exec((error as Error).message)?.[1] ?? "";
 }
 
@@ -211,7 +211,7 @@ function explainFailure(error: Error & { code?: string }): string {
   return `no Redis answers there (${text}); start it, or give the address of one that runs`;
 }
 
-/** The lines of INFO. */
+/** Parses the lines of INFO. */
 function parseInfo(info: string): Record<string, string> {
   return Object.fromEntries(
     info.split("\r\n").flatMap((line) => {

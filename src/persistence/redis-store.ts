@@ -74,13 +74,13 @@ export class RedisStore implements Store {
   }
 
   async list(): Promise<string[]> {
-    const names = (await this.connection.ask(["ZRANGE", fleetKey("sandboxes"), "0", "-1"])) as string[];
+    const names = (await this.connection.send(["ZRANGE", fleetKey("sandboxes"), "0", "-1"])) as string[];
     return names.sort();
   }
 
   /** The number of sandboxes in the fleet. */
   async count(): Promise<number> {
-    return this.connection.ask(["ZCARD", fleetKey("sandboxes")]);
+    return this.connection.send(["ZCARD", fleetKey("sandboxes")]);
   }
 
   async load(sandbox: string): Promise<Row[]> {
@@ -88,7 +88,7 @@ export class RedisStore implements Store {
     const texts = new Map<string, string>();
     for (let cursor = "0", began = false; !began || cursor !== "0"; began = true) {
       const scan: Word[] = ["HSCAN", sandboxKey(sandbox, "rows"), cursor, "COUNT", SCAN_COUNT];
-      const [next, words] = (await this.connection.ask(scan)) as [string, string[]];
+      const [next, words] = (await this.connection.send(scan)) as [string, string[]];
       cursor = next;
       for (let i = 0; i < words.length; i += 2) texts.set(words[i]!, words[i + 1]!);
     }
@@ -111,24 +111,24 @@ export class RedisStore implements Store {
 
   /** Adds the sandbox to the fleet's list again, since Redis has lost data. */
   async restoreToFleetList(sandbox: string, created_at: number): Promise<void> {
-    await this.connection.ask(["ZADD", fleetKey("sandboxes"), "NX", String(created_at), sandbox]);
+    await this.connection.send(["ZADD", fleetKey("sandboxes"), "NX", String(created_at), sandbox]);
   }
 
   async close(): Promise<void> {
-    await this.mutex.idle();
+    await this.mutex.whenIdle();
     this.connection.close();
   }
 
   /** The age of the current run of Redis in milliseconds, as the fleet measures it. */
-  age(): Promise<number> {
-    return this.connection.run(AGE, [fleetKey("run")], [this.connection.run_id ?? ""]);
+  readAge(): Promise<number> {
+    return this.connection.runScript(AGE, [fleetKey("run")], [this.connection.run_id ?? ""]);
   }
 
   /** Undefined if there is no such sandbox. */
   async findLease(sandbox: string): Promise<Lease | undefined> {
     const [[session, url, epoch], exists] = await Promise.all([
-      this.connection.ask(["HMGET", sandboxKey(sandbox, "lease"), "session", "url", "epoch"]),
-      this.connection.ask(["EXISTS", sandboxKey(sandbox, "rows")]),
+      this.connection.send(["HMGET", sandboxKey(sandbox, "lease"), "session", "url", "epoch"]),
+      this.connection.send(["EXISTS", sandboxKey(sandbox, "rows")]),
     ]);
     return exists === 0 ? undefined : { session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
   }
@@ -136,7 +136,7 @@ export class RedisStore implements Store {
   /** Takes a sandbox over from the owner of `seen`; false if another node was faster. */
   async claim(sandbox: string, seen: Pick<Lease, "session" | "epoch">): Promise<boolean> {
     const { session, url } = this.owner;
-    const [status, epoch, number] = await this.connection.run(CLAIM, sandboxKeys(sandbox), [
+    const [status, epoch, number] = await this.connection.runScript(CLAIM, sandboxKeys(sandbox), [
       ...[seen.epoch, seen.session, session, url],
     ]);
     if (status !== "OK") return false;
@@ -148,7 +148,7 @@ export class RedisStore implements Store {
   async release(sandbox: string): Promise<void> {
     const epoch = String(this.owned.get(sandbox)?.epoch);
     this.owned.delete(sandbox);
-    await this.connection.run(RELEASE, sandboxKeys(sandbox), [epoch]);
+    await this.connection.runScript(RELEASE, sandboxKeys(sandbox), [epoch]);
   }
 
   /**
@@ -162,7 +162,7 @@ export class RedisStore implements Store {
     const hold = this.owned.get(sandbox);
     if (hold === undefined) return "fenced";
     const { session, url } = this.owner;
-    const [status, epoch, number] = await this.connection.run(RECLAIM, sandboxKeys(sandbox), [
+    const [status, epoch, number] = await this.connection.runScript(RECLAIM, sandboxKeys(sandbox), [
       ...[String(hold.epoch), former, session, url, restarted ? "1" : "0"],
     ]);
     if (status !== "OK") return "fenced";
@@ -195,13 +195,13 @@ export class RedisStore implements Store {
     const number = String(Number(hold?.number || 0) + 1);
     const about = [mode, String(hold?.epoch ?? 0), hold?.number ?? "", number, id, session, url];
     const [status, epoch] = await this.retryWhileUnreachable(() =>
-      this.connection.run(COMMIT, sandboxKeys(name), [...about, ...changes.words]),
+      this.connection.runScript(COMMIT, sandboxKeys(name), [...about, ...changes.words]),
     );
     if (status !== "OK") throw REFUSALS[status as keyof typeof REFUSALS](name);
     if (mode !== "gone") this.owned.set(name, { epoch, number });
     else {
       this.owned.delete(name);
-      await this.connection.ask(["ZREM", fleetKey("sandboxes"), name]);
+      await this.connection.send(["ZREM", fleetKey("sandboxes"), name]);
     }
   }
 
@@ -209,12 +209,12 @@ export class RedisStore implements Store {
   private async addToFleetList(name: string): Promise<void> {
     const key = fleetKey("sandboxes");
     const added = await this.retryWhileUnreachable(() =>
-      this.connection.ask(["ZADD", key, "NX", String(Date.now()), name]),
+      this.connection.send(["ZADD", key, "NX", String(Date.now()), name]),
     );
     if (added === 0 || this.limit === Number.POSITIVE_INFINITY) return;
     const count = await this.count();
     if (count <= this.limit) return;
-    await this.connection.ask(["ZREM", key, name]);
+    await this.connection.send(["ZREM", key, name]);
     throw new StoreRefusal("limit", String(count));
   }
 
@@ -234,7 +234,7 @@ export class RedisStore implements Store {
 
 const REFUSALS = {
   TAKEN: (name: string) => new StoreRefusal("taken", name),
-  FENCED: (name: string) => moved(name),
+  FENCED: (name: string) => toMovedRefusal(name),
   BEHIND: (name: string) =>
     new StoreRefusal("behind", `the store has lost a part of sandbox ${name}`, RETRY_AFTER_SECONDS),
   LOST: (name: string) =>
@@ -242,7 +242,7 @@ const REFUSALS = {
 };
 
 /** Another node owns the sandbox, or none does for a moment. */
-export function moved(name: string, headers: Record<string, string> = {}): StoreRefusal {
+export function toMovedRefusal(name: string, headers: Record<string, string> = {}): StoreRefusal {
   const message = `another node of the fleet owns sandbox ${name} now`;
   return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS, headers);
 }
@@ -281,10 +281,10 @@ function sandboxKeys(sandbox: string): string[] {
 /** @throws PersistenceError */
 async function requireKnownFormat(connection: RedisConnection): Promise<void> {
   const key = fleetKey("format");
-  await connection.ask(["SET", key, String(FORMAT), "NX"]).catch((error: StoreRefusal) => {
+  await connection.send(["SET", key, String(FORMAT), "NX"]).catch((error: StoreRefusal) => {
     throw new PersistenceError(`--store ${connection.place}: ${error.message}.`);
   });
-  const found = Number(await connection.ask(["GET", key]));
+  const found = Number(await connection.send(["GET", key]));
   if (found > FORMAT) {
     throw new PersistenceError(
       `--store ${connection.place} was written by a newer Understudy (format ${found}, this one knows ${FORMAT}); update this node, or use another database of that Redis, as in ${connection.place.replace(/\/\d+$/, "")}/1.`,

@@ -24,9 +24,9 @@ const CHANGES: [string, (stand: Stand) => unknown][] = [
   ["a reset", ({ plain }) => ++plain.resets],
   ["its initial instant", ({ plain }) => ++plain.start],
   ["when it was made", ({ plain }) => ++plain.created_at],
-  ["a snapshot", ({ plain }) => plain.snapshots.set("b", plain.value())],
+  ["a snapshot", ({ plain }) => plain.snapshots.set("b", plain.toValue())],
   ["a snapshot that is gone", ({ plain }) => plain.snapshots.delete("a")],
-  ["another snapshot of the name", ({ plain }) => plain.snapshots.set("a", plain.value())],
+  ["another snapshot of the name", ({ plain }) => plain.snapshots.set("a", plain.toValue())],
   [
     "another name for a snapshot",
     ({ plain }) => {
@@ -47,8 +47,8 @@ function sameWorld(world: Stand["plain"]["world"]): Stand["plain"]["world"] {
 function stand() {
   const made = plainSandbox();
   const { uploads, ...rest } = plainUploads();
-  made.plain.snapshots.set("a", { ...made.plain.value(), blobs: "bytes of a" });
-  return { ...made, ...rest, uploads, image: SandboxImage.of(made.sandbox, uploads) };
+  made.plain.snapshots.set("a", { ...made.plain.toValue(), blobs: "bytes of a" });
+  return { ...made, ...rest, uploads, image: SandboxImage.capture(made.sandbox, uploads) };
 }
 
 describe("a sandbox's image", () => {
@@ -84,7 +84,7 @@ describe("a sandbox's image", () => {
 
   it("counts state from a store as unsaved until it is marked as saved [interfaces 2]", () => {
     const { sandbox, uploads, held } = stand();
-    const image = SandboxImage.asLoaded(sandbox, uploads, { ...sandbox.value(), blobs: "loaded" });
+    const image = SandboxImage.fromLoaded(sandbox, uploads, { ...sandbox.toValue(), blobs: "loaded" });
     expect([image.isPresent(), image.differsOnlyInCounts()]).toEqual([false, false]);
     image.refreshVersions();
     expect(image.isPresent()).toBe(true);
@@ -111,7 +111,7 @@ describe("a sandbox's image", () => {
     const { image, held } = stand();
     // Its own were captured for it; a snapshot's are held a second time.
     expect(Object.fromEntries(held)).toEqual({ "bytes of a": 1 });
-    expect([...image.files()].map(({ path }) => path)).toEqual(["/default's bytes", "/bytes of a"]);
+    expect([...image.listPaths()].map(({ path }) => path)).toEqual(["/default's bytes", "/bytes of a"]);
     expect(image.listFiles({ blobs: "others" } as unknown as SandboxValue)).toEqual({ of: "others" });
     image.release();
     expect(Object.fromEntries(held)).toEqual({ "default's bytes": -1, "bytes of a": 0 });
@@ -121,8 +121,8 @@ describe("a sandbox's image", () => {
     const { image, plain, sandbox, uploads, synced } = stand();
     await image.syncBytes(undefined);
     expect(synced.splice(0)).toEqual(["default's bytes", "bytes of a"]);
-    plain.snapshots.set("b", { ...plain.value(), blobs: "bytes of b" });
-    await SandboxImage.of(sandbox, uploads).syncBytes(image);
+    plain.snapshots.set("b", { ...plain.toValue(), blobs: "bytes of b" });
+    await SandboxImage.capture(sandbox, uploads).syncBytes(image);
     expect(synced).toEqual(["default's bytes", "bytes of b"]);
   });
 
@@ -130,6 +130,6 @@ describe("a sandbox's image", () => {
     const { plain, sandbox, uploads } = stand();
     const [first, second] = [rootOf(), rootOf()];
     plain.source.root = ((seed: number) => (seed === 7 ? first : second)) as typeof plain.source.root;
-    expect(SandboxImage.of(sandbox, uploads).base).toBe(first);
+    expect(SandboxImage.capture(sandbox, uploads).base).toBe(first);
   });
 });

@@ -48,9 +48,9 @@ export class SandboxImage {
     for (const { blobs } of this.snapshots.values()) uploads.hold(blobs);
   }
 
-  static of(sandbox: Sandbox, uploads: StorableUploads): SandboxImage {
+  static capture(sandbox: Sandbox, uploads: StorableUploads): SandboxImage {
     const image = new SandboxImage(sandbox, uploads, {
-      value: sandbox.value(),
+      value: sandbox.toValue(),
       faults: sandbox.faults.state(),
     });
     image.refreshVersions();
@@ -58,7 +58,7 @@ export class SandboxImage {
   }
 
   /** The image of a sandbox that was just loaded: its records are stored, everything else must still be saved. */
-  static asLoaded(sandbox: Sandbox, uploads: StorableUploads, value: SandboxValue): SandboxImage {
+  static fromLoaded(sandbox: Sandbox, uploads: StorableUploads, value: SandboxValue): SandboxImage {
     uploads.hold(value.blobs);
     return new SandboxImage(sandbox, uploads, { value, faults: sandbox.faults.state() });
   }
@@ -80,7 +80,7 @@ export class SandboxImage {
     return true;
   }
 
-  /** To be called after the sandbox was rolled back to this image. */
+  /** Call this after the sandbox was rolled back to this image. */
   refreshVersions(): void {
     this.versions = { parts: this.readParts(), counts: this.readCounts() };
   }
@@ -109,7 +109,7 @@ export class SandboxImage {
   }
 
   /** The files with its bytes, and the number of bytes that it needs of each. */
-  *files(): IterableIterator<{ path: string; length: number }> {
+  *listPaths(): IterableIterator<{ path: string; length: number }> {
     for (const { blobs } of [this.value, ...this.snapshots.values()]) yield* this.uploads.listPaths(blobs);
   }
 

@@ -47,7 +47,7 @@ function stand(wall = 0) {
   };
   const restorer = new SandboxRestorer(parts as unknown as RestorerParts);
   const rows = () =>
-    [...listRowChanges(undefined, SandboxImage.of(made.sandbox, uploads))].filter(
+    [...listRowChanges(undefined, SandboxImage.capture(made.sandbox, uploads))].filter(
       (change): change is Row & { sandbox: string } => "section" in change,
     );
   return { ...made, ...{ held, restoredSandboxes, deleted, said, from, restored, parts, restorer, rows } };
@@ -87,9 +87,9 @@ describe("a restored sandbox", () => {
         wall: 1000,
         rate: mode === "frozen" ? 0 : mode === "real" ? 1 : 60,
       };
-      plain.value = () => ({
-        ...stand().plain.value(),
-        world: { ...plain.world.value(), clock: plain.world.clock },
+      plain.toValue = () => ({
+        ...stand().plain.toValue(),
+        world: { ...plain.world.toValue(), clock: plain.world.clock },
       });
       await restorer.restoreRows("default", rows());
       return restoredSandboxes[0]!.savedState.value.world.clock;
@@ -102,7 +102,7 @@ describe("a restored sandbox", () => {
 
   it("keeps the order of its snapshots, with unlisted ones last [interfaces 2]", async () => {
     const { restorer, rows, plain, restoredSandboxes } = stand();
-    for (const name of ["z", "m", "a"]) plain.snapshots.set(name, plain.value());
+    for (const name of ["z", "m", "a"]) plain.snapshots.set(name, plain.toValue());
     const given = rows().map((row) =>
       row.id === "about" && row.section === "sandbox"
         ? { ...row, text: row.text.replace('["z","m","a"]', '["z","gone","a"]') }

@@ -83,7 +83,7 @@ export class SandboxRestorer {
   async restoreRows(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
     try {
       const { sandbox, value } = await this.restoreSaved(name, await this.parse(name, rows), folder);
-      return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);
+      return SandboxImage.fromLoaded(sandbox, this.parts.uploads, value);
     } catch (error) {
       throw this.findMissing(name, rows, error as Error) ?? error;
     }
@@ -120,7 +120,7 @@ export class SandboxRestorer {
       void base.tables.get(collection.name)?.size;
       await platform().nextTurn();
     }
-    const { blobs } = await this.valueOf(name, present, { base, api, folder: undefined });
+    const { blobs } = await this.loadValue(name, present, { base, api, folder: undefined });
     this.parts.uploads.release(blobs);
   }
 
@@ -136,10 +136,10 @@ export class SandboxRestorer {
     const { about, present, faults, history } = saved;
     const fixture = findSameFixture(fixtures, saved.fixture);
     const base = fixture.root(about.seed);
-    const value = await this.valueOf(name, present, { base, api, folder });
+    const value = await this.loadValue(name, present, { base, api, folder });
     const snapshots = new Map<string, SandboxValue>();
     for (const snap of sortBySavedOrder(about.snapshots, Object.keys(saved.snapshots))) {
-      snapshots.set(snap, await this.valueOf(name, saved.snapshots[snap]!, { base, api, folder }));
+      snapshots.set(snap, await this.loadValue(name, saved.snapshots[snap]!, { base, api, folder }));
     }
     const clock = toPresentClock(present.facts.clock, value.world.clock.at, wallClock());
     const now = { ...value, world: { ...value.world, clock } };
@@ -162,7 +162,7 @@ export class SandboxRestorer {
     return { sandbox, value };
   }
 
-  private async valueOf(
+  private async loadValue(
     name: string,
     saved: SavedWorld,
     { base, api, folder }: { base: Root; api: Api; folder: string | undefined },

@@ -32,7 +32,7 @@ describe("the rows of a sandbox", () => {
     remove("n3");
     count();
     plain.world.requests = 5;
-    const rows = written(undefined, SandboxImage.of(sandbox, uploads));
+    const rows = written(undefined, SandboxImage.capture(sandbox, uploads));
     expect(Object.keys(rows)[0]).toBe("clear ");
     expect(rows).toEqual({
       "clear ": undefined,
@@ -60,14 +60,14 @@ describe("the rows of a sandbox", () => {
     const { sandbox, write, remove } = plainSandbox("default", base);
     write("n2", "is another");
     write("n4", "new");
-    const before = SandboxImage.of(sandbox, uploads);
+    const before = SandboxImage.capture(sandbox, uploads);
     sandbox.world.transact((tx) => {
       for (const [name, table] of base.tables)
         if (name === "notes") tx.put(table.collection, table.get("n2")!);
     });
     remove("n4");
     remove("n1");
-    const rows = written(before, SandboxImage.of(sandbox, uploads));
+    const rows = written(before, SandboxImage.capture(sandbox, uploads));
     expect(Object.keys(rows).toSorted()).toEqual(
       [...ALWAYS, "history/about", "records/notes/n1", "records/notes/n2", "records/notes/n4"].toSorted(),
     );
@@ -82,26 +82,26 @@ describe("the rows of a sandbox", () => {
     const [one, other] = [plainSandbox(), plainSandbox()];
     one.write("n2", "new");
     other.write("n2", "new");
-    const image = SandboxImage.of(one.sandbox, uploads);
+    const image = SandboxImage.capture(one.sandbox, uploads);
     const expected = [...FIRST, "history/about", "records/notes/n2"].toSorted();
-    const again = written(image, SandboxImage.of(other.sandbox, uploads));
+    const again = written(image, SandboxImage.capture(other.sandbox, uploads));
     expect(Object.keys(again).toSorted()).toEqual(expected);
     const base = rootOf({ id: "n1", text: "of the fixture" });
     one.plain.source = { ...one.plain.source, root: () => base };
-    const refounded = written(image, SandboxImage.of(one.sandbox, uploads));
+    const refounded = written(image, SandboxImage.capture(one.sandbox, uploads));
     expect(Object.keys(refounded)).toEqual(expect.arrayContaining(["clear ", "sandbox/fixture"]));
     // All else is as it was.
-    expect(Object.keys(written(image, SandboxImage.of({ ...image.sandbox } as never, uploads)))).toContain(
-      "clear ",
-    );
+    expect(
+      Object.keys(written(image, SandboxImage.capture({ ...image.sandbox } as never, uploads))),
+    ).toContain("clear ");
   });
 
   it("contain a snapshot once, and again only if another has its name [interfaces 2]", () => {
     const { sandbox, plain, write } = plainSandbox();
     write("n2", "then");
-    plain.snapshots.set("a", plain.value());
-    plain.snapshots.set("b", plain.value());
-    const before = SandboxImage.of(sandbox, uploads);
+    plain.snapshots.set("a", plain.toValue());
+    plain.snapshots.set("b", plain.toValue());
+    const before = SandboxImage.capture(sandbox, uploads);
     const first = written(undefined, before);
     expect(first["sandbox/about"]).toMatchObject({ snapshots: ["a", "b"] });
     for (const row of ["world/facts", "world/windows", "world/uploads", "records/notes/n2"]) {
@@ -109,16 +109,16 @@ describe("the rows of a sandbox", () => {
     }
     write("n3", "now");
     plain.snapshots.delete("a");
-    plain.snapshots.set("c", plain.value());
-    const next = SandboxImage.of(sandbox, uploads);
+    plain.snapshots.set("c", plain.toValue());
+    const next = SandboxImage.capture(sandbox, uploads);
     const rows = written(before, next);
     expect(Object.keys(rows).filter((place) => place.includes("snapshots/"))).toEqual([
       "clear snapshots/a/",
       ...["facts", "windows", "uploads"].map((id) => `snapshots/c/world/${id}`),
       ...["n2", "n3"].map((id) => `snapshots/c/records/notes/${id}`),
     ]);
-    plain.snapshots.set("b", plain.value());
-    const replaced = Object.keys(written(next, SandboxImage.of(sandbox, uploads)));
+    plain.snapshots.set("b", plain.toValue());
+    const replaced = Object.keys(written(next, SandboxImage.capture(sandbox, uploads)));
     expect(replaced.filter((place) => place.includes("snapshots/"))).toEqual([
       "clear snapshots/b/",
       ...["facts", "windows", "uploads"].map((id) => `snapshots/b/world/${id}`),
@@ -133,7 +133,7 @@ describe("the rows of a sandbox", () => {
     const tell = (next: number, stories: [number, number][]) => {
       history.about = { ...history.about, next };
       history.entries = new Map(stories.map(([sequence, revision]) => [entries[sequence - 1]!, revision]));
-      return SandboxImage.of(sandbox, uploads);
+      return SandboxImage.capture(sandbox, uploads);
     };
     const first = tell(4, [
       [1, 0],

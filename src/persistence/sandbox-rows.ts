@@ -58,7 +58,7 @@ export function* listRowChanges(
     ...(own.length > 0 && { operations: own }),
   });
   yield put("sandbox", "faults", after.faults);
-  yield* valueRows("", old?.value, after.value);
+  yield* listValueRows("", old?.value, after.value);
   yield put("history", "about", after.history.about);
   for (const { sequence, story } of compareEntries(old?.history, after.history)) {
     yield { sandbox, section: "history", id: String(sequence), text: story && JSON.stringify(story) };
@@ -68,10 +68,10 @@ export function* listRowChanges(
       yield { sandbox, clear: `snapshots/${name}/` };
   }
   for (const [name, value] of after.snapshots) {
-    if (old?.snapshots.get(name) !== value) yield* valueRows(`snapshots/${name}/`, undefined, value);
+    if (old?.snapshots.get(name) !== value) yield* listValueRows(`snapshots/${name}/`, undefined, value);
   }
 
-  function* valueRows(prefix: string, was: SandboxValue | undefined, is: SandboxValue) {
+  function* listValueRows(prefix: string, was: SandboxValue | undefined, is: SandboxValue) {
     yield put(`${prefix}world`, "facts", toFacts(is));
     yield put(`${prefix}world`, "windows", is.windows);
     yield put(`${prefix}world`, "uploads", after.listFiles(is));
@@ -106,7 +106,7 @@ function* recordRows(was: Root | undefined, is: Root, base: Root) {
     const from = base.tables.get(name);
     const before = was?.tables.get(name) ?? from;
     if (before === table) continue;
-    const changes = before === undefined ? listAdded(table) : before.changesTo(table);
+    const changes = before === undefined ? listAdded(table) : before.listChangesTo(table);
     for (const { id, after } of changes) {
       const former = from?.get(id);
       const text = after === former ? null : JSON.stringify(after ?? null);

@@ -50,7 +50,7 @@ describe("the saver [interfaces 2]", () => {
     await saver.saveAll();
     expect(held.get("second")).toBe(-1);
     const { uploads, ...other } = plainUploads();
-    const images = [1, 2].map(() => SandboxImage.of(plainSandbox("a").sandbox, uploads));
+    const images = [1, 2].map(() => SandboxImage.capture(plainSandbox("a").sandbox, uploads));
     for (const image of images) saver.adopt(image);
     expect(other.held.get("a's bytes")).toBe(-1);
   });

@@ -62,7 +62,7 @@ export class Saver {
     this.parts = parts;
   }
 
-  /** From now on every sandbox is checked within a second. */
+  /** Starts to check every sandbox once a second. */
   start(): void {
     this.tick = new Promise((resolve) => {
       this.ticked = resolve;
@@ -70,7 +70,7 @@ export class Saver {
     this.timer = setTimeout(() => {
       this.ticked();
       this.sweeping = true;
-      void this.flushed().then(() => this.timer !== undefined && this.start());
+      void this.waitForFlush().then(() => this.timer !== undefined && this.start());
     }, SWEEP_MS);
     this.timer.unref?.();
   }
@@ -93,7 +93,7 @@ export class Saver {
   /** Whether everything is in the store now. */
   async saveAll(): Promise<boolean> {
     this.sweeping = true;
-    await this.flushed();
+    await this.waitForFlush();
     return this.failure === undefined;
   }
 
@@ -110,13 +110,13 @@ export class Saver {
     if (sandbox === undefined || !this.isSaved(sandbox)) {
       if (sandbox === undefined) this.waitingForAll = true;
       else this.waiting.add(sandbox);
-      await this.flushed();
+      await this.waitForFlush();
     }
     const undone = sandbox === undefined ? this.rollback : (this.rollbacks.get(sandbox) ?? 0);
     if (undone > mark) throw this.failure?.refusal ?? new StoreRefusal("failed", "the change was undone");
   }
 
-  /** The same for deliveries; while nothing can be saved, they wait for the next attempt. */
+  /** Resolves like `settled`, for deliveries; while nothing can be saved, they wait for the next attempt. */
   async readyToSend(sandbox: Sandbox): Promise<void> {
     const mark = this.mark();
     if (this.failure !== undefined) await this.tick;
@@ -151,7 +151,7 @@ export class Saver {
   }
 
   /** Requests during a flush share the next one. */
-  private flushed(): Promise<void> {
+  private waitForFlush(): Promise<void> {
     if (this.queued === undefined) {
       this.queued = this.work.then(() => {
         this.queued = undefined;
@@ -183,7 +183,7 @@ export class Saver {
       names = [];
       for (const sandbox of concerned.slice(from, from + MAX_BATCH)) {
         if (!this.isSaved(sandbox)) {
-          steps.push({ name: sandbox.name, image: SandboxImage.of(sandbox, this.parts.uploads) });
+          steps.push({ name: sandbox.name, image: SandboxImage.capture(sandbox, this.parts.uploads) });
         }
       }
       refusal = (await this.commitAllOrSingly(steps, refused)) ?? refusal;
@@ -259,7 +259,7 @@ export class Saver {
     if (image === undefined) await this.parts.sandboxes.bringBack(name);
     else if (saved?.sandbox !== image.sandbox) this.parts.sandboxes.discard(name);
     else if (saved.differsOnlyInCounts()) return;
-    else putBack(saved);
+    else rollBack(saved);
     this.rollback += 1;
     if (image !== undefined) this.rollbacks.set(image.sandbox, this.rollback);
   }
@@ -275,7 +275,7 @@ interface Step {
   image: SandboxImage | undefined;
 }
 
-function putBack(saved: SandboxImage): void {
+function rollBack(saved: SandboxImage): void {
   saved.sandbox.rollbackTo(saved);
   saved.refreshVersions();
 }

@@ -13,7 +13,7 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { freeName } from "./file-lock.ts";
+import { findFreeName } from "./file-lock.ts";
 import { PersistenceError } from "./store.ts";
 
 /** "Undy", the application id in the header of SQLite's file. */
@@ -57,22 +57,22 @@ export class SqliteFiles {
     const header = readHeader(this.database);
     if (header?.toString("latin1", 0, MAGIC.length) !== MAGIC) return;
     const version = header.readUInt32BE(USER_VERSION_AT);
-    if (version > FORMAT_VERSION) throw this.newer(version);
+    if (version > FORMAT_VERSION) throw this.toNewerFormatError(version);
     const id = header.readUInt32BE(APPLICATION_ID_AT);
     if (id !== FORMAT_ID && id !== 0)
       throw new PersistenceError(`${this.database} is not a database of Understudy; nothing was touched.`);
   }
 
-  newer(version: number): PersistenceError {
+  toNewerFormatError(version: number): PersistenceError {
     return new PersistenceError(
       `${this.database} was written by a newer Understudy (format ${version}, this one knows ${FORMAT_VERSION}). Update Understudy, or choose another folder with --persist.`,
     );
   }
 
   /** Names the process that uses the folder, for the message; the lock itself belongs to the operating system. */
-  inUse(): PersistenceError {
+  toInUseError(): PersistenceError {
     return new PersistenceError(
-      `${this.folder} is in use by ${this.holderInWords()}; stop that server, or choose another folder with --persist.`,
+      `${this.folder} is in use by ${this.describeHolder()}; stop that server, or choose another folder with --persist.`,
     );
   }
 
@@ -105,7 +105,7 @@ export class SqliteFiles {
   }
 
   /** Undefined if unknown; an Error if the file is damaged. */
-  readAcknowledged(): Saved | undefined | Error {
+  readAcknowledged(): SaveCounts | undefined | Error {
     if (getFileSize(this.acknowledged) === 0) return undefined;
     try {
       const { checksum, ...saved } = JSON.parse(readFileSync(this.acknowledged, "utf8"));
@@ -126,7 +126,11 @@ export class SqliteFiles {
   }
 
   /** Describes the lost acknowledged changes, and copies the files; undefined if nothing is lost. */
-  reportLoss(acknowledged: Saved | undefined, found: Saved, aside: string | undefined): string | undefined {
+  reportLoss(
+    acknowledged: SaveCounts | undefined,
+    found: SaveCounts,
+    aside: string | undefined,
+  ): string | undefined {
     if (acknowledged === undefined || acknowledged.saves <= found.saves) return undefined;
     const copy = aside ?? this.copyAside();
     // Prevents another report at the next start.
@@ -141,7 +145,7 @@ export class SqliteFiles {
   }
 
   private copyAside(): string {
-    const aside = freeName(`${this.database}.damaged`);
+    const aside = findFreeName(`${this.database}.damaged`);
     for (const part of ["", "-wal"])
       if (existsSync(this.database + part)) copyFileSync(this.database + part, aside + part);
     return aside;
@@ -154,7 +158,7 @@ export class SqliteFiles {
 
   /** Sets the unreadable files aside, restores the copy, and reports it. */
   setDamagedAside(): { aside: string; message: string } {
-    const aside = freeName(`${this.database}.damaged`);
+    const aside = findFreeName(`${this.database}.damaged`);
     const isMissing = !existsSync(this.database);
     for (const part of ["", "-wal", "-shm"]) {
       if (existsSync(this.database + part)) renameSync(this.database + part, aside + part);
@@ -171,7 +175,7 @@ export class SqliteFiles {
     return `${words} the copy of ${copied.toISOString()} is used instead.`;
   }
 
-  private holderInWords(): string {
+  private describeHolder(): string {
     try {
       const { pid, host } = JSON.parse(readFileSync(this.holder, "utf8")) as { pid: number; host: string };
       return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
@@ -182,7 +186,7 @@ export class SqliteFiles {
 }
 
 /** Number of stored or acknowledged commits, and of their changes. */
-export interface Saved {
+export interface SaveCounts {
   saves: number;
   changes: number;
   /** The wall clock's instant of the last one. */

@@ -162,15 +162,15 @@ describe("the database's thread", () => {
   it("answers in order, with SQLite's own message for a failure [interfaces 2]", async () => {
     mkdirSync(folder);
     const thread = new EngineThread({ database: database, acknowledged: `${database}.saved` });
-    await thread.ask("open", { isFresh: true });
+    await thread.runInWorker("open", { isFresh: true });
     const change = { sandbox: "a", section: "s", id: "i", text: "1" };
     const [, list, rows] = await Promise.all([
-      thread.ask("apply", { changes: [change], begins: true, ends: true }),
-      thread.ask("list"),
-      thread.ask("load", { sandbox: "a" }),
+      thread.runInWorker("apply", { changes: [change], begins: true, ends: true }),
+      thread.runInWorker("list"),
+      thread.runInWorker("load", { sandbox: "a" }),
     ]);
     expect([list, rows]).toEqual([["a"], [{ section: "s", id: "i", text: "1" }]]);
-    const failure = await thread.ask("apply", { changes: [change] }).catch((error: Error) => error);
+    const failure = await thread.runInWorker("apply", { changes: [change] }).catch((error: Error) => error);
     expect(failure).toMatchObject({ message: "no transaction is open", code: "" });
     await thread.end();
   });
@@ -178,7 +178,7 @@ describe("the database's thread", () => {
   it("fails open requests when it ends, and requests to a database that cannot be opened [interfaces 2]", async () => {
     mkdirSync(folder);
     const thread = new EngineThread({ database: database, acknowledged: `${database}.saved` });
-    const waiting = thread.ask("open", { isFresh: true }).catch((error: Error) => error);
+    const waiting = thread.runInWorker("open", { isFresh: true }).catch((error: Error) => error);
     await thread.end();
     expect(await waiting).toMatchObject({ message: "the engine's thread has ended" });
   });

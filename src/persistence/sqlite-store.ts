@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { Mutex } from "../engine/state/concurrency.ts";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { FileLock } from "./file-lock.ts";
-import { FORMAT_ID, FORMAT_VERSION, type Saved, SqliteFiles } from "./sqlite-files.ts";
+import { FORMAT_ID, FORMAT_VERSION, type SaveCounts, SqliteFiles } from "./sqlite-files.ts";
 import {
   type FolderStore,
   PersistenceError,
@@ -47,7 +47,7 @@ export class SqliteStore implements FolderStore {
     try {
       files.requireKnownFormat();
     } catch (error) {
-      throw error instanceof PersistenceError ? error : cannotOpen(files, error);
+      throw error instanceof PersistenceError ? error : toOpeningError(files, error);
     }
     makeFolder(folder, 0o700);
     const lock = takeLock(files);
@@ -67,11 +67,11 @@ export class SqliteStore implements FolderStore {
   }
 
   list(): Promise<string[]> {
-    return this.thread.ask("list");
+    return this.thread.runInWorker("list");
   }
 
   load(sandbox: string): Promise<Row[]> {
-    return this.thread.ask("load", { sandbox });
+    return this.thread.runInWorker("load", { sandbox });
   }
 
   commit(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
@@ -90,11 +90,11 @@ export class SqliteStore implements FolderStore {
   /** @throws PersistenceError if the fallback copy could not be made; the database itself is complete */
   async close(): Promise<void> {
     await this.mutex.run(async () => {
-      const failure = await this.thread.ask("copyTo", { copy: this.files.copy }).then(
+      const failure = await this.thread.runInWorker("copyTo", { copy: this.files.copy }).then(
         () => undefined,
         (error: Error) => error,
       );
-      await this.thread.ask("close").catch(() => {});
+      await this.thread.runInWorker("close").catch(() => {});
       await this.thread.end();
       this.files.clearHolder();
       this.lock.release();
@@ -103,7 +103,7 @@ export class SqliteStore implements FolderStore {
   }
 
   private copy(): Promise<void> {
-    return this.mutex.run(() => this.thread.ask("copyTo", { copy: this.files.copy }));
+    return this.mutex.run(() => this.thread.runInWorker("copyTo", { copy: this.files.copy }));
   }
 
   private async apply(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
@@ -113,20 +113,20 @@ export class SqliteStore implements FolderStore {
       for (let piece = await iterator.next(); !piece.done; begins = false) {
         const following = await iterator.next();
         const ends = following.done === true;
-        await this.thread.ask("apply", { changes: piece.value, begins, ends });
+        await this.thread.runInWorker("apply", { changes: piece.value, begins, ends });
         piece = following;
       }
     } catch (error) {
-      if (!begins) await this.thread.ask("rollBack").catch(() => {});
+      if (!begins) await this.thread.runInWorker("rollBack").catch(() => {});
       throw error;
     }
   }
 
-  /** Only if the folder exists again: an unmounted folder must not be created. */
+  /** Opens the database again if the folder exists again: an unmounted folder must not be created. */
   private async reopen(): Promise<void> {
     if (!existsSync(this.files.folder)) throw new StoreRefusal("gone", `${this.files.folder} is gone`);
     this.files.makePrivate();
-    await this.thread.ask("reopen");
+    await this.thread.runInWorker("reopen");
     this.files.recordHolder();
     this.isLost = false;
   }
@@ -148,19 +148,19 @@ async function openDatabase(
       try {
         const isFresh = !existsSync(files.database);
         files.makePrivate();
-        const found = await thread.ask<Saved & { damaged: string[] }>("open", { isFresh });
+        const found = await thread.runInWorker<SaveCounts & { damaged: string[] }>("open", { isFresh });
         if (found.damaged.length > 0) {
           warn(files.keepDamaged(found.damaged));
-          await thread.ask("rewriteRows");
+          await thread.runInWorker("rewriteRows");
         }
         const loss = files.reportLoss(acknowledged, found, aside);
         if (loss !== undefined) warn(loss);
         return;
       } catch (error) {
         const { code = "" } = error as NodeJS.ErrnoException;
-        if (code === "NEWER") throw files.newer(Number((error as Error).message));
-        if (code.startsWith("SQLITE_BUSY")) throw files.inUse();
-        if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) throw cannotOpen(files, error);
+        if (code === "NEWER") throw files.toNewerFormatError(Number((error as Error).message));
+        if (code.startsWith("SQLITE_BUSY")) throw files.toInUseError();
+        if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) throw toOpeningError(files, error);
       }
     }
     const { aside: first, message: says } = files.setDamagedAside();
@@ -175,11 +175,11 @@ function takeLock(files: SqliteFiles): FileLock {
     return FileLock.take(files.database);
   } catch (error) {
     const isBusy = (error as NodeJS.ErrnoException).code?.startsWith("SQLITE_BUSY");
-    throw isBusy ? files.inUse() : cannotOpen(files, error);
+    throw isBusy ? files.toInUseError() : toOpeningError(files, error);
   }
 }
 
-function cannotOpen(files: SqliteFiles, error: unknown): PersistenceError {
+function toOpeningError(files: SqliteFiles, error: unknown): PersistenceError {
   return new PersistenceError(`--persist: ${toStoreRefusal(error, files.folder).message}.`);
 }
 
@@ -220,7 +220,7 @@ export class EngineThread {
   }
 
   /** @throws Error with the engine's `code`, such as SQLITE_FULL */
-  ask<T>(work: string, input: object = {}): Promise<T> {
+  runInWorker<T>(work: string, input: object = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const number = ++this.number;
       this.pending.set(number, { resolve, reject });

@@ -7,7 +7,7 @@ import "fake-indexeddb/auto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
 import { bench, benchPerTest, FILES, pieces, put, say, stores } from "../../test/support/stores.ts";
-import { freeName } from "./file-lock.ts";
+import { findFreeName } from "./file-lock.ts";
 import { IndexedDbStore } from "./indexeddb-store.ts";
 import { RedisStore } from "./redis-store.ts";
 import type { Row, RowChange } from "./store.ts";
@@ -237,7 +237,7 @@ it("files are never overwritten: a used name gets a number [interfaces 2]", () =
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const name = join(folder, "kept");
   for (const free of [name, `${name}-2`, `${name}-3`]) {
-    expect(freeName(name)).toBe(free);
+    expect(findFreeName(name)).toBe(free);
     writeFileSync(free, "");
   }
 });

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { auditCsv } from "../../src/engine/resources/audit-logs/operations.ts";
+import { writeCsv } from "../../src/engine/resources/audit-logs/operations.ts";
 import { recordAudit } from "../../src/engine/resources/audit-logs/rules.ts";
 import {
   type AuditLog,
@@ -41,7 +41,7 @@ const initech = (entity_name: string, timestamp: string) =>
   stateRules(api, "audit_logs").post({
     organization_id: "org_initech",
     entity_name,
-    timestamp: world().read().relative(Date.parse(timestamp)),
+    timestamp: world().read().toInstant(Date.parse(timestamp)),
   });
 const names = (rows: Record<string, string>[]) => rows.map((row) => row["Entity Name"]);
 
@@ -218,7 +218,7 @@ describe("audit_logs.export", () => {
       iso: String,
       formulas: "keep" as const,
     };
-    const stream = auditCsv(source, new AbortController().signal);
+    const stream = writeCsv(source, new AbortController().signal);
     await stream.next();
     await stream.next();
     write({ entity_name: "Late" });
@@ -239,7 +239,7 @@ describe("audit_logs.export", () => {
     };
     const leave = new AbortController();
     const source = { entries: entries(), matches: undefined, iso: String, formulas: "keep" as const };
-    for await (const _chunk of auditCsv(source, leave.signal)) if (made > 0) leave.abort();
+    for await (const _chunk of writeCsv(source, leave.signal)) if (made > 0) leave.abort();
     expect(made).toBeLessThan(1_000);
   });
 

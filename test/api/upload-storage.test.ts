@@ -75,7 +75,7 @@ describe("half-finished uploads [interfaces 4]", () => {
     const { upload_url } = await announce(api, { file_size: 40 * MB });
     await chunk(upload_url, noise(33 * MB), 0, 40 * MB);
     const keeper = api.understudy.sandboxes.blobs!;
-    const value = sandbox().value();
+    const value = sandbox().toValue();
     const document = (await keeper.encode(value.blobs)) as { uploads: object; left_out: string[] };
     keeper.release(value.blobs);
     expect([document.uploads, document.left_out]).toEqual([{}, [expect.stringMatching(/^upload_/)]]);

@@ -165,18 +165,18 @@ stages:
     );
     expect([code, verdicts]).toEqual([1, { first: "passed", second: "inconclusive", third: "inconclusive" }]);
     expect(stages[1]!.why).toEqual([
-      "it did not end: 6 of 20 requests came",
+      "the stage did not end: 6 of 20 requests came",
       "the rule never was never triggered",
       expect.stringContaining("expected at least 1 of"),
     ]);
-    expect(stages[2]!.why).toEqual(["it was never reached"]);
+    expect(stages[2]!.why).toEqual(["the run never reached this stage"]);
     const junit = readFileSync(join(cwd, "a.xml"), "utf8");
     expect(junit).toMatch(/<testcase [^>]*name="mine\/first"[^>]*\/>/);
     expect(junit).toMatch(
-      /<testcase [^>]*name="mine\/third"[^>]*>\s*<skipped message="inconclusive: it was never reached"/,
+      /<testcase [^>]*name="mine\/third"[^>]*>\s*<skipped message="inconclusive: the run never reached this stage"/,
     );
     const page = readFileSync(join(cwd, "a.html"), "utf8");
-    expect(page).toContain("inconclusive: third, 0 requests; it was never reached");
+    expect(page).toContain("inconclusive: third, 0 requests; the run never reached this stage");
     expect(page).toContain("Stages, 1 of 3 passed");
     const { stdout } = await runCommand(
       ["suite", "mine.yaml", "--", process.execPath, "client.mjs", "reads"],

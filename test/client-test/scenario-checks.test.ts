@@ -29,8 +29,8 @@ async function judge(id: string, rules: string, does: Work, flaws: Flaws, limitM
       () => ({ how: "ok", detail: "" }),
       (error: Error) => ({ how: signal.aborted ? "timed out" : "failed", detail: error.message }),
     );
-    const sandboxes = await SuiteSandboxes.of(sandbox, server, scenario);
-    const stages = await readStages(sandboxes, scenario, { end, rules: await sandboxes.hits() });
+    const sandboxes = await SuiteSandboxes.find(sandbox, server, scenario);
+    const stages = await readStages(sandboxes, scenario, { end, rules: await sandboxes.countHits() });
     return stages.at(-1)!;
   } finally {
     await server.close();

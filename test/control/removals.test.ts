@@ -26,7 +26,7 @@ beforeAll(async () => {
   api = await startReference();
   const tx = api.understudy.sandboxes.get("default")!.world.read();
   fillWithUse(tx);
-  root = tx.result();
+  root = tx.toRoot();
 });
 afterAll(() => api.close());
 
@@ -41,14 +41,14 @@ function removed(collection: AnyCollection, id: string): Root {
   const actor = { user_id: undefined, silent: false, settings: DEFAULT_SETTINGS };
   RULES[collection.name]?.remove?.(tx, tx.get(collection, id), actor);
   removeWithDependents(tx, collection, id);
-  return tx.result();
+  return tx.toRoot();
 }
 
 /** Ids of the records that a change took away, as `collection id`, timers and queued work apart. */
 function vanished(before: Root, after: Root): Set<string> {
   const gone = new Set<string>();
   for (const { name } of COLLECTIONS) {
-    for (const change of before.tables.get(name)!.changesTo(after.tables.get(name)!))
+    for (const change of before.tables.get(name)!.listChangesTo(after.tables.get(name)!))
       if (change.after === undefined) gone.add(`${name} ${change.id}`);
   }
   return gone;

@@ -26,7 +26,7 @@ async function records(): Promise<number> {
 }
 /** How often a root was built of a fixture since; it would take seconds for these. */
 function countBuilds() {
-  const root = vi.spyOn(Fixture.prototype, "root");
+  const root = vi.spyOn(Fixture.prototype, "buildRoot");
   return { builds: () => root.mock.calls.length, restore: () => root.mockRestore() };
 }
 /** Two audit entries more, and there is no room left. */

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const deleteThread = () => api.call("dan", "DELETE", "/v1/threads/thread_welcome");
-const settled = () => api.understudy.sandboxes.get("default")!.world.settled();
+const settled = () => api.understudy.sandboxes.get("default")!.world.whenSettled();
 
 async function delivery() {
   const { body } = await api.call("ada", "GET", `/webhooks/${webhook}/deliveries`);

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { junit } from "../../src/tools/reports/junit.ts";
+import { writeJunit } from "../../src/tools/reports/junit.ts";
 import { requireRuntime } from "../support/real-clients.ts";
 import { runCommand, scratch } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
@@ -27,7 +27,7 @@ describe("a JUnit report [interfaces 13]", () => {
     const problem = { message: "m", detail: "d" };
     const cases = [one, { ...one, failure: problem }, { ...one, error: problem }, { ...one, skipped: "why" }];
     const properties = [{ name: "coverage", value: "7 percent" }];
-    const xml = junit({ name: "all", suites: [{ name: "one", properties, cases }] });
+    const xml = writeJunit({ name: "all", suites: [{ name: "one", properties, cases }] });
     expect(validate("-", xml)).toMatchObject({ valid: true });
     expect(validate("-", xml.replace("<testcase ", '<testcase skipped="1" ')).said).toMatch(/skipped/);
   });

@@ -45,7 +45,7 @@ describe("a starting node [interfaces 15]", () => {
 
     const compile = vi.spyOn(Ajv2020.prototype, "compile");
     const restorerWarmUp = vi.spyOn(SandboxRestorer.prototype, "warmUp");
-    const ask = vi.spyOn(NodeProxy.prototype, "ask");
+    const ask = vi.spyOn(NodeProxy.prototype, "fetchJson");
     const b = await startNode(redis, { port });
     open.push(b);
     await until(

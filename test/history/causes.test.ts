@@ -23,7 +23,7 @@ describe("the cause of an entry [interfaces 10]", () => {
     const { webhook_id } = await heard([500, 500, 200]);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const sandbox = api.understudy.sandboxes.get("default")!;
-    await sandbox.world.settled();
+    await sandbox.world.whenSettled();
     const request = await history.newest("?kind=request");
     await history.ok("POST", "/clock/advance", { by: "10m" });
     const advance = await history.newest("?kind=control");
@@ -54,7 +54,7 @@ describe("the cause of an entry [interfaces 10]", () => {
   it("is the request for a redelivery [interfaces 10]", async () => {
     const { webhook_id } = await heard([500, 200]);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    await api.understudy.sandboxes.get("default")!.world.settled();
+    await api.understudy.sandboxes.get("default")!.world.whenSettled();
     const [first] = await api.deliveries(webhook_id);
     const { delivery_id } = first!;
     const answer = await api.call(

@@ -38,7 +38,7 @@ describe("a saved history [interfaces 10]", () => {
     const { url } = await before.ok("POST", "/receivers", { answers: [500, 204] });
     await first.call("ada", "POST", "/webhooks", { url, events: ["thread.deleted"] });
     await first.call("ada", "DELETE", "/v1/threads/thread_ada");
-    await first.understudy.sandboxes.get("default")!.world.settled();
+    await first.understudy.sandboxes.get("default")!.world.whenSettled();
     await before.ok("POST", "/clock/advance", { by: "1m" });
     const taken = async (of: typeof before) =>
       (await of.entries("?kind=delivery")).map(({ delivered }) => delivered);

@@ -357,7 +357,7 @@ describe("a plain pair of paths", () => {
   it("is rolled back, forked and rewound like any resource", async () => {
     const { send, understudy } = serve(NOTES);
     const sandbox = understudy.sandboxes.get("default")!;
-    const empty = sandbox.value();
+    const empty = sandbox.toValue();
     await send("POST", "/v1/notes", { body: { text: "a" } });
     sandbox.restore(empty);
     expect((await send("GET", "/v1/notes")).body).toEqual({ notes: [], count: 0 });

@@ -57,8 +57,8 @@ export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "
     },
     snapshots: new Map<string, unknown>(),
     blobs: `${name}'s bytes`,
-    value: () => ({
-      world: sandbox.world.value(),
+    toValue: () => ({
+      world: sandbox.world.toValue(),
       windows: RateWindows.from(sandbox.windows.counted),
       taken_at: 500,
       blobs: sandbox.blobs,

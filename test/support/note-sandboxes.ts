@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { requestTitle, type StateRef, type WorldChange } from "../../src/engine/sandbox/history-entry.ts";
+import { type StateRef, toRequestTitle, type WorldChange } from "../../src/engine/sandbox/history-entry.ts";
 import { toMinute } from "../../src/engine/sandbox/rate-windows.ts";
 import { SandboxRegistry } from "../../src/engine/sandbox/registry.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
@@ -62,5 +62,5 @@ export function makeRequest(world: World, key?: string): WorldChange {
     ...{ idSeed: -7, number: world.requests++, summary: "Write a note", principal: key },
     ...{ counted, uploads: undefined },
   };
-  return { kind: "request", title: requestTitle(request), subject: undefined, request };
+  return { kind: "request", title: toRequestTitle(request), subject: undefined, request };
 }

@@ -29,7 +29,7 @@ export function saverStand(...names: string[]) {
       async bringBack(name) {
         broughtBack.push(name);
         made.set(name, plainSandbox(name));
-        const image = SandboxImage.of(made.get(name)!.sandbox, uploads);
+        const image = SandboxImage.capture(made.get(name)!.sandbox, uploads);
         saver.adopt(image);
       },
     },

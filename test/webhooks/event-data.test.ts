@@ -1,6 +1,6 @@
 import type { ValidateFunction } from "ajv";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AnyEvent, dataSchema, emit, sampleData } from "../../src/engine/contract/event.ts";
+import { type AnyEvent, emit, inventData, toDataSchema } from "../../src/engine/contract/event.ts";
 import { guessType } from "../../src/engine/contract/media-types.ts";
 import { makeAjv } from "../../src/engine/contract/validator.ts";
 import { JOB_EVENTS } from "../../src/engine/resources/connector-jobs/rules.ts";
@@ -17,7 +17,7 @@ const DECLARED: readonly AnyEvent[] = [...EVENTS, ...JOB_EVENTS, webhookTest];
 
 const ajv = makeAjv({ allErrors: true });
 const validators = new Map<string, ValidateFunction>(
-  DECLARED.map((event) => [event.name, ajv.compile({ ...dataSchema(event), additionalProperties: false })]),
+  DECLARED.map((event) => [event.name, ajv.compile({ ...toDataSchema(event), additionalProperties: false })]),
 );
 
 /** What the declared schema has against the data; empty when it fits. */
@@ -113,7 +113,7 @@ describe("data of events [G25]", () => {
     const world = api.understudy.sandboxes.get("default")!.world.read();
     const known = { organization_id: "org_acme", webhook_id: "wh_acme" };
     for (let seed = 0; seed < 20; seed++) {
-      const sample = sampleData(event, { world, at: 0, random: new Random(seed, event.name), known });
+      const sample = inventData(event, { world, at: 0, random: new Random(seed, event.name), known });
       expect(objections(event.name, sample)).toEqual([]);
     }
   });

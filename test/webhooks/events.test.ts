@@ -131,7 +131,7 @@ describe("an event of a real change [6.1]", () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url, ["thread.deleted", "message.deleted"]);
     await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
-    await api.understudy.sandboxes.get("default")!.world.settled();
+    await api.understudy.sandboxes.get("default")!.world.whenSettled();
     expect((await api.deliveries(webhook_id)).map(({ event }) => event)).toEqual(["thread.deleted"]);
     expect(JSON.parse((await receiver.requests())[0]!.body).data).toEqual({
       thread_id: "thread_welcome",
@@ -144,7 +144,7 @@ describe("an event of a real change [6.1]", () => {
     const { webhook_id } = await api.webhook(receiver.url, ["invoice.created", "invoice.paid"]);
     await api.control("POST", "/state/invoices?silent=true", { organization_id: "org_acme", status: "paid" });
     await api.control("POST", "/state/invoices", { organization_id: "org_acme", status: "paid" });
-    await api.understudy.sandboxes.get("default")!.world.settled();
+    await api.understudy.sandboxes.get("default")!.world.whenSettled();
     expect((await api.deliveries(webhook_id)).map(({ event }) => event).sort()).toEqual([
       "invoice.created",
       "invoice.paid",
@@ -228,7 +228,7 @@ describe("an event of a real change [6.1]", () => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, ["thread.deleted"]);
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_ada")).status).toBe(403);
-    await api.understudy.sandboxes.get("default")!.world.settled();
+    await api.understudy.sandboxes.get("default")!.world.whenSettled();
     expect(await receiver.requests()).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { gradeReceiver, ReceiverTestUsageError } from "../../src/client/index.ts";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import { formatText, listReceiverCases, renderReceiverHtml } from "../../src/tools/grader/receiver-report.ts";
-import { junit } from "../../src/tools/reports/junit.ts";
+import { writeJunit } from "../../src/tools/reports/junit.ts";
 import { type Payload, type Steps, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { grade, SECRET } from "../support/receivers/grade-all.ts";
 
@@ -62,7 +62,7 @@ describe("options of receiver-test, and gradeReceiver in the library", () => {
     expect(lenient).toMatchObject({ verdict: "pass", fail_on: "major", summary: { failed: 1 } });
     expect(formatText(lenient)).toContain("Failures below major don't fail the receiver.");
     expect(renderReceiverHtml(lenient)).toContain("Failures below major");
-    expect(junit(listReceiverCases(lenient))).not.toContain("<failure");
+    expect(writeJunit(listReceiverCases(lenient))).not.toContain("<failure");
     const grave = await running({ consider: () => [503] });
     expect((await grade(grave.url, { failOn: "critical", patienceMs: 0 })).verdict).toBe("fail");
   });

@@ -1,6 +1,6 @@
 import { Ajv } from "ajv";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dataSchema } from "../../src/engine/contract/event.ts";
+import { toDataSchema } from "../../src/engine/contract/event.ts";
 import { EVENTS } from "../../src/engine/resources/events.ts";
 import { webhookTest } from "../../src/engine/resources/webhooks/schema.ts";
 import {
@@ -50,7 +50,7 @@ const isEnvelope = ajv.compile(ENVELOPE);
 const isData = new Map(
   [...EVENTS, webhookTest].map((event) => [
     String(event.name),
-    ajv.compile({ ...dataSchema(event), additionalProperties: false }),
+    ajv.compile({ ...toDataSchema(event), additionalProperties: false }),
   ]),
 );
 isData.set("user.created", ajv.compile(USER_CREATED));

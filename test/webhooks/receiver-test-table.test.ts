@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import { formatText, listReceiverCases, renderReceiverHtml } from "../../src/tools/grader/receiver-report.ts";
-import { junit } from "../../src/tools/reports/junit.ts";
+import { writeJunit } from "../../src/tools/reports/junit.ts";
 import type { ReceiverReport } from "../../types/control-api.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS, type Flaw } from "../support/receivers/flawed/flaws.ts";
@@ -76,7 +76,7 @@ describe("a flawed receiver", () => {
       // What a receiver discloses must not spread with the report.
       for (const text of [
         renderReceiverHtml(report),
-        junit(listReceiverCases(report)),
+        writeJunit(listReceiverCases(report)),
         formatText(report),
         JSON.stringify(report),
       ]) {

@@ -215,7 +215,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     });
     for (let n = 0; n < 10_050; n++)
       receivers["remember"](world, id, { ...entry, path: `${n}` } as ReceivedRequest);
-    const kept = receivers.requests(world, id).map(({ path }) => path);
+    const kept = receivers.listRequests(world, id).map(({ path }) => path);
     expect([kept.length, kept[0], kept.at(-1)]).toEqual([10_000, "50", "10049"]);
   });
 

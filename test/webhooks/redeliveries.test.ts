@@ -170,7 +170,7 @@ describe("a list of deliveries [G24]", () => {
     world.transact((tx) => {
       for (const email of emails) tx.emit("user.created", "org_acme", { email });
     });
-    await world.settled();
+    await world.whenSettled();
     expect(seen).toEqual(emails);
     await receiver.close();
   });

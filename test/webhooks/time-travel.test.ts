@@ -69,13 +69,13 @@ describe("a delivery in progress [interfaces 4]", () => {
 
     await api.control("POST", "/snapshots/before/restore");
     gate.waiting[0]!(200);
-    await api.understudy.sandboxes.get("default")!.world.settled();
+    await api.understudy.sandboxes.get("default")!.world.whenSettled();
     expect(await api.deliveries(webhook_id)).toEqual([]);
 
     await api.control("POST", "/snapshots/during/restore");
     await gate.arrived(2);
     gate.waiting[1]!(500);
-    await api.understudy.sandboxes.get("default")!.world.settled();
+    await api.understudy.sandboxes.get("default")!.world.whenSettled();
     expect(gate.bodies[1]).toBe(gate.bodies[0]);
     expect((await api.deliveries(webhook_id))[0]).toMatchObject({ status: "failed", attempts: 1 });
   });
@@ -98,7 +98,7 @@ describe("a delivery in progress [interfaces 4]", () => {
       await gate.arrived(1 + sent);
       gate.waiting[sent]!(200);
     }
-    await world.settled();
+    await world.whenSettled();
     const told = gate.bodies
       .slice(1)
       .map((body) => (JSON.parse(body) as { data: { user_id: string } }).data.user_id);
@@ -131,7 +131,7 @@ describe("a delivery in progress [interfaces 4]", () => {
     const { world } = api.understudy.sandboxes.get("copy")!;
     expect((await copy("DELETE", "")).status).toBe(204);
     await second.catch(() => {});
-    await world.settled();
+    await world.whenSettled();
     expect(gate.bodies).toHaveLength(3);
   });
 
@@ -188,7 +188,7 @@ describe("--persist [interfaces 2]", () => {
     const second = await start({ persist: { folder, durable: true } });
     await gate.arrived(3);
     gate.waiting[2]!(200);
-    await second.understudy.sandboxes.get("default")!.world.settled();
+    await second.understudy.sandboxes.get("default")!.world.whenSettled();
     expect(gate.bodies[2]).toBe(gate.bodies[1]);
     const deliveries = await second.deliveries(webhook_id);
     expect(deliveries.map(({ event, status }) => [event, status]).sort()).toEqual([

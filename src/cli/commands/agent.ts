@@ -1,5 +1,5 @@
 import { command, group } from "../command.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 
 const setup = command({
   command: "setup [dir]",
@@ -11,7 +11,7 @@ const setup = command({
     const files = writeAgentFiles(dir);
     const leftAlone = files.some(({ did }) => did === "left alone");
     const text = [
-      table(
+      formatTable(
         ["", "file"],
         files.map(({ file, did }) => [did, file]),
       ),

@@ -10,16 +10,16 @@ import type {
 import { findNearest } from "../../engine/contract/text.ts";
 import { flag, group, type Result, sandboxCommand, text } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 import { readRate } from "../start-options.ts";
 
 const formatClockLine = ({ now, mode, rate }: ClockState) =>
   `${now}  ${mode}${mode === "scaled" ? ` x${rate}` : ""}`;
 
-function pendingTable(pending: readonly Pending[], limit = pending.length): string {
+function formatPending(pending: readonly Pending[], limit = pending.length): string {
   const due = pending.slice(0, limit).map(({ due_at, kind, subject }) => [due_at, kind, subject]);
   const more = pending.length > limit ? `\n… and ${pending.length - limit} more` : "";
-  return due.length === 0 ? "Nothing is due." : table(["due at", "kind", "subject"], due) + more;
+  return due.length === 0 ? "Nothing is due." : formatTable(["due at", "kind", "subject"], due) + more;
 }
 
 /** A timer that ran; a webhook's retry with its receiver's answer, 0 for no answer (G24). */
@@ -56,7 +56,7 @@ function formatRan(ran: readonly RanWithAnswer[]): string {
     ...[at, kind, subject],
     ...(isAnswered ? [code === 0 ? "none" : String(code ?? ""), why] : []),
   ]);
-  return table(["ran at", "kind", "subject", ...(isAnswered ? ["answer", "why"] : [])], rows);
+  return formatTable(["ran at", "kind", "subject", ...(isAnswered ? ["answer", "why"] : [])], rows);
 }
 
 /** @throws UsageError if no timer of that kind is pending */
@@ -103,7 +103,7 @@ const show = sandboxCommand({
     const [state, pending] = [await clock.show(), await clock.pending()];
     return {
       value: { ...state, pending },
-      text: `${formatClockLine(state)}\n\n${pendingTable(pending, 20)}`,
+      text: `${formatClockLine(state)}\n\n${formatPending(pending, 20)}`,
     };
   },
 });
@@ -113,7 +113,7 @@ const pending = sandboxCommand({
   describe: "List pending timers, earliest first",
   async run(_given, { clock }) {
     const all = await clock.pending();
-    return { value: all, text: pendingTable(all) };
+    return { value: all, text: formatPending(all) };
   },
 });
 

@@ -2,7 +2,7 @@ import type { CommandRun } from "../../client/suite/run-command.ts";
 import type { CoverageMatrix } from "../../tools/reports/coverage.ts";
 import { connectTo, flag, number, openSandbox, serverCommand, type Target, text } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
-import { print, table, untilEnded } from "../process.ts";
+import { formatTable, print, runUntilEnded } from "../process.ts";
 import { findOwnScenarios } from "../start-options.ts";
 import { writeNewFile } from "../write-files.ts";
 
@@ -46,7 +46,7 @@ export const coverageCommand = serverCommand({
   },
 });
 
-interface Covered {
+interface CoverageOfSubject {
   matrix: CoverageMatrix;
   subject: string;
   /** The console's page of the sandbox, which works as long as its server runs. */
@@ -55,7 +55,7 @@ interface Covered {
   failure?: string | undefined;
 }
 
-async function fetchCoverage(target: Target, all: boolean): Promise<Covered> {
+async function fetchCoverage(target: Target, all: boolean): Promise<CoverageOfSubject> {
   if (all) return { matrix: await connectTo(target).coverage(), subject: "all sandboxes" };
   const sandbox = await openSandbox(target);
   const console = new URL(`/_console/s/${target.sandbox}`, target.url).href;
@@ -70,12 +70,12 @@ async function fetchCoverage(target: Target, all: boolean): Promise<Covered> {
 async function runCovered(
   command: readonly string[],
   { scenarios, json }: { scenarios: string | undefined; json: boolean },
-): Promise<Covered> {
+): Promise<CoverageOfSubject> {
   const { SuiteServer } = await import("../../client/suite/suite-sandboxes.ts");
   const { CommandNotFound, runCommand } = await import("../../client/suite/run-command.ts");
   const server = await SuiteServer.start([], findOwnScenarios(scenarios));
   try {
-    const ended = await untilEnded((signal) =>
+    const ended = await runUntilEnded((signal) =>
       runCommand(command, {
         env: { UNDERSTUDY_URL: server.client.url },
         timeoutMs: undefined,
@@ -103,5 +103,5 @@ function formatCoverage({ operations, covered, total, percent }: CoverageMatrix)
     const never = unseen.map(({ status, code }) => code ?? String(status)).join(", ");
     return [row.operation, `${row.percent}%`, never && `never: ${never}`];
   });
-  return `${table(["operation", "seen", ""], rows)}\n\n${percent} percent: ${covered} of ${total} documented outcomes`;
+  return `${formatTable(["operation", "seen", ""], rows)}\n\n${percent} percent: ${covered} of ${total} documented outcomes`;
 }

@@ -1,7 +1,7 @@
 import type { DeliveryDetail, JournalEntry, ListedDelivery } from "../../client/types.ts";
 import { choice, flag, group, number, sandboxCommand, text } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 
 const FILTER = {
   since: text("Only events since this time on the sandbox's clock"),
@@ -78,7 +78,7 @@ function formatList(items: readonly ListedDelivery[], total: number): string {
   const reasons = [...inactive].map(([id, why]) => (why === null ? "" : `\n${id} is inactive: ${why}.`));
   const more = total > items.length ? `\n… and ${total - items.length} older ones; --limit shows more` : "";
   const head = ["delivery", "event", "webhook", "status", "attempts", "next retry", "why"];
-  return table(head, rows) + reasons.join("") + more;
+  return formatTable(head, rows) + reasons.join("") + more;
 }
 
 function formatDetail(delivery: DeliveryDetail): string {
@@ -99,7 +99,7 @@ function formatDetail(delivery: DeliveryDetail): string {
     "",
     rows.length === 0
       ? "The single attempts were not recorded."
-      : table(["at", "attempt", "answer", "took", ""], rows),
+      : formatTable(["at", "attempt", "answer", "took", ""], rows),
     "",
     ...(exchanges.length === 0
       ? [`The journal has none of its attempts; each sends:\n${body}`]

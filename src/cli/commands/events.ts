@@ -1,7 +1,7 @@
 import { findNearest } from "../../engine/contract/text.ts";
 import { choice, command, flag } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { printJson, table } from "../process.ts";
+import { formatTable, printJson } from "../process.ts";
 
 export const eventsCommand = command({
   command: "events [name]",
@@ -19,19 +19,21 @@ export const eventsCommand = command({
   async run({ name, schema, sample, types }) {
     if ([schema, sample, types !== undefined].filter(Boolean).length > 1)
       throw new UsageError("--schema, --sample and --types exclude each other");
-    const { buildEventCatalogue, eventTypes } = await import("../../tools/reports/event-catalogue.ts");
+    const { buildEventCatalogue, writeEventTypes } = await import("../../tools/reports/event-catalogue.ts");
     const { API } = await import("../../engine/resources/index.ts");
     const all = buildEventCatalogue(API.events);
     const chosen = name === undefined ? all : all.filter((event) => event.name === name);
     if (chosen.length === 0) throw unknownEvent(name!, all);
     const one = name === undefined ? undefined : chosen[0];
     if (types !== undefined) {
-      const source = eventTypes(chosen, types as "ts" | "py");
+      const source = writeEventTypes(chosen, types as "ts" | "py");
       return { value: { types: source }, text: source };
     }
     if (schema || sample) {
-      const part = (event: (typeof all)[number]) => (schema ? event.schema : event.sample);
-      const value = one ? part(one) : Object.fromEntries(chosen.map((event) => [event.name, part(event)]));
+      const getPart = (event: (typeof all)[number]) => (schema ? event.schema : event.sample);
+      const value = one
+        ? getPart(one)
+        : Object.fromEntries(chosen.map((event) => [event.name, getPart(event)]));
       return printJson(value);
     }
     if (one !== undefined) {
@@ -41,7 +43,7 @@ export const eventsCommand = command({
     const rows = chosen.map((event) => [event.name, event.summary, event.fields.join(", ")]);
     return {
       value: { items: chosen, total: chosen.length },
-      text: table(["event", "meaning", "data"], rows),
+      text: formatTable(["event", "meaning", "data"], rows),
     };
   },
 });

@@ -1,7 +1,7 @@
 import type { ExplainInput, Explanation } from "../../client/types.ts";
 import { parseTypedValue, readKeyedValues, sandboxCommand, text, texts } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 
 export const explainCommand = sandboxCommand({
   command: "explain <request> [path]",
@@ -44,7 +44,7 @@ function formatExplanation({ operation, decision, status, code, steps, rules }: 
   const stepRows = steps.map(({ step, outcome, says }) => [step, outcome, says]);
   const ruleRows = rules.map(({ rule, phase, triggers, why }) => [rule, phase, triggers ? "yes" : "no", why]);
   return [
-    ...[`${operation ?? "no operation"}: ${outcome}`, "", table(["step", "", ""], stepRows)],
-    ...(rules.length > 0 ? ["", table(["rule", "phase", "triggers", ""], ruleRows)] : []),
+    ...[`${operation ?? "no operation"}: ${outcome}`, "", formatTable(["step", "", ""], stepRows)],
+    ...(rules.length > 0 ? ["", formatTable(["rule", "phase", "triggers", ""], ruleRows)] : []),
   ].join("\n");
 }

@@ -1,7 +1,7 @@
 import { pluralize } from "../../engine/contract/text.ts";
 import { group, number, serverCommand } from "../command.ts";
 import { CheckFailed } from "../failure.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 
 const status = serverCommand({
   command: "status",
@@ -18,9 +18,9 @@ const status = serverCommand({
     const text = [
       `${pluralize(fleet.nodes.length, "node")} on ${fleet.store}; ${pluralize(total, "sandbox", "sandboxes")}, ${free} without an owner`,
       "",
-      table(["node", "version", "started", "owns"], nodes),
+      formatTable(["node", "version", "started", "owns"], nodes),
       "",
-      table(["sandbox", "owner", "epoch"], leases),
+      formatTable(["sandbox", "owner", "epoch"], leases),
       ...(leases.length < total ? [`… and ${total - leases.length} more: --limit ${total}`] : []),
     ].join("\n");
     return { value: fleet, text };

@@ -14,7 +14,7 @@ import {
   text,
   texts,
 } from "../command.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 import { toClockChange } from "../start-options.ts";
 import { confirmOverwrite } from "../write-files.ts";
 
@@ -26,7 +26,7 @@ const list = serverCommand({
     const rows = items.map(({ name, fixture, clock, scenarios, base_url }) => [
       ...[name, fixture, clock.mode, scenarios.join(", "), base_url],
     ]);
-    const text = table(["name", "fixture", "clock", "scenarios", "base URL"], rows);
+    const text = formatTable(["name", "fixture", "clock", "scenarios", "base URL"], rows);
     return { value: { items, total: items.length }, text };
   },
 });

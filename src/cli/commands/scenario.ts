@@ -3,7 +3,7 @@ import type { ScenarioName } from "../../client/types.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { command, group, OWN, sandboxCommand } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 import { fromHar } from "./fixture.ts";
 
 const list = sandboxCommand({
@@ -17,21 +17,22 @@ const list = sandboxCommand({
       const broken = `${problem?.split("\n")[0]}${active ? "; the last valid version is on" : ""}`;
       return [active ? "on" : "", name, origin, problem === undefined ? description : broken];
     });
-    return { value: { items, total }, text: table(["", "name", "from", "description"], rows) };
+    return { value: { items, total }, text: formatTable(["", "name", "from", "description"], rows) };
   },
 });
 
 const on = sandboxCommand({
   command: "on <name>",
   describe: "Switch a scenario on; others stay as they are",
-  run: ({ name }, sandbox) => change(sandbox, (active) => [...active.filter((one) => one !== name), name]),
+  run: ({ name }, sandbox) =>
+    changeActive(sandbox, (active) => [...active.filter((one) => one !== name), name]),
 });
 
 const off = sandboxCommand({
   command: "off <name>",
   describe: "Switch a scenario off",
   run: ({ name }, sandbox) =>
-    change(sandbox, (active) => {
+    changeActive(sandbox, (active) => {
       if (active.includes(name)) return active.filter((one) => one !== name);
       const meant = findNearest(name, active);
       const hint = meant === undefined ? "" : `did you mean "${meant}"? `;
@@ -76,7 +77,7 @@ export const scenarioCommand = group(
   ["$0 scenario on flaky-ten-percent", "One request in ten fails from now on"],
 );
 
-async function change(sandbox: SandboxClient, next: (active: string[]) => string[]) {
+async function changeActive(sandbox: SandboxClient, next: (active: string[]) => string[]) {
   const active = next((await sandbox.info()).scenarios);
   await sandbox.scenarios.activate(...(active as ScenarioName[]));
   return { value: { active }, text: `Active scenarios: ${active.join(", ") || "none"}` };

@@ -2,7 +2,7 @@ import type { Difference, SnapshotFile } from "../../client/types.ts";
 import { readUserText } from "../../documents/files.ts";
 import { FORCE, group, sandboxCommand } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 import { confirmOverwrite } from "../write-files.ts";
 
 const save = sandboxCommand({
@@ -28,7 +28,7 @@ const list = sandboxCommand({
     const rows = items.map(({ name, taken_at }) => [name, taken_at]);
     return {
       value: { items, total },
-      text: total === 0 ? "No snapshots." : table(["name", "taken at"], rows),
+      text: total === 0 ? "No snapshots." : formatTable(["name", "taken at"], rows),
     };
   },
 });
@@ -80,11 +80,11 @@ function readSnapshotFile(file: string): SnapshotFile {
 }
 
 function formatDifference({ added, removed, changed }: Difference): string {
-  const listed = (sign: string, kind: Difference["added"]) =>
+  const listRecords = (sign: string, kind: Difference["added"]) =>
     Object.entries<unknown[]>(kind).flatMap(([collection, records]) =>
       records.map((record) => `${sign} ${collection} ${recordId(record)}`),
     );
-  const lines = [...listed("+", added), ...listed("-", removed)];
+  const lines = [...listRecords("+", added), ...listRecords("-", removed)];
   for (const [collection, records] of Object.entries(changed)) {
     for (const { id, fields } of records) {
       lines.push(`~ ${collection} ${id}`);
@@ -97,7 +97,7 @@ function formatDifference({ added, removed, changed }: Difference): string {
 
 const MAX_SHOWN = 100;
 
-/** As JSON, which also keeps control characters from the terminal. */
+/** Formats the value as JSON, which also keeps control characters from the terminal. */
 function formatJsonValue(value: unknown): string {
   const text = JSON.stringify(value) ?? "null";
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;

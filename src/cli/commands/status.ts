@@ -1,6 +1,6 @@
 import { pluralize } from "../../engine/contract/text.ts";
 import { serverCommand } from "../command.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 
 export const statusCommand = serverCommand({
   command: "status",
@@ -19,7 +19,7 @@ export const statusCommand = serverCommand({
       `  fixture ${fixture}, seed ${seed}, clock ${clock.mode} at ${clock.now}`,
       `  scenarios ${scenarios.join(", ") || "none"}`,
       "",
-      table(["collection", "records"], rows),
+      formatTable(["collection", "records"], rows),
     ].join("\n");
     return { value: { ...health, sandbox }, text };
   },

@@ -4,7 +4,7 @@ import type { SandboxClient } from "../../client/sandbox.ts";
 import type { EventName, Triggered, TriggerOptions } from "../../client/types.ts";
 import { choice, flag, number, parseTypedValue, sandboxCommand, text, texts } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { table } from "../process.ts";
+import { formatTable } from "../process.ts";
 
 const MAX_COUNT = 10_000;
 
@@ -51,7 +51,7 @@ export const triggerCommand = sandboxCommand({
     const text =
       rows.length === 0
         ? `${event} was emitted; no active webhook is registered for it.${await listInactive(sandbox, event)}`
-        : table(["delivery", "webhook", "status", "code", "why"], rows);
+        : formatTable(["delivery", "webhook", "status", "code", "why"], rows);
     const failed = sent.filter(({ status }) => status !== "success").length;
     const why = sent.length === 0 ? "no webhook received it" : `${failed} of ${sent.length} attempts failed`;
     const isFailed = expect !== undefined && (sent.length === 0 || failed > 0);
@@ -153,8 +153,8 @@ function createPacer(intervalMs: number): () => Promise<void> {
 function reorder<T>(items: readonly T[]): T[] {
   const third = Math.ceil(items.length / 3);
   const [rest, last] = [items.slice(0, -third), items.slice(-third)];
-  const every = (odd: number) => rest.filter((_, position) => position % 2 === odd);
-  return [...last, ...every(1), ...every(0)];
+  const takeEverySecond = (odd: number) => rest.filter((_, position) => position % 2 === odd);
+  return [...last, ...takeEverySecond(1), ...takeEverySecond(0)];
 }
 
 /** Milliseconds between two events of a rate such as `5/s` or `5`. @throws UsageError */

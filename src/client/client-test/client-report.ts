@@ -1,13 +1,14 @@
-import { printableLines } from "../../engine/contract/text.ts";
+import { toPrintableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../../tools/checks/frame.ts";
 import type { ClientCheckReport, ClientReport } from "../../tools/client-test/client-report-types.ts";
 import { describeReport } from "../../tools/client-test/grade-client.ts";
 import { type Html, html, renderHtmlPage, renderProseHtml } from "../../tools/reports/html.ts";
 import type { JunitReport } from "../../tools/reports/junit.ts";
-import { requestLine } from "../evidence.ts";
+import { formatRequestLine } from "../evidence.ts";
 import type { JournalEntry } from "../types.ts";
 
-const toLine = (entry: JournalEntry) => requestLine(entry, entry.request.query && `?${entry.request.query}`);
+const toLine = (entry: JournalEntry) =>
+  formatRequestLine(entry, entry.request.query && `?${entry.request.query}`);
 
 const MAX_LINES = 6;
 
@@ -32,7 +33,7 @@ export function formatClient(report: ClientReport, { colour = false }: { colour?
       ...listEvidence(evidence).map((line) => `      ${paint(2, line)}`),
     ];
   });
-  return printableLines([...lines, "", describeReport(report), ""].join("\n"));
+  return toPrintableLines([...lines, "", describeReport(report), ""].join("\n"));
 }
 
 /** One test case for each check; a failed warning counts as skipped. */

@@ -27,7 +27,7 @@ const MAX_RESULT_CHARS = 100_000;
 
 /** @throws UnreachableError if no server answers, ControlError if it asks for a token */
 export async function connectToServer(client: UnderstudyClient): Promise<ToolServer> {
-  return { client, api: await ControlApi.of(client.http) };
+  return { client, api: await ControlApi.load(client.http) };
 }
 
 /** interfaces 13, over either transport: tools, resources and prompts for one server. */
@@ -150,14 +150,14 @@ function addResources(server: McpServer, { http }: UnderstudyClient): void {
   addBelow("state", "The records of a collection", "state/{collection}");
 }
 
-type Words = Readonly<Record<string, string | undefined>>;
+type PromptArguments = Readonly<Record<string, string | undefined>>;
 
 interface Prompt {
   name: string;
   title: string;
   description: string;
   arguments: Readonly<Record<string, string>>;
-  text: (args: Words) => string;
+  text: (args: PromptArguments) => string;
 }
 
 const PROMPTS: readonly Prompt[] = [
@@ -219,8 +219,12 @@ function addPrompts(server: McpServer): void {
     const properties = Object.fromEntries(
       Object.entries(named).map(([word, description]) => [word, { type: "string", description }]),
     );
-    const argsSchema = fromJsonSchema<Words>({ type: "object", properties, additionalProperties: false });
-    server.registerPrompt(name, { title, description, argsSchema }, (args: Words) => ({
+    const argsSchema = fromJsonSchema<PromptArguments>({
+      type: "object",
+      properties,
+      additionalProperties: false,
+    });
+    server.registerPrompt(name, { title, description, argsSchema }, (args: PromptArguments) => ({
       messages: [{ role: "user" as const, content: { type: "text" as const, text: text(args) } }],
     }));
   }

@@ -99,14 +99,14 @@ export interface JsonSchema {
   [key: string]: unknown;
 }
 
-interface Described {
+interface OperationDescription {
   operationId?: string;
   parameters?: { name: string; in: string; description?: string; required?: boolean; schema: JsonSchema }[];
   requestBody?: { required?: boolean; content: Record<string, { schema: JsonSchema }> };
 }
 
 export interface OpenApi {
-  paths: Record<string, Record<string, Described>>;
+  paths: Record<string, Record<string, OperationDescription>>;
   components: Record<string, Record<string, JsonSchema>>;
 }
 
@@ -133,7 +133,7 @@ export class ControlApi {
     this.document = document;
   }
 
-  static async of(http: ControlHttp): Promise<ControlApi> {
+  static async load(http: ControlHttp): Promise<ControlApi> {
     return new ControlApi(await http.call<OpenApi>("GET", "/_control/api.json"));
   }
 
@@ -164,7 +164,11 @@ export class ControlApi {
     return Object.fromEntries(present.map(([key, value]) => [key, this.inline(value, within)])) as T;
   }
 
-  private read(path: string, method: string, { parameters = [], requestBody }: Described): ControlCall {
+  private read(
+    path: string,
+    method: string,
+    { parameters = [], requestBody }: OperationDescription,
+  ): ControlCall {
     const fields: Record<string, Field> = {};
     for (const { name, in: place, description, required = false, schema } of parameters) {
       // The sandbox of the path, which every tool calls `sandbox`.

@@ -97,24 +97,25 @@ class Replay {
       this.secrets.registerWritten(JSON.stringify(fixture));
       for (const [index, step] of bundle.steps.entries()) {
         if (signal?.aborted) break;
-        const difference = "control" in step ? await this.control(step) : await this.request(step);
+        const difference =
+          "control" in step ? await this.replayControlCall(step) : await this.replayRequest(step);
         onStep?.(index + 1, bundle.steps.length);
-        if (difference !== undefined) return { ...this.counts(), difference };
+        if (difference !== undefined) return { ...this.getCounts(), difference };
       }
-      return this.counts();
+      return this.getCounts();
     } finally {
       await this.world.close();
     }
   }
 
-  private counts() {
+  private getCounts() {
     return {
       ...{ requests: this.requests, control_calls: this.controlCalls },
       ...(this.passedOn > 0 && { passed_on: this.passedOn }),
     };
   }
 
-  private async request({ request, answer }: RequestStep) {
+  private async replayRequest({ request, answer }: RequestStep) {
     const number = ++this.requests;
     if (answer.headers.some(([name, value]) => name === "X-Sandbox-Decision" && value === "upstream")) {
       this.passedOn += 1;
@@ -134,7 +135,7 @@ class Replay {
       headers: [...headers, ...toBaseHeaders(request.base_url)],
       body: this.toBytes(request.body),
     });
-    await sandbox.world.settled();
+    await sandbox.world.whenSettled();
     const step = { step: `request ${number}, ${request.method} ${request.target}`, request: number };
     if (entry === undefined)
       return { ...step, what: "answer", recorded: String(answer.status), replayed: "no answer" };
@@ -142,7 +143,7 @@ class Replay {
     return difference && { ...step, ...difference };
   }
 
-  private async control({ control }: ControlStep) {
+  private async replayControlCall({ control }: ControlStep) {
     this.controlCalls += 1;
     this.currentRequest = undefined;
     const { sandbox, url } = this.world;
@@ -157,7 +158,7 @@ class Replay {
       ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body }),
     });
     const text = await response.text();
-    await sandbox.world.settled();
+    await sandbox.world.whenSettled();
     this.registerKeys();
     if (response.status === control.status) return undefined;
     return {
@@ -182,7 +183,7 @@ class Replay {
     const began = { state: recorder.present(), position: history.lastSequence };
     const change: WorldChange = { kind: "control", title: "Moved the clock.", subject: undefined, began };
     const to = Math.max(Date.parse(instant), world.epochNow());
-    await world.as({ change }, () => world.advance(to));
+    await world.runAs({ change }, () => world.advance(to));
     recorder.complete(change);
     return undefined;
   }
@@ -190,7 +191,7 @@ class Replay {
   /** Advances the clock in the middle of a step, as in a recording with a running clock. */
   private passTo(instant: string): void {
     const { world } = this.world.sandbox;
-    world.passTo(Math.min(Date.parse(instant), this.nextInstant()));
+    world.passTo(Math.min(Date.parse(instant), this.findNextInstant()));
   }
 
   private passToCommit(): void {
@@ -200,7 +201,7 @@ class Replay {
   }
 
   /** The clock's instant at the next step; no change of this step may be later. */
-  private nextInstant(): number {
+  private findNextInstant(): number {
     const next = this.bundle.steps[this.requests + this.controlCalls];
     if (next === undefined) return Number.POSITIVE_INFINITY;
     if ("request" in next) return Date.parse(next.request.at);

@@ -41,7 +41,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   });
   const results = runs.map(toSkippedResult);
   let next = 0;
-  const work = async () => {
+  const runNext = async () => {
     while (next < runs.length && !signal.aborted) {
       const position = next++;
       const run = runs[position]!;
@@ -52,7 +52,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
     }
   };
   const workers = Array.from({ length: Math.min(jobs, runs.length) }, () =>
-    work().catch((error: unknown) => {
+    runNext().catch((error: unknown) => {
       // The other runs must clean up before this rejects.
       broken.abort();
       return error;
@@ -122,7 +122,7 @@ async function discard(
   { failures }: ScenarioResult,
 ): Promise<void> {
   try {
-    const { all } = await SuiteSandboxes.of(sandbox, server, scenario);
+    const { all } = await SuiteSandboxes.find(sandbox, server, scenario);
     for (const one of all) await one.delete();
   } catch (error) {
     failures.push(`its sandbox stays: ${(error as Error).message}`);
@@ -154,21 +154,21 @@ async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
   const { server, scenario, command, timeoutMs, signal, sandbox, share } = run;
   const made = await runCommand(command, { env: makeEnvironment(run), timeoutMs, signal });
   const { exit_code, output } = made;
-  Object.assign(result, { exit_code, signal: made.signal, output, tests: share.tests() });
+  Object.assign(result, { exit_code, signal: made.signal, output, tests: share.listTests() });
   const { tests } = result;
-  const sandboxes = await SuiteSandboxes.of(sandbox, server, scenario);
-  result.rules = await sandboxes.hits();
+  const sandboxes = await SuiteSandboxes.find(sandbox, server, scenario);
+  result.rules = await sandboxes.countHits();
   const end = toRunEnd(made);
   result.expectations = await sandboxes.evaluate(scenario.expect, { end });
   result.stages = await readStages(sandboxes, scenario, { end, rules: result.rules });
   for (const one of sandboxes.all) await run.coverage.add(one);
-  const { requests, journal } = await sandboxes.journal(tests);
+  const { requests, journal } = await sandboxes.listJournal(tests);
   result.requests = requests;
   result.failures = listFailures(result, made, run);
   result.outcome = result.failures.length === 0 ? "passed" : "failed";
   if (result.outcome === "passed") return;
   result.journal = journal;
-  const bundle = await sandboxes.bundle(tests);
+  const bundle = await sandboxes.exportBundle(tests);
   if (bundle !== undefined) result.bundle = bundle;
 }
 

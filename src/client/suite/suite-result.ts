@@ -1,5 +1,5 @@
 import { pluralize } from "../../engine/contract/text.ts";
-import { requestLine } from "../evidence.ts";
+import { formatRequestLine } from "../evidence.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import type { SuiteTest } from "../suite-share.ts";
 import type { CoverageMatrix, JournalEntry } from "../types.ts";
@@ -21,7 +21,7 @@ export interface ExpectationOutcome {
   unclear?: true;
 }
 
-/** `inconclusive`: it was never reached, has not ended, or did not show what was to be seen. */
+/** `inconclusive`: the run never reached the stage, or it has not ended, or did not show what was to be seen. */
 export type StageVerdict = "passed" | "failed" | "inconclusive";
 
 /** The result of one stage of a scenario (interfaces 21). */
@@ -91,7 +91,9 @@ export interface SuiteResult {
 /** A request on one line, as reports show it. */
 export function formatJournalLine(entry: SuiteRequest): string {
   const { request, test } = entry;
-  return requestLine(entry, request.query && `?${request.query}`) + (test === null ? "" : ` in ${test}`);
+  return (
+    formatRequestLine(entry, request.query && `?${request.query}`) + (test === null ? "" : ` in ${test}`)
+  );
 }
 
 /** Used by every report. */

@@ -36,7 +36,7 @@ export class SuiteSandboxes {
   }
 
   /** The sandboxes in their state after the command has ended. */
-  static async of(own: SandboxClient, server: SuiteServer, scenario: Scenario): Promise<SuiteSandboxes> {
+  static async find(own: SandboxClient, server: SuiteServer, scenario: Scenario): Promise<SuiteSandboxes> {
     const names = (await server.client.list()).map(({ name }) => name);
     // Sandboxes of tests have the suite's name as a prefix, so that the suite finds them (test-sandbox.ts).
     const ofTests = names.filter((name) => name.startsWith(`${own.name}--`));
@@ -45,8 +45,8 @@ export class SuiteSandboxes {
   }
 
   /** How often each rule was triggered, in all sandboxes. */
-  async hits(): Promise<RuleOutcome[]> {
-    const hits = this.all.map((sandbox) => this.server.hits(sandbox, this.scenario));
+  async countHits(): Promise<RuleOutcome[]> {
+    const hits = this.all.map((sandbox) => this.server.countHits(sandbox, this.scenario));
     const each = (await Promise.all(hits)).flat();
     return this.scenario.rules.map(({ id }) => ({
       id,
@@ -74,7 +74,7 @@ export class SuiteSandboxes {
       const expectation = { match: { ...match, ...toStage(scope) }, count: wanted } as CountExpectation;
       const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
       const found = each.reduce((sum, one) => sum + one.found, 0);
-      if (fits(found, wanted)) return { what, ok: true, found };
+      if (matchesCount(found, wanted)) return { what, ok: true, found };
       const why = `expected ${what}, found ${found}${describeNearest(findNearest(each))}`;
       return { what, ok: false, found, why };
     });
@@ -126,13 +126,13 @@ export class SuiteSandboxes {
   }
 
   /** How far the stages of the scenario are in each sandbox. */
-  async stages(): Promise<SandboxStage[][]> {
+  async listStages(): Promise<SandboxStage[][]> {
     const lists = await Promise.all(this.all.map((sandbox) => sandbox.scenarios.list()));
     return lists.map(({ items }) => items.find(({ name }) => name === this.scenario.name)?.stages ?? []);
   }
 
   /** The requests of all sandboxes; within each, oldest first. */
-  async journal(tests: readonly SuiteTest[]): Promise<{ requests: number; journal: SuiteRequest[] }> {
+  async listJournal(tests: readonly SuiteTest[]): Promise<{ requests: number; journal: SuiteRequest[] }> {
     const names = new Map(tests.map(({ sandbox, name }) => [sandbox, name]));
     const pages = await Promise.all(
       this.all.map((sandbox) => sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES })),
@@ -145,7 +145,7 @@ export class SuiteSandboxes {
   }
 
   /** The bundle of the first failed test, else of the sandbox that received requests. */
-  async bundle(tests: readonly SuiteTest[]): Promise<object | undefined> {
+  async exportBundle(tests: readonly SuiteTest[]): Promise<object | undefined> {
     const failed = tests.find(({ outcome }) => outcome === "failed");
     const [own] = this.all;
     const sandbox = this.all.find(({ name }) => name === failed?.sandbox) ?? own!;
@@ -177,7 +177,7 @@ async function treatRefusalAsUnmet(
   }
 }
 
-function fits(found: number, count: CountExpectation["count"]): boolean {
+function matchesCount(found: number, count: CountExpectation["count"]): boolean {
   if (typeof count === "number") return found === count;
   return found >= (count.min ?? 0) && found <= (count.max ?? Number.POSITIVE_INFINITY);
 }
@@ -255,7 +255,7 @@ export class SuiteServer {
   }
 
   /** How often each rule was triggered. */
-  async hits(sandbox: SandboxClient, scenario: Scenario): Promise<RuleOutcome[]> {
+  async countHits(sandbox: SandboxClient, scenario: Scenario): Promise<RuleOutcome[]> {
     const { name, rules } = scenario;
     const armed = this.hasScenario(scenario)
       ? (await sandbox.scenarios.list()).items.find((one) => one.name === name)?.rules

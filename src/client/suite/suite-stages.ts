@@ -6,13 +6,13 @@ import type { RunEnd } from "../../tools/client-test/client-check.ts";
 import type { ExpectationOutcome, RuleOutcome, StageResult } from "./suite-result.ts";
 import type { SandboxStage, SuiteSandboxes } from "./suite-sandboxes.ts";
 
-/** The verdict on each stage of a scenario, from all sandboxes of its run (interfaces 21). */
+/** Judges each stage of a scenario by all sandboxes of its run (interfaces 21). */
 export async function readStages(
   sandboxes: SuiteSandboxes,
   scenario: Scenario,
   { end, rules: all }: { end: RunEnd; rules: readonly RuleOutcome[] },
 ): Promise<StageResult[]> {
-  const progress = scenario.stages.length === 0 ? [] : await sandboxes.stages();
+  const progress = scenario.stages.length === 0 ? [] : await sandboxes.listStages();
   const silent = new Set(scenario.rules.filter(mayStaySilent).map(({ id }) => id));
   const results: StageResult[] = [];
   for (const [index, stage] of scenario.stages.entries()) {
@@ -22,7 +22,7 @@ export async function readStages(
     const facts = { name: stage.name, requests, rules };
     if (requests === 0) {
       const began = each.some(({ state }) => state !== "waiting");
-      const why = [began ? "no request came in it" : "it was never reached"];
+      const why = [began ? "no request arrived during this stage" : "the run never reached this stage"];
       results.push({ ...facts, verdict: "inconclusive", why, expectations: [] });
       continue;
     }
@@ -54,12 +54,12 @@ function describeUnended({ until }: Stage, each: readonly SandboxStage[]): strin
   if (Object.values(until).every((limit) => limit === undefined)) return [];
   if (each.some(({ state }) => state === "ended")) return [];
   const most = Math.max(...each.map(({ requests }) => requests));
-  if (until.held) return ["it did not end: no request was held"];
+  if (until.held) return ["the stage did not end: no request was held"];
   const came =
     until.requests === undefined
       ? "its time had not passed"
       : `${most} of ${pluralize(until.requests, "request")} came`;
-  return [`it did not end: ${came}`];
+  return [`the stage did not end: ${came}`];
 }
 
 /** A rule that is off, or only serves a path and waits for calls, need not trigger. */

@@ -19,21 +19,21 @@ export function copyRequest(entry: JournalEntry, base: string, key: string | und
     .filter(({ name }) => !NOT_COPIED.test(name))
     .map(({ name, value }): [string, string] => [
       name,
-      CREDENTIALS.test(name) ? findCredential(value, key) : value,
+      CREDENTIALS.test(name) ? replaceCredential(value, key) : value,
     ]);
   return {
     method,
     url: base + path + (request.query === "" ? "" : `?${request.query}`),
     headers,
-    body: request.body === undefined ? undefined : bodyText(request.body),
+    body: request.body === undefined ? undefined : toBodyText(request.body),
   };
 }
 
-function findCredential(masked: string, key: string | undefined): string {
+function replaceCredential(masked: string, key: string | undefined): string {
   return (/^Bearer /i.test(masked) ? "Bearer " : "") + (key ?? "YOUR_API_KEY");
 }
 
-function bodyText(body: unknown): string {
+function toBodyText(body: unknown): string {
   return typeof body === "string" ? body : JSON.stringify(body);
 }
 

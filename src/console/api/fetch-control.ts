@@ -1,5 +1,5 @@
 import type { ProblemDocument } from "../../../types/control-api.ts";
-import { currentToken, tokenRequest } from "./store.ts";
+import { getToken, tokenRequest } from "./store.ts";
 
 /** A failed call: the problem document of the control API, no response at all, or invalid input. */
 export class ControlError extends Error {
@@ -46,7 +46,7 @@ export async function fetchControl(
   path: string,
   { method = "GET", body, headers, signal }: ControlCall = {},
 ) {
-  const token = currentToken();
+  const token = getToken();
   const response = await fetch(path, {
     method,
     cache: "no-store",
@@ -67,7 +67,7 @@ export async function fetchControl(
   if (response.ok) return response;
   const problem: ProblemDocument | undefined = await response.json().catch(() => undefined);
   // A request sent before a login says nothing about the current token.
-  if (response.status === 401 && token === currentToken())
+  if (response.status === 401 && token === getToken())
     tokenRequest.set(problem?.detail ?? "This server requires its control token.");
   const message = problem?.detail ?? `The server returned status ${response.status}.`;
   throw new ControlError(response.status, message, problem);

@@ -60,7 +60,7 @@ export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
 const OWN_REQUESTS = new Set<string>();
 let underWay = 0;
 
-/** Also true while one is under way: the live stream may show it before it is answered. */
+/** Whether this page sent the request; true for any while one is under way, which the live stream may show before its answer. */
 export function isOwnRequest(id: string): boolean {
   return OWN_REQUESTS.has(id) || underWay > 0;
 }

@@ -84,7 +84,7 @@ export function parseValue(text: string, { name, kind, nullable }: FormField, wi
  */
 export function requireJson(text: string, field: string, subject = "This field"): unknown {
   const value = parseJson(text);
-  if (value === undefined) throw inputError(field, `${subject} is not valid JSON. Nothing was sent.`);
+  if (value === undefined) throw toInputError(field, `${subject} is not valid JSON. Nothing was sent.`);
   return value;
 }
 
@@ -98,7 +98,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** An error of input that is not sent; a form shows it at the field, like the server's errors. */
-export function inputError(field: string, message: string): ControlError {
+export function toInputError(field: string, message: string): ControlError {
   return new ControlError(422, message, { field });
 }
 

@@ -54,19 +54,19 @@ export function useSandboxQuery<T>(
   });
 }
 
-interface Confirmed<T, Input> {
+interface ConfirmOptions<T, Input> {
   /** Confirms in a sentence what was done. */
   done?: string | ((result: T, input: Input) => string | undefined);
 }
 
-interface Reversible<T, Input> extends Confirmed<T, Input> {
+interface ReversibleOptions<T, Input> extends ConfirmOptions<T, Input> {
   undo?: (result: T, input: Input) => Promise<unknown>;
 }
 
 /** Changes something and refetches the queries below a key, by default all. */
 export function useChange<T, Input = void>(
   change: (input: Input) => Promise<T>,
-  { done, undo }: Reversible<T, Input> = {},
+  { done, undo }: ReversibleOptions<T, Input> = {},
 ) {
   return useMutation<T, ControlError, Input>({
     mutationFn: change,
@@ -82,7 +82,7 @@ export function useChange<T, Input = void>(
   });
 }
 
-interface Undoable<T, Input> extends Confirmed<T, Input> {
+interface UndoableOptions<T, Input> extends ConfirmOptions<T, Input> {
   /** By default, rewinds to before the change's entry in the history, if it has one. */
   undo?: (calls: SandboxCalls, result: T, input: Input) => Promise<unknown>;
 }
@@ -90,7 +90,7 @@ interface Undoable<T, Input> extends Confirmed<T, Input> {
 /** Changes the sandbox in the address, refetches all its queries, and offers to undo it. */
 export function useSandboxChange<T, Input = void>(
   change: (calls: SandboxCalls, input: Input) => Promise<T>,
-  { done, undo }: Undoable<T, Input> = {},
+  { done, undo }: UndoableOptions<T, Input> = {},
 ) {
   const name = useSandboxName();
   const queryKey = sandboxKey(name);

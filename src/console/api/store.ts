@@ -27,7 +27,7 @@ const STORAGE_KEY = "understudy-token";
 /** Why the server requires a token; null if it does not, or after a login. */
 export const tokenRequest = createStore<string | null>(null);
 
-export function currentToken(): string | null {
+export function getToken(): string | null {
   return sessionStorage.getItem(STORAGE_KEY);
 }
 

@@ -9,12 +9,12 @@ export interface Confirmation {
   undo?: (() => Promise<unknown>) | undefined;
 }
 
-type Shown = Confirmation & { id: number };
+type ShownConfirmation = Confirmation & { id: number };
 
 const SHOWN_MS = 10_000;
 const MAX_SHOWN = 2;
 
-const shown = createStore<readonly Shown[]>([]);
+const shown = createStore<readonly ShownConfirmation[]>([]);
 let last = 0;
 
 /** Confirms what an action did. The newest two are shown above the status line, on every view. */
@@ -23,12 +23,12 @@ export function confirmAction(confirmation: Confirmation): void {
   shown.set([...shown.get(), { ...confirmation, id: last }].slice(-MAX_SHOWN));
 }
 
-function dismiss({ id }: Shown): void {
+function dismiss({ id }: ShownConfirmation): void {
   shown.set(shown.get().filter((one) => one.id !== id));
 }
 
 /** Undoes an action, once, and confirms that or says why it could not. */
-async function undoAction(confirmation: Shown): Promise<void> {
+async function undoAction(confirmation: ShownConfirmation): Promise<void> {
   dismiss(confirmation);
   try {
     await confirmation.undo!();
@@ -70,7 +70,7 @@ export function Confirmations() {
   );
 }
 
-function ConfirmationLine({ confirmation, isHeld }: { confirmation: Shown; isHeld: boolean }) {
+function ConfirmationLine({ confirmation, isHeld }: { confirmation: ShownConfirmation; isHeld: boolean }) {
   useEffect(() => {
     if (isHeld) return;
     const timer = setTimeout(() => dismiss(confirmation), SHOWN_MS);

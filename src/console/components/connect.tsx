@@ -3,11 +3,11 @@ import { asCurl, asEnvironment } from "../api/copy-request.ts";
 import { useSandbox } from "../api/queries.ts";
 import { CopyButton } from "./text.tsx";
 
-const SEEN = 4;
+const SHOWN_CHARACTERS = 4;
 
 /** The last characters of a key; whole keys are only copied, never shown, so that pictures do not contain them. */
 export function maskKey(key: string): string {
-  return `ak_…${key.slice(-SEEN)}`;
+  return `ak_…${key.slice(-SHOWN_CHARACTERS)}`;
 }
 
 /** A first call with a key, as a command. */

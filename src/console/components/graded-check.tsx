@@ -8,7 +8,7 @@ const OUTCOMES = {
   passed: "ok",
 } as const;
 
-interface Graded {
+interface CheckGrade {
   id: string;
   title: string;
   severity: string;
@@ -18,7 +18,7 @@ interface Graded {
 }
 
 /** A check of a test, open if it failed; `children` say what it found. */
-export function GradedCheck(props: { check: Graded; actions: ReactNode; children: ReactNode }) {
+export function GradedCheck(props: { check: CheckGrade; actions: ReactNode; children: ReactNode }) {
   const { id, title, severity, outcome, advice, note } = props.check;
   const isOpen = outcome === "failed" || outcome === "error";
   return (

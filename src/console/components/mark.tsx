@@ -38,7 +38,7 @@ const WORDS: Record<Outcome, string> = {
 };
 
 /** SVG attributes that draw a shape in the colour of its outcome. */
-export function outcomePaint(outcome: Outcome) {
+export function getOutcomePaint(outcome: Outcome) {
   if (outcome === "other") return { fill: "none", stroke: "var(--other)", strokeWidth: 1.6 };
   return { fill: `var(--${outcome})`, fillRule: "evenodd" as const };
 }
@@ -55,7 +55,7 @@ export function Mark({ outcome, word = WORDS[outcome] }: { outcome: Outcome; wor
       role={word === null ? undefined : "img"}
       aria-label={word ?? undefined}
     >
-      <path d={SHAPES[outcome]} {...outcomePaint(outcome)} />
+      <path d={SHAPES[outcome]} {...getOutcomePaint(outcome)} />
     </svg>
   );
 }

@@ -37,7 +37,7 @@ function compareCodeUnits(a: string, b: string): number {
 
 /** The sort after a click on a header: numbers start descending; the third click removes the sort. */
 export function toggleSort(sort: Sort | undefined, id: string, first: SortKey | undefined): Sort | undefined {
-  const begins = typeof first === "number";
-  if (sort?.id !== id) return { id, down: begins };
-  return sort.down === begins ? { id, down: !begins } : undefined;
+  const startsDown = typeof first === "number";
+  if (sort?.id !== id) return { id, down: startsDown };
+  return sort.down === startsDown ? { id, down: !startsDown } : undefined;
 }

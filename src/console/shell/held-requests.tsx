@@ -43,7 +43,7 @@ function HeldLine({ held }: { held: Held }) {
   if (release.isSuccess) return null;
   const { event, rule, phase, principal, ends_at } = held;
   const named = nameHeld(held);
-  const act = (label: string, options: ReleaseOptions) => (
+  const makeButton = (label: string, options: ReleaseOptions) => (
     <ActionButton
       label={label}
       name={`${label} ${named}`}
@@ -65,9 +65,9 @@ function HeldLine({ held }: { held: Held }) {
         <Problem error={release.error} />
       </span>
       <div className="actions">
-        {act("Continue", {})}
-        {act("Fail", { answer: { status: 503 } })}
-        {act("Drop", { wire: "reset" })}
+        {makeButton("Continue", {})}
+        {makeButton("Fail", { answer: { status: 503 } })}
+        {makeButton("Drop", { wire: "reset" })}
         <DialogButton label="Edit" name={`Edit ${named}`}>
           {(close) => <EditDialog held={held} named={named} onClose={close} />}
         </DialogButton>

@@ -109,13 +109,13 @@ function useUnseen(): number {
   const { state } = useLiveStream();
   const [seen, setSeen] = useState<number>();
   useEffect(() => {
-    const leave = () => setSeen(state.get().timeline.requests.at(-1)?.seq ?? 0);
-    const come = () => setSeen(undefined);
-    addEventListener("blur", leave);
-    addEventListener("focus", come);
+    const onBlur = () => setSeen(state.get().timeline.requests.at(-1)?.seq ?? 0);
+    const onFocus = () => setSeen(undefined);
+    addEventListener("blur", onBlur);
+    addEventListener("focus", onFocus);
     return () => {
-      removeEventListener("blur", leave);
-      removeEventListener("focus", come);
+      removeEventListener("blur", onBlur);
+      removeEventListener("focus", onFocus);
     };
   }, [state]);
   return useLive(({ timeline: { requests } }) =>

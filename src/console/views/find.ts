@@ -9,7 +9,7 @@ import { switchScenario } from "./faults/switch-scenario.tsx";
 import type { Command, FindCommands } from "./index.ts";
 import { makeFilter } from "./timeline/filter.ts";
 import { buildNodes, type Node } from "./timeline/nodes.ts";
-import { nodeTitle } from "./timeline/words.ts";
+import { describeNode } from "./timeline/words.ts";
 
 const MAX_FOUND = 20;
 /** Shorter texts match too many entries. */
@@ -68,7 +68,7 @@ const findEntries: FindCommands = async (typed, sandbox, timeline) => {
   return found.map((node) => ({
     id: `entry ${node.seq}`,
     group: "Timeline",
-    title: nodeTitle(node),
+    title: describeNode(node),
     detail: describeEntry(node),
     to: toAddress(sandbox, "timeline", { entry: String(node.seq) }),
   }));

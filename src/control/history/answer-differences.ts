@@ -1,7 +1,7 @@
 import isEqual from "fast-deep-equal";
 import { type Static, Type } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
-import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import { redactHeader, redactJson, redactText } from "../../tools/redact.ts";
 
 const MAX_DIFFERENCES = 100;
@@ -62,7 +62,7 @@ function readHeaders(answer: ComparedAnswer, as: string): Map<string, string> {
 /** Parsed if it is JSON, otherwise the text. */
 function readBody({ id, response_body, streamed }: ComparedAnswer, as: string): unknown {
   if (typeof streamed === "object") return streamed.sha256;
-  const text = bodyText(response_body).replaceAll(id, as);
+  const text = toBodyText(response_body).replaceAll(id, as);
   try {
     return JSON.parse(text);
   } catch {
@@ -70,7 +70,7 @@ function readBody({ id, response_body, streamed }: ComparedAnswer, as: string): 
   }
 }
 
-interface Compared {
+interface ComparedValues {
   was: unknown;
   is: unknown;
   shownWas: unknown;
@@ -80,7 +80,7 @@ interface Compared {
 function compareValues(
   differences: Difference[],
   what: string,
-  { was, is, shownWas, shownIs }: Compared,
+  { was, is, shownWas, shownIs }: ComparedValues,
 ): void {
   if (differences.length >= MAX_DIFFERENCES || isEqual(was, is)) return;
   if (isParent(was) && isParent(is) && Array.isArray(was) === Array.isArray(is)) {

@@ -35,9 +35,9 @@ export function toRecordChanges(
   const was = toReader(from, states.before.environment, states.before.now);
   const is = toReader(to, states.after.environment, states.after.now);
   // A collection may have been declared since then.
-  const [old, now] = [from, to].map(({ tables }) => tables.completed(collections)) as [Tables, Tables];
+  const [old, now] = [from, to].map(({ tables }) => tables.addMissing(collections)) as [Tables, Tables];
   for (const [name, state] of listStateCollections(resources)) {
-    const records = [...old.get(name)!.changesTo(now.get(name)!)].map(({ id, before, after }) => ({
+    const records = [...old.get(name)!.listChangesTo(now.get(name)!)].map(({ id, before, after }) => ({
       id,
       before: before === undefined ? null : state.toPublic(before, was),
       after: after === undefined ? null : state.toPublic(after, is),

@@ -57,7 +57,7 @@ export async function repeatRequest(
     throw notRepeatable(`The journal does not keep the body of ${entry.id}, which was too long`);
   const mark = randomHex(12);
   const own = rule && makeRule(rule, entry, mark);
-  const disarm = own && (await arm(own, { server, target }));
+  const disarm = own && (await armRule(own, { server, target }));
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
     const isItsEntry = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
@@ -110,7 +110,7 @@ function makeRule(
 }
 
 /** Returns a function that removes the rule. */
-async function arm(
+async function armRule(
   rule: { id: string },
   { server, target }: Pick<RepeatOptions, "server" | "target">,
 ): Promise<() => unknown> {

@@ -4,13 +4,13 @@ import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { normalizePath } from "../../engine/contract/http-url.ts";
 import { typed } from "../../engine/contract/schema.ts";
-import { GlobError, glob, isGlob, pathGlob } from "../../engine/documents/glob.ts";
+import { compilePathGlob, GlobError, glob, isGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath } from "../../engine/faults/check-rule.ts";
 import { listMatchingOperations } from "../../engine/faults/rule.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
-import { requestBody } from "./render-journal-entry.ts";
+import { parseRequestBody } from "./render-journal-entry.ts";
 
 const Status = typed(
   "StatusPattern",
@@ -87,7 +87,7 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
   const { operation, status, code, method, path, principal, body, stage } = match;
   const conditions: Condition[] = isDeliveryMatch(match) ? listDeliveryConditions(match, known, prefix) : [];
   if (operation !== undefined) {
-    const matches = pattern(`${prefix}operation`, operation);
+    const matches = compilePattern(`${prefix}operation`, operation);
     const ids = known.api.operations.map(({ id }) => id);
     if (!ids.some(matches)) {
       const is = "matches no operation of the emulated API";
@@ -98,7 +98,7 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
     );
   }
   if (path !== undefined) {
-    const matches = pattern(`${prefix}path`, path, pathGlob);
+    const matches = compilePattern(`${prefix}path`, path, compilePathGlob);
     if (!isDeliveryMatch(match)) requirePossiblePath(path, known, prefix);
     conditions.push((entry) => describeFailure(matches(entry.path), "path", redactText(entry.path), path));
   }
@@ -140,7 +140,7 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
     requirePresent(`${prefix}principal`, principal, { is, known: known.present?.users, where: WHERE.users });
     conditions.push(equals("principal", principal, (entry) => entry.principal));
   }
-  if (body !== undefined) conditions.push((entry) => findBodyDifference(body, requestBody(entry)));
+  if (body !== undefined) conditions.push((entry) => findBodyDifference(body, parseRequestBody(entry)));
   return conditions;
 }
 
@@ -157,7 +157,7 @@ function listDeliveryConditions(match: EntryMatch, known: MatchableWords, prefix
   }
   const conditions: Condition[] = [];
   if (event !== undefined) {
-    const matches = pattern(`${prefix}event`, event);
+    const matches = compilePattern(`${prefix}event`, event);
     const names = known.api.events.map(({ name }) => name);
     if (!names.some(matches)) {
       const where = `it has ${names.join(", ")}`;
@@ -209,7 +209,7 @@ function requirePossiblePath(path: string, { api, present }: MatchableWords, pre
   );
 }
 
-function pattern(field: string, text: string, compile = glob): (text: string) => boolean {
+function compilePattern(field: string, text: string, compile = glob): (text: string) => boolean {
   try {
     return compile(text);
   } catch (error) {

@@ -137,7 +137,7 @@ function renderDelivery({ delivery, path, query }: JournalEntry): Static<typeof 
 }
 
 /** The request's JSON body as it was sent, for matching only, never for output; undefined if there is none. */
-export function requestBody({ request_body }: JournalEntry): unknown {
+export function parseRequestBody({ request_body }: JournalEntry): unknown {
   if (request_body === undefined || request_body.length === 0) return undefined;
   try {
     return JSON.parse(fromUtf8(request_body));

@@ -104,17 +104,21 @@ export function createSequenceVerifier(
   };
 }
 
-type Meets = (entry: JournalEntry, step: number) => boolean;
+type MeetsStep = (entry: JournalEntry, step: number) => boolean;
 
 /** The earliest entry for each step, in order, up to the first step without one. */
-function findStepsInOrder(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
+function findStepsInOrder(entries: readonly JournalEntry[], steps: number, meets: MeetsStep): JournalEntry[] {
   const run: JournalEntry[] = [];
   for (const entry of entries) if (run.length < steps && meets(entry, run.length)) run.push(entry);
   return run;
 }
 
 /** The longest of the runs without a gap. */
-function findStepsWithoutGap(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
+function findStepsWithoutGap(
+  entries: readonly JournalEntry[],
+  steps: number,
+  meets: MeetsStep,
+): JournalEntry[] {
   let longest: JournalEntry[] = [];
   for (let from = 0; from < entries.length && longest.length < steps; from++) {
     const next = entries.slice(from, from + steps);
@@ -145,7 +149,7 @@ function compareEntries(
   return { found, misses };
 }
 
-/** Nearest first; among equals the newest, which is most likely the one just tried. */
+/** Sorts the nearest first; among equals the newest, which is most likely the one just tried. */
 function findNearest(misses: Miss[]): NearMiss[] {
   misses.sort(
     (a, b) =>

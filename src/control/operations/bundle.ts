@@ -14,7 +14,7 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
     errors: ["not-replayable", "journal-incomplete"],
     success: { status: 200, schema: Bundle },
     async handle({ sandbox, server }) {
-      const recording = server.recordings.of(sandbox);
+      const recording = server.recordings.find(sandbox);
       if (recording === undefined) {
         throw conflict(
           "not-replayable",
@@ -23,7 +23,7 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
         );
       }
       // Waits for deliveries in progress, so that each is complete; leaves out one that takes too long.
-      await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS)]);
+      await Promise.race([sandbox.world.whenSettled(), sleep(PATIENCE_MS)]);
       const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
       try {
         return makeBundle(sandbox, recording, {

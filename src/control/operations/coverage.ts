@@ -11,7 +11,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the coverage of all sandboxes, deleted ones too",
     description: "Counts since the server's start, including reports from other servers.",
     success: { status: 200, schema: CoverageMatrix },
-    handle: ({ server }) => buildCoverageMatrix(server.api.operations, server.sandboxes.outcomes()),
+    handle: ({ server }) => buildCoverageMatrix(server.api.operations, server.sandboxes.sumOutcomes()),
   }),
   operation({
     id: "coverage.map_all",
@@ -20,7 +20,10 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the coverage as a heat map",
     success: { status: 200, content_types: ["text/html"] },
     handle: ({ server }) =>
-      renderHeatMap(buildCoverageMatrix(server.api.operations, server.sandboxes.outcomes()), "all sandboxes"),
+      renderHeatMap(
+        buildCoverageMatrix(server.api.operations, server.sandboxes.sumOutcomes()),
+        "all sandboxes",
+      ),
   }),
   operation({
     id: "coverage.report",
@@ -53,7 +56,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
             );
         }
       }
-      return buildCoverageMatrix(operations, sandboxes.outcomes());
+      return buildCoverageMatrix(operations, sandboxes.sumOutcomes());
     },
   }),
   operation({

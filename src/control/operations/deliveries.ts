@@ -97,7 +97,7 @@ export function listChosen(
 
 type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
 
-/** Newest first. @throws Problem 422 for an unknown webhook, or an unreadable instant */
+/** Lists them newest first. @throws Problem 422 for an unknown webhook, or an unreadable instant */
 export function findDeliveries(
   tx: Transaction,
   { events }: Pick<Api, "events">,
@@ -118,7 +118,7 @@ export function findDeliveries(
       known: names,
       where: `it has ${names.join(", ")}`,
     });
-  const from = tx.relative(parseSince(since));
+  const from = tx.toInstant(parseSince(since));
   const all = webhook === undefined ? tx.all(deliveries) : tx.index(deliveries, "newest", webhook);
   return [...all]
     .filter(

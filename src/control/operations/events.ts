@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type Api, findEvent } from "../../engine/contract/api.ts";
-import { type AnyEvent, buildEventData, sampleData } from "../../engine/contract/event.ts";
+import { type AnyEvent, buildEventData, inventData } from "../../engine/contract/event.ts";
 import { ClosedObject, isJsonObject, typed } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { EventName } from "../../engine/resources/events.ts";
@@ -108,7 +108,7 @@ function createEvent(
   const organization_id = requireOrganization(tx, trigger.organization ?? owner);
   const data =
     subject === undefined
-      ? sampleData(event, {
+      ? inventData(event, {
           world: tx,
           at: tx.now,
           random: tx.random(`events/${event.name}`),

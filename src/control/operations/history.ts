@@ -49,11 +49,11 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     query: HistoryQuery,
     success: { status: 200, schema: HistoryBody },
     handle({ query: { kind, subject, cause, since, limit }, sandbox: { history } }) {
-      const wanted = (entry: HistoryEntry) =>
+      const isWanted = (entry: HistoryEntry) =>
         (kind === undefined || entry.kind === kind) &&
         (subject === undefined || entry.subject === subject) &&
         (cause === undefined || entry.cause === cause || entry.advanced_by === cause);
-      return listNewestFirst(history, { since, limit }, { wanted, render: renderHistoryEntry });
+      return listNewestFirst(history, { since, limit }, { wanted: isWanted, render: renderHistoryEntry });
     },
   }),
   operation({

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, Words } from "../../engine/contract/schema.ts";
 import { describeLostEntries } from "../../engine/contract/text.ts";
-import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
 import { HarBody, toHar } from "../journal/har.ts";
@@ -73,7 +73,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     handle({ query, sandbox }) {
       const wanted = query.body?.toLowerCase() ?? "";
       const contains = (body: JournalEntry["request_body"] | string) =>
-        redactText(bodyText(body)).toLowerCase().includes(wanted);
+        redactText(toBodyText(body)).toLowerCase().includes(wanted);
       const found = sandbox.journal
         .entries()
         .filter(({ request_body, response_body }) => contains(request_body) || contains(response_body));

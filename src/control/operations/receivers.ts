@@ -170,7 +170,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     handle(call) {
       const { world } = call.sandbox;
       const { id } = requireReceiver(call, world.read());
-      return toList(call.server.receivers.requests(world, id));
+      return toList(call.server.receivers.listRequests(world, id));
     },
   }),
   operation({

@@ -101,7 +101,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     handle({ body = {}, server, site }) {
       const { fixture, seed, scenarios, origin } = body;
       requireNoPath(fixture);
-      if (origin && server.directory.figures() !== undefined)
+      if (origin && server.directory.getFigures() !== undefined)
         throw unprocessable(
           "origin",
           origin,

@@ -158,6 +158,9 @@ function listIn({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
   const own = faults.of(sandbox);
   const { derived } = own.library;
-  const listed = [...scenarios.list(), ...derived.names().map((name) => listDerived(derived.find(name)!))];
+  const listed = [
+    ...scenarios.list(),
+    ...derived.listNames().map((name) => listDerived(derived.find(name)!)),
+  ];
   return toList(listed.map((one) => renderScenario(one, own.rules)));
 }

@@ -113,7 +113,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     }),
     success: { status: 200, schema: HealthBody },
     handle: async ({ server, query }) => {
-      const fleet = server.directory.figures();
+      const fleet = server.directory.getFigures();
       return {
         status: "ok" as const,
         version: server.version,

@@ -78,7 +78,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: SnapshotBody },
     async handle({ body: { name }, sandbox }) {
       requireName(sandbox, name);
-      await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS)]);
+      await Promise.race([sandbox.world.whenSettled(), sleep(PATIENCE_MS)]);
       // Checked again, since another call may have taken the name meanwhile.
       if (sandbox.snapshots.has(name)) {
         throw conflict(
@@ -119,7 +119,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
       if (snap !== NOW)
         return { name: snap, ...(await encodeSnapshot(requireSnapshot(sandbox, snap), blobs)) };
       sandbox.world.catchUp();
-      const present = sandbox.value();
+      const present = sandbox.toValue();
       try {
         return { name: snap, ...(await encodeSnapshot(present, blobs)) };
       } finally {
@@ -213,5 +213,5 @@ function requireSnapshot(sandbox: Sandbox, name: string): SandboxValue {
 function requireWorld(sandbox: Sandbox, name: string): WorldValue {
   if (name !== NOW) return requireSnapshot(sandbox, name).world;
   sandbox.world.catchUp();
-  return sandbox.world.value();
+  return sandbox.world.toValue();
 }

@@ -32,7 +32,7 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
     reads: true,
     success: { status: 200, content_types: [WORLD_TYPE] },
     async handle({ sandbox, server }) {
-      await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS)]);
+      await Promise.race([sandbox.world.whenSettled(), sleep(PATIENCE_MS)]);
       sandbox.world.catchUp();
       const { exportWorld } = await import("../world-file/export-world.ts");
       return new RawBody(WORLD_TYPE, await exportWorld(sandbox, server));

@@ -39,7 +39,7 @@ export class StateCollection extends ShownCollection {
   requireStoredNumbers(record: object, world: Transaction): void {
     this.convert(record, (value) => {
       if (value === null || value === undefined) return value;
-      const at = typeof value === "number" ? world.absolute(value) : Number.NaN;
+      const at = typeof value === "number" ? world.toEpoch(value) : Number.NaN;
       if (!Number.isSafeInteger(at) || at < FIRST_INSTANT || at > LAST_INSTANT)
         throw unprocessable(
           "body",

@@ -21,7 +21,7 @@ export async function exportWorld(
     sandbox;
   const base = source.root(seed);
   const own = sandbox.own[0]?.own;
-  const value = sandbox.value();
+  const value = sandbox.toValue();
   const snapshots = [...sandbox.snapshots];
   let content: WorldFile["content"];
   try {
@@ -53,7 +53,7 @@ export async function exportWorld(
       ...(value.blobs !== undefined && { uploads: await sandboxes.blobs.encode(value.blobs) }),
       scenarios: faults.rules.scenarios.map((scenario) => ({
         name: scenario,
-        document: scenarios.lastGood(scenario).document,
+        document: scenarios.getLastGood(scenario).document,
       })),
       operations: sandbox.api.resources.flatMap((one) => (one.own && !one.own.sent ? [one.own] : [])),
     };

@@ -100,7 +100,7 @@ async function restore(
     uploads: sandbox.peekUploads(),
   });
   const { resources } = sandbox.api;
-  checkPastRecords(resources, history.versions.steps, world.value());
+  checkPastRecords(resources, history.versions.steps, world.toValue());
   sandbox.journal.restoreSaved(journal.entries.map(toEntry), journal.dropped);
   server.recordings.markNotReplayable(sandbox, "it was opened from a file");
   return sandbox;

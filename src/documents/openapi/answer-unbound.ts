@@ -46,7 +46,7 @@ function toHeaders({ headers }: JsonObject, { references, schemas }: ReadOpenApi
   const found: Record<string, string> = {};
   for (const [name, header] of Object.entries((headers ?? {}) as JsonObject)) {
     const { node } = references.follow({ node: header as JsonObject, path: [] });
-    const plain = schemas.plain(node["schema"]);
+    const plain = schemas.mergeKeywords(node["schema"]);
     const value = node["example"] ?? plain["example"] ?? plain["default"];
     if (["string", "number", "boolean"].includes(typeof value) && !/^content-(type|length)$/i.test(name))
       found[name] = String(value);

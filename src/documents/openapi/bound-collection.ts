@@ -52,7 +52,7 @@ export class BoundCollection {
     this.hidden = names.filter((field) => isInternal(properties[field]!));
     this.instants = names.filter((field) => isStoredInstant(properties[field]!));
     this.fields = new Set(names);
-    const id = spec && schemas.fields(spec.schema).get(spec.idField);
+    const id = spec && schemas.listFields(spec.schema).get(spec.idField);
     this.numericId = id !== undefined && isNumeric(id, schemas);
   }
 
@@ -111,7 +111,7 @@ export class BoundCollection {
           value,
           "must be an ISO 8601 timestamp",
         );
-      return world.relative(instant);
+      return world.toInstant(instant);
     }) as JsonObject;
   }
 
@@ -132,7 +132,9 @@ export class BoundCollection {
         stored,
         new StateContext(world, { random: world.random(`own/${collection.name}`), settings }),
       );
-      return rules.insert ? rules.insert(world, record, this.actor(call)) : world.insert(collection, record);
+      return rules.insert
+        ? rules.insert(world, record, this.toActor(call))
+        : world.insert(collection, record);
     }
     const record: JsonObject = {
       ...stored,
@@ -158,7 +160,7 @@ export class BoundCollection {
     for (const field of this.instants) if (UPDATED.test(field)) after[field] = world.now;
     for (const field in after) if (after[field] === undefined) delete after[field];
     if (this.spec === undefined && this.rules.update)
-      return this.rules.update(world, before, after, this.actor(call));
+      return this.rules.update(world, before, after, this.toActor(call));
     if (!whole || this.spec === undefined) return world.put(this.collection, after as object);
     const invention = {
       schemas: this.schemas,
@@ -170,13 +172,13 @@ export class BoundCollection {
     return world.put(this.collection, this.toWhole(complete, world));
   }
 
-  /** In the order of the schema; invented instants, which are in their public form, as they are stored. */
+  /** Orders the fields as the schema does, and converts invented instants from their public to their stored form. */
   private toWhole(fields: JsonObject, world: Transaction): object {
     const ordered: JsonObject = {};
     for (const name of this.fields) if (fields[name] !== undefined) ordered[name] = fields[name];
     const whole = { ...ordered, ...fields };
     return this.convert(whole, (at) =>
-      typeof at === "string" ? world.relative(Date.parse(at)) : at,
+      typeof at === "string" ? world.toInstant(Date.parse(at)) : at,
     ) as object;
   }
 
@@ -189,7 +191,7 @@ export class BoundCollection {
     if (field === this.collection.idField || this.spec === undefined)
       return field === this.collection.idField;
     const { belongs_to, schema } = this.spec;
-    const node = this.schemas.fields(schema).get(field);
+    const node = this.schemas.listFields(schema).get(field);
     return (
       Object.hasOwn(belongs_to, field) ||
       this.instants.includes(field) ||
@@ -200,13 +202,13 @@ export class BoundCollection {
   }
 
   /** The value of a field that a patch removes: null where a record can have that, else nothing. */
-  removed(field: string): null | undefined {
-    const node = this.schemas.fields(this.spec?.schema).get(field);
-    return this.spec === undefined || this.schemas.types(node).has("null") ? null : undefined;
+  getRemovedValue(field: string): null | undefined {
+    const node = this.schemas.listFields(this.spec?.schema).get(field);
+    return this.spec === undefined || this.schemas.listTypes(node).has("null") ? null : undefined;
   }
 
   remove(call: Call, record: object): void {
-    this.rules.remove?.(call.world, record, this.actor(call));
+    this.rules.remove?.(call.world, record, this.toActor(call));
     removeWithDependents(call.world, this.collection, this.getId(record));
   }
 
@@ -215,20 +217,20 @@ export class BoundCollection {
     return world.put(this.collection, { ...record, ...this.toStored(fields, world) });
   }
 
-  private actor({ principal, settings }: Call): StateActor {
+  private toActor({ principal, settings }: Call): StateActor {
     return { user_id: principal?.user_id, silent: false, settings };
   }
 
   /** An id as the schema asks for, with the prefix where it has no form of its own. */
   private newId(world: Transaction): string {
     const { collection, spec, schemas } = this;
-    if (this.numericId) return this.nextNumber(world);
-    const node = schemas.fields(spec?.schema).get(collection.idField);
+    if (this.numericId) return this.findNextNumber(world);
+    const node = schemas.listFields(spec?.schema).get(collection.idField);
     const usual = world.newestFirstId(collection.prefix);
     const digits = usual.slice(collection.prefix.length, collection.prefix.length + 7);
-    if (node === undefined || schemas.validator(node, "answer")(usual)) return usual;
+    if (node === undefined || schemas.compileValidator(node, "answer")(usual)) return usual;
     const random = world.random(collection.name);
-    const isUuid = schemas.plain(node)["format"] === "uuid";
+    const isUuid = schemas.mergeKeywords(node)["format"] === "uuid";
     const rank = Number.parseInt(digits, 36).toString(16).padStart(8, "0");
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const made = String(generateValue(schemas, node, random.uint32()));
@@ -239,7 +241,7 @@ export class BoundCollection {
     return usual;
   }
 
-  private nextNumber(world: Transaction): string {
+  private findNextNumber(world: Transaction): string {
     let number = world.all(this.collection).size + 1;
     while (world.get(this.collection, String(number)) !== undefined) number += 1;
     return String(number);

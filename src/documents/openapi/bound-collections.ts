@@ -43,7 +43,7 @@ export class BoundCollections {
   }
 
   /** The problem of a name that no collection has; with the nearest of those that there are. */
-  missing(name: string, declared: Iterable<string>): Pick<ProblemDetails, "message" | "hint"> {
+  describeMissing(name: string, declared: Iterable<string>): Pick<ProblemDetails, "message" | "hint"> {
     const known = this.known.resources.flatMap(({ collections }) =>
       collections.filter(({ internal }) => !internal),
     );

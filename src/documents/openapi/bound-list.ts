@@ -41,7 +41,7 @@ export function toLister(
   const answer = success.json?.schema?.node;
   const itemsAt = binding.items_at ?? findItems(answer, target, schemas);
   const list = itemsAt === "" ? answer : findSchema(answer, itemsAt, schemas);
-  const presenter = new RecordPresenter(target, schemas.plain(list)["items"] ?? {}, schemas);
+  const presenter = new RecordPresenter(target, schemas.mergeKeywords(list)["items"] ?? {}, schemas);
   const names = findPageNames(described, answer, { schemas, declared: binding.page });
   const envelope = itemsAt === "" ? undefined : new BodyPresenter(answer, schemas);
   const paging = new Set(Object.values(names));
@@ -92,9 +92,9 @@ export function toLister(
 
 /** The only list of an answer, or the one with a usual name. */
 function findItems(answer: unknown, target: Pick<BoundCollection, "collection">, schemas: Schemas): string {
-  if (schemas.types(answer).has("array")) return "";
-  const lists = [...schemas.properties(answer)]
-    .filter(([, node]) => schemas.types(node).has("array"))
+  if (schemas.listTypes(answer).has("array")) return "";
+  const lists = [...schemas.listProperties(answer)]
+    .filter(([, node]) => schemas.listTypes(node).has("array"))
     .map(([name]) => name);
   if (lists.length === 1) return lists[0]!;
   return (
@@ -120,17 +120,18 @@ class PageLinks {
   find(place: string, call: Call, page: RecordPage, direction: 1 | -1): unknown {
     const { names, schemas } = this;
     const node = findSchema(this.answer, place, schemas);
-    const types = schemas.types(node);
+    const types = schemas.listTypes(node);
     const step = toStep(page, names, direction);
     if (step === undefined) {
       if (types.has("null")) return null;
       // A client that requests pages for as long as the value is a non-empty text would never end.
-      return types.has("string") && !isUrl(place, schemas.plain(node)) ? "" : undefined;
+      return types.has("string") && !isUrl(place, schemas.mergeKeywords(node)) ? "" : undefined;
     }
     const [value] = Object.values(step);
     const isNumber = types.has("integer") || types.has("number");
     if (isNumber) return typeof value === "number" ? value : undefined;
-    const isCursor = names.cursor !== undefined && direction > 0 && !isUrl(place, schemas.plain(node));
+    const isCursor =
+      names.cursor !== undefined && direction > 0 && !isUrl(place, schemas.mergeKeywords(node));
     return isCursor ? page.next : toUrl(call, step);
   }
 

@@ -1,7 +1,7 @@
 import isEqual from "fast-deep-equal";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { emit } from "../../engine/contract/event.ts";
-import { invalidField } from "../../engine/contract/invalid-field.ts";
+import { findInvalidField } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
@@ -47,7 +47,7 @@ export class BoundOperation {
     this.status = status;
     const body = described.body && chooseMedia(described.body.media)?.schema?.node;
     this.ignored = new Set(
-      [...this.schemas.fields(body)]
+      [...this.schemas.listFields(body)]
         .filter(([, one]) => this.schemas.has(one, "readOnly"))
         .map(([name]) => name),
     );
@@ -114,7 +114,10 @@ export class BoundOperation {
     if (isJsonObject(body)) for (const name in body) if (!this.ignored.has(name)) fields[name] = body[name];
     if (
       this.target.spec !== undefined &&
-      this.schemas.has(this.schemas.fields(this.target.spec.schema).get(this.target.spec.idField), "readOnly")
+      this.schemas.has(
+        this.schemas.listFields(this.target.spec.schema).get(this.target.spec.idField),
+        "readOnly",
+      )
     )
       delete fields[this.target.spec.idField];
     for (const file of files ?? []) addFile(fields, this.target.fields, file);
@@ -164,7 +167,7 @@ export class BoundOperation {
   private mergePatch(before: JsonObject, fields: JsonObject): JsonObject {
     const merged = Object.entries(mergeInto(before, fields));
     return Object.fromEntries(
-      merged.map(([name, value]) => [name, value === null ? this.target.removed(name) : value]),
+      merged.map(([name, value]) => [name, value === null ? this.target.getRemovedValue(name) : value]),
     );
   }
 
@@ -184,9 +187,9 @@ export class BoundOperation {
   private requireFit(call: Call, record: object, sent: readonly string[]): void {
     const { spec } = this.target;
     const shown = this.target.toPublic(record, call.world);
-    const validate = this.schemas.validator(spec?.schema ?? true, "answer");
+    const validate = this.schemas.compileValidator(spec?.schema ?? true, "answer");
     if (validate(shown)) return;
-    const { field, value, message } = invalidField(shown, validate.errors!);
+    const { field, value, message } = findInvalidField(shown, validate.errors!);
     if (sent.includes(field.split(/[.[]/)[0]!)) throw invalidInput(field, value, `${field} ${message}`);
   }
 
@@ -205,9 +208,9 @@ export class BoundOperation {
   private presentRemoved(record: object, call: Call): unknown {
     if (this.success.json === undefined) return this.present(record, call);
     const body = this.presenter.present(record, call.world);
-    const names = this.schemas.properties(this.success.json.schema?.node);
+    const names = this.schemas.listProperties(this.success.json.schema?.node);
     for (const name of ["deleted", "success", "ok"])
-      if (this.schemas.types(names.get(name)).has("boolean")) body[name] = true;
+      if (this.schemas.listTypes(names.get(name)).has("boolean")) body[name] = true;
     return this.wrap(body, call);
   }
 

@@ -58,7 +58,7 @@ export class BindingChecker {
     if (target === undefined) {
       this.report(binding, {
         path: [found.action],
-        ...this.targets.missing(found.name, this.declared),
+        ...this.targets.describeMissing(found.name, this.declared),
       });
       return;
     }
@@ -207,7 +207,7 @@ export class BindingChecker {
     const { answer } = binding.value;
     // The values of placeholders are not known yet.
     if (schema === undefined || /"[^"]*\{[\w.-]+\}/.test(JSON.stringify(answer ?? null))) return;
-    const validate = this.schemas.validator(schema.node, "answer");
+    const validate = this.schemas.compileValidator(schema.node, "answer");
     if (validate(answer)) return;
     const { instancePath, message } = validate.errors![0]!;
     this.warnings.push(
@@ -226,8 +226,8 @@ export class BindingChecker {
 /** Whether a schema lists properties, and none with this name. */
 function lacksPlace(node: unknown, place: string, schemas: Schemas): boolean {
   const [step = "", ...others] = place.split(".");
-  const properties = schemas.properties(node);
-  const isOpen = properties.size === 0 && !schemas.types(node).has("array");
+  const properties = schemas.listProperties(node);
+  const isOpen = properties.size === 0 && !schemas.listTypes(node).has("array");
   if (isOpen || place === "") return false;
   return (
     !properties.has(step) ||

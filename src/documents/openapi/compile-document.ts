@@ -49,7 +49,7 @@ export function compileDocument(
   refuse(reading.problems, document);
   const bindings = readBindings(reading, file);
   refuse(bindings.problems, document, file);
-  const compiling = new Compiling(reading, bindings, known);
+  const compiling = new DocumentCompiler(reading, bindings, known);
   const compiled = compiling.compile();
   refuse(compiling.problems, document, file);
   return compiled;
@@ -65,7 +65,7 @@ function refuse(problems: readonly DocumentProblem[], ...documents: (UserDocumen
   );
 }
 
-class Compiling {
+class DocumentCompiler {
   readonly problems: DocumentProblem[] = [];
   private readonly reading: ReadOpenApi;
   private readonly bindings: ReadBindings;
@@ -148,7 +148,7 @@ class Compiling {
       const open = [...bindings].filter(([id]) => !bound.has(byId.get(id)!));
       if (open.length === 0) continue;
       const present = this.targets.find(name);
-      if (present !== undefined && present.spec === undefined && !this.agrees(present, schema)) {
+      if (present !== undefined && present.spec === undefined && !this.haveSameFields(present, schema)) {
         const path = byId.get(open[0]![0])!.place;
         const message = `${name} is a collection of the reference with another schema, so that ${open.map(([id]) => id).join(", ")} answer examples; bind them to a collection of another name`;
         this.warnings.push(locateProblem(document, { path, message }));
@@ -176,12 +176,12 @@ class Compiling {
   }
 
   /** Whether the fields that both have are of the same types. */
-  private agrees({ collection }: BoundCollection, schema: unknown): boolean {
+  private haveSameFields({ collection }: BoundCollection, schema: unknown): boolean {
     const { schemas } = this.reading;
     const fields = (collection.schema as unknown as { properties: Record<string, unknown> }).properties;
-    return [...schemas.fields(schema)].every(([name, node]) => {
+    return [...schemas.listFields(schema)].every(([name, node]) => {
       if (!Object.hasOwn(fields, name)) return true;
-      const [own, described] = [schemas.types(fields[name]), schemas.types(node)];
+      const [own, described] = [schemas.listTypes(fields[name]), schemas.listTypes(node)];
       return (
         own.size === 0 ||
         described.size === 0 ||
@@ -218,12 +218,12 @@ class Compiling {
     const files = uses.some(
       ({ value, operation }) => value.download !== undefined || this.takesFiles(operation),
     );
-    const fields = schemas.fields(found.node);
+    const fields = schemas.listFields(found.node);
     for (const [field, owner] of Object.entries(belongs_to))
       if (this.targets.find(owner) === undefined && !this.bindings.collections.has(owner))
         this.report(binding, {
           path: ["belongs_to", field],
-          ...this.targets.missing(owner, this.bindings.collections.keys()),
+          ...this.targets.describeMissing(owner, this.bindings.collections.keys()),
         });
     if (!fields.has(id) && prefix === undefined && binding.value.id !== undefined)
       this.report(binding, {

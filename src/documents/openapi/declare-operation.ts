@@ -40,14 +40,14 @@ export function listFileParts(body: DescribedOperation["body"], schemas: Schemas
   const media = body && chooseMedia(body.media);
   const found = new Map<string, unknown>();
   if (media === undefined || !media.type.startsWith("multipart/")) return found;
-  for (const [name, node] of schemas.properties(media.schema?.node))
+  for (const [name, node] of schemas.listProperties(media.schema?.node))
     if (isFile(node, schemas)) found.set(name, node);
   return found;
 }
 
 function isFile(node: unknown, schemas: Schemas): boolean {
-  const { format, contentMediaType, contentEncoding, items } = schemas.plain(node);
-  if (items !== undefined && schemas.types(node).has("array")) return isFile(items, schemas);
+  const { format, contentMediaType, contentEncoding, items } = schemas.mergeKeywords(node);
+  if (items !== undefined && schemas.listTypes(node).has("array")) return isFile(items, schemas);
   if (format === "binary" || contentEncoding === "binary") return true;
   return contentMediaType !== undefined && contentEncoding === undefined;
 }
@@ -109,7 +109,7 @@ export function* listUnreadBodies(
   const isMultipart = read.type.startsWith("multipart/");
   if (isMultipart && !read.type.startsWith("multipart/form-data"))
     yield { feature: `a body in ${read.type} (only multipart/form-data is read)`, path };
-  else if (isMultipart && schemas.properties(read.schema?.node).size === 0)
+  else if (isMultipart && schemas.listProperties(read.schema?.node).size === 0)
     yield { feature: "a form without named fields (its files are not read)", path };
   else if (!isMultipart && !isJsonType(read.type) && !PLAIN.test(read.type))
     yield { feature: `a body in ${read.type} (any bytes are accepted)`, path };
@@ -121,8 +121,8 @@ const PLAIN = /^(text|image|audio|video)\/|^application\/(x-www-form-urlencoded|
 const MAX_FILES = 100;
 
 function toForm(node: unknown, schemas: Schemas): BodySpec {
-  const parts = [...schemas.properties(node)];
-  const required = schemas.required(node);
+  const parts = [...schemas.listProperties(node)];
+  const required = schemas.listRequired(node);
   const isText = ([, schema]: readonly [string, unknown]) => !isFile(schema, schemas);
   const texts = parts.filter(isText);
   const properties = Object.fromEntries(texts);
@@ -131,12 +131,12 @@ function toForm(node: unknown, schemas: Schemas): BodySpec {
   const files = parts
     .filter((part) => !isText(part))
     .map(([name, schema]): [string, FileSpec] => {
-      const { maxItems = MAX_FILES } = schemas.plain(schema);
+      const { maxItems = MAX_FILES } = schemas.mergeKeywords(schema);
       return [
         name,
         {
           required: required.has(name),
-          ...(schemas.types(schema).has("array") && { most: maxItems as number }),
+          ...(schemas.listTypes(schema).has("array") && { most: maxItems as number }),
           limit: ({ json_limit_mb }) => json_limit_mb * 1024 * 1024,
         },
       ];
@@ -147,11 +147,11 @@ function toForm(node: unknown, schemas: Schemas): BodySpec {
 /** The texts of a form by their schemas; objects and lists are JSON, or a list has a part for each value. */
 export function coerceForm(value: unknown, node: unknown, schemas: Schemas): unknown {
   if (!isJsonObject(value)) return value;
-  const properties = schemas.properties(node);
+  const properties = schemas.listProperties(node);
   return Object.fromEntries(
     Object.entries(value).map(([name, sent]) => {
       const schema = properties.get(name);
-      const types = schemas.types(schema);
+      const types = schemas.listTypes(schema);
       if (!types.has("array"))
         return [name, coerce(types.has("object") ? tryJson(sent) : sent, schema, schemas)];
       const whole = tryJson(sent);

@@ -32,7 +32,7 @@ export function findResponse({ responses }: DescribedOperation, status: number) 
   return responses.get(String(status)) ?? responses.get(`${String(status)[0]}XX`) ?? responses.get("default");
 }
 
-interface Filling {
+interface FillContext {
   error: RenderedError;
   context: ErrorContext;
   schemas: Schemas;
@@ -41,7 +41,7 @@ interface Filling {
 }
 
 /** Values by the names that fields have in the errors of common APIs; the first value that the schema accepts is taken. */
-const FIELDS: readonly [RegExp, (filling: Filling) => readonly unknown[]][] = [
+const FIELDS: readonly [RegExp, (filling: FillContext) => readonly unknown[]][] = [
   [
     /^(code|error_?code|error_?type|reason|name|kind)$/i,
     ({ error }) => [error.code, error.code.toLowerCase(), error.status],
@@ -67,11 +67,11 @@ function nameInput({ details }: RenderedError): unknown {
   return details["field"] ?? Object.keys(details)[0];
 }
 
-function fillError(node: unknown, filling: Filling, depth = 0): unknown {
+function fillError(node: unknown, filling: FillContext, depth = 0): unknown {
   const { schemas, context } = filling;
-  const properties = schemas.properties(node);
+  const properties = schemas.listProperties(node);
   if (properties.size === 0) return inventField(node, { schemas, now: context.timestamp, seed: 0 });
-  const required = schemas.required(node);
+  const required = schemas.listRequired(node);
   const body: JsonObject = {};
   for (const [name, schema] of properties) {
     const value = fillField(name, schema, filling, depth);
@@ -82,22 +82,22 @@ function fillError(node: unknown, filling: Filling, depth = 0): unknown {
   return body;
 }
 
-function fillField(name: string, schema: unknown, filling: Filling, depth: number): unknown {
+function fillField(name: string, schema: unknown, filling: FillContext, depth: number): unknown {
   const { schemas } = filling;
-  const validate = schemas.validator(schema, "answer");
+  const validate = schemas.compileValidator(schema, "answer");
   const fits = (value: unknown) => value !== undefined && validate(value);
   const choices = FIELDS.find(([pattern]) => pattern.test(name))?.[1](filling) ?? [];
   const found = choices.find(fits);
   if (found !== undefined || depth > 3) return found;
-  const types = schemas.types(schema);
-  if (types.has("object") || schemas.properties(schema).size > 0) {
+  const types = schemas.listTypes(schema);
+  if (types.has("object") || schemas.listProperties(schema).size > 0) {
     const inner = fillError(schema, filling, depth + 1);
     return isJsonObject(inner) && Object.keys(inner).length > 0 && fits(inner) ? inner : undefined;
   }
   if (types.has("array")) {
-    const { items } = schemas.plain(schema);
+    const { items } = schemas.mergeKeywords(schema);
     const inner =
-      schemas.properties(items).size > 0 ? fillError(items, filling, depth + 1) : filling.error.message;
+      schemas.listProperties(items).size > 0 ? fillError(items, filling, depth + 1) : filling.error.message;
     return fits([inner]) ? [inner] : undefined;
   }
   return undefined;

@@ -6,7 +6,7 @@ import { shapeSchema } from "./shape-schema.ts";
 /** A value that fits a schema; the same for the same seed. Examples within it are used if they fit. */
 export function generateValue(schemas: Schemas, node: unknown, seed: number): unknown {
   const value = generate(shapeSchema(node, schemas, { examples: true }), seed);
-  if (schemas.validator(node, "answer")(value)) return value;
+  if (schemas.compileValidator(node, "answer")(value)) return value;
   return generate(shapeSchema(node, schemas, { examples: false }), seed);
 }
 
@@ -42,14 +42,14 @@ export interface Invention {
  */
 export function inventField(node: unknown, invention: Invention): unknown {
   const { schemas, now, seed } = invention;
-  const plain = schemas.plain(node);
+  const plain = schemas.mergeKeywords(node);
   if (plain["default"] !== undefined) return plain["default"];
   if (plain["const"] !== undefined) return plain["const"];
-  const types = schemas.types(node);
+  const types = schemas.listTypes(node);
   if (types.has("null")) return null;
   if (Array.isArray(plain["enum"])) return plain["enum"][0];
   const fits = (value: unknown) =>
-    schemas.validator(node, "answer")(value) ? value : generateValue(schemas, node, seed);
+    schemas.compileValidator(node, "answer")(value) ? value : generateValue(schemas, node, seed);
   if (types.has("array")) return fits([]);
   if (types.has("boolean")) return fits(false);
   if (types.has("integer") || types.has("number")) return fits(plain["minimum"] ?? 0);
@@ -73,14 +73,16 @@ export function completeObject(
 ): JsonObject {
   const { schemas } = invention;
   const whole = { ...fields };
-  const required = schemas.required(node);
-  for (const [name, schema] of schemas.properties(node)) {
+  const required = schemas.listRequired(node);
+  for (const [name, schema] of schemas.listProperties(node)) {
     const present = whole[name];
     if (isJsonObject(present) && depth < MAX_DEPTH)
       whole[name] = completeObject(present, schema, invention, depth + 1);
     if (present !== undefined) continue;
     if (
-      required.has(name) ? !schemas.has(schema, "writeOnly") : schemas.plain(schema)["default"] !== undefined
+      required.has(name)
+        ? !schemas.has(schema, "writeOnly")
+        : schemas.mergeKeywords(schema)["default"] !== undefined
     )
       whole[name] = inventField(schema, invention);
   }
@@ -103,7 +105,7 @@ export function findExample(
       const example = isJsonObject(one) ? follow(one) : {};
       if (example["value"] !== undefined) return { value: example["value"] };
     }
-  const plain = schemas.plain(schema);
+  const plain = schemas.mergeKeywords(schema);
   if (plain["example"] !== undefined) return { value: plain["example"] };
   const [first] = Array.isArray(plain["examples"]) ? plain["examples"] : [];
   return first === undefined ? undefined : { value: first };

@@ -35,7 +35,7 @@ export function inferPairs({
     if (above === undefined || parameter === undefined || list === undefined || retrieve === undefined)
       continue;
     const schema = findSuccess(retrieve).json?.schema?.node;
-    const properties = schemas.fields(schema);
+    const properties = schemas.listFields(schema);
     const item = findItem(findSuccess(list).json?.schema?.node, schemas);
     if (properties.size === 0 || item === undefined || !doTypesAgree(item, schema, schemas)) continue;
     const outer = [...above.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
@@ -45,7 +45,7 @@ export function inferPairs({
     const collection = toCollectionName(above.split("/").at(-1)!);
     const takes = (operation: DescribedOperation | undefined) =>
       operation?.body === undefined ||
-      schemas.fields(chooseMedia(operation.body.media)?.schema?.node).size > 0;
+      schemas.listFields(chooseMedia(operation.body.media)?.schema?.node).size > 0;
     const candidates: [DescribedOperation | undefined, OperationBinding][] = [
       [list, { list: collection }],
       [many!.get("POST"), { create: collection }],
@@ -66,15 +66,17 @@ export function inferPairs({
 
 /** The schema of the items, if the answer has one list. */
 function findItem(answer: unknown, schemas: ReadOpenApi["schemas"]): unknown {
-  if (schemas.types(answer).has("array")) return schemas.plain(answer)["items"];
-  const lists = [...schemas.properties(answer).values()].filter((node) => schemas.types(node).has("array"));
-  return lists.length === 1 ? schemas.plain(lists[0])["items"] : undefined;
+  if (schemas.listTypes(answer).has("array")) return schemas.mergeKeywords(answer)["items"];
+  const lists = [...schemas.listProperties(answer).values()].filter((node) =>
+    schemas.listTypes(node).has("array"),
+  );
+  return lists.length === 1 ? schemas.mergeKeywords(lists[0])["items"] : undefined;
 }
 
 function doTypesAgree(a: unknown, b: unknown, schemas: ReadOpenApi["schemas"]): boolean {
   const isSameReference =
     isJsonObject(a) && isJsonObject(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
-  return isSameReference || equal(schemas.plain(a), schemas.plain(b));
+  return isSameReference || equal(schemas.mergeKeywords(a), schemas.mergeKeywords(b));
 }
 
 /** `user-groups` is `user_groups`, as collections are named. */

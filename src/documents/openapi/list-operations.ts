@@ -8,7 +8,7 @@ import {
   type UserDocument,
 } from "../../engine/documents/user-document.ts";
 import { checkSchema, isEmptyEnum } from "./check-schema.ts";
-import { type Found, References } from "./references.ts";
+import { References, type ResolvedNode } from "./references.ts";
 import { isPattern, Schemas } from "./schemas.ts";
 import { type Place, walk } from "./walk.ts";
 
@@ -34,7 +34,7 @@ export interface DescribedParameter {
   required: boolean;
   node: JsonObject;
   /** Undefined if any text is accepted. */
-  schema: Found<unknown> | undefined;
+  schema: ResolvedNode<unknown> | undefined;
   /** Its value is JSON. */
   json: boolean;
 }
@@ -42,7 +42,7 @@ export interface DescribedParameter {
 export interface Media {
   type: string;
   node: JsonObject;
-  schema: Found<unknown> | undefined;
+  schema: ResolvedNode<unknown> | undefined;
 }
 
 export interface ReadOpenApi {
@@ -174,7 +174,9 @@ class Reading {
     node,
     place,
     item,
-  }: Pick<DescribedOperation, "method" | "path" | "node" | "place"> & { item: Found }): DescribedOperation {
+  }: Pick<DescribedOperation, "method" | "path" | "node" | "place"> & {
+    item: ResolvedNode;
+  }): DescribedOperation {
     const { operationId, requestBody, responses, security = this.root["security"] } = node;
     const body = isJsonObject(requestBody)
       ? this.references.follow({ node: requestBody, path: [...place, "requestBody"] })
@@ -203,7 +205,7 @@ class Reading {
   }
 
   /** Parameters of the operation replace those of its path. */
-  private listParameters(path: string, operation: Found, item: Found): DescribedParameter[] {
+  private listParameters(path: string, operation: ResolvedNode, item: ResolvedNode): DescribedParameter[] {
     const found = new Map<string, DescribedParameter>();
     for (const { node, path: above } of [item, operation])
       for (const [at, written] of (Array.isArray(node["parameters"]) ? node["parameters"] : []).entries()) {
@@ -222,7 +224,7 @@ class Reading {
     return [...found.values()];
   }
 
-  private describeParameter({ node, path }: Found): DescribedParameter {
+  private describeParameter({ node, path }: ResolvedNode): DescribedParameter {
     const { name, in: place, required, schema } = node;
     const [media] = this.listMedia({ node, path });
     const own = schema === undefined ? undefined : { node: schema, path: [...path, "schema"] };
@@ -236,7 +238,7 @@ class Reading {
     };
   }
 
-  private listMedia({ node, path }: Found): Media[] {
+  private listMedia({ node, path }: ResolvedNode): Media[] {
     const { content } = node;
     return Object.entries(isJsonObject(content) ? content : {}).flatMap(([type, media]) => {
       if (!isJsonObject(media)) return [];
@@ -298,7 +300,7 @@ export function describeUnsupported(feature: string, count: number): string {
   return `not supported: ${feature}${count === 1 ? "" : ` and ${count - 1} more of them`}`;
 }
 
-/** For an operation without an id: `GET /users/{id}` is `getUsersId`. */
+/** Names an operation that has no id: `GET /users/{id}` is `getUsersId`. */
 function toId(method: Method, path: string): string {
   const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   return method.toLowerCase() + words.map(capitalize).join("");

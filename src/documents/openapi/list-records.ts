@@ -98,7 +98,7 @@ export function findPageNames(
     const found = queries.find((name) => pattern.test(name));
     if (found === undefined) continue;
     const { schema } = operation.parameters.find(({ name }) => name === found) ?? {};
-    const isCursor = key === "page" && schemas.types(schema?.node).has("string");
+    const isCursor = key === "page" && schemas.listTypes(schema?.node).has("string");
     names[isCursor ? "cursor" : key] ??= found;
   }
   const places = listPlaces(answer, schemas);
@@ -111,7 +111,7 @@ export function findPageNames(
 
 /** Properties of an answer, and of the objects in it, but not of its lists; links as in `_links.next.href` too. */
 export function listPlaces(node: unknown, schemas: Schemas, depth = 0): string[] {
-  const places = [...schemas.properties(node)].map(([name, schema]) => {
+  const places = [...schemas.listProperties(node)].map(([name, schema]) => {
     const inner = depth < 2 ? listPlaces(schema, schemas, depth + 1) : [];
     const parts = depth === 0 ? inner : inner.filter((one) => LINK.test(one));
     return parts.length > 0 ? parts.map((one) => `${name}.${one}`) : [name];
@@ -133,7 +133,7 @@ export function listQueryNames({ parameters }: DescribedOperation, schemas: Sche
   return parameters
     .filter((one) => one.in === "query")
     .flatMap(({ name, schema }) => {
-      const parts = [...schemas.properties(schema?.node).keys()];
+      const parts = [...schemas.listProperties(schema?.node).keys()];
       return parts.length === 0 ? [name] : parts.map((part) => `${name}[${part}]`);
     });
 }

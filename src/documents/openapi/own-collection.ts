@@ -38,7 +38,7 @@ export const ALL = "all";
 export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollection {
   const { name, idField, belongs_to, soft, files } = spec;
   const properties: Record<string, TSchema> = {};
-  for (const [field, schema] of schemas.fields(spec.schema))
+  for (const [field, schema] of schemas.listFields(spec.schema))
     properties[field] = toField(field, schema, schemas) as TSchema;
   properties[idField] = toId(spec, schemas) as TSchema;
   for (const [field, owner] of Object.entries(belongs_to))
@@ -46,15 +46,15 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   if (soft !== undefined) properties[soft] = NullableInstant();
   if (files) properties[CONTENT] = internal({ type: "string" } as unknown as TSchema);
   const serverFields = new Set([...(soft === undefined ? [] : [soft]), ...(files ? [CONTENT] : [])]);
-  const required = [...schemas.required(spec.schema)].filter(
+  const required = [...schemas.listRequired(spec.schema)].filter(
     (field) =>
-      !serverFields.has(field) && !schemas.has(schemas.properties(spec.schema).get(field), "writeOnly"),
+      !serverFields.has(field) && !schemas.has(schemas.listProperties(spec.schema).get(field), "writeOnly"),
   );
   const created = Object.keys(properties).find(
     (field) => CREATED.test(field) && isStoredInstant(properties[field]!),
   );
   const isLive = (record: object) => soft === undefined || (record as JsonObject)[soft] == null;
-  const isNumbered = isNumeric(schemas.fields(spec.schema).get(idField), schemas);
+  const isNumbered = isNumeric(schemas.listFields(spec.schema).get(idField), schemas);
   const order = (record: object) => {
     const at = created === undefined ? 0 : (((record as JsonObject)[created] as number | null) ?? 0);
     return isNumbered ? [at, Number((record as JsonObject)[idField])].map(toDescending).join() : -at;
@@ -91,32 +91,32 @@ export function isStoredInstant(field: object): boolean {
 }
 
 function toField(name: string, node: unknown, schemas: Schemas): unknown {
-  const { format, readOnly } = schemas.plain(node);
+  const { format, readOnly } = schemas.mergeKeywords(node);
   const setByServer =
     CREATED.test(name) || UPDATED.test(name) || readOnly === true || schemas.has(node, "readOnly");
   if (format === "date-time" && setByServer)
-    return schemas.types(node).has("null") ? NullableInstant() : Instant();
+    return schemas.listTypes(node).has("null") ? NullableInstant() : Instant();
   const inlined = inlineSchema(node, schemas, 0);
   return schemas.has(node, "writeOnly") ? internal(inlined as TSchema) : inlined;
 }
 
 /** Ids are stored as texts, also where the API shows numbers. */
 function toId({ idField, schema, prefix }: CollectionSpec, schemas: Schemas): unknown {
-  const node = schemas.fields(schema).get(idField);
+  const node = schemas.listFields(schema).get(idField);
   if (isNumeric(node, schemas)) return { type: "string", pattern: "^-?\\d+$" };
   return prefix === undefined
-    ? { ...schemas.plain(inlineSchema(node ?? {}, schemas, 0)), type: "string" }
+    ? { ...schemas.mergeKeywords(inlineSchema(node ?? {}, schemas, 0)), type: "string" }
     : Id(prefix);
 }
 
 export function isNumeric(node: unknown, schemas: Schemas): boolean {
-  const types = schemas.types(node);
+  const types = schemas.listTypes(node);
   return (types.has("integer") || types.has("number")) && !types.has("string");
 }
 
 function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schemas): string {
   if (prefix !== undefined) return prefix;
-  const id = schemas.plain(schemas.fields(schema).get(idField));
+  const id = schemas.mergeKeywords(schemas.listFields(schema).get(idField));
   const shown = [id["example"], ...(Array.isArray(id["examples"]) ? id["examples"] : [])].find(
     (one) => typeof one === "string",
   );
@@ -149,13 +149,13 @@ const KEYWORDS = [
 function inlineSchema(node: unknown, schemas: Schemas, depth: number): unknown {
   if (!isJsonObject(node)) return node === false ? false : {};
   if (depth > MAX_DEPTH) return {};
-  const properties = schemas.properties(node);
-  const plain = schemas.plain(node);
+  const properties = schemas.listProperties(node);
+  const plain = schemas.mergeKeywords(node);
   if (["anyOf", "oneOf", "not"].some((key) => plain[key] !== undefined)) return {};
   const found: JsonObject = {};
   for (const key of KEYWORDS)
     if (plain[key] !== undefined && !isJsonObject(plain[key])) found[key] = plain[key];
-  const types = schemas.types(node);
+  const types = schemas.listTypes(node);
   if (types.size > 0) found["type"] = types.size === 1 ? [...types][0] : [...types];
   if (types.has("null") && Array.isArray(found["enum"]))
     found["enum"] = [...new Set([...found["enum"], null])];

@@ -32,7 +32,7 @@ export class Positions {
     let value = 1;
     let key = 1;
     for (const step of path) {
-      const found = this.findChild(this.target(value), step);
+      const found = this.findChild(this.resolveAlias(value), step);
       if (found === undefined) break;
       ({ key, value } = found);
     }
@@ -45,20 +45,20 @@ export class Positions {
     for (let at = parent + 1, index = 0; this.events[at]?.type !== EVENT_ID.POP; index++) {
       if (type === EVENT_ID.SEQUENCE) {
         if (index === step) return { key: at, value: at };
-        at = this.next(at);
+        at = this.skipValue(at);
         continue;
       }
-      const value = this.next(at);
+      const value = this.skipValue(at);
       const event = this.events[at]!;
       if (event.type === EVENT_ID.SCALAR && getScalarValue(this.text, event) === String(step))
         return { key: at, value };
-      at = this.next(value);
+      at = this.skipValue(value);
     }
     return undefined;
   }
 
   /** The event after a value. */
-  private next(at: number): number {
+  private skipValue(at: number): number {
     let open = 0;
     for (let index = at; index < this.events.length; index++) {
       const { type } = this.events[index]!;
@@ -69,7 +69,7 @@ export class Positions {
     return this.events.length;
   }
 
-  private target(at: number): number {
+  private resolveAlias(at: number): number {
     const event = this.events[at];
     if (event?.type !== EVENT_ID.ALIAS) return at;
     return this.anchors.get(this.text.slice(event.anchorStart, event.anchorEnd).replace(/^\*/, "")) ?? at;

@@ -18,11 +18,11 @@ export class RecordPresenter {
     this.target = target;
     this.schemas = schemas;
     this.node = node;
-    const names = [...schemas.fields(node).keys()];
+    const names = [...schemas.listFields(node).keys()];
     const whole = target.spec !== undefined && [...target.fields].every((field) => names.includes(field));
     this.picked = names.length === 0 || whole ? undefined : new Set(names);
     // An own record was completed when it was created.
-    this.missing = [...schemas.required(node)].filter((name) => !target.fields.has(name));
+    this.missing = [...schemas.listRequired(node)].filter((name) => !target.fields.has(name));
   }
 
   /** Properties of the answer that no record has; their values are invented. */
@@ -55,13 +55,13 @@ export class BodyPresenter {
   constructor(node: unknown, schemas: Schemas) {
     this.node = node;
     this.schemas = schemas;
-    const required = schemas.required(node);
+    const required = schemas.listRequired(node);
     const isNeeded = ([name, schema]: [string, unknown]) =>
       required.has(name) ||
-      schemas.required(schema).size > 0 ||
-      schemas.plain(schema)["default"] !== undefined;
-    const properties = [...schemas.properties(node)].filter(isNeeded);
-    this.needed = properties.map(([name, schema]) => [name, [...schemas.required(schema)]]);
+      schemas.listRequired(schema).size > 0 ||
+      schemas.mergeKeywords(schema)["default"] !== undefined;
+    const properties = [...schemas.listProperties(node)].filter(isNeeded);
+    this.needed = properties.map(([name, schema]) => [name, [...schemas.listRequired(schema)]]);
   }
 
   present(places: readonly (readonly [place: string, value: unknown])[], world: WorldReader): unknown {
@@ -81,8 +81,8 @@ export class BodyPresenter {
 
   private complete(body: JsonObject, node: unknown, invention: Invention): JsonObject {
     const whole = completeObject(body, node, invention);
-    for (const [name, schema] of this.schemas.properties(node))
-      if (isJsonObject(body[name]) && this.schemas.required(schema).size > 0)
+    for (const [name, schema] of this.schemas.listProperties(node))
+      if (isJsonObject(body[name]) && this.schemas.listRequired(schema).size > 0)
         whole[name] = this.complete(body[name], schema, invention);
     return whole;
   }
@@ -90,7 +90,7 @@ export class BodyPresenter {
 
 /** The schema at a place such as `meta.next`. */
 export function findSchema(node: unknown, place: string, schemas: Schemas): unknown {
-  return place.split(".").reduce<unknown>((inside, step) => schemas.properties(inside).get(step), node);
+  return place.split(".").reduce<unknown>((inside, step) => schemas.listProperties(inside).get(step), node);
 }
 
 /** Puts a value at a place of the body, such as `meta.next`; the objects on the way are made. @returns the body */

@@ -1,5 +1,5 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import { getValue, invalidField, pointerTo, toFieldName } from "../../engine/contract/invalid-field.ts";
+import { findInvalidField, getValue, pointerTo, toFieldName } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
@@ -48,7 +48,7 @@ export class ParameterReader {
     const { style = defaultStyle, explode = style === "form" } = node;
     const lead = LEADS[String(style)];
     const bare = lead !== undefined && text.startsWith(lead) ? text.slice(1) : text;
-    const types = this.types(parameter.schema?.node);
+    const types = this.listTypes(parameter.schema?.node);
     if (!types.has("array") && !types.has("object")) return withoutName(bare, lead === ";" ? name : "");
     if (types.has("array") && style === "form" && explode === true) return bare;
     const delimiter =
@@ -89,12 +89,12 @@ export class ParameterReader {
       return texts;
     };
     const { style = "form", explode = style === "form" } = node;
-    const types = this.types(schema?.node);
+    const types = this.listTypes(schema?.node);
     if (types.has("object") || style === "deepObject") {
       const nested = readNested(name, [...sent.keys()], (key) => take(key)!);
       if (nested !== undefined) return nested;
       if (style === "form" && explode === true) {
-        const properties = [...this.schemas.properties(schema?.node).keys()];
+        const properties = [...this.schemas.listProperties(schema?.node).keys()];
         const parts = properties.flatMap((key) => {
           const texts = sent.has(key) ? take(key)! : [];
           return texts.length === 0 ? [] : [[key, texts.length === 1 ? texts[0] : texts] as const];
@@ -119,16 +119,18 @@ export class ParameterReader {
       const { name, required, schema, json } = parameter;
       const sent = find(parameter);
       if (sent === undefined) {
-        const preset = isJsonObject(schema?.node) ? this.schemas.plain(schema.node)["default"] : undefined;
+        const preset = isJsonObject(schema?.node)
+          ? this.schemas.mergeKeywords(schema.node)["default"]
+          : undefined;
         if (preset !== undefined) values[name] = preset;
         else if (required) throw invalidInput(name, null, `${name} is required`);
         continue;
       }
       const value = json ? parseJson(name, sent) : coerce(sent, schema?.node, this.schemas);
       if (schema !== undefined) {
-        const validate = this.schemas.validator(schema.node, "request");
+        const validate = this.schemas.compileValidator(schema.node, "request");
         if (!validate(value)) {
-          const { pointer, message } = invalidField(value, validate.errors!);
+          const { pointer, message } = findInvalidField(value, validate.errors!);
           const named = toFieldName(pointerTo("", name) + pointer);
           throw invalidInput(named, getValue(json ? value : sent, pointer), `${named} ${message}`);
         }
@@ -138,8 +140,8 @@ export class ParameterReader {
     return values;
   }
 
-  private types(node: unknown): ReadonlySet<string> {
-    return this.schemas.types(node);
+  private listTypes(node: unknown): ReadonlySet<string> {
+    return this.schemas.listTypes(node);
   }
 }
 
@@ -185,16 +187,16 @@ export function readNested(name: string, keys: readonly string[], take: (key: st
  */
 export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth = 0): unknown {
   if (depth > 20) return value;
-  const types = schemas.types(schema);
+  const types = schemas.listTypes(schema);
   if (Array.isArray(value) && types.has("array"))
-    return value.map((one) => coerce(one, schemas.plain(schema)["items"], schemas, depth + 1));
+    return value.map((one) => coerce(one, schemas.mergeKeywords(schema)["items"], schemas, depth + 1));
   if (isJsonObject(value)) {
     // A list as `items[0][price]=x`.
     const positions = Object.keys(value);
     if (types.has("array") && positions.every((key) => /^\d*$/.test(key)))
       return coerce(Object.values(value).flat(), schema, schemas, depth);
-    const properties = schemas.properties(schema);
-    const { additionalProperties } = schemas.plain(schema);
+    const properties = schemas.listProperties(schema);
+    const { additionalProperties } = schemas.mergeKeywords(schema);
     return Object.fromEntries(
       Object.entries(value).map(([key, one]) => [
         key,
@@ -204,7 +206,7 @@ export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth 
   }
   if (typeof value !== "string") return value;
   if (types.has("array") && !types.has("string"))
-    return [coerce(value, schemas.plain(schema)["items"], schemas, depth + 1)];
+    return [coerce(value, schemas.mergeKeywords(schema)["items"], schemas, depth + 1)];
   if ((types.has("integer") || types.has("number")) && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value)) {
     const number = Number(value);
     if (!types.has("integer") || types.has("number") || Number.isSafeInteger(number)) return number;

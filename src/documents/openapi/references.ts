@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
 
-export interface Found<T = JsonObject> {
+export interface ResolvedNode<T = JsonObject> {
   node: T;
   path: DocumentPath;
 }
@@ -17,31 +17,31 @@ export interface BadReference {
 /** Follows the `$ref`s of one document. Nothing is fetched, and no other file is read. */
 export class References {
   private readonly root: JsonObject;
-  private readonly found = new Map<string, Found<unknown> | undefined>();
+  private readonly found = new Map<string, ResolvedNode<unknown> | undefined>();
 
   constructor(root: JsonObject) {
     this.root = root;
   }
 
   /** The object itself, or the one that its `$ref` leads to, over any number of steps. Only for checked references. */
-  follow({ node, path }: Found): Found {
+  follow({ node, path }: ResolvedNode): ResolvedNode {
     const seen = new Set<JsonObject>();
-    let found: Found = { node, path };
+    let found: ResolvedNode = { node, path };
     while (typeof found.node["$ref"] === "string" && !seen.has(found.node)) {
       seen.add(found.node);
       const target = this.find(found.node["$ref"]);
       if (target === undefined || !isJsonObject(target.node)) return found;
-      found = target as Found;
+      found = target as ResolvedNode;
     }
     return found;
   }
 
-  find(ref: string): Found<unknown> | undefined {
+  find(ref: string): ResolvedNode<unknown> | undefined {
     if (!this.found.has(ref)) this.found.set(ref, this.search(ref));
     return this.found.get(ref);
   }
 
-  private search(ref: string): Found<unknown> | undefined {
+  private search(ref: string): ResolvedNode<unknown> | undefined {
     if (ref !== "#" && !ref.startsWith("#/")) return undefined;
     const path: (string | number)[] = [];
     let node: unknown = this.root;
@@ -61,7 +61,7 @@ export class References {
         message: `is not in this document; only references within it, which begin with #/, are followed, and nothing is fetched`,
       };
     const found = this.find(ref);
-    if (found === undefined) return { message: "leads nowhere", hint: this.nearest(ref) };
+    if (found === undefined) return { message: "leads nowhere", hint: this.findNearest(ref) };
     if (!isJsonObject(found.node) && !(isSchema && typeof found.node === "boolean"))
       return { message: "leads to no object" };
     return this.leadsInCircle(node) ? { message: "leads back to itself" } : undefined;
@@ -79,7 +79,7 @@ export class References {
   }
 
   /** A neighbour of the missing name. */
-  private nearest(ref: string): string | undefined {
+  private findNearest(ref: string): string | undefined {
     const cut = ref.lastIndexOf("/");
     const above = this.find(ref.slice(0, cut))?.node;
     if (cut < 1 || !isJsonObject(above)) return undefined;

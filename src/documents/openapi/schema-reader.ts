@@ -21,8 +21,8 @@ export class SchemaReader {
   }
 
   /** The types that a value may have, over alternatives too; empty for any. */
-  types(node: unknown): ReadonlySet<string> {
-    return remember(this.known.types, node, (schema) => {
+  listTypes(node: unknown): ReadonlySet<string> {
+    return readOnce(this.known.types, node, (schema) => {
       const found = new Set<string>();
       for (const part of this.listParts(schema, ["allOf", "anyOf", "oneOf"])) {
         for (const type of [part["type"] ?? []].flat()) found.add(type as string);
@@ -33,8 +33,8 @@ export class SchemaReader {
   }
 
   /** All properties of an object, by name. */
-  properties(node: unknown): ReadonlyMap<string, unknown> {
-    return remember(this.known.properties, node, (schema) => {
+  listProperties(node: unknown): ReadonlyMap<string, unknown> {
+    return readOnce(this.known.properties, node, (schema) => {
       const found = new Map<string, unknown>();
       for (const { properties } of this.listParts(schema, ["allOf"]))
         if (isJsonObject(properties)) for (const name in properties) found.set(name, properties[name]);
@@ -42,34 +42,34 @@ export class SchemaReader {
     });
   }
 
-  /** The same with those of its alternatives; any value fits where they differ. */
-  fields(node: unknown): ReadonlyMap<string, unknown> {
-    return remember(this.known.fields, node, (schema) => {
-      const own = this.properties(schema);
+  /** Returns the properties with those of the alternatives; any value fits where they differ. */
+  listFields(node: unknown): ReadonlyMap<string, unknown> {
+    return readOnce(this.known.fields, node, (schema) => {
+      const own = this.listProperties(schema);
       const found = new Map(own);
-      for (const branch of this.alternatives(schema))
-        for (const [name, one] of branch === schema ? [] : this.fields(branch))
+      for (const branch of this.listAlternatives(schema))
+        for (const [name, one] of branch === schema ? [] : this.listFields(branch))
           if (!own.has(name)) found.set(name, found.has(name) && !isEqual(found.get(name), one) ? {} : one);
       return found;
     });
   }
 
-  alternatives(node: unknown): readonly unknown[] {
-    const { oneOf, anyOf } = this.plain(node);
+  listAlternatives(node: unknown): readonly unknown[] {
+    const { oneOf, anyOf } = this.mergeKeywords(node);
     return [oneOf, anyOf].flatMap((branches) => (Array.isArray(branches) ? branches : []));
   }
 
   /** The names that an object must have. */
-  required(node: unknown): ReadonlySet<string> {
-    return remember(this.known.required, node, (schema) => {
+  listRequired(node: unknown): ReadonlySet<string> {
+    return readOnce(this.known.required, node, (schema) => {
       const parts = this.listParts(schema, ["allOf"]);
       return new Set(parts.flatMap(({ required }) => (required ?? []) as string[]));
     });
   }
 
   /** All other keywords in one schema without references and `allOf`. */
-  plain(node: unknown): JsonObject {
-    return remember(this.known.plain, node, (schema) => {
+  mergeKeywords(node: unknown): JsonObject {
+    return readOnce(this.known.plain, node, (schema) => {
       if (isLeaf(schema, ["allOf"])) return schema;
       const parts = this.listParts(schema, ["allOf"]).filter(saysMore);
       // The same object for each reference to it, so that circles are seen.
@@ -81,10 +81,10 @@ export class SchemaReader {
 
   /** Whether a keyword such as `readOnly` is true. */
   has(node: unknown, keyword: string): boolean {
-    return this.plain(node)[keyword] === true;
+    return this.mergeKeywords(node)[keyword] === true;
   }
 
-  protected target(node: JsonObject): unknown {
+  protected resolve(node: JsonObject): unknown {
     return typeof node["$ref"] === "string" ? this.references.find(node["$ref"])?.node : undefined;
   }
 
@@ -96,7 +96,7 @@ export class SchemaReader {
     const add = (node: unknown): void => {
       if (!isJsonObject(node) || seen.has(node)) return;
       seen.add(node);
-      const target = this.target(node);
+      const target = this.resolve(node);
       add(target);
       for (const key of keys) if (Array.isArray(node[key])) node[key].forEach(add);
       // A reference of OpenAPI 3.0 hides the rest, but `nullable` is often meant.
@@ -115,7 +115,7 @@ const isLeaf = (schema: JsonObject, keys: readonly string[]) =>
 
 const saysMore = (part: JsonObject) => Object.keys(part).some((key) => key !== "$ref" && key !== "allOf");
 
-function remember<T>(known: Map<JsonObject, T>, node: unknown, read: (schema: JsonObject) => T): T {
+function readOnce<T>(known: Map<JsonObject, T>, node: unknown, read: (schema: JsonObject) => T): T {
   const schema = isJsonObject(node) ? node : NOTHING;
   let found = known.get(schema);
   if (found === undefined) {

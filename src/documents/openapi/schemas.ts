@@ -3,7 +3,7 @@ import { toPointer } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { isEmptyEnum } from "./check-schema.ts";
-import type { Found } from "./references.ts";
+import type { ResolvedNode } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
 
 /** The purpose of a converted schema: requests may lack what is `readOnly`, answers what is `writeOnly`. */
@@ -37,9 +37,9 @@ export class Schemas extends SchemaReader {
   private readonly open: { name: string; node: unknown; purpose: Purpose }[] = [];
 
   /** A schema for declarations: its validator is that of the document's schema. */
-  declare({ node, path }: Found<unknown>, purpose: Purpose): object {
+  declare({ node, path }: ResolvedNode<unknown>, purpose: Purpose): object {
     const schema = { "x-schema": `#${toPointer(path)}` };
-    provideValidator(schema, () => this.validator(node, purpose));
+    provideValidator(schema, () => this.compileValidator(node, purpose));
     return schema;
   }
 
@@ -48,11 +48,11 @@ export class Schemas extends SchemaReader {
     const properties = node["properties"] as JsonObject;
     const names = Object.entries(properties).map(([name, one]) => [
       name,
-      { type: [...this.types(one)][0] ?? "string" },
+      { type: [...this.listTypes(one)][0] ?? "string" },
     ]);
     const schema = { type: "object", properties: Object.fromEntries(names) };
     provideValidator(schema, () => {
-      const validate = this.validator(node, "request");
+      const validate = this.compileValidator(node, "request");
       const validateForm = (fields: unknown) => {
         const fits = validate(read(fields));
         validateForm.errors = validate.errors;
@@ -64,7 +64,7 @@ export class Schemas extends SchemaReader {
     return schema;
   }
 
-  validator(node: unknown, purpose: Purpose): ValidateFunction {
+  compileValidator(node: unknown, purpose: Purpose): ValidateFunction {
     const name = this.register(node, purpose);
     this.ajv ??= makeAjv({ code: { optimize: false, regExp: Object.assign(toRegExp, { code: "RegExp" }) } });
     this.convertAll(this.ajv);
@@ -80,25 +80,25 @@ export class Schemas extends SchemaReader {
     const { discriminator } = node;
     if (!isJsonObject(discriminator) || typeof discriminator["propertyName"] !== "string") return undefined;
     const { propertyName: property, mapping } = discriminator;
-    const choices = this.choices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
-    const target = isJsonObject(branch) ? this.target(branch) : undefined;
+    const choices = this.listChoices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
+    const target = isJsonObject(branch) ? this.resolve(branch) : undefined;
     const chosen = choices?.find((one) => one.target === target);
     return chosen && { property, value: chosen.names[0] };
   }
 
   /** The alternative that an object has the form of; a discriminator decides where there is one. */
   findForm(node: unknown, object: JsonObject): unknown {
-    const { discriminator } = this.plain(node);
-    const branches = this.alternatives(node);
+    const { discriminator } = this.mergeKeywords(node);
+    const branches = this.listAlternatives(node);
     if (branches.length === 0) return undefined;
     const { propertyName: property, mapping } = isJsonObject(discriminator) ? discriminator : {};
     const choices =
       typeof property === "string"
-        ? this.choices(branches, property, isJsonObject(mapping) ? mapping : {})
+        ? this.listChoices(branches, property, isJsonObject(mapping) ? mapping : {})
         : undefined;
     if (choices !== undefined)
       return choices.find(({ names }) => names.includes(object[property as string]))?.target;
-    return branches.find((branch) => this.validator(branch, "request")(object));
+    return branches.find((branch) => this.compileValidator(branch, "request")(object));
   }
 
   /** Names the converted schema of a node. */
@@ -127,8 +127,8 @@ export class Schemas extends SchemaReader {
     if (!isJsonObject(node)) return node;
     const schema: JsonObject = {};
     if (typeof node["$ref"] === "string") {
-      schema["$ref"] = this.register(this.target(node), purpose);
-      if (this.hides) return node["nullable"] === true ? orNull(schema) : schema;
+      schema["$ref"] = this.register(this.resolve(node), purpose);
+      if (this.hides) return node["nullable"] === true ? allowNull(schema) : schema;
     }
     const inner = (value: unknown) => this.convert(value, purpose);
     for (const key in node) {
@@ -142,17 +142,17 @@ export class Schemas extends SchemaReader {
         );
     }
     this.amend(schema, node, purpose);
-    return node["nullable"] === true ? orNull(schema) : schema;
+    return node["nullable"] === true ? allowNull(schema) : schema;
   }
 
   private amend(schema: JsonObject, node: JsonObject, purpose: Purpose): void {
-    for (const side of ["Minimum", "Maximum"] as const) amendBound(schema, side);
+    for (const side of ["Minimum", "Maximum"] as const) convertExclusiveBound(schema, side);
     const { pattern } = schema;
     if (pattern !== undefined && !isPattern(pattern)) delete schema["pattern"];
     if (isEmptyEnum(node)) delete schema["enum"];
     const hidden = purpose === "request" ? "readOnly" : "writeOnly";
     if (Array.isArray(schema["required"])) {
-      const properties = this.properties(node);
+      const properties = this.listProperties(node);
       schema["required"] = schema["required"].filter((name) => !this.has(properties.get(name), hidden));
     }
     const { discriminator } = node;
@@ -168,7 +168,7 @@ export class Schemas extends SchemaReader {
   ): void {
     const { propertyName: property, mapping } = node["discriminator"] as JsonObject;
     if (typeof property !== "string") return;
-    const choices = this.choices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
+    const choices = this.listChoices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
     if (choices === undefined) return;
     const refer = (target: unknown) => ({ $ref: this.register(target, purpose) });
     const named = (names: unknown[]) => ({
@@ -183,7 +183,7 @@ export class Schemas extends SchemaReader {
   }
 
   /** Undefined if a choice has no name of its own: then plain alternatives decide. */
-  private choices(
+  private listChoices(
     branches: readonly unknown[],
     property: string,
     mapping: JsonObject,
@@ -196,10 +196,10 @@ export class Schemas extends SchemaReader {
       if (target !== undefined) byTarget.set(target, [...(byTarget.get(target) ?? []), name]);
     }
     for (const branch of branches) {
-      const target = isJsonObject(branch) ? this.target(branch) : undefined;
+      const target = isJsonObject(branch) ? this.resolve(branch) : undefined;
       if (target === undefined) return undefined;
       if (byTarget.has(target)) continue;
-      const own = this.plain(this.properties(target).get(property));
+      const own = this.mergeKeywords(this.listProperties(target).get(property));
       const values = own["const"] === undefined ? own["enum"] : [own["const"]];
       const name = String((branch as JsonObject)["$ref"])
         .split("/")
@@ -222,8 +222,8 @@ function identify(node: JsonObject): number {
   return number;
 }
 
-/** `nullable` of OpenAPI 3.0. */
-function orNull(schema: JsonObject): JsonObject {
+/** Applies `nullable` of OpenAPI 3.0. */
+function allowNull(schema: JsonObject): JsonObject {
   const { type, enum: values } = schema;
   if (type === undefined || schema["allOf"] !== undefined || schema["const"] !== undefined)
     return { anyOf: [schema, { type: "null" }] };
@@ -232,7 +232,7 @@ function orNull(schema: JsonObject): JsonObject {
 }
 
 /** In OpenAPI 3.0 `exclusiveMinimum` is a boolean about `minimum`. */
-function amendBound(schema: JsonObject, side: "Minimum" | "Maximum"): void {
+function convertExclusiveBound(schema: JsonObject, side: "Minimum" | "Maximum"): void {
   const [exclusive, bound] = [`exclusive${side}`, side.toLowerCase()];
   if (typeof schema[exclusive] !== "boolean") return;
   if (schema[exclusive] && typeof schema[bound] === "number") {
@@ -241,7 +241,7 @@ function amendBound(schema: JsonObject, side: "Minimum" | "Maximum"): void {
   } else delete schema[exclusive];
 }
 
-/** As JavaScript reads it: with the flag `u`, or without, for patterns such as `[\w\-]`. */
+/** Compiles a pattern with the flag `u`, or without it for patterns such as `[\w\-]`. */
 function toRegExp(pattern: string): RegExp {
   try {
     return new RegExp(pattern, "u");

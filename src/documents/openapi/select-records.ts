@@ -47,7 +47,7 @@ export class RecordRows {
     this.includesDeleted = deleted === true;
   }
 
-  /** By an index as far as there is one; newest first. */
+  /** Lists records newest first, by an index as far as there is one. */
   list(world: WorldReader, conditions: JsonObject): View<object> | readonly object[] {
     const { collection, spec } = this.target;
     const { includesDeleted } = this;

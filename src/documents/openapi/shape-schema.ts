@@ -37,7 +37,7 @@ export function shapeSchema(
   return new Shaping(schemas, examples).shape(node, { depth: 0, above: [] });
 }
 
-interface Inside {
+interface SchemaContext {
   depth: number;
   /** The schemas that contain this one. */
   above: readonly unknown[];
@@ -53,19 +53,19 @@ class Shaping {
     this.examples = examples;
   }
 
-  shape(node: unknown, { depth, above }: Inside): JsonObject {
+  shape(node: unknown, { depth, above }: SchemaContext): JsonObject {
     const { schemas } = this;
-    const plain = schemas.plain(node);
+    const plain = schemas.mergeKeywords(node);
     const declared = this.findDeclared(plain);
     if (declared !== undefined) return declared;
-    const types = schemas.types(node);
+    const types = schemas.listTypes(node);
     if (depth > MAX_REQUIRED_DEPTH) return types.has("null") ? { const: null } : {};
     const inside = { depth, above: [...above, plain] };
     const branch = this.choose(plain, inside);
-    if (branch !== undefined) inside.above.push(schemas.plain(branch.node));
-    const properties = new Map([...(branch?.properties ?? []), ...schemas.properties(node)]);
+    if (branch !== undefined) inside.above.push(schemas.mergeKeywords(branch.node));
+    const properties = new Map([...(branch?.properties ?? []), ...schemas.listProperties(node)]);
     if (properties.size > 0) {
-      const required = new Set([...schemas.required(node), ...(branch?.required ?? [])]);
+      const required = new Set([...schemas.listRequired(node), ...(branch?.required ?? [])]);
       return this.shapeObject({ properties, required, fixed: branch?.fixed ?? {} }, inside);
     }
     if (branch !== undefined) return this.shape(branch.node, { depth: depth + 1, above: inside.above });
@@ -95,17 +95,17 @@ class Shaping {
   }
 
   /** The first alternative that is neither null nor within itself. */
-  private choose(plain: JsonObject, { above }: Inside) {
+  private choose(plain: JsonObject, { above }: SchemaContext) {
     const { schemas } = this;
     const key = Array.isArray(plain["oneOf"]) ? "oneOf" : "anyOf";
     const branches = Array.isArray(plain[key]) ? (plain[key] as unknown[]) : [];
-    const usable = branches.filter((branch) => !isNull(schemas.types(branch)));
-    const node = usable.find((branch) => !above.includes(schemas.plain(branch))) ?? usable[0];
+    const usable = branches.filter((branch) => !isNull(schemas.listTypes(branch)));
+    const node = usable.find((branch) => !above.includes(schemas.mergeKeywords(branch))) ?? usable[0];
     if (node === undefined) return undefined;
     const fixed: JsonObject = {};
     const names = schemas.nameChoice(plain, key, node);
     if (names !== undefined) fixed[names.property] = { const: names.value };
-    return { node, properties: schemas.properties(node), required: schemas.required(node), fixed };
+    return { node, properties: schemas.listProperties(node), required: schemas.listRequired(node), fixed };
   }
 
   private shapeObject(
@@ -114,7 +114,7 @@ class Shaping {
       required,
       fixed,
     }: { properties: ReadonlyMap<string, unknown>; required: ReadonlySet<string>; fixed: JsonObject },
-    { depth, above }: Inside,
+    { depth, above }: SchemaContext,
   ): JsonObject {
     const shaped: JsonObject = {};
     for (const [name, schema] of properties) {
@@ -130,11 +130,11 @@ class Shaping {
   private isWorthShowing(schema: unknown, depth: number, above: readonly unknown[]): boolean {
     if (this.fields <= 0 || depth >= MAX_DEPTH) return false;
     const { schemas } = this;
-    const plain = schemas.plain(schema);
-    if (above.includes(plain) || above.includes(schemas.plain(plain["items"]))) return false;
+    const plain = schemas.mergeKeywords(schema);
+    if (above.includes(plain) || above.includes(schemas.mergeKeywords(plain["items"]))) return false;
     const isNested =
-      schemas.properties(schema).size > 0 ||
-      schemas.types(schema).has("array") ||
+      schemas.listProperties(schema).size > 0 ||
+      schemas.listTypes(schema).has("array") ||
       plain["anyOf"] !== undefined ||
       plain["oneOf"] !== undefined;
     return !isNested || depth < MAX_NESTED_DEPTH;
@@ -142,7 +142,7 @@ class Shaping {
 
   private shapeList(
     { items, prefixItems, minItems, maxItems, uniqueItems }: JsonObject,
-    { depth, above }: Inside,
+    { depth, above }: SchemaContext,
   ): JsonObject {
     const least = typeof minItems === "number" ? minItems : 0;
     const most = typeof maxItems === "number" ? maxItems : Number.POSITIVE_INFINITY;
@@ -151,7 +151,7 @@ class Shaping {
       return { type: "array", prefixItems: shapes, minItems: shapes.length, maxItems: shapes.length };
     }
     if (most === 0) return { const: [] };
-    const ends = this.fields <= 0 || depth > MAX_DEPTH || above.includes(this.schemas.plain(items));
+    const ends = this.fields <= 0 || depth > MAX_DEPTH || above.includes(this.schemas.mergeKeywords(items));
     if (ends && least === 0) return { const: [] };
     const shape = this.shape(items, { depth: depth + 1, above });
     const isFixed = uniqueItems === true && (shape["const"] !== undefined || shape["type"] === "boolean");
@@ -168,7 +168,7 @@ class Shaping {
   /** A map has as many keys as it needs at least. */
   private shapeMap(
     { additionalProperties, minProperties }: JsonObject,
-    { depth, above }: Inside,
+    { depth, above }: SchemaContext,
   ): JsonObject {
     const names = Array.from(
       { length: typeof minProperties === "number" ? minProperties : 0 },

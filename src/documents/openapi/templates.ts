@@ -55,13 +55,13 @@ function find(name: string, values: Values): unknown {
 }
 
 /** The parameters that placeholders may name. */
-export interface Named {
+export interface KnownParameters {
   params: readonly string[];
   queries: readonly string[];
 }
 
 /** The names of the placeholders in a template, in any depth, that stand for nothing. */
-export function* listUnknown(template: unknown, named: Named): Generator<string> {
+export function* listUnknown(template: unknown, named: KnownParameters): Generator<string> {
   if (Array.isArray(template)) for (const one of template) yield* listUnknown(one, named);
   else if (isJsonObject(template)) for (const one of Object.values(template)) yield* listUnknown(one, named);
   else if (typeof template === "string")
@@ -73,7 +73,7 @@ export function* listUnknown(template: unknown, named: Named): Generator<string>
     }
 }
 
-export function listKnown({ params, queries }: Named): string[] {
+export function listKnown({ params, queries }: KnownParameters): string[] {
   const parts = { caller: CALLER, query: queries };
   const dotted = Object.entries(parts).flatMap(([word, names]) => names.map((name) => `${word}.${name}`));
   return [...params, ...dotted, ...WORDS];

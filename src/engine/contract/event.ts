@@ -132,7 +132,7 @@ export interface SampleContext {
 }
 
 /** Data of an event without a subject in the sandbox: invents a subject that fits into it. */
-export function sampleData(
+export function inventData(
   event: AnyEvent,
   { world, at, random, known, settings = DEFAULT_SETTINGS }: SampleContext,
 ): Record<string, unknown> {
@@ -156,7 +156,7 @@ export function sampleData(
 }
 
 /** JSON Schema of an event's data. */
-export function dataSchema({ about, data, implies = {} }: AnyEvent): TObject {
+export function toDataSchema({ about, data, implies = {} }: AnyEvent): TObject {
   const fields = (data as readonly string[]).map((field) => {
     const implied = implies[field];
     return [field, implied === undefined ? about.fields[field]! : Type.Literal(implied)] as const;
@@ -181,7 +181,7 @@ export function samplePayload(event: AnyEvent): Record<string, unknown> {
   const random = new Random(0, "sample", event.name);
   return {
     event: event.name,
-    data: sampleData(event, { world: EMPTY_WORLD, at: AT, random, known: KNOWN }),
+    data: inventData(event, { world: EMPTY_WORLD, at: AT, random, known: KNOWN }),
     timestamp: EMPTY_WORLD.iso(AT),
     webhook_id: KNOWN.webhook_id,
     delivery_id: "del_example",

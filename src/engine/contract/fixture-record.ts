@@ -6,7 +6,7 @@ import { isInternal, type ShownField, toShownField } from "./public-view.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "./resource.ts";
 
 type Names = Readonly<Record<string, string>>;
-type NameOf<K, Renamed> = K extends keyof Renamed ? Renamed[K] & string : K;
+type FixtureName<K, Renamed> = K extends keyof Renamed ? Renamed[K] & string : K;
 type Value<S, NotNull> =
   ShownField<S> extends infer F extends TSchema
     ? NotNull extends true
@@ -14,14 +14,14 @@ type Value<S, NotNull> =
       : Static<F>
     : never;
 
-type Shown<P, Omitted> = {
+type PublicField<P, Omitted> = {
   [K in keyof P]: P[K] extends { "x-internal": true } ? never : Exclude<K, Omitted>;
 }[keyof P];
 
 type Entry<P, Omitted, Needed, NotNull, Renamed, More extends TProperties> = {
-  [K in Shown<P, Omitted> as K extends Needed ? NameOf<K, Renamed> : never]: Value<P[K], false>;
+  [K in PublicField<P, Omitted> as K extends Needed ? FixtureName<K, Renamed> : never]: Value<P[K], false>;
 } & {
-  [K in Shown<P, Omitted> as K extends Needed ? never : NameOf<K, Renamed>]?: Value<
+  [K in PublicField<P, Omitted> as K extends Needed ? never : FixtureName<K, Renamed>]?: Value<
     P[K],
     K extends NotNull ? true : false
   >;
@@ -104,7 +104,7 @@ function withoutNull(schema: TSchema): TSchema {
 /** The TypeScript type of a fixture's record. */
 export type FixtureEntry<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
 
-interface Listed<E, R extends StoredRecord> extends Pick<FixtureReader, "check" | "numbered" | "follows"> {
+interface ListOptions<E, R extends StoredRecord> extends Pick<FixtureReader, "check" | "numbered" | "follows"> {
   record: FixtureRecord<E, R>;
   factory: Factory<R>;
 }
@@ -112,7 +112,7 @@ interface Listed<E, R extends StoredRecord> extends Pick<FixtureReader, "check" 
 /** The reader of a key that is simply a list of a collection's records. */
 export function listReader<R extends StoredRecord, E extends object>(
   collection: Collection<R>,
-  { record, factory, ...rest }: Listed<E, R>,
+  { record, factory, ...rest }: ListOptions<E, R>,
 ): FixtureReader {
   const { name } = collection;
   return {

@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 
-type Convert = (instant: unknown) => unknown;
+type ConvertInstant = (instant: unknown) => unknown;
 /** Converts the instants in a value. */
-type Converter = (value: unknown, convert: Convert) => unknown;
+type Converter = (value: unknown, convert: ConvertInstant) => unknown;
 
 interface Shape extends Record<string, unknown> {
   properties?: Record<string, Shape>;

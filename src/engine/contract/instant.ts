@@ -91,7 +91,7 @@ export function parseDateSpan<N extends string = "start_date" | "end_date">(
   const end = query[to] === undefined ? undefined : parseDateOrInstant(query[to]);
   if (start && end && start.from > end.to) throw invalidInput(from, query[from], `${from} lies after ${to}`);
   return {
-    from: start ? world.relative(start.from) : Number.NEGATIVE_INFINITY,
-    to: end ? world.relative(end.to) : Number.POSITIVE_INFINITY,
+    from: start ? world.toInstant(start.from) : Number.NEGATIVE_INFINITY,
+    to: end ? world.toInstant(end.to) : Number.POSITIVE_INFINITY,
   };
 }

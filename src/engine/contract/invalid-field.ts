@@ -16,7 +16,7 @@ export interface InvalidField {
  * If all alternatives fail, the error at the deepest place explains most; at one place, that of an alternative whose
  * type fits.
  */
-export function invalidField(value: unknown, errors: readonly ErrorObject[]): InvalidField {
+export function findInvalidField(value: unknown, errors: readonly ErrorObject[]): InvalidField {
   let best = errors[0]!;
   for (const error of errors) {
     if (error.keyword === "anyOf" || error.keyword === "oneOf") continue;

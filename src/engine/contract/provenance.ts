@@ -21,17 +21,17 @@ export interface AssumptionMap {
   envelope?: string;
 }
 
-interface Declared {
+interface DeclaredSource {
   section: string;
   assumed?: AssumptionMap;
 }
 
 /** The assumption that the endpoint exists; undefined if the reference shows it. */
-export function findAssumedEndpoint({ section, assumed }: Declared): string | undefined {
+export function findAssumedEndpoint({ section, assumed }: DeclaredSource): string | undefined {
   return section.startsWith("G") ? section : assumed?.endpoint;
 }
 
-export function findAssumedStatus(operation: Declared): string | undefined {
+export function findAssumedStatus(operation: DeclaredSource): string | undefined {
   const { status, specified } = operation.assumed ?? {};
   return specified?.includes("status") ? undefined : (findAssumedEndpoint(operation) ?? status);
 }
@@ -42,7 +42,7 @@ export type Fact = (typeof FACTS)[number];
 
 /** The assumption behind a fact about a place of a success's body; undefined if the reference states it. */
 export function findAssumedPlace(
-  operation: Declared,
+  operation: DeclaredSource,
   pointer: string,
   fact: Fact = "value",
 ): string | undefined {
@@ -78,7 +78,7 @@ export interface AssumedPart {
 }
 
 /** All assumed parts, for the ledger and the OpenAPI document; an assumed endpoint includes all of its parts. */
-export function listAssumedParts(operation: Declared): AssumedPart[] {
+export function listAssumedParts(operation: DeclaredSource): AssumedPart[] {
   const endpoint = findAssumedEndpoint(operation);
   const { status, envelope, body, fields, types, values } = operation.assumed ?? {};
   const label = (places: Readonly<Record<string, string>> = {}, what: string) =>

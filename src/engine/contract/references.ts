@@ -122,7 +122,7 @@ function walkFields({ properties = {}, patternProperties = {}, ...schema }: Shap
  * @throws ApiError INVALID_INPUT for the first field that names a missing record
  */
 export function requireReferences(tx: Transaction, { schema }: AnyCollection, record: object): void {
-  const collections = tx.collections();
+  const collections = tx.listCollections();
   visitReferences(schema, record, ({ reference, id, path, atKey }) => {
     const collection = collections.find(({ name }) => name === reference.collection);
     if (collection === undefined || tx.get(collection, id) !== undefined) return;

@@ -17,7 +17,7 @@ export function removeWithDependents(tx: Transaction, collection: AnyCollection,
   const levels: RemovedRecords[] = [{ collection, ids: new Set([id]) }];
   for (let level = levels.shift(); level !== undefined; level = levels.shift()) {
     for (const each of level.ids) tx.remove(level.collection, each);
-    for (const dependent of tx.collections()) {
+    for (const dependent of tx.listCollections()) {
       if (!listOwners(dependent).has(level.collection.name)) continue;
       const ids = dropDependents(tx, dependent, level);
       if (ids.size > 0) levels.push({ collection: dependent, ids });

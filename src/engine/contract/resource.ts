@@ -83,7 +83,7 @@ export interface FixtureReader {
 
 /** The lists of a fixture while numbers are replaced by records. */
 export interface NumberedLists {
-  of(key: string): readonly Readonly<Record<string, unknown>>[];
+  listRecords(key: string): readonly Readonly<Record<string, unknown>>[];
 }
 
 /** A checked, merged fixture document; each reader looks only at its own keys. */

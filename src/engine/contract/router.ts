@@ -4,12 +4,12 @@ import { type AnyOperation, METHODS, type Method } from "./operation.ts";
 export const MAX_HEADER_BYTES = 32 * 1024;
 
 /** The parts of a declaration that routing reads, of the emulated API and of the control API alike. */
-export interface Routed {
+export interface Routable {
   method: Method;
   path: string;
 }
 
-export interface Match<O extends Routed = AnyOperation> {
+export interface Match<O extends Routable = AnyOperation> {
   operation: O;
   params: Record<string, string>;
 }
@@ -25,7 +25,7 @@ class Segment<O> {
 }
 
 /** Finds operations by method and path. A parameter is any non-empty segment, whatever its length (G38). */
-export class Router<O extends Routed = AnyOperation> {
+export class Router<O extends Routable = AnyOperation> {
   private readonly root = new Segment<O>();
 
   constructor(operations: readonly O[]) {
@@ -63,7 +63,7 @@ export class Router<O extends Routed = AnyOperation> {
     return { operation: end.operation, params };
   }
 
-  /** For `Allow`: the methods that this path answers. */
+  /** Lists the methods that this path answers, for `Allow`. */
   listMethods(path: string): Method[] {
     return METHODS.filter((method) => this.find(method, path) !== undefined);
   }

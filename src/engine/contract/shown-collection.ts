@@ -6,7 +6,7 @@ import { invalidInput } from "./errors.ts";
 import type { Factory } from "./factory.ts";
 import { parseInstant } from "./instant.ts";
 import { createInstantConverter } from "./instant-fields.ts";
-import { invalidField } from "./invalid-field.ts";
+import { findInvalidField } from "./invalid-field.ts";
 import { isInternal, withoutInternal } from "./public-view.ts";
 import type { Resource, StateRules } from "./resource.ts";
 import { toValidator } from "./validator.ts";
@@ -54,7 +54,7 @@ export class ShownCollection {
     return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internal.includes(name)));
   }
 
-  /** For fields that `check` accepted. */
+  /** Converts fields that `check` accepted to their stored form. */
   toStored(fields: Fields, world: WorldReader): Fields {
     const stored = this.rules.fromPublic ? (this.rules.fromPublic(fields, world) as Fields) : fields;
     return this.convert(stored, (value) => {
@@ -62,7 +62,7 @@ export class ShownCollection {
       const instant = parseInstant(value);
       if (instant === undefined)
         throw this.refuse(findName(fields, value), value, "must be an ISO 8601 timestamp");
-      return world.relative(instant);
+      return world.toInstant(instant);
     }) as Fields;
   }
 
@@ -104,7 +104,7 @@ export class ShownCollection {
   private validate(schema: TObject, value: unknown): void {
     const validate = toValidator(schema);
     if (validate(value)) return;
-    const { field, value: found, message } = invalidField(value, validate.errors!);
+    const { field, value: found, message } = findInvalidField(value, validate.errors!);
     throw this.refuse(field, found, message);
   }
 }

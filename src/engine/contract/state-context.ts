@@ -27,6 +27,6 @@ export class StateContext implements FactoryContext {
   }
 
   secret(label: string): string {
-    return this.world.secret(label);
+    return this.world.createSecret(label);
   }
 }

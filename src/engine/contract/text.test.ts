@@ -3,9 +3,9 @@ import {
   describeLostEntries,
   findNearest,
   pluralize,
-  printable,
-  printableJson,
-  printableLines,
+  toPrintable,
+  toPrintableJson,
+  toPrintableLines,
   toSentence,
 } from "./text.ts";
 
@@ -57,21 +57,21 @@ const SHOWN = "a\\u001b[2J\\u009b31m\\u0007\\u000d\\u202eb\\u2066\\u061c\\u200e\
 
 describe("text for a terminal [interfaces 2]", () => {
   it("a name cannot control the terminal, and stays readable [interfaces 2]", () => {
-    expect(printable(HOSTILE)).toBe(SHOWN);
-    expect(printable("one\ntwo\tthree")).toBe("one\\u000atwo\\u0009three");
-    expect(printable("Zürich 東京 🎈")).toBe("Zürich 東京 🎈");
+    expect(toPrintable(HOSTILE)).toBe(SHOWN);
+    expect(toPrintable("one\ntwo\tthree")).toBe("one\\u000atwo\\u0009three");
+    expect(toPrintable("Zürich 東京 🎈")).toBe("Zürich 東京 🎈");
   });
 
   it("a text keeps its lines and tabs, but no other control characters [interfaces 2]", () => {
-    expect(printableLines(`FAIL\t${HOSTILE}\n`)).toBe(`FAIL\t${SHOWN}\n`);
-    expect(printableLines("\u001b]0;title\u0007\u001b[1A")).toBe("\\u001b]0;title\\u0007\\u001b[1A");
-    expect(printableLines("\u001b[8mhidden\u001b[0m")).toBe("\\u001b[8mhidden\\u001b[0m");
+    expect(toPrintableLines(`FAIL\t${HOSTILE}\n`)).toBe(`FAIL\t${SHOWN}\n`);
+    expect(toPrintableLines("\u001b]0;title\u0007\u001b[1A")).toBe("\\u001b]0;title\\u0007\\u001b[1A");
+    expect(toPrintableLines("\u001b[8mhidden\u001b[0m")).toBe("\\u001b[8mhidden\\u001b[0m");
   });
 
   it("parsing printable JSON gives the same value [interfaces 2]", () => {
     for (const indent of [undefined, 2]) {
-      const text = printableJson({ [HOSTILE]: [HOSTILE, "\n"] }, indent);
-      expect(printableLines(text)).toBe(text);
+      const text = toPrintableJson({ [HOSTILE]: [HOSTILE, "\n"] }, indent);
+      expect(toPrintableLines(text)).toBe(text);
       expect(text).not.toMatch(/[\u007f-\u009f\u202a-\u202e]/);
       expect(JSON.parse(text)).toEqual({ [HOSTILE]: [HOSTILE, "\n"] });
     }

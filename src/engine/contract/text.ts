@@ -64,18 +64,18 @@ const CONTROLS_IN_LINES =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /** Makes a name, a header or a line of a file safe for a terminal: its author must not control the terminal. */
-export function printable(text: string): string {
+export function toPrintable(text: string): string {
   return text.replaceAll(CONTROLS, escapeCharacter);
 }
 
 /** The same for a text of several lines. Colours are removed too, since they can hide text. */
-export function printableLines(text: string): string {
+export function toPrintableLines(text: string): string {
   return text.replaceAll(CONTROLS_IN_LINES, escapeCharacter);
 }
 
 /** JSON on one line, or indented. Control characters that JSON allows are escaped too; parsing gives the same value. */
-export function printableJson(value: unknown, indent?: number): string {
-  return printableLines(JSON.stringify(value, null, indent));
+export function toPrintableJson(value: unknown, indent?: number): string {
+  return toPrintableLines(JSON.stringify(value, null, indent));
 }
 
 function escapeCharacter(character: string): string {

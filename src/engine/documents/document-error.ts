@@ -1,4 +1,4 @@
-import { printable } from "../contract/text.ts";
+import { toPrintable } from "../contract/text.ts";
 
 /** One problem of a document. `line` and `column` count from 1; `line` 0 means that the value has no text. */
 export interface DocumentProblem {
@@ -51,12 +51,12 @@ export class DocumentError extends Error {
     this.#text = text;
   }
 
-  /** One line per problem: `file:line:column: message (did you mean "x"?)`, as editors and CI annotations read it. */
+  /** Writes one line per problem, which editors and CI annotations read: `file:line:column: message (did you mean "x"?)`. */
   format(): string {
     return this.problems.map(formatProblem).join("\n");
   }
 
-  /** Like `format`, with a frame of the surrounding lines after each problem; for terminals. */
+  /** Does the same as `format`, with a frame of the surrounding lines after each problem; for terminals. */
   formatWithFrames(): string {
     const lines = this.#text?.split("\n") ?? [];
     return this.problems
@@ -115,7 +115,7 @@ function drawCodeFrame(lines: readonly string[], { line, column }: DocumentProbl
   return [...shown, `${" ".repeat(number.length)} | ${" ".repeat(Math.max(0, column - 1 - from))}^`];
 }
 
-/** Character for character, so that the caret below stays where it is. */
+/** Replaces control characters one for one, so that the caret below stays where it is. */
 function withoutControls(line: string): string {
-  return [...line].map((character) => (printable(character) === character ? character : " ")).join("");
+  return [...line].map((character) => (toPrintable(character) === character ? character : " ")).join("");
 }

@@ -44,7 +44,7 @@ export function glob(pattern: string): (text: string) => boolean {
  * A glob of request paths: escapes that a character does not need make no difference, so `/v1/org%5Facme` is
  * `/v1/org_acme`. @throws GlobError
  */
-export function pathGlob(pattern: string): (path: string) => boolean {
+export function compilePathGlob(pattern: string): (path: string) => boolean {
   // An escaped star or parenthesis is the character, not a wildcard.
   const matches = glob(normalizePath(pattern.replace(/%2[89a]/gi, "\\$&")));
   return (path) => matches(normalizePath(path));

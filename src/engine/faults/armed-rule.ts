@@ -196,7 +196,7 @@ export class Leases {
 
 function schedule(tx: Transaction, all: readonly Leased[]): void {
   for (const { key, progress, lease } of all) {
-    const due = tx.relative(Math.min(LAST_INSTANT, progress.due!));
+    const due = tx.toInstant(Math.min(LAST_INSTANT, progress.due!));
     tx.schedule({ kind: "lease", subject: lease.subject, key, due });
   }
 }

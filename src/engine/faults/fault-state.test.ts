@@ -45,7 +45,7 @@ const CALLS: Record<string, () => unknown> = {
   suspendLeases: () => {
     const resume = faults.rules.suspendLeases();
     // A world of another time: what is left of each lease stays, and its end moves.
-    const { clock, ...value } = sandbox.world.value();
+    const { clock, ...value } = sandbox.world.toValue();
     sandbox.world.restore({ ...value, clock: { ...clock, at: clock.at - 1000 } });
     resume();
   },

@@ -91,7 +91,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   reset(): void {
     this.rules.reset();
     this.numbered = 0;
-    this.rules.activate(this.first.map((name) => this.library.lastGood(name)));
+    this.rules.activate(this.first.map((name) => this.library.getLastGood(name)));
     this.followEdits();
   }
 
@@ -116,7 +116,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     const found = state.active.filter((name) => library.has(name));
     this.rules.restoreState(
       state,
-      found.map((name) => library.lastGood(name)),
+      found.map((name) => library.getLastGood(name)),
     );
     this.numbered = state.numbered;
     this.first = state.first.filter((name) => library.has(name));

@@ -77,7 +77,8 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   if (WIRE_NAMES.includes(text)) return { kind: "plan", plan: readEffect({ wire: text }), name: text };
   if (scenarios.has(text)) return { kind: "scenario", name: text };
   if (wasRepeated(text)) throw new RefusedOverride("X-Sandbox-Fault was sent twice.");
-  const hint = findNearestCode(code, [operation]) ?? findNearest(text, [...WIRE_NAMES, ...scenarios.names()]);
+  const hint =
+    findNearestCode(code, [operation]) ?? findNearest(text, [...WIRE_NAMES, ...scenarios.listNames()]);
   throw new RefusedOverride(
     toSentence(
       `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is neither a code of the catalogue, nor a scenario, nor a wire fault (${WIRE_NAMES.join(", ")})`,

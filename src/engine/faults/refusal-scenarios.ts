@@ -60,7 +60,7 @@ export class RefusalScenarios {
     return this.refusals.has(name);
   }
 
-  names(): readonly string[] {
+  listNames(): readonly string[] {
     return [...this.refusals.keys()];
   }
 
@@ -102,7 +102,7 @@ export class SandboxScenarios implements ScenarioSource {
     const { derived, server } = this;
     return {
       has: (name) => derived.has(name) || server.recentNames.has(name),
-      names: () => [...server.recentNames.names(), ...derived.names()],
+      listNames: () => [...server.recentNames.listNames(), ...derived.listNames()],
     };
   }
 
@@ -110,8 +110,8 @@ export class SandboxScenarios implements ScenarioSource {
     return this.derived.find(name) ?? this.server.get(name);
   }
 
-  lastGood(name: string): Scenario {
-    return this.derived.find(name) ?? this.server.lastGood(name);
+  getLastGood(name: string): Scenario {
+    return this.derived.find(name) ?? this.server.getLastGood(name);
   }
 
   has(name: string): boolean {

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { parseDuration } from "../contract/duration.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { glob, isGlob, pathGlob } from "../documents/glob.ts";
+import { compilePathGlob, glob, isGlob } from "../documents/glob.ts";
 import type { FaultFacts } from "../sandbox/fault-types.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { listDocumentedCodes } from "./effects/error.ts";
@@ -111,7 +111,7 @@ export function toCriteria(match: MatchDocument): Criterion[] {
   if (organization !== undefined)
     add(`organization is not ${organization}`, (facts) => facts.organization === organization);
   if (path !== undefined) {
-    const fits = pathGlob(path);
+    const fits = compilePathGlob(path);
     add(`path does not match ${path}`, (facts) => fits(facts.path));
   }
   for (const [name, wanted] of Object.entries(header)) {

@@ -44,7 +44,7 @@ export interface Scenario {
 /** Any request may send these names, so a lookup must be cheap. */
 export interface ScenarioNames {
   has(name: string): boolean;
-  names(): readonly string[];
+  listNames(): readonly string[];
 }
 
 /** A sandbox in which scenarios are active. */
@@ -60,7 +60,7 @@ export interface ScenarioSource {
   /** @throws UnknownScenario, or DocumentError for one that cannot be used */
   get(name: string): Scenario;
   /** Like `get`, but ignores an invalid later edit. @throws UnknownScenario, DocumentError */
-  lastGood(name: string): Scenario;
+  getLastGood(name: string): Scenario;
   has(name: string): boolean;
   readonly recentNames: ScenarioNames;
   /** Reports edits of the scenarios that are active in `user`, until `release`; call it again when they change. */

@@ -18,7 +18,7 @@ export const ANY_OR_NONE = Type.Unknown();
  * Runs a user's handler: it gets copies of records, and must end in time and return JSON of the declared form. If it
  * does not, only its own request fails.
  */
-export function guard(operation: AnyOperation, event?: AnyEvent): AnyOperation {
+export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOperation {
   const { access, handle } = operation;
   const refusals = new Set(listErrorCodes(operation));
   const bounded = <T>(work: () => T): T => {

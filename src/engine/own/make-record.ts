@@ -51,13 +51,13 @@ export function makeFactory(
   };
 }
 
-interface Inventing {
+interface InventContext {
   context: FactoryContext;
   all: ReadonlyMap<string, AnyCollection>;
   organization_id: string | undefined;
 }
 
-function invent(name: string, schema: Shape, inventing: Inventing): unknown {
+function invent(name: string, schema: Shape, inventing: InventContext): unknown {
   const { context } = inventing;
   const { random, now, past } = context;
   if (schema.default !== undefined) return schema.default;
@@ -106,7 +106,7 @@ function inventText(
 /** A record of the same organization, if there is one; else the first. */
 function findReferred(
   { collection: name }: Reference,
-  { context, all, organization_id }: Inventing,
+  { context, all, organization_id }: InventContext,
 ): unknown {
   const { world } = context;
   if (name === "organizations") return chooseOrganization(world, organization_id);

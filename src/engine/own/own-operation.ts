@@ -13,7 +13,7 @@ import {
 } from "../resources/organizations/access.ts";
 import { checkFields, checkKeys, checkParameters } from "./check-fields.ts";
 import type { DeclarationSource, DeclaredOperation, Fields } from "./declaration.ts";
-import { ANY_OR_NONE, guard, toOwnCall } from "./guard.ts";
+import { ANY_OR_NONE, guardHandler, toOwnCall } from "./guard.ts";
 
 interface OperationContext {
   own: DeclarationSource;
@@ -53,7 +53,7 @@ export function toOperation(
     const given = declaration[key];
     if (given === undefined) continue;
     if (typeof given !== "object") checkFields({ [key]: given }, about);
-    checkFields(key === "params" || key === "query" ? given : { [key]: asSchema(given) }, about);
+    checkFields(key === "params" || key === "query" ? given : { [key]: toSchema(given) }, about);
   }
   const params = {
     ...Object.fromEntries(names.map((name) => [name, Type.String({ minLength: 1 })])),
@@ -66,7 +66,7 @@ export function toOperation(
   if (emits !== undefined && event === undefined)
     throw wrong(`emits ${typeof emits === "string" ? emits : emits!.name}, which is not an event`);
   const { authorize, errors } = toAccess(access, names);
-  const response = declaration.response && shownSchema(asSchema(declaration.response));
+  const response = declaration.response && shownSchema(toSchema(declaration.response));
   const declared: AnyOperation = operation({
     id,
     section: "own",
@@ -78,7 +78,7 @@ export function toOperation(
     ...(names.length > 0 && { params: toObject(params) }),
     ...(declaration.query && { query: toObject(declaration.query) }),
     ...(declaration.body && {
-      body: { kind: "json" as const, schema: shownSchema(asSchema(declaration.body)) },
+      body: { kind: "json" as const, schema: shownSchema(toSchema(declaration.body)) },
     }),
     errors: [...new Set<DeclaredError>([...errors, ...(declaration.errors ?? [])])],
     success: toSuccesses(declaration.status, response),
@@ -87,7 +87,7 @@ export function toOperation(
     access: authorize,
     handle: declaration.handle as AnyOperation["handle"],
   });
-  return guard(declared, event);
+  return guardHandler(declared, event);
 }
 
 /** Statuses without a body. */
@@ -170,7 +170,7 @@ function isSchema(value: object): boolean {
 }
 
 /** A schema, or the fields of an object. */
-function asSchema(value: object): TSchema {
+function toSchema(value: object): TSchema {
   return isSchema(value) ? (value as TSchema) : toObject(value as Fields);
 }
 

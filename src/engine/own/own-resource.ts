@@ -41,7 +41,10 @@ export function createOwnResource(
     [...known.flatMap((one) => one.events ?? []), ...events].map((one) => [one.name, one]),
   );
   const state = Object.fromEntries(
-    collections.map(({ name, emits = {} }) => [name, emittingRules(made.get(name)!, emits, eventsByName)]),
+    collections.map(({ name, emits = {} }) => [
+      name,
+      createEmittingRules(made.get(name)!, emits, eventsByName),
+    ]),
   );
   return {
     name: own.source,
@@ -157,7 +160,7 @@ function toEvent(
 }
 
 /** State calls and handlers emit the same events. */
-function emittingRules(
+function createEmittingRules(
   of: AnyCollection,
   emits: NonNullable<DeclaredCollection["emits"]>,
   events: ReadonlyMap<string, AnyEvent>,

@@ -17,7 +17,7 @@ type Fields = Record<string, unknown>;
 
 const shownCollections = new WeakMap<Api, ReadonlyMap<string, ShownCollection>>();
 
-/** By name; without internal collections. */
+/** Lists collections by name, without internal ones. */
 function listShownCollections(api: Api): ReadonlyMap<string, ShownCollection> {
   let found = shownCollections.get(api);
   if (found === undefined) {
@@ -45,7 +45,7 @@ export class OwnWorld {
     this.#actor = { user_id: principal?.user_id, silent: false, settings };
   }
 
-  /** With a property for each collection. */
+  /** Creates a world with a property for each collection. */
   static of(call: Call): OwnWorld {
     const api = call.api as Api;
     let World = worldClasses.get(api);
@@ -54,7 +54,7 @@ export class OwnWorld {
       for (const [name, collection] of listShownCollections(api))
         Object.defineProperty(World.prototype, name, {
           get(this: OwnWorld) {
-            return this.records(collection);
+            return this.openRecords(collection);
           },
         });
       worldClasses.set(api, World);
@@ -86,7 +86,7 @@ export class OwnWorld {
   of({ name }: { name: string }): OwnRecords {
     const collection = listShownCollections(this.#api).get(name);
     if (collection === undefined) throw new OwnFault(`there is no collection ${name}`);
-    return this.records(collection);
+    return this.openRecords(collection);
   }
 
   emit(event: string | { name: string }, record: object): void {
@@ -101,7 +101,7 @@ export class OwnWorld {
     emit(this.#tx, declared, subject);
   }
 
-  private records(collection: ShownCollection): OwnRecords {
+  private openRecords(collection: ShownCollection): OwnRecords {
     return new OwnRecords(collection, this.#use, this.#actor);
   }
 }
@@ -125,21 +125,21 @@ class Use {
 
 const worldClasses = new WeakMap<Api, typeof OwnWorld>();
 
-type Wanted = Fields | ((record: Fields) => boolean);
+type Condition = Fields | ((record: Fields) => boolean);
 
 /** Records of one collection, or those that meet a condition; read when they are used. */
 export class OwnRecords implements Iterable<Fields> {
   private readonly shown: ShownCollection;
   readonly #use: Use;
   readonly #actor: StateActor;
-  private readonly wanted: readonly Wanted[];
+  private readonly wanted: readonly Condition[];
   private readonly order: { field: string; descending: boolean } | undefined;
 
   constructor(
     shown: ShownCollection,
     use: Use,
     actor: StateActor,
-    wanted: readonly Wanted[] = [],
+    wanted: readonly Condition[] = [],
     order: OwnRecords["order"] = undefined,
   ) {
     this.shown = shown;
@@ -170,7 +170,7 @@ export class OwnRecords implements Iterable<Fields> {
     return found;
   }
 
-  where(wanted: Wanted): OwnRecords {
+  where(wanted: Condition): OwnRecords {
     if (typeof wanted === "object") for (const name of Object.keys(wanted)) this.requireField(name);
     return new OwnRecords(this.shown, this.#use, this.#actor, [...this.wanted, wanted], this.order);
   }
@@ -267,7 +267,7 @@ export class OwnRecords implements Iterable<Fields> {
       typeof one === "object" ? Object.entries(shown.toStored(one, tx)) : [],
     );
     const conditions = this.wanted.filter((one) => typeof one === "function");
-    const found = [...this.candidates(equal)].filter(
+    const found = [...this.listCandidates(equal)].filter(
       (record) =>
         equal.every(([name, value]) => isSame((record as Fields)[name], value)) &&
         conditions.every((fits) => fits(this.show(record))),
@@ -277,8 +277,8 @@ export class OwnRecords implements Iterable<Fields> {
     return found.sort((a, b) => sign * compare((a as Fields)[order.field], (b as Fields)[order.field]));
   }
 
-  /** By the index of one of the fields, if the collection has one. */
-  private candidates(equal: readonly (readonly [string, unknown])[]): Iterable<StoredRecord> {
+  /** Lists candidates by the index of one of the fields, if the collection has one. */
+  private listCandidates(equal: readonly (readonly [string, unknown])[]): Iterable<StoredRecord> {
     const { collection } = this;
     const tx = this.#tx;
     for (const [name, { field }] of Object.entries(collection.indexes)) {
@@ -299,14 +299,14 @@ function isSame(found: unknown, wanted: unknown): boolean {
   return isEqual(found ?? null, wanted ?? null);
 }
 
-/** An absent value is the largest. */
+/** Compares two values; an absent one is the largest. */
 export function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a == null || b == null) return (a ?? null) === (b ?? null) ? 0 : a == null ? 1 : -1;
   return (a as string) < (b as string) ? -1 : 1;
 }
 
-/** JSON values, copied: a handler may change what it gets, and what it has given. */
+/** Copies JSON values: a handler may change what it gets, and what it has given. */
 export function copy(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copy);

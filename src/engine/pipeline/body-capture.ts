@@ -35,7 +35,7 @@ export class BodyCapture {
     return this.size <= MAX_CAPTURED_BYTES ? concatBytes(this.chunks) : undefined;
   }
 
-  /** To be called once, at the end. */
+  /** Call this once, at the end. */
   end(): StreamedBody {
     return { bytes: this.size, sha256: toHex(this.digest!.digest()), body: this.bytes() };
   }

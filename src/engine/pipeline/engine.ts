@@ -42,7 +42,7 @@ export async function handleRequest(
   const exchange = new Exchange(engine, { sandbox, request, address });
   const { durability } = engine;
   const mark = durability?.mark();
-  let decided: Decided | undefined;
+  let decided: DecidedAnswer | undefined;
   try {
     // Most requests wait for nothing: a step that waits costs as much as a small answer.
     const running = runSteps(REQUEST_STEPS, exchange);
@@ -61,13 +61,13 @@ export async function handleRequest(
   return completeAndRecord(exchange, unsaved);
 }
 
-interface Decided {
+interface DecidedAnswer {
   answer: Answer;
   wire?: InjectedWire | undefined;
 }
 
 /** Turns what a step threw into an answer; undefined if the client left. */
-async function refuse(exchange: Exchange, error: unknown): Promise<Decided | undefined> {
+async function refuse(exchange: Exchange, error: unknown): Promise<DecidedAnswer | undefined> {
   if (error instanceof ClientGone) return undefined;
   if (error instanceof EarlyResponse) {
     exchange.decision = error.decision;
@@ -102,7 +102,7 @@ function toFailureAnswer(exchange: Exchange, error: unknown): Answer {
 }
 
 /** Adds the headers of every answer, and writes the journal. */
-function completeAndRecord(exchange: Exchange, { answer, wire }: Decided): CompleteAnswer {
+function completeAndRecord(exchange: Exchange, { answer, wire }: DecidedAnswer): CompleteAnswer {
   let complete: CompleteAnswer;
   try {
     complete = completeAnswer(exchange, answer);
@@ -131,7 +131,7 @@ function recordStream(
   entry: JournalEntry,
 ): CompleteAnswer["stream"] {
   const { sandbox } = exchange;
-  const settle = settleAgain(exchange);
+  const settle = createSettler(exchange);
   return async function* (signal) {
     const capture = new BodyCapture({ withDigest: true });
     let sent: StreamedBody | undefined;
@@ -152,7 +152,7 @@ function recordStream(
 }
 
 /** @returns a function that settles all changes since it was last called, and throws if one was undone */
-function settleAgain({ engine: { durability }, sandbox }: Exchange): () => undefined | Promise<void> {
+function createSettler({ engine: { durability }, sandbox }: Exchange): () => undefined | Promise<void> {
   if (durability === undefined) return () => undefined;
   let mark = durability.mark();
   return () => {

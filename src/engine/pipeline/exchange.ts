@@ -266,7 +266,7 @@ export class ReceivedCall implements Call {
   }
 
   /** The same object each time, since a request makes one call. */
-  in(world: Transaction): Call {
+  withWorld(world: Transaction): Call {
     this.world = world;
     return this;
   }

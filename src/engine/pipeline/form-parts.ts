@@ -28,17 +28,17 @@ export class FormParts {
   /** The declared name of a part: many clients write that of a list as `tags[]`. */
   name(sent: string): string {
     const bare = sent.replace(/\[\]$/, "");
-    return this.types.has(bare) || this.fileSpec(bare) !== undefined ? bare : sent;
+    return this.types.has(bare) || this.findFileSpec(bare) !== undefined ? bare : sent;
   }
 
-  fileSpec(name: string): FormSpec["files"][string] | undefined {
+  findFileSpec(name: string): FormSpec["files"][string] | undefined {
     return Object.hasOwn(this.spec.files, name) ? this.spec.files[name] : undefined;
   }
 
   /** Only a list may be in several parts. @throws ApiError INVALID_INPUT */
   addText(name: string, text: string): void {
     const refuse = (reason: string) => invalidInput(name, text.slice(0, MAX_SHOWN), `${name} ${reason}`);
-    if (this.fileSpec(name) !== undefined) throw refuse("must be a file");
+    if (this.findFileSpec(name) !== undefined) throw refuse("must be a file");
     const before = this.texts[name];
     if (before !== undefined && this.types.get(name) !== "array") throw refuse("was sent twice");
     this.texts[name] = before === undefined ? text : [before, text].flat();
@@ -53,7 +53,7 @@ export class FormParts {
 
   /** The name under which a file is stored. @throws ApiError INVALID_INPUT, UNSUPPORTED_MEDIA_TYPE */
   nameFile(name: string, { filename, type }: { filename: string | undefined; type: string }): string {
-    const { types, most = 1 } = this.fileSpec(name)!;
+    const { types, most = 1 } = this.findFileSpec(name)!;
     const count = Object.keys(this.files).filter((one) => one === name || one.startsWith(`${name}[`)).length;
     if (count >= most) {
       const reason = most === 1 ? "was sent twice" : `must be at most ${most} files`;

@@ -46,11 +46,15 @@ export function hasOverride(headers: RequestHeaders): boolean {
 export function injectFault(exchange: Exchange, phase: "before" | "after"): undefined | Promise<void> {
   const facts = new RequestFacts(exchange);
   const verdict = exchange.faults[phase](facts);
-  if (verdict instanceof Promise) return verdict.then((found) => obey(exchange, found, facts));
-  return obey(exchange, verdict, facts);
+  if (verdict instanceof Promise) return verdict.then((found) => applyVerdict(exchange, found, facts));
+  return applyVerdict(exchange, verdict, facts);
 }
 
-function obey(exchange: Exchange, verdict: FaultVerdict, facts: RequestFacts): undefined | Promise<void> {
+function applyVerdict(
+  exchange: Exchange,
+  verdict: FaultVerdict,
+  facts: RequestFacts,
+): undefined | Promise<void> {
   const { injection, reasons } = verdict;
   exchange.verdict = verdict;
   if (reasons.length > 0)

@@ -57,7 +57,7 @@ async function toBody(exchange: Exchange): Promise<AsyncIterable<Uint8Array>> {
   })();
 }
 
-/** Understudy's own: the upstream gave no answer. */
+/** Returns Understudy's own answer if the upstream gave none. */
 function toFailureAnswer({ status, message }: UpstreamFailure): Answer {
   const { title } = PROBLEMS["upstream-failed"];
   const body = JSON.stringify({ type: `${PROBLEM_TYPE}upstream-failed`, title, status, detail: message });

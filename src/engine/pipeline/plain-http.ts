@@ -25,7 +25,7 @@ export interface PlainRequest {
 /** How a client reaches the server: the base of every URL that its answers contain (interfaces 3 and 16). */
 export interface Site {
   /** The sandbox that is addressed without prefix and header; undefined if that is `default`. */
-  readonly named: string | undefined;
+  readonly sandboxName: string | undefined;
   /** Base URL of `default`, or of the only sandbox that this port serves. */
   readonly url: string;
   /** The only sandbox that this port serves; undefined for the server's own port. */
@@ -44,7 +44,7 @@ export function toBaseUrl(url: string, sandbox: string, named = "default", prefi
 /** A site without names or ports for sandboxes. */
 export function toSite(url: string): Site {
   return {
-    ...{ named: undefined, only: undefined, url },
+    ...{ sandboxName: undefined, only: undefined, url },
     baseUrl: (sandbox, prefixed) => toBaseUrl(url, sandbox, "default", prefixed),
     findOrigin: () => null,
   };
@@ -157,7 +157,7 @@ export function readAddress({ target, headers, site }: PlainRequest): Address {
   const [, name, rest] = (path.startsWith("/_s/") && NAMED_PATH.exec(path)) || [];
   if (name !== undefined) return { sandbox: normalizePath(name), path: rest || "/", query, prefixed: true };
   const named = headers["x-sandbox"] as string | undefined;
-  return { sandbox: named ?? site.named ?? "default", path: path || "/", query, prefixed: false };
+  return { sandbox: named ?? site.sandboxName ?? "default", path: path || "/", query, prefixed: false };
 }
 
 export function splitTarget(target: string): { path: string; query: string } {

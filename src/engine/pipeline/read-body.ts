@@ -113,7 +113,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Checked before the text is parsed. */
+/** Finds values beyond the limits, before the text is parsed. */
 function findExcess(bytes: Uint8Array, maxValues: number): string | undefined {
   // A shorter text cannot nest that deep, since each bracket is closed again.
   if (bytes.length < 2 * (MAX_JSON_DEPTH + 1)) return undefined;

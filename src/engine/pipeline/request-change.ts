@@ -3,7 +3,7 @@ import {
   type CountedRequest,
   type HistoryEntry,
   type RequestDetails,
-  requestTitle,
+  toRequestTitle,
   type WorldChange,
 } from "../sandbox/history-entry.ts";
 import { type RateState, toMinute } from "../sandbox/rate-windows.ts";
@@ -48,6 +48,6 @@ export class RequestChange implements WorldChange, RequestDetails {
   }
 
   get title(): string {
-    return requestTitle(this);
+    return toRequestTitle(this);
   }
 }

@@ -179,7 +179,7 @@ function validateBody(exchange: Exchange): unknown {
 function authenticateByBody(exchange: Exchange): void {
   const { operation, sandbox, call } = exchange;
   if (operation!.identify === undefined) return;
-  setIdentity(exchange, operation!.identify(call!.in(sandbox.world.read())));
+  setIdentity(exchange, operation!.identify(call!.withWorld(sandbox.world.read())));
   call!.principal = exchange.identity!.principal;
 }
 
@@ -201,7 +201,7 @@ function checkBudget({ engine, operation, call }: Exchange): void {
 function prepare(exchange: Exchange): undefined | Promise<void> {
   const { operation, sandbox, call, dryRun, step } = exchange;
   if (operation!.prepare === undefined) return undefined;
-  call!.in(sandbox.world.read());
+  call!.withWorld(sandbox.world.read());
   runStepsNow([AUTHORIZE, CHECK_BUDGET], exchange);
   exchange.step = step;
   if (dryRun === undefined) return runPrepare(exchange);
@@ -222,8 +222,8 @@ async function runPrepare(exchange: Exchange): Promise<void> {
 function commit(exchange: Exchange): void {
   const { sandbox, call, dryRun, uploads } = exchange;
   const change = (tx: Transaction) => {
-    exchange.committed_at = tx.absolute(tx.now);
-    call!.in(tx);
+    exchange.committed_at = tx.toEpoch(tx.now);
+    call!.withWorld(tx);
     runStepsNow([AUTHORIZE, CHECK_BUDGET, HANDLE], exchange);
   };
   if (dryRun !== undefined) {

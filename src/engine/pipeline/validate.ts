@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from "typebox";
 import { invalidInput } from "../contract/errors.ts";
-import { getValue, type InvalidField, invalidField } from "../contract/invalid-field.ts";
+import { findInvalidField, getValue, type InvalidField } from "../contract/invalid-field.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import { toValidator } from "../contract/validator.ts";
@@ -131,6 +131,6 @@ function addDefaults<T>(schema: TSchema, value: T, { exchange, sent }: Validatio
 function requireValid(schema: TSchema, value: unknown, sent: ReadSent): void {
   const validate = toValidator(schema);
   if (validate(value)) return;
-  const invalid = invalidField(value, validate.errors!);
+  const invalid = findInvalidField(value, validate.errors!);
   throw invalidInput(invalid.field, sent(invalid), `${invalid.field} ${invalid.message}`);
 }

@@ -34,7 +34,7 @@ const MAX_PAIRED_BYTES = 8 * 1024;
 const WHOLE_SECRET = "the secret";
 const WHOLE_BODY = "the body";
 
-/** From the most to the least likely; lazy, since most callers stop early. */
+/** Yields candidates from the most to the least likely; lazy, since most callers stop early. */
 export function* listDigestCandidates(
   ingredients: DigestInputs,
   algorithm: DigestAlgorithm = "sha256",
@@ -67,7 +67,7 @@ export function* listDigestCandidates(
   }
 }
 
-/** Without HMAC, as its name in some libraries suggests. */
+/** Lists hashes without HMAC, which the names in some libraries suggest. */
 function listPlainHashes(secret: Uint8Array, body: Uint8Array): [key: string, bytes: Uint8Array][] {
   return [
     ["no secret at all", body],
@@ -143,7 +143,7 @@ function listReadings(secret: string): Pair[] {
   return found;
 }
 
-/** The reverse: the secret given here may be damaged. */
+/** Lists repairs of the secret given here, which may be the damaged one. */
 function listRestorations(secret: string): Pair[] {
   const trimmed = secret.trim();
   const unquoted = /^(["'])(.*)\1$/s.exec(trimmed)?.[2];

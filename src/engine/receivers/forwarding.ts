@@ -5,11 +5,11 @@ import type { OutboundClient } from "../contract/services.ts";
 import { platform, sleep } from "../platform.ts";
 import type { World } from "../state/world.ts";
 import {
-  jsonResponse,
+  listHeaderValues,
   type ReceiverRequest,
   type ReceiverResponse,
   receivers,
-  valuesOfHeader,
+  toJsonResponse,
 } from "./receiver.ts";
 
 const Headers = (description: string) =>
@@ -89,7 +89,7 @@ class Followers extends Set<Follower> {
   arrivals = 0;
 }
 
-interface Waiting {
+interface WaitingDelivery {
   world: World;
   receiver_id: string;
   delivery_id: string | undefined;
@@ -107,7 +107,7 @@ const MAX_FAILURES = 1000;
  */
 export class Forwarding {
   private readonly followers = new WeakMap<World, Map<string, Followers>>();
-  private readonly waiting = new Map<string, Waiting>();
+  private readonly waiting = new Map<string, WaitingDelivery>();
   /** Why the remote receiver gave no answer, by delivery id, until the sender has read it. */
   private readonly failures = new Map<string, string>();
   private readonly onDeserted: (world: World, receiver_id: string) => void;
@@ -189,7 +189,7 @@ export class Forwarding {
       };
       const leave = () => settle("hang");
       signal.addEventListener("abort", leave);
-      const [delivery_id] = valuesOfHeader(rawHeaders, "X-Service-Delivery");
+      const [delivery_id] = listHeaderValues(rawHeaders, "X-Service-Delivery");
       this.waiting.set(id, { world, receiver_id, delivery_id, settle });
       latest.queue.push({ id, at, method, headers, body_base64: toBase64(bytes) });
       latest.wake();
@@ -237,7 +237,9 @@ function toServerSentEvent(event: ForwardedEvent): string {
 
 /** The answer of a gateway whose server is unreachable. */
 function answerWithoutFollower(): ReceiverResponse {
-  return jsonResponse(503, { error: "no client follows this receiver, so the delivery cannot be forwarded" });
+  return toJsonResponse(503, {
+    error: "no client follows this receiver, so the delivery cannot be forwarded",
+  });
 }
 
 function toResponse({

@@ -74,7 +74,7 @@ export interface ReceiverRequest {
 }
 
 /** All values of a header, in any letter case. */
-export function valuesOfHeader(rawHeaders: readonly string[], name: string): string[] {
+export function listHeaderValues(rawHeaders: readonly string[], name: string): string[] {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name.toLowerCase());
 }
 
@@ -85,7 +85,7 @@ export type ReceiverResponse =
   | "reset";
 
 /** Keeps the connection: a sender reuses one only if the answer allows it. */
-export function jsonResponse(status: number, value: unknown): ReceiverResponse {
+export function toJsonResponse(status: number, value: unknown): ReceiverResponse {
   if (status === 204 || status === 304)
     return { status, headers: { Connection: "keep-alive" }, body: EMPTY_BYTES };
   const headers = { "Content-Type": "application/json; charset=utf-8", Connection: "keep-alive" };
@@ -101,7 +101,7 @@ export async function simulateAnswer(
   const { status, delay } = typeof answer === "number" ? { status: answer, delay: undefined } : answer;
   const delayMs = delay === undefined ? 0 : (parseDuration(delay) ?? 0);
   if (delayMs > 0) await sleep(delayMs, signal);
-  return jsonResponse(status, { received: status < 300 });
+  return toJsonResponse(status, { received: status < 300 });
 }
 
 /** A receiver inside the server (interfaces 4). It is part of the world, so that it survives a restart. */

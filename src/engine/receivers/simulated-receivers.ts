@@ -11,13 +11,13 @@ import { Forwarding } from "./forwarding.ts";
 import {
   answerTo,
   describeAnswer,
-  jsonResponse,
+  listHeaderValues,
   type Receiver,
   type ReceiverRequest,
   type ReceiverResponse,
   receivers,
   simulateAnswer,
-  valuesOfHeader,
+  toJsonResponse,
 } from "./receiver.ts";
 
 /** A request that reached a receiver. */
@@ -86,8 +86,8 @@ export class SimulatedReceivers {
     this.parts = parts;
   }
 
-  /** In the order in which they came. */
-  requests(world: World, receiver_id: string): ReceivedRequest[] {
+  /** Lists requests in the order in which they arrived. */
+  listRequests(world: World, receiver_id: string): ReceivedRequest[] {
     const entries = this.logs.get(world)?.entries ?? [];
     return entries.filter((entry) => entry.receiver_id === receiver_id).map(({ request }) => request);
   }
@@ -129,8 +129,8 @@ export class SimulatedReceivers {
     const present = world.read();
     const body = fromUtf8(bytes);
     const { verdict, reason } = checkSignature({
-      secret: receiver.secret ?? this.secretFor(present, body),
-      header: valuesOfHeader(request.rawHeaders, SIGNATURE_HEADER),
+      secret: receiver.secret ?? this.findSecret(present, body),
+      header: listHeaderValues(request.rawHeaders, SIGNATURE_HEADER),
       body: bytes,
       candidates: () => this.parts.candidates(present),
     });
@@ -143,7 +143,7 @@ export class SimulatedReceivers {
     };
   }
 
-  private secretFor(world: WorldReader, body: string): string | undefined {
+  private findSecret(world: WorldReader, body: string): string | undefined {
     try {
       const { webhook_id } = JSON.parse(body) as { webhook_id?: unknown };
       return typeof webhook_id === "string" ? this.parts.secretOf(world, webhook_id) : undefined;
@@ -178,7 +178,7 @@ function estimateBytes({ body, path, headers, reason }: ReceivedRequest): number
 }
 
 function refuse(status: number, error: string): ReceiverResponse {
-  const response = jsonResponse(status, { error });
+  const response = toJsonResponse(status, { error });
   // The rest of the body stays unread.
   if (status === 413 && typeof response === "object")
     return { ...response, headers: { ...response.headers, Connection: "close" } };

@@ -120,22 +120,22 @@ export function runInvoicing(
   tx: Transaction,
   { subject, due, key }: { subject: string; due: number; key?: string },
 ): void {
-  if (key === MONTH_END) invoiceMonth(tx, parseMonth(tx, subject), due);
+  if (key === MONTH_END) createInvoices(tx, parseMonth(tx, subject), due);
   else settleInvoice(tx, subject);
 }
 
-function invoiceMonth(tx: Transaction, month: number, at: number): void {
+function createInvoices(tx: Transaction, month: number, at: number): void {
   for (const { id } of tx.all(organizations)) {
     const row = findUsage(tx, id, null);
     const spent = getSpentIn(row, month);
     if (spent > 0)
-      invoice(tx, id, { spent, at, exceeded: toStatus(spent, row.monthly_limit) === "exceeded" });
+      createInvoice(tx, id, { spent, at, exceeded: toStatus(spent, row.monthly_limit) === "exceeded" });
   }
   scheduleMonthEnd(tx, month + 1);
 }
 
 /** @param spent in millionths of a franc; the minimum is a centime */
-function invoice(
+function createInvoice(
   tx: Transaction,
   organization_id: string,
   { spent, at, exceeded }: { spent: number; at: number; exceeded: boolean },

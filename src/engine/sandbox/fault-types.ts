@@ -74,7 +74,7 @@ export interface Wire {
   /** Aborts when the client has left or the server ends. */
   readonly clientLeft: AbortSignal;
   /** Resolves when `clientLeft` aborts. */
-  left(): Promise<void>;
+  waitForClientToLeave(): Promise<void>;
   /** Reads what the client still sends; a connection closed over unread bytes would be reset by the system. */
   drain(): Promise<void>;
   write(bytes: Uint8Array): void;
@@ -104,7 +104,7 @@ export interface Injection {
 export interface EnteredRequest extends Pick<FaultInjector, "before" | "after"> {
   /** The stages that it belongs to, as `scenario/stage`. */
   readonly stages: readonly string[];
-  /** To be called once it is in the journal. */
+  /** Call this once it is in the journal. */
   leave(): void;
 }
 
@@ -161,7 +161,7 @@ export interface SandboxRules {
   readonly stages: readonly string[];
   /** Called when a request or delivery is held. */
   onHold(): void;
-  /** To be called after the sandbox's operations have changed. */
+  /** Call this after the sandbox's operations have changed. */
   followApi(): void;
   /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
   suspendLeases(): () => void;
@@ -180,7 +180,7 @@ export interface FaultInjector {
   enter(): EnteredRequest | undefined;
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
   after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
-  /** For the sender of webhooks; undefined if no rule applies to this attempt. */
+  /** Decides for the sender of webhooks; returns undefined if no rule applies to this attempt. */
   delivery(facts: DeliveryFacts): DeliveryFault | undefined;
   /**
    * Activates exactly these scenarios; with `first`, a reset activates them again.

@@ -215,13 +215,13 @@ export class HistoryEntry {
     return this.counts;
   }
 
-  /** To be called with the answer of its request; if the client saw a refusal although the change was made, the title says so. */
-  answered({ status, code }: { status: number; code: string | null }): void {
+  /** Call this with the answer of its request. If the client saw a refusal although the change was made, the title says so. */
+  recordAnswer({ status, code }: { status: number; code: string | null }): void {
     if (status === 0) this.refusal = "by a broken connection";
     else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
   }
 
-  /** To be called at the end of the change, when its title is complete. */
+  /** Call this at the end of the change, when its title is complete. */
   complete({ title, subject }: WorldChange): void {
     this.subject = subject ?? this.subject;
     this.heading = title;
@@ -268,10 +268,13 @@ function* compare(from: Root | undefined, to: Root | undefined): IterableIterato
   for (const [name, table] of to?.tables ?? []) {
     const was = from?.tables.get(name);
     if (was === undefined) continue;
-    for (const change of was.changesTo(table)) yield { collection: table.collection, ...change };
+    for (const change of was.listChangesTo(table)) yield { collection: table.collection, ...change };
   }
 }
 
-export function requestTitle({ summary, principal }: Pick<RequestDetails, "summary" | "principal">): string {
+export function toRequestTitle({
+  summary,
+  principal,
+}: Pick<RequestDetails, "summary" | "principal">): string {
   return `${principal ?? "An anonymous client"} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}.`;
 }

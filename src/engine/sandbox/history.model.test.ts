@@ -48,7 +48,7 @@ function makeRegistry(): SandboxRegistry {
 
 /** All that a rewind brings back, as a snapshot has it; a window that is over says nothing. */
 function seen(sandbox: Sandbox): object {
-  const { world, windows, taken_at } = sandbox.value();
+  const { world, windows, taken_at } = sandbox.toValue();
   const open = windows.toJSON().filter(([, { minute }]) => minute === Math.floor(taken_at / MINUTE));
   return { world: encodeWorld(world), windows: Object.fromEntries(open) };
 }
@@ -118,7 +118,7 @@ class Machine {
         const before = seen(this.sandbox);
         const began = { state: recorder.present(), position: history.lastSequence };
         const change: WorldChange = { kind: "control", title: "advanced", subject: undefined, began };
-        const ran = await world.as({ change }, () => world.advance((now) => now + step.minutes * MINUTE));
+        const ran = await world.runAs({ change }, () => world.advance((now) => now + step.minutes * MINUTE));
         if (step.minutes === 0) break;
         recorder.complete(change);
         // One entry for the call and one for each that ran, which the model does not look into.

@@ -119,7 +119,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     }
   }
 
-  /** To be called after an entry has changed. */
+  /** Call this after an entry has changed. */
   touch(entry: HistoryEntry): void {
     entry.revision = this.timeline.touch();
     this.notify();
@@ -157,7 +157,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     return this.findCreatorUpTo(this.lastSequence, key);
   }
 
-  /** The same among the entries of an earlier server, whose records are other objects now. */
+  /** Finds the creator among entries of an earlier server, whose records are other objects now. */
   findSavedCreator(key: string): string | null {
     return this.restoredUpTo === 0 ? null : this.findCreatorUpTo(this.restoredUpTo, key);
   }

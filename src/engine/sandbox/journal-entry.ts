@@ -127,6 +127,6 @@ function countListBytes(texts: readonly string[]): number {
 }
 
 /** A body as text; bytes that are no UTF-8 become U+FFFD. */
-export function bodyText(body: Uint8Array | string | undefined): string {
+export function toBodyText(body: Uint8Array | string | undefined): string {
   return typeof body === "object" ? fromUtf8(body) : (body ?? "");
 }

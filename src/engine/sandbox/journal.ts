@@ -41,7 +41,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     exchange.history = change?.id ?? null;
     exchange.revision = this.timeline.touch();
     this.timeline.attach(entry, exchange);
-    if (answered.delivery === undefined) change?.answered(answered);
+    if (answered.delivery === undefined) change?.recordAnswer(answered);
     this.size += 1;
     exchange.bytes = sizeInBytes(exchange);
     this.bytes += exchange.bytes;
@@ -65,7 +65,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     this.evictExcess();
   }
 
-  /** To be called at the end of a streamed answer; `sent` is undefined if the client left before. */
+  /** Call this at the end of a streamed answer; `sent` is undefined if the client left before. */
   complete(
     exchange: JournalEntry,
     sent: { bytes: number; sha256: string; body: Uint8Array | undefined } | undefined,

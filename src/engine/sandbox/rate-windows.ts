@@ -44,7 +44,7 @@ export class RateWindows {
   /** Counts one request; `exceeded` if the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
     const minute = toMinute(now);
-    let window = this.windowAt(key_id, minute);
+    let window = this.findWindow(key_id, minute);
     const exceeded = window.requests >= limit;
     if (!exceeded) {
       window = { minute, requests: window.requests + 1, tokens: window.tokens };
@@ -56,12 +56,12 @@ export class RateWindows {
 
   /** The state that `count` returns once the window is used up; counts nothing. */
   toExhausted(key_id: string, limit: number, now: number): RateState {
-    return toState({ ...this.windowAt(key_id, toMinute(now)), requests: limit }, { limit, exceeded: true });
+    return toState({ ...this.findWindow(key_id, toMinute(now)), requests: limit }, { limit, exceeded: true });
   }
 
   /** The current state of the window; counts nothing. */
   peek(key_id: string, limit: number, now: number): RateState {
-    const window = this.windowAt(key_id, toMinute(now));
+    const window = this.findWindow(key_id, toMinute(now));
     return toState(window, { limit, exceeded: window.requests >= limit });
   }
 
@@ -110,7 +110,7 @@ export class RateWindows {
     return windows;
   }
 
-  private windowAt(key_id: string, minute: number): RateWindow {
+  private findWindow(key_id: string, minute: number): RateWindow {
     const window = this.windows.get(key_id);
     return window?.minute === minute ? window : { minute, requests: 0, tokens: 0 };
   }
@@ -119,7 +119,7 @@ export class RateWindows {
     this.windows = this.windows.set(key_id, window);
   }
 
-  /** Once a minute, so that windows of keys that are no longer used do not add up. */
+  /** Drops old windows once a minute, so that those of keys that are no longer used do not add up. */
   private dropBefore(minute: number): void {
     this.minute = minute;
     for (const [key, window] of this.windows.entries())

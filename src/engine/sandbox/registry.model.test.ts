@@ -57,7 +57,7 @@ function makeRegistry(): SandboxRegistry {
   const roots = new Map<number, ReturnType<typeof makeRoot>>();
   const makeRoot = () => {
     const tables = Tables.empty([notes, timers]);
-    return { tables: tables.replaced(tables.get("notes")!.put({ id: "note_0", text: "seed" })), draws: 0 };
+    return { tables: tables.replace(tables.get("notes")!.put({ id: "note_0", text: "seed" })), draws: 0 };
   };
   return new SandboxRegistry(
     quietParts({
@@ -161,7 +161,7 @@ class Machine {
       case "schedule": {
         const due = present.now + step.minutes * MINUTE + 1;
         world.transact((tx) =>
-          tx.schedule({ kind: "expiry", subject: String(step.id), due: tx.relative(due) }),
+          tx.schedule({ kind: "expiry", subject: String(step.id), due: tx.toInstant(due) }),
         );
         present.due[String(step.id)] = due;
         break;
@@ -245,11 +245,11 @@ function seen(sandbox: Sandbox): Held {
     const indexed = [...tx.index(notes, "by_text", text)].some((note) => note.id === noteId);
     if (!indexed) throw new Error(`the index lost ${noteId}`);
   }
-  const { root, seed } = sandbox.world.value();
+  const { root, seed } = sandbox.world.toValue();
   return {
     notes: Object.fromEntries(found.map((note) => [note.id, note.text])),
     due: Object.fromEntries(
-      ([...tx.all(timers)] as Timer[]).map(({ subject, due }) => [subject, tx.absolute(due)]),
+      ([...tx.all(timers)] as Timer[]).map(({ subject, due }) => [subject, tx.toEpoch(due)]),
     ),
     now: sandbox.world.epochNow(),
     draws: root.draws,

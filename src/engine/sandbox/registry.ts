@@ -42,13 +42,13 @@ export class SandboxRegistry {
     return this.parts.blobs;
   }
 
-  /** In order of creation. */
+  /** Lists the sandboxes in order of creation. */
   all(): IterableIterator<Sandbox> {
     return this.sandboxes.values();
   }
 
   /** The outcomes of all sandboxes, including deleted ones. */
-  outcomes(): OutcomeCounts {
+  sumOutcomes(): OutcomeCounts {
     const all = new OutcomeCounts();
     all.addAll(this.furtherOutcomes);
     for (const { outcomes } of this.sandboxes.values()) all.addAll(outcomes);

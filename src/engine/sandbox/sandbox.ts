@@ -115,7 +115,7 @@ export class Sandbox {
     this.recorder = new TimelineRecorder(this.history, this);
     const clock = options.clock ?? defaults.clock;
     this.start = clock.now ?? parts.wallClock();
-    this.world = this.freshWorld(clock.mode, this.start, clock.rate);
+    this.world = this.createWorld(clock.mode, this.start, clock.rate);
     this.faults = parts.faults(this);
     this.followSettings();
   }
@@ -142,7 +142,7 @@ export class Sandbox {
     this.windows = new RateWindows();
     this.journal.clear();
     this.history.begin(this.resets);
-    this.world = this.freshWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
+    this.world = this.createWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
     // After the new world, in which the leases of the first scenarios start again.
     this.faults.reset();
     this.followSettings();
@@ -155,7 +155,7 @@ export class Sandbox {
    */
   renew(): boolean {
     if (!this.world.untouched) return false;
-    const value = this.value();
+    const value = this.toValue();
     this.restore({ ...value, world: { ...value.world, root: this.source.root(this.seed, this.settings) } });
     this.parts.blobs.release(value.blobs);
     this.world.untouched = true;
@@ -191,9 +191,9 @@ export class Sandbox {
     this.world.setUp((tx) => this.parts.followSettings(tx, this.settings));
   }
 
-  value(): SandboxValue {
+  toValue(): SandboxValue {
     return {
-      world: this.world.value(),
+      world: this.world.toValue(),
       windows: RateWindows.from(this.windows.counted),
       taken_at: this.world.epochNow(),
       blobs: this.parts.blobs.capture(this),
@@ -216,7 +216,7 @@ export class Sandbox {
    * have lost bytes since then.
    */
   rewind(moment: StateRef): string[] {
-    const { value, lostUploads } = this.valueAt(moment);
+    const { value, lostUploads } = this.toValueAt(moment);
     this.restore(value);
     this.parts.blobs.release(value.blobs);
     return lostUploads;
@@ -227,7 +227,7 @@ export class Sandbox {
   }
 
   /** A moment of the history as a snapshot; the caller releases its blobs. */
-  private valueAt(moment: StateRef): { value: SandboxValue; lostUploads: string[] } {
+  private toValueAt(moment: StateRef): { value: SandboxValue; lostUploads: string[] } {
     const { version, now, requests, counted } = moment;
     const { uploads, clock, ...environment } = moment.environment;
     const root = this.history.versions.at(version);
@@ -239,7 +239,7 @@ export class Sandbox {
     return { value: { world, windows, taken_at: now, blobs: captured }, lostUploads };
   }
 
-  saveSnapshot(name: string, value: SandboxValue = this.value()): SandboxValue {
+  saveSnapshot(name: string, value: SandboxValue = this.toValue()): SandboxValue {
     this.snapshots.set(name, value);
     return value;
   }
@@ -251,7 +251,7 @@ export class Sandbox {
     this.resets = original.resets;
     this.history.begin(this.resets);
     const { value, lostUploads } =
-      moment === undefined ? { value: original.value(), lostUploads: [] } : original.valueAt(moment);
+      moment === undefined ? { value: original.toValue(), lostUploads: [] } : original.toValueAt(moment);
     this.restore(value);
     this.parts.blobs.release(value.blobs);
     this.faults.restoreState(original.faults.state());
@@ -312,7 +312,7 @@ export class Sandbox {
     this.parts.onDiscard(this);
   }
 
-  private freshWorld(mode: ClockMode, at: number, rate: number | undefined): World {
+  private createWorld(mode: ClockMode, at: number, rate: number | undefined): World {
     const parts = this.parts.worldParts(this);
     return new World({
       root: this.source.root(this.seed, this.settings),

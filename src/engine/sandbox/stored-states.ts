@@ -101,7 +101,7 @@ export function decodeStates(
         ...{ before: share(name, id, before), after: share(name, id, after) },
       })),
       draws,
-      root: tables && { tables: decodeTables(shareIn(tables, present, share), collections, base), draws },
+      root: tables && { tables: decodeTables(shareTables(tables, present, share), collections, base), draws },
     }),
   );
   const environments = stored.environments.map((facts): Environment => ({ ...facts, uploads }));
@@ -122,10 +122,10 @@ export function decodeStates(
   });
 }
 
-type Share = (collection: string, id: string, record: StoredRecord | null) => StoredRecord | undefined;
+type ShareRecord = (collection: string, id: string, record: StoredRecord | null) => StoredRecord | undefined;
 
 /** Equal records become one object, since differences between versions are found by identity. */
-function shareRecords(present: Root, base: Root): Share {
+function shareRecords(present: Root, base: Root): ShareRecord {
   const known = new Map<string, StoredRecord>();
   const add = (name: string, record: StoredRecord | undefined): void => {
     if (record !== undefined) known.set(`${name}\u0000${JSON.stringify(record)}`, record);
@@ -141,10 +141,10 @@ function shareRecords(present: Root, base: Root): Share {
   };
 }
 
-function shareIn(
+function shareTables(
   tables: Record<string, TableDocument>,
   present: Root,
-  share: Share,
+  share: ShareRecord,
 ): Record<string, TableDocument> {
   const shared = (name: string, records: readonly StoredRecord[]) => {
     const { collection } = present.tables.get(name)!;

@@ -42,7 +42,7 @@ export class TimelineRecorder {
     this.sandbox = sandbox;
   }
 
-  /** To be called with each commit. */
+  /** Call this with each commit. */
   readonly recordCommit = (commit: Commit): void => {
     const { before, after, written, timer, source } = commit;
     const { history } = this;
@@ -61,12 +61,12 @@ export class TimelineRecorder {
     else this.recordTimer({ from, after, written }, timer, change);
   };
 
-  /** For a request that has changed only the bytes of half-finished uploads. */
+  /** Records a request that has changed only the bytes of half-finished uploads. */
   recordBytes({ change }: ChangeSource): void {
     if (this.history.limit > 0 && change.entry === undefined) change.entry = this.add(change, UNKNOWN);
   }
 
-  /** To be called at the end of a change, when its title is complete; it may have written no record. */
+  /** Call this at the end of a change, when its title is complete; it may have written no record. */
   complete(change: WorldChange): void {
     if (this.history.limit === 0) return;
     const entry = this.ensureEntry(change);
@@ -85,7 +85,7 @@ export class TimelineRecorder {
     this.history.touch(entry);
   }
 
-  /** To be called after a rewind to the state after the entry at the position `parent`. */
+  /** Call this after a rewind to the state after the entry at the position `parent`. */
   recordRewind(change: WorldChange, parent: number): void {
     if (this.history.limit === 0) return;
     const before = change.began!.state;
@@ -178,7 +178,7 @@ export class TimelineRecorder {
     }
   }
 
-  /** Pending work of a timer has the origin of the timer. */
+  /** Gives new work that a timer has created the origin of the timer. */
   private inheritOrigin(commit: RecordedCommit, from: Provenance): void {
     for (const { key, record } of this.listNewWork(commit)) {
       this.origins.set(record, from);

@@ -30,7 +30,7 @@ export class Timeline {
     return this.log;
   }
 
-  /** To be called after a part was added to an entry, or has changed. @returns the timeline's revision now */
+  /** Call this after a part was added to an entry, or has changed. @returns the timeline's revision now */
   touch(): number {
     this.revision += 1;
     return this.revision;
@@ -101,7 +101,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     this.timeline = timeline;
   }
 
-  /** By position. */
+  /** Lists the entries by position. */
   entries(): readonly E[] {
     return this.timeline.entries.flatMap((entry) => (entry[this.part] as E | undefined) ?? []);
   }
@@ -123,7 +123,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     return () => this.listeners.delete(listener);
   }
 
-  /** To be called when the sandbox is deleted; calls the listeners a last time. */
+  /** Call this when the sandbox is deleted; calls the listeners a last time. */
   close(): void {
     this.isClosed = true;
     this.announce(undefined);

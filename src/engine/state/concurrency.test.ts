@@ -24,7 +24,7 @@ it("a mutex runs tasks one after the other, also after one that failed", async (
     return 2;
   });
   let ended = false;
-  void turns.idle().then(() => {
+  void turns.whenIdle().then(() => {
     ended = true;
   });
   await settled();
@@ -37,16 +37,16 @@ it("a mutex runs tasks one after the other, also after one that failed", async (
   expect(await two).toBe(2);
   await settled();
   expect(ended).toBe(true);
-  await new Mutex().idle();
+  await new Mutex().whenIdle();
 });
 
 it("waiting for pending work includes work that begins meanwhile or fails", async () => {
   const work = new PendingWork();
-  await work.settled();
+  await work.whenSettled();
   const [first, second] = [gate(), gate()];
   work.track(first.closed);
   let over = false;
-  const waiting = work.settled().then(() => {
+  const waiting = work.whenSettled().then(() => {
     over = true;
   });
   work.track(second.closed);
@@ -55,7 +55,7 @@ it("waiting for pending work includes work that begins meanwhile or fails", asyn
   expect(over).toBe(false);
   second.open();
   await waiting;
-  await work.settled();
+  await work.whenSettled();
 });
 
 const never = new AbortController().signal;

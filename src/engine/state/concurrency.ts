@@ -9,7 +9,7 @@ export class Mutex {
   }
 
   /** Resolves when all work requested so far has ended. */
-  async idle(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await this.last;
   }
 }
@@ -40,7 +40,7 @@ export class PendingWork {
   }
 
   /** Resolves when none is left, including work that began meanwhile. */
-  async settled(): Promise<void> {
+  async whenSettled(): Promise<void> {
     while (this.running.size > 0) await Promise.allSettled([...this.running]);
   }
 }
@@ -139,7 +139,7 @@ export class ChangeListeners {
   }
 
   /** Resolves at the next change, or when the signal aborts. */
-  next(signal: AbortSignal): Promise<void> {
+  waitForNext(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve();
       const done = () => {

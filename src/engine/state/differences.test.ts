@@ -31,7 +31,7 @@ describe("SortedTree.differences", () => {
         const expected = Array.from({ length: 41 }, (_, key) => key)
           .filter((key) => before.get(key) !== after.get(key))
           .map((key) => ({ key, before: before.get(key), after: after.get(key) }));
-        expect([...SortedTree.differences(before, after)]).toEqual(expected);
+        expect([...SortedTree.listDifferences(before, after)]).toEqual(expected);
       }),
       { numRuns: 1000 },
     );
@@ -47,7 +47,9 @@ describe("SortedTree.differences", () => {
     const before = SortedTree.fromSorted<number, object>(counting, entries);
     const after = before.set(777, { key: -1 }).delete(50_000).set(100_001, { key: 0 });
     reads = 0;
-    expect([...SortedTree.differences(before, after)].map(({ key }) => key)).toEqual([777, 50_000, 100_001]);
+    expect([...SortedTree.listDifferences(before, after)].map(({ key }) => key)).toEqual([
+      777, 50_000, 100_001,
+    ]);
     expect(reads).toBeLessThan(2000);
   });
 });

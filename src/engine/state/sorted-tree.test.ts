@@ -39,7 +39,7 @@ function checkDifferences(
   const expected = keys
     .map((key) => ({ key, before: was.get(key), after: is.get(key) }))
     .filter((one) => one.before !== one.after);
-  expect([...SortedTree.differences(before, after)]).toEqual(expected);
+  expect([...SortedTree.listDifferences(before, after)]).toEqual(expected);
 }
 
 describe("SortedTree", () => {
@@ -99,7 +99,7 @@ describe("SortedTree", () => {
     for (let key = 20_000; key > 0; key--) tree = tree.set(key, String(key));
     expect(tree.size).toBe(20_000);
     const more = tree.set(0, "0").set(-1, "-1");
-    expect([...SortedTree.differences(tree, more)]).toEqual([
+    expect([...SortedTree.listDifferences(tree, more)]).toEqual([
       { key: -1, before: undefined, after: "-1" },
       { key: 0, before: undefined, after: "0" },
     ]);

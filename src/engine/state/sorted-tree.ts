@@ -76,7 +76,7 @@ export class SortedTree<K, V> {
 
   /** Other values for keys that are all present, in order and distinct; copies each node that they share once. */
   replaceSorted(entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
-    return new SortedTree(this.compare, this.replaced(this.root, entries, 0, entries.length));
+    return new SortedTree(this.compare, this.replaceEntries(this.root, entries, 0, entries.length));
   }
 
   /** Returns the tree itself if there is no equal entry. */
@@ -101,7 +101,7 @@ export class SortedTree<K, V> {
    * The differences between two trees of the same order, in that order. Subtrees that both share are skipped, so
    * comparing a tree with one made from it costs as much as the changes between them.
    */
-  static *differences<K, V>(
+  static *listDifferences<K, V>(
     before: SortedTree<K, V>,
     after: SortedTree<K, V>,
   ): IterableIterator<Difference<K, V>> {
@@ -132,7 +132,7 @@ export class SortedTree<K, V> {
   }
 
   /** The subtree with the entries at [from, to), which are all in it. */
-  private replaced(
+  private replaceEntries(
     node: Tree<K, V>,
     entries: readonly (readonly [K, V])[],
     from: number,
@@ -152,8 +152,8 @@ export class SortedTree<K, V> {
     return {
       key: node.key,
       value: isHere ? here[1] : node.value,
-      left: this.replaced(node.left, entries, from, low),
-      right: this.replaced(node.right, entries, isHere ? low + 1 : low, to),
+      left: this.replaceEntries(node.left, entries, from, low),
+      right: this.replaceEntries(node.right, entries, isHere ? low + 1 : low, to),
       size: node.size,
     };
   }
@@ -256,17 +256,17 @@ function* walk<K, V>(root: Tree<K, V>): IterableIterator<[K, V]> {
 }
 
 /** A subtree still to be compared, or one of its entries. */
-interface Pending<K, V> {
+interface PendingComparison<K, V> {
   readonly whole?: Node<K, V>;
   readonly entry?: Entry<K, V>;
 }
 
-function toPending<K, V>(root: Tree<K, V>): Pending<K, V>[] {
+function toPending<K, V>(root: Tree<K, V>): PendingComparison<K, V>[] {
   return root === undefined ? [] : [{ whole: root }];
 }
 
 /** Replaces the subtree on top of the stack by its left part, its entry and its right part, the left on top. */
-function open<K, V>(stack: Pending<K, V>[], whole: Node<K, V>): void {
+function open<K, V>(stack: PendingComparison<K, V>[], whole: Node<K, V>): void {
   stack.pop();
   if (whole.right) stack.push({ whole: whole.right });
   stack.push({ entry: whole });

@@ -100,11 +100,11 @@ describe("a table [decision 2]", () => {
     const table = Table.of(rows, () => [one]);
     expect(table.put(one)).toBe(table);
     expect(table.remove("r2")).toBe(table);
-    expect([...table.changesTo(table)]).toEqual([]);
+    expect([...table.listChangesTo(table)]).toEqual([]);
     const unread = Table.of(rows, () => {
       throw new Error("was read");
     });
-    expect([...unread.changesTo(unread)]).toEqual([]);
+    expect([...unread.listChangesTo(unread)]).toEqual([]);
   });
 
   it("refuses a repeated id, and an index that it does not have [decision 2]", () => {

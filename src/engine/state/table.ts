@@ -61,20 +61,20 @@ export class Table<R extends StoredRecord> {
 
   get size(): number {
     if (this.content === undefined && this.count !== undefined) return this.count();
-    return this.loaded().records.size;
+    return this.load().records.size;
   }
 
   get(id: string): R | undefined {
-    return this.loaded().records.get(id);
+    return this.load().records.get(id);
   }
 
   /** All records by id. */
   all(): View<R> {
-    return View.ofRecords(this.loaded().records);
+    return View.ofRecords(this.load().records);
   }
 
   index(name: string, group: string): View<R> {
-    const { records, indexes } = this.loaded();
+    const { records, indexes } = this.load();
     const index = this.collection.indexes[name];
     if (index === undefined) throw new Error(`${this.collection.name} has no index ${name}`);
     return View.ofIds(indexes[index.at]!.get(group) ?? EMPTY_IDS, records);
@@ -92,7 +92,7 @@ export class Table<R extends StoredRecord> {
   /** @param change its `before` is the table's record of that id */
   apply({ id, before, after }: RecordChange<R>): Table<R> {
     if (before === after) return this;
-    const { records, indexes } = this.loaded();
+    const { records, indexes } = this.load();
     return new Table(this.collection, {
       records: after === undefined ? records.delete(id) : records.set(id, after),
       indexes: indexes.map((lists, at) => {
@@ -106,7 +106,7 @@ export class Table<R extends StoredRecord> {
 
   /** The same as one `put` for each record, in any order; their ids are distinct. */
   putAll(changed: readonly R[]): Table<R> {
-    const { records, indexes } = this.loaded();
+    const { records, indexes } = this.load();
     const { idOf, indexList } = this.collection;
     const inPlace: (readonly [string, R])[] = [];
     const others: R[] = [];
@@ -126,13 +126,13 @@ export class Table<R extends StoredRecord> {
   }
 
   /** The changes from this table to another of its collection; nothing is read when they are the same. */
-  *changesTo(other: Table<R>): IterableIterator<RecordChange<R>> {
+  *listChangesTo(other: Table<R>): IterableIterator<RecordChange<R>> {
     if (this === other) return;
-    const differences = SortedTree.differences(this.loaded().records, other.loaded().records);
+    const differences = SortedTree.listDifferences(this.load().records, other.load().records);
     for (const { key, before, after } of differences) yield { id: key, before, after };
   }
 
-  private loaded(): Content<R> {
+  private load(): Content<R> {
     if (this.content === undefined) {
       this.content = build(this.collection, this.source!());
       this.source = undefined;

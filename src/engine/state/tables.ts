@@ -36,7 +36,7 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     return position === undefined ? undefined : this.list[position];
   }
 
-  names(): Iterable<string> {
+  listNames(): Iterable<string> {
     return this.positions.keys();
   }
 
@@ -45,7 +45,7 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
   }
 
   /** Replaces the table of that name. */
-  replaced(table: AnyTable): Tables {
+  replace(table: AnyTable): Tables {
     const position = this.positions.get(table.collection.name);
     if (position === undefined) throw new Error(`there is no table ${table.collection.name}`);
     const list = this.list.slice();
@@ -53,15 +53,15 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     return new Tables(this.positions, list);
   }
 
-  replacedAll(tables: readonly AnyTable[]): Tables {
-    return tables.reduce((result: Tables, table) => result.replaced(table), this);
+  replaceAll(tables: readonly AnyTable[]): Tables {
+    return tables.reduce((result: Tables, table) => result.replace(table), this);
   }
 
   /**
    * Adds a table for each of these collections. A new one is empty; a collection that was declared again
    * keeps its records. Other tables stay, since their collection may be declared again.
    */
-  completed(collections: readonly AnyCollection[]): Tables {
+  addMissing(collections: readonly AnyCollection[]): Tables {
     const missing = collections.filter((collection) => this.get(collection.name)?.collection !== collection);
     if (missing.length === 0) return this;
     const tables = new Map<string, AnyTable>(this);

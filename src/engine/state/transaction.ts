@@ -25,7 +25,7 @@ export interface WrittenRecord {
 /** The reading part of a transaction. */
 export type WorldReader = Pick<
   Transaction,
-  "now" | "get" | "all" | "index" | "iso" | "relative" | "absolute"
+  "now" | "get" | "all" | "index" | "iso" | "toInstant" | "toEpoch"
 >;
 
 /** Ids that sort newest first begin with six digits of base 36. */
@@ -63,26 +63,26 @@ export class Transaction {
   }
 
   /** The root as this transaction has changed it; the same object that it started from if it changed nothing. */
-  result(): Root {
+  toRoot(): Root {
     return this.tables === this.start.tables && this.draws === this.start.draws
       ? this.start
       : { tables: this.tables, draws: this.draws };
   }
 
   get<R extends StoredRecord>(collection: Collection<R>, id: string): R | undefined {
-    return this.table(collection).get(id);
+    return this.requireTable(collection).get(id);
   }
 
   all<R extends StoredRecord>(collection: Collection<R>): View<R> {
-    return this.table(collection).all();
+    return this.requireTable(collection).all();
   }
 
   index<R extends StoredRecord>(collection: Collection<R>, name: string, group: string): View<R> {
-    return this.table(collection).index(name, group);
+    return this.requireTable(collection).index(name, group);
   }
 
   /** Every collection of this world, the internal ones too. */
-  collections(): AnyCollection[] {
+  listCollections(): AnyCollection[] {
     return this.tables.all().map((table) => table.collection);
   }
 
@@ -93,7 +93,7 @@ export class Transaction {
   }
 
   put<R extends StoredRecord>(collection: Collection<R>, record: R): R {
-    const table = this.table(collection);
+    const table = this.requireTable(collection);
     const id = collection.idOf(record);
     this.write(table, id, table.get(id), record);
     return record;
@@ -101,8 +101,8 @@ export class Transaction {
 
   /** Puts many records of one collection; faster than one `put` for each. */
   putAll<R extends StoredRecord>(collection: Collection<R>, records: readonly R[]): void {
-    const table = this.table(collection);
-    this.tables = this.tables.replaced(table.putAll(records));
+    const table = this.requireTable(collection);
+    this.tables = this.tables.replace(table.putAll(records));
     for (const record of records) {
       const id = collection.idOf(record);
       this.written.push({ collection, id, before: table.get(id), after: record });
@@ -119,7 +119,7 @@ export class Transaction {
   /** Also removes the timer of the record. */
   remove<R extends StoredRecord>(collection: Collection<R>, id: string): void {
     if (collection.timer !== undefined) this.unschedule(collection.timer, id);
-    const table = this.table(collection);
+    const table = this.requireTable(collection);
     this.write(table, id, table.get(id), undefined);
   }
 
@@ -132,12 +132,12 @@ export class Transaction {
     this.remove(timers, timerId(kind, key));
   }
 
-  nearestTimer(): Timer | undefined {
+  findNearestTimer(): Timer | undefined {
     return this.index(timers, "due", "").first();
   }
 
-  /** Nearest first. */
-  pendingTimers(): PendingTimer[] {
+  /** Lists pending timers, the nearest first. */
+  listPendingTimers(): PendingTimer[] {
     const pending = [...this.index(timers, "due", "")];
     return pending.map(({ due, kind, subject }) => ({ due_at: this.iso(due), kind, subject }));
   }
@@ -163,7 +163,7 @@ export class Transaction {
 
   /** A fresh id that neither another sandbox nor this one after a reset repeats, since receivers skip known ids. */
   newestFirstOwnId(prefix: string): string {
-    return this.newestFirst(prefix) + this.secret(prefix).slice(0, 20);
+    return this.newestFirst(prefix) + this.createSecret(prefix).slice(0, 20);
   }
 
   private newestFirst(prefix: string): string {
@@ -172,13 +172,13 @@ export class Transaction {
   }
 
   /** Base64url text that seed, sandbox name and number of resets determine, and nothing shorter does. */
-  secret(label: string): string {
+  createSecret(label: string): string {
     this.draws += 1;
-    return this.derivedSecret(`${label}/${this.draws}`);
+    return this.deriveSecret(`${label}/${this.draws}`);
   }
 
   /** The same secret for the same label as long as the sandbox is not reset, such as the key of tokens. */
-  derivedSecret(label: string): string {
+  deriveSecret(label: string): string {
     return toBase64Url(hmac("sha256", this.secretKey, label));
   }
 
@@ -191,15 +191,15 @@ export class Transaction {
     return new Date(this.origin + instant).toISOString();
   }
 
-  relative(epochMilliseconds: number): number {
+  toInstant(epochMilliseconds: number): number {
     return epochMilliseconds - this.origin;
   }
 
-  absolute(instant: number): number {
+  toEpoch(instant: number): number {
     return this.origin + instant;
   }
 
-  private table<R extends StoredRecord>(collection: Collection<R>): Table<R> {
+  private requireTable<R extends StoredRecord>(collection: Collection<R>): Table<R> {
     const table = this.tables.get(collection.name);
     if (table === undefined) throw new Error(`${collection.name} is not registered in resources/index.ts`);
     return table as Table<R>;
@@ -212,7 +212,7 @@ export class Transaction {
     after: R | undefined,
   ): void {
     if (before === after) return;
-    this.tables = this.tables.replaced(table.apply({ id, before, after }));
+    this.tables = this.tables.replace(table.apply({ id, before, after }));
     this.written.push({ collection: table.collection, id, before, after });
   }
 }

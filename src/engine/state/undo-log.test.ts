@@ -50,7 +50,7 @@ it("the undo log restores every numbered version, over 300 sequences [interfaces
       const commit = (change: (tx: Transaction) => void) => {
         const tx = new Transaction(root, setting);
         change(tx);
-        const after = tx.result();
+        const after = tx.toRoot();
         if (after === root) return;
         log.record({ before: root, after, written: tx.written });
         root = after;

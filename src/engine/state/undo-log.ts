@@ -44,7 +44,7 @@ export class UndoLog {
     this.newest = after;
   }
 
-  /** The number of a world's current version, for `at` until it is released. */
+  /** Numbers a world's current version, so that `at` can go back to it until it is released. Returns the number. */
   getVersion(present: Root): number {
     this.moveTo(present);
     this.numbered = this.version;
@@ -95,7 +95,7 @@ export class UndoLog {
     return this.oldest + this.steps.length;
   }
 
-  /** For a restore, which replaces the world without writes: makes the version before it a checkpoint. */
+  /** Makes the version before a restore a checkpoint, since a restore replaces the world without writes. */
   private moveTo(root: Root): void {
     if (this.newest !== undefined && this.newest !== root)
       this.steps.push({ written: [], draws: this.newest.draws, root: this.newest });
@@ -103,13 +103,13 @@ export class UndoLog {
   }
 }
 
-/** The version before a step, from the one after it. */
+/** Undoes a step: returns the version before it, from the one after it. */
 export function undo({ written, draws }: Step, root: Root): Root {
   let { tables } = root;
   for (let last = written.length - 1; last >= 0; last--) {
     const { collection, id, before } = written[last]!;
     const table = tables.get(collection.name)!;
-    tables = tables.replaced(before === undefined ? table.remove(id) : table.put(before));
+    tables = tables.replace(before === undefined ? table.remove(id) : table.put(before));
   }
   return { tables, draws };
 }

@@ -68,10 +68,10 @@ export class View<R> {
   }
 
   [Symbol.iterator](): IterableIterator<R> {
-    return this.size <= READ_AT_ONCE ? this.page(0, this.size).values() : this.inParts();
+    return this.size <= READ_AT_ONCE ? this.page(0, this.size).values() : this.readInParts();
   }
 
-  private *inParts(): IterableIterator<R> {
+  private *readInParts(): IterableIterator<R> {
     for (let offset = 0; offset < this.size; offset += READ_AT_ONCE) yield* this.page(offset, READ_AT_ONCE);
   }
 }

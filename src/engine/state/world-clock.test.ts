@@ -56,7 +56,7 @@ async function trace(steps: number): Promise<string> {
   for (let step = 0; step < steps; step++)
     ran.push(...(await world.advance((now) => now + (400 * DAY) / steps)));
   expect(ran.length).toBeGreaterThan(3000);
-  return JSON.stringify({ ran, world: encodeWorld(world.value()) });
+  return JSON.stringify({ ran, world: encodeWorld(world.toValue()) });
 }
 
 const zone = process.env["TZ"];
@@ -89,7 +89,7 @@ describe("a sandbox's clock [interfaces 4]", () => {
   it("ends a running advance at a restore, and shows the snapshot's time [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
-    const snapshot = world.value();
+    const snapshot = world.toValue();
     const advance = world.advance((now) => now + 100 * DAY);
     await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));
@@ -103,7 +103,7 @@ describe("a sandbox's clock [interfaces 4]", () => {
   it("ends a running clock change at a restore, and is the snapshot's [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
-    const snapshot = world.value();
+    const snapshot = world.toValue();
     const set = world.setClock("scaled", START + 100 * DAY, 60);
     await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));

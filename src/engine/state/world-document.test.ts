@@ -39,7 +39,7 @@ function worldAfter(change: (tx: Transaction) => void): WorldValue {
   const tx = new Transaction(BASE, { origin: ORIGIN, now: 5, seed: 1, secretKey: "s" });
   change(tx);
   return {
-    root: tx.result(),
+    root: tx.toRoot(),
     clock: makeClock("frozen", ORIGIN + 5, ORIGIN + 5),
     origin: ORIGIN,
     requests: 7,

@@ -64,7 +64,7 @@ export function encodeTables(root: Root, base: Root | undefined): Record<string,
 function encodeChanges(from: AnyTable, table: AnyTable): TableDocument {
   const put: StoredRecord[] = [];
   const removed: string[] = [];
-  for (const { id, after } of from.changesTo(table)) {
+  for (const { id, after } of from.listChangesTo(table)) {
     if (after === undefined) removed.push(id);
     else put.push(after);
   }

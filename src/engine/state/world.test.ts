@@ -143,24 +143,24 @@ describe("a world", () => {
   it("ends a wait for the next change when it changes, when it ends, and when the signal aborts", async () => {
     const { world } = makeWorld();
     const leaving = new AbortController();
-    const changed = world.nextChange(leaving.signal);
+    const changed = world.waitForChange(leaving.signal);
     world.transact((tx) => tx.insert(notes, { id: "note_1", folder: "a", at: 0 }));
     await changed;
-    const left = world.nextChange(leaving.signal);
+    const left = world.waitForChange(leaving.signal);
     leaving.abort();
     await left;
-    await world.nextChange(leaving.signal);
-    const ended = world.nextChange(new AbortController().signal);
+    await world.waitForChange(leaving.signal);
+    const ended = world.waitForChange(new AbortController().signal);
     world.close();
     await ended;
-    await world.nextChange(new AbortController().signal);
+    await world.waitForChange(new AbortController().signal);
     expect(world.isClosed).toBe(true);
   });
 
   it("notifies its parts when a restore or the end replaces it", () => {
     const seen: boolean[] = [];
     const { world } = makeWorld({ onReplace: ({ isClosed }) => seen.push(isClosed) });
-    world.restore(world.value());
+    world.restore(world.toValue());
     world.close();
     expect(seen).toEqual([false, true]);
   });
@@ -191,7 +191,7 @@ describe("a world", () => {
 
   it("shows the clock, the data and the draws of a snapshot again after a restore [interfaces 4]", () => {
     const { world } = makeWorld();
-    const snapshot = world.value();
+    const snapshot = world.toValue();
     const draw = () => world.transact((tx) => tx.newId("note_"));
     const first = draw();
     world.transact((tx) => tx.insert(notes, { id: "note_1", folder: "a", at: 0 }));

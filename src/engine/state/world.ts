@@ -90,7 +90,7 @@ export class World implements ObservedWorld {
   }
 
   /** Runs `work`; its changes and advances have this source, up to its first await. */
-  as<T>(source: unknown, work: () => T): T {
+  runAs<T>(source: unknown, work: () => T): T {
     const before = this.source;
     this.source = source;
     try {
@@ -105,7 +105,7 @@ export class World implements ObservedWorld {
     this.transactNow(change, this.source);
   }
 
-  /** To be called after the collections have changed: adds a table for each new one. */
+  /** Call this after the collections have changed: it adds a table for each new one. */
   followCollections(): void {
     this.root = this.addTables(this.root);
   }
@@ -120,9 +120,9 @@ export class World implements ObservedWorld {
     while (this.nextDue <= this.epochNow() && this.runNext(undefined) !== undefined);
   }
 
-  /** Nearest first. */
+  /** Lists pending timers, the nearest first. */
   pending(): readonly PendingTimer[] {
-    return this.read().pendingTimers();
+    return this.read().listPendingTimers();
   }
 
   /**
@@ -150,7 +150,7 @@ export class World implements ObservedWorld {
     this.transact((tx) => tx.put(timers, { ...timer, due: tx.now }));
     this.runNext(source);
     const at = new Date(this.epochNow()).toISOString();
-    return this.settled().then(() => ({ at, kind, subject }));
+    return this.whenSettled().then(() => ({ at, kind, subject }));
   }
 
   /**
@@ -183,8 +183,8 @@ export class World implements ObservedWorld {
   }
 
   /** Resolves when no tracked work is running. */
-  settled(): Promise<void> {
-    return this.work.settled();
+  whenSettled(): Promise<void> {
+    return this.work.whenSettled();
   }
 
   /** Calls back after every commit, clock change and restore, and at the end; returns a function that stops it. */
@@ -193,11 +193,11 @@ export class World implements ObservedWorld {
   }
 
   /** Resolves at the next commit, clock change or restore, at the end, or when the signal aborts. */
-  nextChange(signal: AbortSignal): Promise<void> {
-    return this.isClosed ? Promise.resolve() : this.listeners.next(signal);
+  waitForChange(signal: AbortSignal): Promise<void> {
+    return this.isClosed ? Promise.resolve() : this.listeners.waitForNext(signal);
   }
 
-  value(): WorldValue {
+  toValue(): WorldValue {
     const { root, origin, requests, seed, secretKey } = this;
     const clock = moveClock(this.clock, this.epochNow(), this.wallClock());
     return { root, clock, origin, requests, seed, secretKey };
@@ -230,10 +230,10 @@ export class World implements ObservedWorld {
     const value = change(tx);
     const effect = tx.emitted.length > 0 ? this.parts.onEmit(tx, tx.emitted) : undefined;
     const before = this.root;
-    const after = tx.result();
+    const after = tx.toRoot();
     if (after !== before) {
       this.root = after;
-      this.changedAt = tx.absolute(tx.now);
+      this.changedAt = tx.toEpoch(tx.now);
       if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.arm();
       this.parts.onCommit(this, { before, after, written: tx.written, source, timer });
       this.listeners.notify();
@@ -244,7 +244,7 @@ export class World implements ObservedWorld {
 
   private async advanceTo(target: AdvanceTarget, source: unknown): Promise<RanTimer[]> {
     this.catchUp();
-    await this.settled();
+    await this.whenSettled();
     const { generation } = this;
     const now = this.epochNow();
     const end = getEndOfAdvance(target, now, this.nextDue);
@@ -263,7 +263,7 @@ export class World implements ObservedWorld {
         ran.add(entry);
         void step.effect?.then((hadEffect) => hadEffect === false && ran.delete(entry)).catch(() => {});
         // All effects of one instant start together, so a slow one does not delay the others.
-        if (this.nextDue > this.epochNow()) await this.settled();
+        if (this.nextDue > this.epochNow()) await this.whenSettled();
         if (++steps % STEPS_PER_TURN === 0) await platform().nextTurn();
         if (generation !== this.generation) return [...ran];
       }
@@ -279,7 +279,7 @@ export class World implements ObservedWorld {
   }
 
   private runNext(source: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
-    const timer = this.read().nearestTimer();
+    const timer = this.read().findNearestTimer();
     if (timer === undefined) return undefined;
     try {
       const run = (tx: Transaction) => {
@@ -301,13 +301,13 @@ export class World implements ObservedWorld {
   }
 
   private addTables(root: Root): Root {
-    const tables = root.tables.completed(this.parts.collections?.() ?? []);
+    const tables = root.tables.addMissing(this.parts.collections?.() ?? []);
     return tables === root.tables ? root : { ...root, tables };
   }
 
   /** Sets the wake-up to the nearest due instant. */
   private arm(): void {
-    const first = this.read().nearestTimer();
+    const first = this.read().findNearestTimer();
     this.nextDue = first === undefined ? Number.POSITIVE_INFINITY : this.origin + first.due;
     if (this.isClosed || first === undefined) this.wakeUp.clear();
     else this.wakeUp.set(calculateWallDelay(this.clock, this.nextDue, this.wallClock()), this.ring);

@@ -7,7 +7,7 @@ import type { WorldChange } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { classify } from "./schedule.ts";
-import { deliveryHeaders, sign } from "./sign.ts";
+import { sign, toDeliveryHeaders } from "./sign.ts";
 
 /** The request of an attempt. */
 export interface AttemptPlan {
@@ -74,7 +74,7 @@ export async function makeAttempt(
   const timeoutMs = webhook_timeout_seconds * 1000;
   const { webhook_id, delivery_id } = row;
   const body = toUtf8(plan.body);
-  const request_headers = deliveryHeaders({
+  const request_headers = toDeliveryHeaders({
     event: plan.event,
     deliveryId: delivery_id,
     signature: sign(plan.secret, body),

@@ -10,7 +10,7 @@ export interface Job {
   end: (attempt: { made: boolean }) => void;
 }
 
-/** Attempts of a kind under way at once per webhook. First attempts go one by one, so that none overtakes another. */
+/** The maximum number of running attempts per webhook and kind. First attempts run one by one, so that none overtakes another. */
 const AT_ONCE: Readonly<Record<AttemptKind, number>> = { first: 1, retry: 4, redelivery: 4 };
 
 /** The waiting and running attempts of one webhook. */

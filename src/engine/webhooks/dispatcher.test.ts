@@ -68,7 +68,7 @@ describe("the sender of deliveries", () => {
     await left[1]!.answer(200);
     expect(await ends[2]).toBe(true);
     expect(made.map(({ row }) => row.id)).toEqual(["c"]);
-    await world.settled();
+    await world.whenSettled();
     expect([recorded.length, errors.length]).toEqual([2, 0]);
   });
 
@@ -77,7 +77,7 @@ describe("the sender of deliveries", () => {
     const { world, queue, remove, attempt, waiting } = sandbox();
     // Their ids are not in the order of their positions, which the queue goes by.
     await queue(["z", "a", "m"]);
-    const value = world.value();
+    const value = world.toValue();
     for (const id of ["m", "a", "z"]) await remove(id);
     await queue(["later"]);
     const later = attempt("later");
@@ -97,7 +97,7 @@ describe("the sender of deliveries", () => {
     const { left, ids, recorded, made, sandbox } = senderStand();
     const { world, queue, waiting } = sandbox();
     await queue(["a", "b"]);
-    world.restore(world.value());
+    world.restore(world.toValue());
     await turn();
     expect(ids()).toEqual(["a", "a"]);
     expect([recorded.length, made.length]).toEqual([0, 0]);
@@ -119,7 +119,7 @@ describe("the sender of deliveries", () => {
     await turn();
     await queue(["c"]);
     expect(await attempt("c")).toBe(false);
-    await world.settled();
+    await world.whenSettled();
     expect(ids()).toEqual(["a"]);
     expect([recorded.length, made.length, errors.length]).toEqual([0, 0, 0]);
   });
@@ -170,7 +170,7 @@ describe("the sender of deliveries", () => {
     const readyToSend = () => new Promise<void>((resolve, reject) => ready.push({ resolve, reject }));
     const { ids, recorded, made, sandbox } = senderStand({ readyToSend });
     const { world, queue, attempt } = sandbox();
-    const before = world.value();
+    const before = world.toValue();
     await queue(["undone"], "wh_1");
     await queue(["a"], "wh_2");
     const undone = attempt("undone");

@@ -90,7 +90,7 @@ export class Dispatcher {
   }
 
   /** Whether the attempt was made; false when it was cancelled. */
-  done(attempt_id: string): Promise<boolean> {
+  waitForAttempt(attempt_id: string): Promise<boolean> {
     return this.jobs.get(attempt_id)?.done ?? Promise.resolve(false);
   }
 
@@ -117,7 +117,7 @@ export class Dispatcher {
     if (!this.queues.get(job.row.webhook_id)?.remove(job)) return;
     this.jobs.delete(job.row.id);
     job.end({ made: false });
-    this.tidy(job.row.webhook_id);
+    this.removeIfEmpty(job.row.webhook_id);
   }
 
   private pump(webhook_id: string): void {
@@ -130,7 +130,7 @@ export class Dispatcher {
       this.send(job, queue!);
     }
     this.starved.delete(webhook_id);
-    this.tidy(webhook_id);
+    this.removeIfEmpty(webhook_id);
   }
 
   private next(queue: DeliveryQueue | undefined): Job | undefined {
@@ -152,7 +152,7 @@ export class Dispatcher {
       });
   }
 
-  private tidy(webhook_id: string): void {
+  private removeIfEmpty(webhook_id: string): void {
     if (this.queues.get(webhook_id)?.isEmpty) this.queues.delete(webhook_id);
   }
 
@@ -182,7 +182,7 @@ export class Dispatcher {
       const at = before.now;
       const { answer, exchange } = await makeAttempt(
         this.parts,
-        { row, plan, at: before.absolute(at) },
+        { row, plan, at: before.toEpoch(at) },
         controller.signal,
       );
       const outcome = { at, url: plan.url, ...answer };
@@ -276,11 +276,12 @@ export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): D
         timerHandlers: {
           "webhook.retry": (tx, { subject }) => {
             const id = rules.queueRetry(tx, subject);
-            return id === undefined ? undefined : () => dispatcher.done(id);
+            return id === undefined ? undefined : () => dispatcher.waitForAttempt(id);
           },
         },
       };
     },
-    attempt: (sandbox, attempt_id) => dispatchers.get(sandbox)?.done(attempt_id) ?? Promise.resolve(false),
+    attempt: (sandbox, attempt_id) =>
+      dispatchers.get(sandbox)?.waitForAttempt(attempt_id) ?? Promise.resolve(false),
   };
 }

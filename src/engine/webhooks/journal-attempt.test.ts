@@ -5,7 +5,7 @@ import type { WorldReader } from "../state/transaction.ts";
 import type { AttemptOutcome, CompletedAttempt } from "./attempt.ts";
 import { findAttemptEntry, toJournalEntry } from "./journal-attempt.ts";
 
-const present = { absolute: (instant: number) => 1_000_000 + instant } as WorldReader;
+const present = { toEpoch: (instant: number) => 1_000_000 + instant } as WorldReader;
 
 function journaled(outcome: Partial<AttemptOutcome>, response_body = toUtf8("busy")) {
   const url = "https://hooks.test:8443/in/box?a=1&b=2";

@@ -24,7 +24,7 @@ export function toJournalEntry(
   return {
     id: `${delivery_id}.${plan.number}`,
     number: undefined,
-    at: present.absolute(outcome.at),
+    at: present.toEpoch(outcome.at),
     committed_at: undefined,
     operation: null,
     method: "POST",

@@ -47,7 +47,7 @@ export const EmailBody = ClosedObject(
   },
 );
 
-/** Newest first. */
+/** Lists e-mails, the newest first. */
 export function listEmails(world: WorldReader): Static<typeof EmailBody>[] {
   return [...world.index(emails, "newest", "")].map(({ to, subject, body, at }) => ({
     to,

@@ -74,7 +74,7 @@ describe("the queue of outgoing attempts", () => {
     const { world, queue } = makeWorld();
     queue("a");
     const before = waitForAttempts(world, ["a"]);
-    world.restore(world.value());
+    world.restore(world.toValue());
     expect(await hasEnded(before)).toBe(true);
     const after = waitForAttempts(world, ["a"]);
     expect(await hasEnded(after)).toBe(false);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { classify, DEFAULT_RETRY_SCHEDULE, scheduleRetry, settleAttempt } from "./schedule.ts";
+import { classify, DEFAULT_RETRY_SCHEDULE, evaluateAttempt, scheduleRetry } from "./schedule.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -20,7 +20,7 @@ function runDelivery(firstAt: number, answers: readonly { responseCode: number; 
     const answer = answers[attempts.length % answers.length]!;
     const made = { startedAt: due, endedAt: due + answer.took, responseCode: answer.responseCode };
     attempts.push(made);
-    const settled = settleAttempt({ ...made, scheduledAttempts: attempts.length });
+    const settled = evaluateAttempt({ ...made, scheduledAttempts: attempts.length });
     status = settled.status;
     due = settled.nextRetry;
   }
@@ -124,7 +124,7 @@ describe("the outcome of an attempt", () => {
   });
 
   it("disables the webhook for 410 and leaves no retry, even with delays left [6.4]", () => {
-    expect(settleAttempt({ scheduledAttempts: 1, endedAt: 5, responseCode: 410 })).toEqual({
+    expect(evaluateAttempt({ scheduledAttempts: 1, endedAt: 5, responseCode: 410 })).toEqual({
       status: "failed",
       disablesWebhook: true,
       nextRetry: null,

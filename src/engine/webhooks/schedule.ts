@@ -16,7 +16,7 @@ export interface ScheduledAttempt {
   endedAt: number;
 }
 
-export interface SettledAttempt {
+export interface AttemptEvaluation {
   status: "success" | "failed";
   /** 410: the webhook becomes inactive, and all its pending retries are cancelled. */
   disablesWebhook: boolean;
@@ -49,7 +49,7 @@ export function scheduleRetry({
 }
 
 /** The result of one scheduled attempt: status of the delivery, whether it disables the webhook, and the next retry. */
-export function settleAttempt(attempt: ScheduledAttempt & { responseCode: number }): SettledAttempt {
+export function evaluateAttempt(attempt: ScheduledAttempt & { responseCode: number }): AttemptEvaluation {
   const outcome = classify(attempt.responseCode);
   return {
     status: outcome === "success" ? "success" : "failed",

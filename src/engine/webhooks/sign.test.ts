@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deliveryHeaders, sign } from "./sign.ts";
+import { sign, toDeliveryHeaders } from "./sign.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -19,7 +19,7 @@ describe("the headers of a delivery", () => {
   const given = { event: "user.created", deliveryId: "del_1", signature: sign(SECRET, Buffer.from("{}")) };
 
   it("are the five documented ones in their spelling [6.2]", () => {
-    expect(Object.entries(deliveryHeaders({ ...given, serviceName: "Service" }))).toEqual([
+    expect(Object.entries(toDeliveryHeaders({ ...given, serviceName: "Service" }))).toEqual([
       ["Content-Type", "application/json"],
       ["X-Service-Event", "user.created"],
       ["X-Service-Signature", given.signature],
@@ -29,7 +29,7 @@ describe("the headers of a delivery", () => {
   });
 
   it("stay valid if the service's name cannot be sent in a header [6.2]", () => {
-    const headers = deliveryHeaders({ ...given, serviceName: "Čert\r\nX-Evil: 1" });
+    const headers = toDeliveryHeaders({ ...given, serviceName: "Čert\r\nX-Evil: 1" });
     expect(headers["User-Agent"]).toBe("_ert__X-Evil: 1-Webhook/1.0");
   });
 });

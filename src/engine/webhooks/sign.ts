@@ -21,7 +21,7 @@ export function sign(secret: string, bytes: Uint8Array): string {
  * The headers of 6.2 in their documented spelling; the sender adds only what HTTP itself needs. Characters of the
  * service name outside printable ASCII become `_`, since headers cannot contain them.
  */
-export function deliveryHeaders({
+export function toDeliveryHeaders({
   event,
   deliveryId,
   signature,

@@ -12,11 +12,11 @@ export const IN_PROCESS_ORIGIN = "http://understudy.test";
 
 /** Each resolves with undefined if the caller has left. */
 export interface FetchRoutes {
-  /** The emulated API. */
+  /** Answers requests of the emulated API. */
   api(request: PlainRequest): Promise<CompleteAnswer | undefined>;
-  /** Everything below `/_control`. */
+  /** Answers requests below `/_control`. */
   control(request: PlainRequest): Promise<CompleteAnswer | undefined>;
-  /** Everything below `/_receivers/`. */
+  /** Answers requests below `/_receivers/`. */
   receiver(request: ReceiverRequest): ReceiverResponse | Promise<ReceiverResponse>;
 }
 

@@ -26,7 +26,7 @@ export function toPairs(headers: readonly string[]): [string, string][] {
   return pairs;
 }
 
-/** Piece by piece, as fast as it is read, until its reader cancels or the request aborts. */
+/** Streams the body piece by piece, as fast as it is read, until its reader cancels or the request aborts. */
 function toStream(
   stream: NonNullable<CompleteAnswer["stream"]>,
   request: Pick<Request, "signal">,

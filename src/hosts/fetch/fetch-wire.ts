@@ -44,7 +44,7 @@ class FetchWire implements Wire {
     this.clientLeft = parts.clientLeft;
   }
 
-  left(): Promise<void> {
+  waitForClientToLeave(): Promise<void> {
     if (this.clientLeft.aborted) return Promise.resolve();
     return new Promise((resolve) =>
       this.clientLeft.addEventListener("abort", () => resolve(), { once: true }),

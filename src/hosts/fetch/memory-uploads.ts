@@ -11,7 +11,7 @@ interface Blob {
   size: number;
   crc: number;
 }
-type Captured = ReadonlyMap<string, Blob>;
+type CapturedBlobs = ReadonlyMap<string, Blob>;
 
 /** Stores pieces of uploads by name, such as an IndexedDB. */
 export interface PieceStore {
@@ -35,7 +35,7 @@ export class MemoryUploads implements StorableUploads {
     this.limit = limit;
   }
 
-  of(sandbox: object): MemoryBytes {
+  forSandbox(sandbox: object): MemoryBytes {
     const bytes = this.sandboxes.get(sandbox) ?? new MemoryBytes(this.limit);
     this.sandboxes.set(sandbox, bytes);
     return bytes;
@@ -45,11 +45,11 @@ export class MemoryUploads implements StorableUploads {
     this.sandboxes.get(sandbox)?.replace(undefined);
   }
 
-  capture(sandbox: object): Captured | undefined {
+  capture(sandbox: object): CapturedBlobs | undefined {
     return this.peek(sandbox);
   }
 
-  peek(sandbox: object): Captured | undefined {
+  peek(sandbox: object): CapturedBlobs | undefined {
     const { blobs } = this.sandboxes.get(sandbox) ?? {};
     return blobs === undefined || blobs.size === 0 ? undefined : blobs;
   }
@@ -64,7 +64,7 @@ export class MemoryUploads implements StorableUploads {
   release(): void {}
 
   restore(sandbox: object, captured: unknown): void {
-    this.of(sandbox).replace(captured as Captured | undefined);
+    this.forSandbox(sandbox).replace(captured as CapturedBlobs | undefined);
   }
 
   countBytes(captured: Iterable<unknown>): number {
@@ -74,11 +74,11 @@ export class MemoryUploads implements StorableUploads {
 
   async encode(captured: unknown): Promise<UploadsDocument | undefined> {
     if (captured === undefined) return undefined;
-    const uploads = [...(captured as Captured)].map(([id, blob]) => [id, toBase64(joinParts(blob))]);
+    const uploads = [...(captured as CapturedBlobs)].map(([id, blob]) => [id, toBase64(joinParts(blob))]);
     return { uploads: Object.fromEntries(uploads), left_out: [] };
   }
 
-  async decode(document: unknown): Promise<Captured | undefined> {
+  async decode(document: unknown): Promise<CapturedBlobs | undefined> {
     if (document === undefined || document === null) return undefined;
     const uploads = Object.entries((document as UploadsDocument).uploads);
     return new Map(uploads.map(([id, text]) => [id, extendBlob(NO_BYTES, fromBase64(text))]));
@@ -107,12 +107,12 @@ export class MemoryUploads implements StorableUploads {
 
   listFiles(captured: unknown): StoredUploads {
     const files: StoredUploads = {};
-    for (const [id, { parts, crc }] of (captured as Captured | undefined) ?? [])
+    for (const [id, { parts, crc }] of (captured as CapturedBlobs | undefined) ?? [])
       files[id] = { crc, parts: parts.map((part) => ({ file: this.name(part), length: part.length })) };
     return files;
   }
 
-  async fromFiles(files: StoredUploads, warn: (warning: string) => void): Promise<Captured> {
+  async fromFiles(files: StoredUploads, warn: (warning: string) => void): Promise<CapturedBlobs> {
     const captured = new Map<string, Blob>();
     for (const [id, { crc, parts }] of Object.entries(files)) {
       let blob = NO_BYTES;
@@ -148,13 +148,13 @@ function extendBlob({ parts, size, crc }: Blob, bytes: Uint8Array): Blob {
 const joinParts = ({ parts }: Blob) => concatBytes(parts);
 
 function listParts(captured: unknown): Uint8Array[] {
-  return [...((captured as Captured | undefined)?.values() ?? [])].flatMap(({ parts }) => parts);
+  return [...((captured as CapturedBlobs | undefined)?.values() ?? [])].flatMap(({ parts }) => parts);
 }
 
 /** The upload bytes of one sandbox. */
 class MemoryBytes implements ByteStore, FormSpace {
   /** Replaced with each change, so that a captured map stays as it is. */
-  blobs: Captured = new Map();
+  blobs: CapturedBlobs = new Map();
   readonly folder = "";
   private forms = 0;
   private readonly turns = new Map<string, Promise<unknown>>();
@@ -165,15 +165,17 @@ class MemoryBytes implements ByteStore, FormSpace {
   }
 
   size(blob: string): number {
-    return this.blob(blob).size;
+    return this.getBlob(blob).size;
   }
 
   crc32c(blob: string): string {
-    return crc32cText(this.blob(blob).crc);
+    return crc32cText(this.getBlob(blob).crc);
   }
 
   async digest(blob: string, algorithm: FileDigest): Promise<string> {
-    return algorithm === "crc32c" ? this.crc32c(blob) : toBase64(digest("md5", joinParts(this.blob(blob))));
+    return algorithm === "crc32c"
+      ? this.crc32c(blob)
+      : toBase64(digest("md5", joinParts(this.getBlob(blob))));
   }
 
   /** @throws ApiError PAYLOAD_TOO_LARGE */
@@ -216,7 +218,7 @@ class MemoryBytes implements ByteStore, FormSpace {
     chunks: AsyncIterable<Uint8Array>,
     { start, end }: { start: number; end: number },
   ): Promise<WriteOutcome> {
-    const before = this.blob(blob);
+    const before = this.getBlob(blob);
     if (start > before.size) return "gap";
     this.set(blob, before);
     let position = start;
@@ -228,7 +230,7 @@ class MemoryBytes implements ByteStore, FormSpace {
         this.set(blob, before);
         return "excess";
       }
-      const held = this.blob(blob);
+      const held = this.getBlob(blob);
       const fresh = position - held.size;
       if (fresh <= 0) continue;
       this.requireRoom(fresh);
@@ -238,7 +240,7 @@ class MemoryBytes implements ByteStore, FormSpace {
   }
 
   async read(blob: string, most: number): Promise<Uint8Array> {
-    return joinParts(this.blob(blob)).subarray(0, most);
+    return joinParts(this.getBlob(blob)).subarray(0, most);
   }
 
   remove(blob: string): void {
@@ -248,11 +250,11 @@ class MemoryBytes implements ByteStore, FormSpace {
     this.blobs = blobs;
   }
 
-  replace(captured: Captured | undefined): void {
+  replace(captured: CapturedBlobs | undefined): void {
     this.blobs = captured ?? new Map();
   }
 
-  private blob(blob: string): Blob {
+  private getBlob(blob: string): Blob {
     return this.blobs.get(blob) ?? NO_BYTES;
   }
 

@@ -5,10 +5,10 @@ export const STATUS_CODES: Readonly<Record<number, string>> = {};
 export const constants = { Z_SYNC_FLUSH: 2 };
 
 /** Bodies with a content coding are shown as they are. */
-function undecodable(): never {
+function refuseDecoding(): never {
   throw new Error("a page decodes no content codings");
 }
-export const gunzipSync = undecodable;
-export const inflateSync = undecodable;
-export const inflateRawSync = undecodable;
-export const brotliDecompressSync = undecodable;
+export const gunzipSync = refuseDecoding;
+export const inflateSync = refuseDecoding;
+export const inflateRawSync = refuseDecoding;
+export const brotliDecompressSync = refuseDecoding;

@@ -18,7 +18,7 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
   let taken = 0;
   for (const [sent, value] of form) {
     const name = parts.name(sent);
-    const file = parts.fileSpec(name);
+    const file = parts.findFileSpec(name);
     if (typeof value === "string") parts.addText(name, value);
     else if (parts.isField(name, value.name)) parts.addText(name, await value.text());
     // Shown as an unknown field, by its name (G09).
@@ -52,13 +52,13 @@ async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<For
 }
 
 function toReceivedFile(file: File, mime_type: string): ReceivedFile {
-  const all = async () => new Uint8Array(await file.arrayBuffer());
+  const readAll = async () => new Uint8Array(await file.arrayBuffer());
   return {
     filename: file.name,
     mime_type,
     size: file.size,
-    read: async (most) => (await all()).subarray(0, most),
+    read: async (most) => (await readAll()).subarray(0, most),
     digest: async (algorithm) =>
-      algorithm === "crc32c" ? crc32cText(crc32c(await all())) : toBase64(digest("md5", await all())),
+      algorithm === "crc32c" ? crc32cText(crc32c(await readAll())) : toBase64(digest("md5", await readAll())),
   };
 }

@@ -2,13 +2,13 @@ import type { OutgoingMessage } from "node:http";
 // Not the global one, which a test in the server's process may have replaced by a fake clock.
 import { setImmediate } from "node:timers";
 
-interface Pending {
+interface PendingResponse {
   message: OutgoingMessage;
   body: string | Uint8Array | undefined;
   encoding: BufferEncoding;
 }
 
-let pending: Pending[] = [];
+let pending: PendingResponse[] = [];
 
 /**
  * Ends a response, or a request to another node, together with all others that become ready in this turn of the event
@@ -17,7 +17,7 @@ let pending: Pending[] = [];
  */
 export function flushTogether(
   message: OutgoingMessage,
-  body: Pending["body"],
+  body: PendingResponse["body"],
   encoding: BufferEncoding,
 ): void {
   if (pending.push({ message, body, encoding }) === 1) setImmediate(flush);

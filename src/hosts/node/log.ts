@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { Logger } from "pino";
-import { printableLines } from "../../engine/contract/text.ts";
+import { toPrintableLines } from "../../engine/contract/text.ts";
 
 /** Messages for the person who runs the server. */
 export type Log = Pick<Logger, "error" | "warn" | "info">;
@@ -10,18 +10,18 @@ export type Log = Pick<Logger, "error" | "warn" | "info">;
  */
 export function standardLog(level = "warn", destination?: { write(line: string): unknown }): Log {
   let logger: Logger | undefined;
-  const loaded = () => {
+  const loadLogger = () => {
     if (logger === undefined) {
       const { pino } = createRequire(import.meta.url)("pino") as typeof import("pino");
       const standardError = destination ?? pino.destination(2);
       // JSON leaves eight-bit control characters as they are, and terminals obey them.
-      logger = pino({ level }, { write: (line: string) => void standardError.write(printableLines(line)) });
+      logger = pino({ level }, { write: (line: string) => void standardError.write(toPrintableLines(line)) });
     }
     return logger;
   };
   return {
-    error: (...words: unknown[]) => loaded().error(...(words as [string])),
-    warn: (...words: unknown[]) => loaded().warn(...(words as [string])),
-    info: (...words: unknown[]) => (level === "info" ? loaded().info(...(words as [string])) : undefined),
+    error: (...words: unknown[]) => loadLogger().error(...(words as [string])),
+    warn: (...words: unknown[]) => loadLogger().warn(...(words as [string])),
+    info: (...words: unknown[]) => (level === "info" ? loadLogger().info(...(words as [string])) : undefined),
   };
 }

@@ -23,7 +23,7 @@ export class NodeRequest implements PlainRequest {
     this.target = toOriginForm(request.url!);
     this.headers = request.headers;
     this.rawHeaders = request.rawHeaders;
-    this.site = sites?.of(request) as Site;
+    this.site = sites?.forRequest(request) as Site;
     this.request = request;
     this.response = response;
   }

@@ -51,7 +51,7 @@ function openWire(
   clientLeft: AbortSignal,
 ): Omit<Wire, "head" | "body" | "over_ms"> {
   const { socket } = request;
-  const left = () =>
+  const waitForClientToLeave = () =>
     new Promise<void>((resolve) => {
       // Node detects that a client has left only while it reads the connection.
       request.resume();
@@ -60,11 +60,11 @@ function openWire(
     });
   return {
     clientLeft,
-    left,
+    waitForClientToLeave,
     async drain() {
       if (request.readableEnded || request.destroyed) return;
       const ended = new Promise<void>((resolve) => request.once("end", resolve).once("close", resolve));
-      await Promise.race([ended, left(), sleep(DRAIN_MS, undefined, { ref: false })]);
+      await Promise.race([ended, waitForClientToLeave(), sleep(DRAIN_MS, undefined, { ref: false })]);
     },
     write(bytes) {
       socket.write(bytes);

@@ -172,7 +172,7 @@ class FormReader {
       this.writing.push(reading);
       return reading;
     }
-    const file = this.parts.fileSpec(name);
+    const file = this.parts.findFileSpec(name);
     if (file === undefined) {
       // Reported as an unknown field, by its name (G09).
       this.parts.texts[name] = "";

@@ -32,7 +32,7 @@ export class Sites {
     this.proxies = trustProxy.length === 0 ? undefined : toBlockList(trustProxy);
   }
 
-  of(request: IncomingMessage): Site {
+  forRequest(request: IncomingMessage): Site {
     return new RequestSite(this, request);
   }
 
@@ -102,7 +102,7 @@ class RequestSite implements Site {
     this.only = sites.origins.findSandbox(request.socket);
   }
 
-  get named(): string | undefined {
+  get sandboxName(): string | undefined {
     if (this.only !== undefined) return this.only;
     const { host } = this.sites.readOrigin(this.request);
     // `a.localhost` has eleven characters.
@@ -126,7 +126,7 @@ class RequestSite implements Site {
     const isElsewhere = this.only !== undefined && sandbox !== this.only;
     const base = isElsewhere ? (publicUrl ?? own.url) : this.url;
     const isNamed = this.only !== undefined || publicUrl === undefined;
-    const named = !isElsewhere && isNamed ? this.named : undefined;
+    const named = !isElsewhere && isNamed ? this.sandboxName : undefined;
     return toBaseUrl(base, sandbox, named, prefixed);
   }
 

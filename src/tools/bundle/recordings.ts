@@ -95,7 +95,7 @@ const NOT_REPEATED = new Set([
 export class Recordings {
   private readonly recordings = new WeakMap<Sandbox, Recording>();
 
-  of(sandbox: Sandbox): Recording | undefined {
+  find(sandbox: Sandbox): Recording | undefined {
     return this.recordings.get(sandbox);
   }
 

@@ -27,7 +27,7 @@ export async function sendRecorded(
 ): Promise<JournalEntry | undefined> {
   const leaving = new AbortController();
   const entry = waitForEntry(sandbox, isItsEntry, leaving.signal);
-  const answered = request(sent, leaving.signal).then(nothing, nothing);
+  const answered = request(sent, leaving.signal).then(doNothing, doNothing);
   const found = await Promise.race([
     entry,
     // A request that was refused before it reached the sandbox has an answer and no entry.
@@ -64,7 +64,7 @@ function waitForEntry(
   });
 }
 
-function nothing(): void {}
+function doNothing(): void {}
 
 function waitFor(milliseconds: number): Promise<undefined> {
   return sleep(milliseconds).then(() => undefined);

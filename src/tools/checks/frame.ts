@@ -32,7 +32,7 @@ interface RunSteps<C, Finding, Report> {
   skip: (check: C, reason: string) => Finding;
   report: (check: C, finding: Finding, durationMs: number) => Report;
   /** Why the run cannot go on after this check; null if it can. */
-  reasonToStop: (check: C) => Promise<string | null> | string | null;
+  findReasonToStop: (check: C) => Promise<string | null> | string | null;
 }
 
 /** Runs checks one after the other until one gives a reason to stop; the others are then reported as left out. */
@@ -50,7 +50,7 @@ export async function runChecks<C extends { sendsNothing?: true }, Finding, Repo
     const report = steps.report(check, finding, performance.now() - started);
     reports.push(report);
     steps.onEnd?.(report);
-    stopped ??= await steps.reasonToStop(check);
+    stopped ??= await steps.findReasonToStop(check);
   }
   return { reports, stopped };
 }

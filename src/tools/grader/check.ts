@@ -70,7 +70,7 @@ function listCases(cases: Cases, session: Session): readonly Case[] {
  * Wraps checks that fewer, combined cases can replace. A slow receiver gets the combined cases once; only if
  * they fail does it get the cases of each check.
  */
-export function combine(cases: Cases, expect: typeof expectAccepted): (check: Check) => Check {
+export function combineCases(cases: Cases, expect: typeof expectAccepted): (check: Check) => Check {
   const findings = new WeakMap<Session, Finding>();
   return (check) => ({
     ...check,
@@ -95,9 +95,13 @@ function makeDelivery(session: Session, { shape, change }: Case): TestDelivery {
   return { ...delivery, ...change?.({ delivery, right: delivery.signature!, session }) };
 }
 
-/** The finding for a delivery that should have been accepted, and was not. */
-export async function checkNotAccepted(session: Session, attempt: Attempt, label: string): Promise<Finding> {
-  if (isDeferred(attempt)) return checkDeferred(session, attempt, label);
+/** Makes the finding for a delivery that should have been accepted, and was not. */
+export async function explainNotAccepted(
+  session: Session,
+  attempt: Attempt,
+  label: string,
+): Promise<Finding> {
+  if (isDeferred(attempt)) return explainDeferred(session, attempt, label);
   return failed(`${label}: the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
 }
 
@@ -106,7 +110,7 @@ export async function expectAccepted(session: Session, cases: readonly Case[]): 
   const prepared = prepareCases(session, cases);
   const attempts = await deliverAll(session, prepared);
   const refused = attempts.findIndex((attempt) => !isAccepted(attempt));
-  if (refused >= 0) return checkNotAccepted(session, attempts[refused]!, prepared[refused]!.label);
+  if (refused >= 0) return explainNotAccepted(session, attempts[refused]!, prepared[refused]!.label);
   const last = attempts.at(-1) ?? null;
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
 }
@@ -115,7 +119,7 @@ type PreparedCase = Case & { delivery: TestDelivery };
 
 /** Sends as many at once as the receiver can answer in time, and repeats those answered 503 one by one. */
 async function deliverAll(session: Session, prepared: readonly PreparedCase[]): Promise<Attempt[]> {
-  const size = session.concurrency();
+  const size = session.calculateConcurrency();
   const all: Attempt[] = [];
   for (let start = 0; start < prepared.length; start += size) {
     const group = prepared.slice(start, start + size);
@@ -146,7 +150,7 @@ export async function expectRefused(
     if (isDeferred(attempt)) {
       const other = await deliverAnother(session);
       // A receiver that accepts another delivery meanwhile has refused this one, in its own way.
-      if (!anyRefusal || !isAccepted(other)) return compareDeferred(attempt, { label, other });
+      if (!anyRefusal || !isAccepted(other)) return explainDeferredByOther(attempt, { label, other });
       if (before?.ids === null) expected.set(other.delivery!.id, 1);
       continue;
     }
@@ -179,13 +183,13 @@ export async function deliverWhenFree(session: Session, delivery: TestDelivery):
   }
 }
 
-/** Sends them one after another. Returns the finding for the first that was not accepted, or null. */
+/** Sends deliveries one after another. Returns the finding for the first that was not accepted, or null. */
 export async function deliverInTurn(session: Session, deliveries: TestDelivery[]): Promise<Finding | null> {
   for (const [index, delivery] of deliveries.entries()) {
     const attempt: Attempt = await session.deliver(delivery);
     if (isAccepted(attempt)) continue;
     const again = deliveries.indexOf(delivery) < index ? " (a repetition)" : "";
-    return checkNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
+    return explainNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
   }
   return null;
 }
@@ -214,7 +218,7 @@ export async function checkEffects(
   return { ...finding, advice: `${observed.whenMissing ?? LOST} ${adviseIfLate(session)}` };
 }
 
-/** One side effect for each delivery. */
+/** Expects one side effect for each delivery. */
 export function expectOnceEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
   return new Map(deliveries.map(({ id }) => [id, 1]));
 }
@@ -225,18 +229,22 @@ function deliverAnother(session: Session): Promise<Attempt> {
 }
 
 /**
- * The finding for a lasting 429, or a 503. If the receiver defers every delivery, that proves nothing; if it
+ * Makes the finding for a lasting 429, or a 503. If the receiver defers every delivery, that proves nothing; if it
  * accepts another one meanwhile, it refuses this one.
  */
-export async function checkDeferred(session: Session, attempt: Attempt, label: string): Promise<Finding> {
-  return compareDeferred(attempt, { label, other: await deliverAnother(session) });
+export async function explainDeferred(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+  return explainDeferredByOther(attempt, { label, other: await deliverAnother(session) });
 }
 
-function compareDeferred(attempt: Attempt, { label, other }: { label: string; other: Attempt }): Finding {
+function explainDeferredByOther(
+  attempt: Attempt,
+  { label, other }: { label: string; other: Attempt },
+): Finding {
   // A delivery answered 503 was not sent again.
   const often = isOverloaded(attempt) ? "" : ", again and again";
   const answer = `${label}: the receiver ${describe(attempt)}${often}`;
-  if (isDeferred(other)) return notObservable(`${answer}, as to other deliveries`, attempt);
+  if (isDeferred(other))
+    return notObservable(`${answer}; it answers other deliveries in the same way`, attempt);
   if (isAccepted(other)) return failed(`${answer}, while it accepted another delivery`, attempt);
   return failed(`${answer}; to another delivery it ${describe(other)}`, attempt);
 }

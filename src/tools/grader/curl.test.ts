@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { curlCommand } from "./curl.ts";
+import { toCurlCommand } from "./curl.ts";
 import type { RawRequest } from "./network.ts";
 
 /** A stand-in that shows what a shell would hand to curl: its arguments, then its standard input if asked for. */
@@ -9,7 +9,7 @@ const STAND_IN = `curl() { for one; do printf '%s\\0' "$one"; done; case "$one" 
 
 /** Runs the command in a POSIX shell and returns the headers and the body that curl would send. */
 function received(request: RawRequest): { headers: string[]; body: Buffer; url: boolean } {
-  const output = execFileSync("sh", ["-c", `${STAND_IN}; ${curlCommand(request)}`], { maxBuffer: 4e6 });
+  const output = execFileSync("sh", ["-c", `${STAND_IN}; ${toCurlCommand(request)}`], { maxBuffer: 4e6 });
   const parts: Buffer[] = [];
   let rest = output;
   for (let end = rest.indexOf(0); end !== -1 && parts.at(-1)?.toString() !== "@-"; end = rest.indexOf(0)) {
@@ -45,7 +45,7 @@ describe("the curl line of a check [6]", () => {
 
   it("rebuilds a large body from a short line [6]", () => {
     const body = Buffer.from(`{"content":"${"x".repeat(262_144)}","more":"${"'".repeat(2000)}%\n"}`);
-    expect(curlCommand(post(body)).length).toBeLessThan(600);
+    expect(toCurlCommand(post(body)).length).toBeLessThan(600);
     expect(received(post(body)).body.equals(body)).toBe(true);
   });
 

@@ -7,7 +7,7 @@ const LONG_RUN = 1024;
  * A command for a POSIX shell that sends the same bytes. The command generates long runs of one byte and
  * bytes that aren't text, so that the line is short and can be pasted.
  */
-export function curlCommand(request: RawRequest, caFile?: string): string {
+export function toCurlCommand(request: RawRequest, caFile?: string): string {
   const parts = ["curl -sS -i --http1.1"];
   if (caFile !== undefined) parts.push(`--cacert ${quote(caFile)}`);
   if (/[[\]{}]/.test(request.url.href)) parts.push("--globoff");

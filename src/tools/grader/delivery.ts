@@ -1,10 +1,10 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { EMPTY_WORLD, type SampleContext, sampleData } from "../../engine/contract/event.ts";
+import { EMPTY_WORLD, inventData, type SampleContext } from "../../engine/contract/event.ts";
 import { EVENTS, findEventByName } from "../../engine/resources/events.ts";
 import { type Payload, renderBody } from "../../engine/resources/webhooks/deliveries.ts";
 import { webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import { Random } from "../../engine/state/random.ts";
-import { deliveryHeaders, SIGNATURE_HEADER, sign } from "../../engine/webhooks/sign.ts";
+import { SIGNATURE_HEADER, sign, toDeliveryHeaders } from "../../engine/webhooks/sign.ts";
 import type { RawRequest } from "./network.ts";
 
 export type { Payload };
@@ -83,7 +83,7 @@ export function toRequest(
   delivery: TestDelivery,
   transport: Transport = {},
 ): RawRequest {
-  const sent: Record<string, string> = deliveryHeaders({
+  const sent: Record<string, string> = toDeliveryHeaders({
     event: delivery.event,
     deliveryId: transport.headerDeliveryId ?? delivery.id,
     signature: delivery.signature ?? "",
@@ -115,7 +115,7 @@ export function drawEventData(
   const declared = event === webhookTest.name ? webhookTest : findEventByName(event);
   if (declared === undefined) return {};
   const random = new Random(randomInt(2 ** 31), "grader");
-  const data = sampleData(declared, { world: EMPTY_WORLD, at, random, known });
+  const data = inventData(declared, { world: EMPTY_WORLD, at, random, known });
   // Some validators refuse the reserved domain of invented users, and none refuses this one; some accept an
   // address only once.
   const { email } = data;

@@ -37,7 +37,7 @@ export async function diagnoseRefusal(session: Session): Promise<Diagnosis | nul
   // If the receiver accepts anything, or has recovered meanwhile, every guess would seem right.
   if (isAccepted(await session.deliver(stranger))) return null;
   if (isAccepted(await session.deliver(session.makeDelivery()))) return null;
-  const size = session.concurrency();
+  const size = session.calculateConcurrency();
   for (let start = 0; start < MAX_GUESSES; start += size) {
     const guesses = Array.from({ length: size }, (_, offset) => guessAt(session, start + offset));
     const tried = guesses.filter((guess) => guess !== undefined);

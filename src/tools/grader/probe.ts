@@ -190,7 +190,7 @@ export function parseReading(text: string): ProbeReading {
     : typeof value === "object" && value !== null
       ? Object.values(value).find(Array.isArray)
       : undefined;
-  const ids = list?.map(deliveryId);
+  const ids = list?.map(readDeliveryId);
   if (!ids?.every((id) => typeof id === "string")) {
     throw new ProbeError(
       "the probe's answer is neither a whole number, nor {count}, nor a list of delivery ids",
@@ -199,7 +199,7 @@ export function parseReading(text: string): ProbeReading {
   return { count: ids.length, ids };
 }
 
-function deliveryId(entry: unknown): unknown {
+function readDeliveryId(entry: unknown): unknown {
   if (typeof entry !== "object" || entry === null) return entry;
   if ("delivery_id" in entry) return entry.delivery_id;
   const id = "id" in entry ? entry.id : undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
-import { junit } from "../reports/junit.ts";
+import { writeJunit } from "../reports/junit.ts";
 import { formatText, listReceiverCases, renderReceiverHtml } from "./receiver-report.ts";
 
 const HOSTILE = `<script>alert(1)</script>"'&\u001b[2J`;
@@ -70,7 +70,7 @@ describe("the receiver test's reports [interfaces 2]", () => {
     { outcome: "error", element: "<error" },
     { outcome: "not-observable", element: "<skipped" },
   ] as const)("JUnit reports $outcome as $element [interfaces 2]", ({ outcome, element }) => {
-    const xml = junit(listReceiverCases(reportWith({ outcome })));
+    const xml = writeJunit(listReceiverCases(reportWith({ outcome })));
     const found = ["<failure", "<error", "<skipped"].filter((one) => xml.includes(`${one} `));
     expect(found).toEqual([element]);
   });

@@ -1,5 +1,5 @@
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
-import { pluralize, printableLines } from "../../engine/contract/text.ts";
+import { pluralize, toPrintableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
 import { type Html, html, renderHtmlPage, renderInstantHtml, renderProseHtml } from "../reports/html.ts";
 import type { JunitReport } from "../reports/junit.ts";
@@ -14,7 +14,7 @@ type Paint = (code: number, text: string) => string;
 export function formatText(graded: ReceiverReport, { colour = false }: { colour?: boolean } = {}): string {
   // The receiver's texts must not control the terminal.
   const report = JSON.parse(JSON.stringify(graded), (_, value) =>
-    typeof value === "string" ? printableLines(value) : value,
+    typeof value === "string" ? toPrintableLines(value) : value,
   ) as ReceiverReport;
   const paint: Paint = (code, text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const notRun = report.checks.filter(({ detail }) => detail.startsWith(NOT_RUN));

@@ -5,7 +5,7 @@ import { countOutcomes, runChecks } from "../checks/frame.ts";
 import { createSecretRedactor } from "../redact.ts";
 import { type Check, type CheckDescription, staysOverloaded } from "./check.ts";
 import { CHECKS, FIRST_CHECK } from "./checks/index.ts";
-import { curlCommand } from "./curl.ts";
+import { toCurlCommand } from "./curl.ts";
 import { createId, DATA_FIELDS, SENT_EVENTS } from "./delivery.ts";
 import { adviseOnCheck } from "./failure-kind.ts";
 import { type Finding, isAccepted, isDisabledBy410 } from "./finding.ts";
@@ -67,7 +67,7 @@ export async function gradeFor(
   };
   let stopped: string | null;
   try {
-    const problem = await session.connectionProblem(session.options.patienceMs);
+    const problem = await session.findConnectionProblem(session.options.patienceMs);
     stopped = problem === null ? null : `The receiver can't be reached: ${problem}`;
     if (problem !== null)
       reportProblem(REACHABLE, `nothing answers at ${session.options.url.host}: ${problem}`);
@@ -110,7 +110,7 @@ function runAll(
     run: (check) => runCheck(session, check),
     skip: (_check, reason) => ({ outcome: "not-observable", detail: `${NOT_RUN}${reason}`, attempt: null }),
     report,
-    reasonToStop: (check) => findReasonToStop(session, { check, from }),
+    findReasonToStop: (check) => findReasonToStop(session, { check, from }),
   });
 }
 
@@ -145,7 +145,7 @@ async function findReasonToStop(
     return `The receiver answers 503 to every delivery since “${check.id}”, for longer than ${session.options.patienceMs / 1000} s (${session.options.names.patience}).`;
   }
   if (!attempts.some(({ result }) => isSilence(result))) return null;
-  const problem = await session.connectionProblem(session.options.patienceMs);
+  const problem = await session.findConnectionProblem(session.options.patienceMs);
   return problem === null
     ? null
     : `The receiver has stopped accepting connections during “${check.id}”: ${problem}.`;
@@ -167,7 +167,7 @@ function createReporter({ secret, caFile }: GradeReceiverOptions, names: OptionN
       note: note ?? null,
       duration_ms: Math.round(durationMs),
       request: attempt && toReportedRequest(attempt),
-      curl: attempt && curlCommand(attempt.request, caFile),
+      curl: attempt && toCurlCommand(attempt.request, caFile),
     };
   };
 }

@@ -172,13 +172,13 @@ export class Session {
   }
 
   /** Whether a slow receiver handled deliveries one after another that were sent together. */
-  handledOneByOne(sent: readonly Attempt[]): boolean {
+  handlesOneByOne(sent: readonly Attempt[]): boolean {
     const longest = Math.max(...sent.map(({ result }) => result.duration_ms));
     return this.isSlow && longest > (sent.length - 0.5) * this.fastestMs;
   }
 
   /** How many requests can be sent at once without one missing its deadline because it waits for another. */
-  concurrency(): number {
+  calculateConcurrency(): number {
     const slots = this.options.timeoutMs / 2 / Math.max(this.fastestMs, 1);
     return Math.min(Math.max(Math.floor(slots), 1), MAX_CONCURRENCY);
   }
@@ -196,7 +196,7 @@ export class Session {
   }
 
   /** Tries to connect to the receiver for `patienceMs`. Returns null if it accepts, otherwise the reason. */
-  async connectionProblem(patienceMs: number): Promise<string | null> {
+  async findConnectionProblem(patienceMs: number): Promise<string | null> {
     const { signal, url, locate, timeoutMs } = this.options;
     const giveUp = performance.now() + patienceMs;
     for (;;) {

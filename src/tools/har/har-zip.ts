@@ -33,29 +33,29 @@ export function unpackHar(file: string): { har: string; remove: () => void } {
 
 /** Offsets are those of PKWARE's APPNOTE 4.3. */
 function unpack(zip: Buffer): { name: string; bytes: Buffer }[] {
-  const short = (at: number) => zip.readUInt16LE(at);
-  const long = (at: number) => zip.readUInt32LE(at);
+  const readShort = (at: number) => zip.readUInt16LE(at);
+  const readLong = (at: number) => zip.readUInt32LE(at);
   const end = zip.lastIndexOf("PK\x05\x06", undefined, "latin1");
   if (end < 0) throw new Error("it is cut short");
   let room = MAX_UNPACKED_BYTES;
-  let at = long(end + 16);
-  return Array.from({ length: short(end + 10) }, () => {
+  let at = readLong(end + 16);
+  return Array.from({ length: readShort(end + 10) }, () => {
     if (zip.toString("latin1", at, at + 4) !== "PK\x01\x02") throw new Error("its directory is damaged");
-    const isEncrypted = (short(at + 8) & 1) === 1;
+    const isEncrypted = (readShort(at + 8) & 1) === 1;
     const [method, size, local, nameEnd] = [
-      short(at + 10),
-      long(at + 20),
-      long(at + 42),
-      at + 46 + short(at + 28),
+      readShort(at + 10),
+      readLong(at + 20),
+      readLong(at + 42),
+      at + 46 + readShort(at + 28),
     ];
     if (isEncrypted || (method !== 0 && method !== 8))
       throw new Error("it is encrypted, or packed in another way");
-    const start = local + 30 + short(local + 26) + short(local + 28);
+    const start = local + 30 + readShort(local + 26) + readShort(local + 28);
     const packed = zip.subarray(start, start + size);
     const bytes = method === 8 ? inflateRawSync(packed, { maxOutputLength: room }) : packed;
     room -= bytes.length;
     const name = zip.toString("utf8", at + 46, nameEnd);
-    at = nameEnd + short(at + 30) + short(at + 32);
+    at = nameEnd + readShort(at + 30) + readShort(at + 32);
     return { name, bytes };
   });
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { deliveryHeaders, sign } from "../../engine/webhooks/sign.ts";
+import { sign, toDeliveryHeaders } from "../../engine/webhooks/sign.ts";
 import {
   createListener,
   formatDelivery,
@@ -25,7 +25,7 @@ async function listen(options: Partial<ListenerOptions> = {}) {
     fetch(`${listener.url}/any/path`, {
       method: "POST",
       body,
-      headers: deliveryHeaders({
+      headers: toDeliveryHeaders({
         event: "user.created",
         deliveryId: id,
         signature: sign(secret, Buffer.from(body)),

@@ -2,17 +2,17 @@ import "../../hosts/node/platform.ts";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:tls";
-import { pluralize, printable } from "../../engine/contract/text.ts";
+import { pluralize, toPrintable } from "../../engine/contract/text.ts";
 import { checkSignature, type SignatureVerdict } from "../../engine/receivers/check-signature.ts";
 import type { ForwardedAnswer, ForwardedDelivery } from "../../engine/receivers/forwarding.ts";
 import {
   answerTo,
   describeAnswer,
+  listHeaderValues,
   type ReceiverRequest,
   type ReceiverResponse,
   type SimulatedAnswer,
   simulateAnswer,
-  valuesOfHeader,
 } from "../../engine/receivers/receiver.ts";
 import { SIGNATURE_HEADER } from "../../engine/webhooks/sign.ts";
 import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
@@ -45,14 +45,14 @@ export function formatDelivery(delivery: ListenedDelivery): string {
   const what =
     event === undefined ? `${method} ${path}` : `${event}  ${delivery_id ?? "without delivery id"}`;
   const lines = [
-    `${at.slice(11, 23)}  ${printable(what)}  attempt ${attempt}  signature ${describeVerdict(signature)}  -> ${answer}`,
+    `${at.slice(11, 23)}  ${toPrintable(what)}  attempt ${attempt}  signature ${describeVerdict(signature)}  -> ${answer}`,
   ];
   if (signature === undefined || signature.verdict === "valid") lines.push(`  ${formatBody(body)}`);
   else {
     lines.push(
-      `  why:       ${printable(signature.reason)}`,
+      `  why:       ${toPrintable(signature.reason)}`,
       `  fix:       ${signature.fix}`,
-      `  received:  ${SIGNATURE_HEADER}: ${printable(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
+      `  received:  ${SIGNATURE_HEADER}: ${toPrintable(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
       `  signed:    the ${pluralize(body.length, "byte")} of the body, exactly as received:`,
       ...formatHexDump(body),
     );
@@ -65,7 +65,7 @@ function describeVerdict(signature: SignatureVerdict | undefined): string {
 }
 
 function formatBody(body: Buffer): string {
-  const text = printable(body.subarray(0, MAX_SHOWN_BYTES).toString("utf8"));
+  const text = toPrintable(body.subarray(0, MAX_SHOWN_BYTES).toString("utf8"));
   return body.length > MAX_SHOWN_BYTES ? `${text} … (${body.length} bytes)` : text;
 }
 
@@ -142,7 +142,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
 
 function checkRequest({ rawHeaders }: ReceiverRequest, body: Uint8Array, secret: string | undefined) {
   if (secret === undefined) return undefined;
-  return checkSignature({ secret, header: valuesOfHeader(rawHeaders, SIGNATURE_HEADER), body });
+  return checkSignature({ secret, header: listHeaderValues(rawHeaders, SIGNATURE_HEADER), body });
 }
 
 /** Counts the attempts of each delivery. */
@@ -151,8 +151,8 @@ class AttemptCounter {
 
   /** @param headers of the request, with lower-case names */
   count(headers: ListenedDelivery["headers"]): Pick<ListenedDelivery, "event" | "delivery_id" | "attempt"> {
-    const event = text(headers["x-service-event"]);
-    const delivery_id = text(headers["x-service-delivery"]);
+    const event = toText(headers["x-service-event"]);
+    const delivery_id = toText(headers["x-service-delivery"]);
     if (delivery_id === undefined) return { event, delivery_id, attempt: 1 };
     const attempt = (this.attempts.get(delivery_id) ?? 0) + 1;
     this.attempts.delete(delivery_id);
@@ -162,7 +162,7 @@ class AttemptCounter {
   }
 }
 
-function text(header: string | readonly string[] | undefined): string | undefined {
+function toText(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === "object" ? header.join(", ") : header;
 }
 
@@ -203,7 +203,7 @@ export class LocalReceiver {
     });
     const { response_code, duration_ms, error } = answered;
     const failure = error && (await this.explain(error));
-    const received = lowerCased(headers);
+    const received = lowerCaseNames(headers);
     return {
       answer:
         failure === undefined
@@ -253,6 +253,6 @@ async function speaksTls(place: { host: string; port: number }): Promise<boolean
   }
 }
 
-function lowerCased(headers: ForwardedDelivery["headers"]): ForwardedDelivery["headers"] {
+function lowerCaseNames(headers: ForwardedDelivery["headers"]): ForwardedDelivery["headers"] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -53,7 +53,7 @@ export function renderApiPage({ paths, components }: ApiDocument): string {
     })),
   );
   const records = Object.entries(components.schemas as Record<string, Shape>);
-  const shown = new Shown(records);
+  const shown = new DescribedPlaces(records);
   const tags = [...new Set(calls.map(({ call }) => call.tags[0]!))];
   const sections = tags.map((tag) => {
     const own = calls.filter(({ call }) => call.tags[0] === tag).map((one) => callSection(one, shown));
@@ -100,7 +100,7 @@ function findParameters({ parameters = [] }: Call, place: string) {
 
 function callSection(
   { method, path, call }: { method: string; path: string; call: Call },
-  shown: Shown,
+  shown: DescribedPlaces,
 ): string {
   const about = [call.summary, call.description].filter((one) => one !== undefined).join(". ");
   const assumed = (call["x-assumption"] ?? []).map((id) => `[${id}](reference/assumptions.md#${id})`);
@@ -117,7 +117,7 @@ function callSection(
   ].join("\n\n");
 }
 
-function renderParameters(call: Call, place: string, shown: Shown): string {
+function renderParameters(call: Call, place: string, shown: DescribedPlaces): string {
   const items = findParameters(call, place).map(({ name, required, schema, description }) =>
     renderItem(name, required === true, description === undefined ? schema : { ...schema, description }),
   );
@@ -130,7 +130,7 @@ function renderParameters(call: Call, place: string, shown: Shown): string {
     : `${title}: as [${earlier}](#${earlier.replaceAll(".", "")})`;
 }
 
-function renderBody({ requestBody }: Call, shown: Shown): string {
+function renderBody({ requestBody }: Call, shown: DescribedPlaces): string {
   return Object.entries(requestBody?.content ?? {})
     .map(([type, { schema = {} }]) => {
       if (schema.properties === undefined) return `Body: \`${type}\`, ${describeType(schema)}`;
@@ -140,13 +140,13 @@ function renderBody({ requestBody }: Call, shown: Shown): string {
     .join("\n\n");
 }
 
-function listFields({ properties = {}, required = [] }: Shape, shown?: Shown): string[] {
+function listFields({ properties = {}, required = [] }: Shape, shown?: DescribedPlaces): string[] {
   return Object.entries(properties).map(([name, field]) =>
     renderItem(name, required.includes(name), field, shown?.findField(name, field)),
   );
 }
 
-/** One line for neighbours that are described alike. */
+/** Joins neighbours that are described alike into one line. */
 function joinItems(items: readonly string[]): string {
   const lines: [string, string][] = [];
   for (const one of items) {
@@ -176,7 +176,7 @@ function answerLine({ responses }: Call): string {
   return `Answers ${lines.join("; ")}`;
 }
 
-function recordSection([name, schema]: [string, Shape], shown: Shown): string {
+function recordSection([name, schema]: [string, Shape], shown: DescribedPlaces): string {
   const about = schema.description === undefined ? "" : `${toSentence(schema.description)}\n\n`;
   const all = listFields(schema);
   const base = shown.bases.get(name);
@@ -187,7 +187,7 @@ function recordSection([name, schema]: [string, Shape], shown: Shown): string {
 }
 
 /** Where the page describes a long field or list of parameters; later places link to it. */
-class Shown {
+class DescribedPlaces {
   /** By record: another record that has a part of its fields. */
   readonly bases = new Map<string, { name: string; schema: Shape }>();
   private readonly fields = new Map<string, string>();

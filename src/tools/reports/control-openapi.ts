@@ -11,9 +11,9 @@ import type { Site } from "../../engine/pipeline/plain-http.ts";
 import {
   type DocumentComponents,
   groupBy,
-  headerRefs,
   LOCAL_SITE,
   shareResponse,
+  toHeaderRefs,
   toOpenApi,
   toPascalCase,
 } from "./openapi-document.ts";
@@ -53,31 +53,31 @@ export function controlApiDocument(
         schemas: {},
       },
       notes: () => ({}),
-      errorResponses: problemResponses,
+      errorResponses: toProblemResponses,
     },
     calls,
   );
 }
 
 /** One response per status, with the kinds of problems that it can carry; many calls share them. */
-function problemResponses(call: Call, { schemas, responses }: DocumentComponents): JsonObject {
+function toProblemResponses(call: Call, { schemas, responses }: DocumentComponents): JsonObject {
   const byStatus = groupBy(listProblemKinds(call), (kind): number => PROBLEMS[kind].status);
   const problem = schemas.addSchema(ProblemBody);
   return Object.fromEntries(
     [...byStatus].map(([status, kinds]) => {
       const name = kinds.map(toPascalCase).join("Or");
-      return [status, shareResponse(responses, name, problemResponse(problem, status, kinds))];
+      return [status, shareResponse(responses, name, toProblemResponse(problem, status, kinds))];
     }),
   );
 }
 
-function problemResponse(problem: JsonObject, status: number, kinds: readonly ProblemKind[]): JsonObject {
+function toProblemResponse(problem: JsonObject, status: number, kinds: readonly ProblemKind[]): JsonObject {
   const type = { enum: kinds.map((kind) => PROBLEM_TYPE + kind) };
   return {
     description: kinds.map((kind) => `\`${kind}\`: ${PROBLEMS[kind].when}.`).join(" "),
     "x-problem-kinds": kinds,
     headers: {
-      ...headerRefs(HEADERS),
+      ...toHeaderRefs(HEADERS),
       ...(status === 401 ? { "WWW-Authenticate": { schema: { type: "string" } } } : {}),
     },
     content: {

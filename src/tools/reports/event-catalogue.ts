@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type AnyEvent, dataSchema, samplePayload } from "../../engine/contract/event.ts";
+import { type AnyEvent, samplePayload, toDataSchema } from "../../engine/contract/event.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { capitalize } from "../../engine/contract/text.ts";
 import { toPlainSchema } from "./openapi-document.ts";
@@ -39,16 +39,16 @@ export function buildEventCatalogue(events: readonly AnyEvent[]): CataloguedEven
     section: event.section,
     summary: event.summary,
     fields: [...event.data],
-    schema: payloadSchema(event),
+    schema: toPayloadSchema(event),
     sample: samplePayload(event),
   }));
 }
 
-function payloadSchema(event: AnyEvent): Record<string, unknown> {
+function toPayloadSchema(event: AnyEvent): Record<string, unknown> {
   const text = { type: "string" };
   const properties = {
     event: { const: event.name },
-    data: toPlainSchema(dataSchema(event)),
+    data: toPlainSchema(toDataSchema(event)),
     timestamp: { type: "string", format: "date-time" },
     webhook_id: text,
     delivery_id: { ...text, description: "The same on every attempt, to detect repetitions" },
@@ -117,7 +117,7 @@ function spell(field: Field, language: Language): string {
 }
 
 /** Types of all payloads for a receiver, in TypeScript or Python. */
-export function eventTypes(events: readonly CataloguedEvent[], language: "ts" | "py"): string {
+export function writeEventTypes(events: readonly CataloguedEvent[], language: "ts" | "py"): string {
   return language === "ts" ? writeTypeScript(events) : writePython(events);
 }
 

@@ -8,7 +8,7 @@ const MAX_ANNOTATIONS = 10;
 /** GitHub refuses a summary of more than 1 MiB, and one step may write several. */
 const MAX_SUMMARY_CHARACTERS = 200_000;
 
-type Failed = JunitCase & { problem: JunitProblem };
+type FailedCase = JunitCase & { problem: JunitProblem };
 
 /** The failed cases as workflow commands of GitHub Actions, which shows them in the run and in the file. */
 export function toAnnotations(report: JunitReport, workspace = process.cwd()): string[] {
@@ -41,12 +41,12 @@ export function toSummary(report: JunitReport): string {
   return text;
 }
 
-function renderFailedHtml({ name, problem }: Failed): Html {
+function renderFailedHtml({ name, problem }: FailedCase): Html {
   const detail = problem.detail.slice(0, MAX_SUMMARY_CHARACTERS / 10);
   return html`<details><summary><b>${name}</b>: ${problem.message}</summary><pre>${detail}</pre></details>`;
 }
 
-function listFailed({ suites }: JunitReport): Failed[] {
+function listFailed({ suites }: JunitReport): FailedCase[] {
   return suites
     .flatMap(({ cases }) => cases)
     .flatMap((one) => {

@@ -14,14 +14,14 @@ export class Html {
   }
 }
 
-type Interpolated = Html | string | number | readonly (Html | string)[];
+type TemplateValue = Html | string | number | readonly (Html | string)[];
 
 /**
  * A template that escapes its interpolations unless they are markup, so that hostile names are shown as
  * text. Attributes must have quotes, since a space in a value would otherwise begin another attribute.
  * @throws TypeError if an attribute has none
  */
-export function html(strings: TemplateStringsArray, ...values: readonly Interpolated[]): Html {
+export function html(strings: TemplateStringsArray, ...values: readonly TemplateValue[]): Html {
   let markup = strings[0]!;
   for (const [i, value] of values.entries()) {
     if (strings[i]!.endsWith("=")) throw new TypeError(`an attribute without quotes: ${strings[i]}`);
@@ -35,7 +35,7 @@ export function trustMarkup(markup: string): Html {
   return new Html(markup);
 }
 
-function escapeHtml(value: Interpolated): string {
+function escapeHtml(value: TemplateValue): string {
   if (value instanceof Html) return value.toString();
   return typeof value === "object" ? value.map(escapeHtml).join("") : htmlEscape(String(value));
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { type JunitCase, junit } from "./junit.ts";
+import { type JunitCase, writeJunit } from "./junit.ts";
 
 const HOSTILE = `a<b>&"c'\u0000\u0007\u001b[31m\ud800 \ufffe é 😀 ]]>\n\tline`;
 
@@ -19,7 +19,7 @@ function one(extra: Partial<JunitCase> = {}): JunitCase {
 
 describe("JUnit reports [2]", () => {
   it("count failures, errors and skipped cases per suite and in all [2]", () => {
-    const xml = junit({
+    const xml = writeJunit({
       name: "all",
       suites: [
         {
@@ -44,7 +44,7 @@ describe("JUnit reports [2]", () => {
   it("stay well-formed with any name, message and output [2]", () => {
     const failure = { message: HOSTILE, detail: HOSTILE };
     const cases = [one({ name: HOSTILE, failure, system_out: HOSTILE })];
-    const elements = parsed(junit({ name: HOSTILE, suites: [{ name: HOSTILE, cases }] }));
+    const elements = parsed(writeJunit({ name: HOSTILE, suites: [{ name: HOSTILE, cases }] }));
     const clean = `a<b>&"c'[31m  é 😀 ]]>\n\tline`;
     const byTag = (tag: string) => elements.find((element) => element.tag === tag)!;
     expect(byTag("testcase").attributes["name"]).toBe(clean);

@@ -28,7 +28,7 @@ export interface JunitReport {
 }
 
 /** Writes JUnit XML that is valid by the schema of Jenkins' xUnit plugin; times are in seconds. */
-export function junit(report: JunitReport): string {
+export function writeJunit(report: JunitReport): string {
   const all = report.suites.flatMap((suite) => suite.cases);
   const suites = report.suites.map(({ name, cases, properties = [] }) =>
     elementXml(

@@ -51,7 +51,7 @@ export function toOpenApi<O extends AnyDeclaration>(
   for (const operation of operations) {
     const item = paths[operation.path] ?? {};
     paths[operation.path] = item;
-    item[operation.method.toLowerCase()] = operationObject(api, operation, components);
+    item[operation.method.toLowerCase()] = toOperationObject(api, operation, components);
   }
   const { schemas, ...others } = api.components;
   const more = api.more?.(components.schemas);
@@ -107,20 +107,20 @@ export function toPascalCase(words: string): string {
   return words.toLowerCase().replaceAll(/(?:^|[-_])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-export function headerRefs(headers: JsonObject): JsonObject {
+export function toHeaderRefs(headers: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }
 
-function operationObject<O extends AnyDeclaration>(
+function toOperationObject<O extends AnyDeclaration>(
   api: DocumentedApi<O>,
   operation: O,
   components: DocumentComponents,
 ): JsonObject {
   const { id, section, summary, description } = operation;
   const { schemas } = components;
-  const headers = headerRefs(api.components.headers);
+  const headers = toHeaderRefs(api.components.headers);
   const described = api.described?.(operation, components);
   return {
     operationId: id,
@@ -130,13 +130,13 @@ function operationObject<O extends AnyDeclaration>(
     "x-section": section,
     ...api.notes(operation),
     parameters: listParameters(operation, schemas),
-    ...(operation.body && !described ? { requestBody: requestBody(operation, schemas) } : {}),
+    ...(operation.body && !described ? { requestBody: toRequestBody(operation, schemas) } : {}),
     ...described,
     responses: {
       ...Object.fromEntries(
         (described === undefined ? listSuccesses(operation) : []).map((success) => [
           success.status,
-          successResponse(success, headers, schemas),
+          toSuccessResponse(success, headers, schemas),
         ]),
       ),
       ...api.errorResponses(operation, components),
@@ -170,7 +170,7 @@ function listParameters(
   ];
 }
 
-function requestBody({ body }: AnyDeclaration, components: SchemaComponents): JsonObject {
+function toRequestBody({ body }: AnyDeclaration, components: SchemaComponents): JsonObject {
   if (body!.kind === "json") {
     return {
       required: body!.optional !== true,
@@ -202,13 +202,16 @@ function requestBody({ body }: AnyDeclaration, components: SchemaComponents): Js
   return { required: true, content: { "multipart/form-data": form } };
 }
 
-function successResponse(success: Success, headers: JsonObject, components: SchemaComponents): JsonObject {
+function toSuccessResponse(success: Success, headers: JsonObject, components: SchemaComponents): JsonObject {
   const { schema, by, events } = success;
   const content = {
     ...(schema === undefined
       ? {}
       : {
-          "application/json": { schema: components.addSchema(schema), ...(by && schemasBy(by, components)) },
+          "application/json": {
+            schema: components.addSchema(schema),
+            ...(by && toSchemasByValue(by, components)),
+          },
         }),
     ...Object.fromEntries(
       (success.content_types ?? []).map((type) => [
@@ -228,7 +231,7 @@ function successResponse(success: Success, headers: JsonObject, components: Sche
 }
 
 /** The schema for each value of a path parameter. */
-function schemasBy(
+function toSchemasByValue(
   { parameter, schemas }: NonNullable<Success["by"]>,
   components: SchemaComponents,
 ): JsonObject {

@@ -2,7 +2,7 @@ import type { Api } from "../../engine/contract/api.ts";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { type Envelope, getEnvelope, toCodeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
-import { type AnyEvent, dataSchema } from "../../engine/contract/event.ts";
+import { type AnyEvent, toDataSchema } from "../../engine/contract/event.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { listAssumedParts } from "../../engine/contract/provenance.ts";
 import { listRefusals } from "../../engine/contract/refusals.ts";
@@ -13,10 +13,10 @@ import { takeDescribedParts } from "./described-operation.ts";
 import {
   type DocumentComponents,
   groupBy,
-  headerRefs,
   LOCAL_SITE,
   type SchemaComponents,
   shareResponse,
+  toHeaderRefs,
   toOpenApi,
   toPascalCase,
 } from "./openapi-document.ts";
@@ -61,11 +61,11 @@ export function openApiDocument(
         schemas: { ...ERROR_SCHEMAS, WebhookEvent: DELIVERY_SCHEMA },
       },
       notes: describeAssumed,
-      errorResponses,
+      errorResponses: toErrorResponses,
       described: takeDescribedParts,
       tags: ["events"],
       more: (components) => ({
-        webhooks: webhookObjects(events, components),
+        webhooks: toWebhookObjects(events, components),
         "x-assumptions": Object.fromEntries(
           ASSUMPTIONS.map(({ id, topic, chosen }) => [id, `${topic}: ${chosen}`]),
         ),
@@ -89,7 +89,7 @@ function describeAssumed(operation: AnyOperation): JsonObject {
 }
 
 /** One response per status, with the codes that it can carry; many operations share them. */
-function errorResponses(operation: AnyOperation, { responses }: DocumentComponents): JsonObject {
+function toErrorResponses(operation: AnyOperation, { responses }: DocumentComponents): JsonObject {
   const byStatus = groupBy(listErrorCodes(operation), (code): number => CATALOGUE[code].status);
   byStatus.set(500, ["INTERNAL_ERROR"]);
   return Object.fromEntries(
@@ -97,20 +97,20 @@ function errorResponses(operation: AnyOperation, { responses }: DocumentComponen
       .sort(([a], [b]) => a - b)
       .map(([status, codes]) => {
         const name = codes.map(toPascalCase).join("Or");
-        return [status, shareResponse(responses, name, errorResponse(operation, status, codes))];
+        return [status, shareResponse(responses, name, toErrorResponse(operation, status, codes))];
       }),
   );
 }
 
-function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode[]): JsonObject {
+function toErrorResponse(operation: AnyOperation, status: number, codes: ErrorCode[]): JsonObject {
   const own = operation.envelope ?? "A";
   const envelopes = [...new Set(codes.map((code) => getEnvelope({ code, status }, own, "operation")))];
-  const schemas = envelopes.map((envelope) => errorSchema(operation, envelope, codes));
+  const schemas = envelopes.map((envelope) => toErrorSchema(operation, envelope, codes));
   return {
     description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].message}`).join(" "),
     "x-error-codes": codes,
     headers: {
-      ...headerRefs(STANDARD_HEADERS),
+      ...toHeaderRefs(STANDARD_HEADERS),
       ...(status === 401 ? { "WWW-Authenticate": { schema: { type: "string" } } } : {}),
       ...(status === 429 ? { "Retry-After": { schema: { type: "integer" } } } : {}),
     },
@@ -118,24 +118,24 @@ function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode
   };
 }
 
-function errorSchema(operation: AnyOperation, envelope: Envelope, codes: ErrorCode[]): JsonObject {
+function toErrorSchema(operation: AnyOperation, envelope: Envelope, codes: ErrorCode[]): JsonObject {
   const ref = { $ref: `#/components/schemas/Error${envelope}` };
   if (envelope === "C") return ref;
-  const error = envelope === "B" ? errorB(operation, codes) : errorA(operation, codes);
+  const error = envelope === "B" ? toErrorSchemaB(operation, codes) : toErrorSchemaA(operation, codes);
   return { allOf: [ref, { properties: { error } }] };
 }
 
-function errorB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): JsonObject {
+function toErrorSchemaB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): JsonObject {
   return { properties: { code: { enum: codes.map((code) => toCodeInB(code, spellings)) } } };
 }
 
 /** The details of each code. */
-function errorA(operation: AnyOperation, codes: readonly ErrorCode[]): JsonObject {
+function toErrorSchemaA(operation: AnyOperation, codes: readonly ErrorCode[]): JsonObject {
   const refusals = listRefusals(operation).filter(({ code }) => codes.includes(code));
   const reasons = refusals.map(({ code, details }): JsonObject => {
     const required = Object.keys(details);
     const properties = Object.fromEntries(
-      Object.entries(details).map(([name, source]) => [name, detailSchema(name, source)]),
+      Object.entries(details).map(([name, source]) => [name, toDetailSchema(name, source)]),
     );
     const schema = { type: "object", required, properties };
     return { properties: { code: { const: code }, ...(required.length > 0 ? { details: schema } : {}) } };
@@ -145,7 +145,7 @@ function errorA(operation: AnyOperation, codes: readonly ErrorCode[]): JsonObjec
 }
 
 /** The type of a detail, by its source. */
-function detailSchema(name: string, source: DetailSource): JsonObject {
+function toDetailSchema(name: string, source: DetailSource): JsonObject {
   if (typeof source === "object") return "always" in source ? { const: source.always } : SENT;
   if (source === "sent") return SENT;
   return (
@@ -264,13 +264,15 @@ const DELIVERY_PARAMETERS: JsonObject = {
 };
 
 /** The requests to receivers, by event: the `webhooks` of OpenAPI 3.1. */
-function webhookObjects(events: readonly AnyEvent[], components: SchemaComponents): JsonObject {
-  return Object.fromEntries(events.map((event) => [event.name, { post: deliveryObject(event, components) }]));
+function toWebhookObjects(events: readonly AnyEvent[], components: SchemaComponents): JsonObject {
+  return Object.fromEntries(
+    events.map((event) => [event.name, { post: toDeliveryObject(event, components) }]),
+  );
 }
 
-function deliveryObject(event: AnyEvent, components: SchemaComponents): JsonObject {
+function toDeliveryObject(event: AnyEvent, components: SchemaComponents): JsonObject {
   const { name, section, assumptions, summary, description } = event;
-  const own = { properties: { event: { const: name }, data: components.addSchema(dataSchema(event)) } };
+  const own = { properties: { event: { const: name }, data: components.addSchema(toDataSchema(event)) } };
   return {
     tags: ["events"],
     summary,

@@ -25,7 +25,7 @@ interface Shape {
  * the rule that unknown names are 404.
  */
 export function withTables(page: string, calls: readonly Call[]): string {
-  const shown: Shown = new Map();
+  const shown: ListedFields = new Map();
   return page.replaceAll(
     /(<!-- (calls|problems|settings)(?:: ([\w ]+))? -->\n).*?(<!-- end -->)/gs,
     (...match) => {
@@ -40,10 +40,12 @@ export function withTables(page: string, calls: readonly Call[]): string {
 }
 
 /** A line for each call: its input, its summary, and after the arrow its answer, unless it is 204 alone. */
-function callList(calls: readonly Call[], shown: Shown): string {
+function callList(calls: readonly Call[], shown: ListedFields): string {
   const lines = calls.map((call) => {
-    const request = [call.method, shortenPath(call), takes(call, shown)].filter((part) => part !== "");
-    const answer = answers(call, shown);
+    const request = [call.method, shortenPath(call), describeInput(call, shown)].filter(
+      (part) => part !== "",
+    );
+    const answer = describeAnswers(call, shown);
     return `- ${request.join(" ")}: ${call.summary}${answer === "204" ? "" : ` → ${answer}`}\n`;
   });
   return lines.join("");
@@ -54,7 +56,7 @@ function shortenPath({ path }: AnyDeclaration): string {
   return below === path ? `\`${path}\`` : below === "" ? "S" : `S\`${below}\``;
 }
 
-function takes({ query, body }: AnyDeclaration, shown: Shown): string {
+function describeInput({ query, body }: AnyDeclaration, shown: ListedFields): string {
   const keys = Object.keys((query as Shape | undefined)?.properties ?? {});
   const parts = keys.length === 0 ? [] : [`\`?${keys.map((key) => `${key}=`).join("&")}\``];
   if (body?.kind === "json")
@@ -62,7 +64,7 @@ function takes({ query, body }: AnyDeclaration, shown: Shown): string {
   return parts.join(", ");
 }
 
-function answers(call: Call, shown: Shown): string {
+function describeAnswers(call: Call, shown: ListedFields): string {
   const successes = listSuccesses(call);
   const alone = successes.length === 1;
   const named = call.errors.filter((one) => !one.startsWith("unknown-"));
@@ -76,7 +78,7 @@ function answers(call: Call, shown: Shown): string {
   ].join("; ");
 }
 
-function formatSuccess({ schema, content_types, events, description }: Success, shown: Shown): string {
+function formatSuccess({ schema, content_types, events, description }: Success, shown: ListedFields): string {
   if (description !== undefined) return description;
   if (events !== undefined) return `server-sent events, each ${describeShape(events as Shape, shown)}`;
   if (schema !== undefined) return describeShape(schema as Shape, shown);
@@ -84,7 +86,7 @@ function formatSuccess({ schema, content_types, events, description }: Success, 
 }
 
 /** The fields of objects that were already listed, by name. */
-type Shown = Map<string, readonly string[]>;
+type ListedFields = Map<string, readonly string[]>;
 
 /** Objects with this many fields or more are listed once, under their names. */
 const MANY_FIELDS = 5;
@@ -93,7 +95,7 @@ const MANY_FIELDS = 5;
 const TOO_MANY_FIELDS = 14;
 
 /** The fields of an object, optional ones with a question mark, or its description. */
-function describeShape(schema: Shape, shown: Shown): string {
+function describeShape(schema: Shape, shown: ListedFields): string {
   const { $id, description, properties = {}, items } = schema;
   const inside = findItem(schema) ?? items;
   if (inside !== undefined) {
@@ -112,7 +114,7 @@ function describeShape(schema: Shape, shown: Shown): string {
   return `\`${$id}\`: \`${formatFields(schema, whole)}\``;
 }
 
-/** For an object with all fields of another: the other's name, and the remaining fields. */
+/** Writes the fields; if they include all of another object, the other's name and the remaining ones. */
 function formatFields(
   { properties = {}, required = [] }: Shape,
   [base, known]: readonly [string?, (readonly string[])?] = [],

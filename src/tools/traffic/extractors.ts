@@ -41,8 +41,8 @@ const extractDepartment: Extractor = (world, { body }) => {
   for (const [i, id] of chain.entries())
     world.record("departments", "id", { id, organization_id, parent_id: chain[i - 1] ?? null });
   const { path: _, depth: __, ...rest } = body;
-  world.organization(organization_id);
-  world.user(body["created_by"], organization_id);
+  world.addOrganization(organization_id);
+  world.addUser(body["created_by"], organization_id);
   world.record("departments", "id", rest);
 };
 
@@ -57,12 +57,12 @@ const extractJob = (world: InferredFixture, one: Fields, organization_id: string
 
 const extractEntries = (world: InferredFixture, list: Items, organization_id: string): void => {
   for (const { user_id, user_name: name, user_email: email } of list)
-    world.user(user_id, organization_id, { name, email });
+    world.addUser(user_id, organization_id, { name, email });
 };
 
 const extractFile: Extractor = (world, { body }) => {
   const names = ["id", "filename", "mime_type", "file_size", "organization_id", "created_at", "created_by"];
-  world.user(body["created_by"], body["organization_id"] as string | undefined);
+  world.addUser(body["created_by"], body["organization_id"] as string | undefined);
   world.record("files", "id", pick(body, ...names));
 };
 
@@ -70,7 +70,7 @@ const extractStoreFile: Extractor = (world, { body, exchange: { params, sent }, 
   const file_id = params["file_id"] ?? (sent.body as Fields | undefined)?.["file_id"];
   const store = world.record("vector_stores", "id", { id: params["store_id"], organization_id });
   world.record("files", "id", { id: file_id, organization_id });
-  const files = world.part<Fields>(store, "files");
+  const files = world.openList<Fields>(store, "files");
   const fields = { file_id, ...pick(body, "status", "started_at", "completed_at", "error_message") };
   const at = files.findIndex((one) => one["file_id"] === file_id);
   if (at < 0) files.push(fields);
@@ -79,7 +79,7 @@ const extractStoreFile: Extractor = (world, { body, exchange: { params, sent }, 
 
 const extractSession: Extractor = (world, { body }) => {
   const { session_id: id, owner_id: owner, ...rest } = body;
-  world.user(owner, body["organization_id"] as string);
+  world.addUser(owner, body["organization_id"] as string);
   world.record("meeting_sessions", "id", { id, owner, ...rest, ended_at: rest["ended_at"] ?? undefined });
 };
 
@@ -102,7 +102,7 @@ const extractUsage: Extractor = (world, { body, exchange: { params, sent } }) =>
   const { month, year } = sent.query;
   const when = month === undefined || year === undefined ? "current" : `${year}-${month.padStart(2, "0")}`;
   const organization_id = params["org_id"]!;
-  const own = world.byOrganization<Fields>("usage", organization_id, () => ({ spent: {}, keys: {} }));
+  const own = world.openForOrganization<Fields>("usage", organization_id, () => ({ spent: {}, keys: {} }));
   const limits = body["organization_limits"] as Fields;
   const api = body["api_limits"] as Fields | null;
   own["monthly_limit"] = limits["monthly_limit"];
@@ -133,7 +133,7 @@ const CSV = [
 ];
 
 /** An empty cell means an empty text, or null if the field allows it. */
-function auditEntry(row: Fields): Fields {
+function toAuditEntry(row: Fields): Fields {
   const empty = ["target_name", "previous_value", "new_value"].filter((name) => row[name] === "");
   return { ...row, ...Object.fromEntries(empty.map((name) => [name, null])) };
 }
@@ -143,16 +143,16 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "departments.reparent": extractDepartment,
   "users.set_current_organization": (world, { body }) => {
     const { id, ...rest } = body["organization"] as Fields;
-    world.organization(String(id), rest);
+    world.addOrganization(String(id), rest);
   },
   "music_collections.list_tracks": (world, { body, exchange: { params, sent } }) => {
     const { organization_id } = params;
-    world.organization(organization_id!);
+    world.addOrganization(organization_id!);
     const id = body["collection_id"];
     const collection = world.record("music_collections", "id", { id, organization_id, owner: RECORDED_USER });
     const items = (body["items"] as Items).map(({ track_id, added_at }) => ({ track_id, added_at }));
     const offset = toNumber(body["offset"] ?? sent.query["offset"], 0);
-    fillPage(world.part(collection, "tracks"), items, { offset, filler: {} });
+    fillPage(world.openList(collection, "tracks"), items, { offset, filler: {} });
   },
   "assistants.list_history": (world, { body, exchange: { params, sent }, organization_id }) => {
     const list = body["audit_logs"] as Items;
@@ -172,20 +172,20 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "change_logs.list": (world, { body, organization_id }) => {
     const list = body["logs"] as Items;
     extractEntries(world, list, organization_id);
-    const own = world.byOrganization<Fields[]>("dashboard_change_logs", organization_id, () => []);
+    const own = world.openForOrganization<Fields[]>("dashboard_change_logs", organization_id, () => []);
     const known = new Set(own.map(({ id }) => id));
     for (const { user_name: _, user_email: __, ...rest } of list) if (!known.has(rest["id"])) own.push(rest);
     own.sort((a, b) => Date.parse(String(b["timestamp"])) - Date.parse(String(a["timestamp"])));
   },
   "audit_logs.export": (world, { exchange: { answer, sent }, organization_id }) => {
     const rows = parseCsv(answer.text, { columns: CSV, from_line: 2, relax_column_count: true }) as Fields[];
-    const own = world.byOrganization<Fields[]>("audit_log", organization_id, () => []);
+    const own = world.openForOrganization<Fields[]>("audit_log", organization_id, () => []);
     // A filtered export is a part of the log; the longest one is used.
     if (rows.length <= own.length && Object.keys(sent.query).length > 0) return;
-    own.splice(0, own.length, ...rows.map(auditEntry));
+    own.splice(0, own.length, ...rows.map(toAuditEntry));
   },
   "connectors.list_auth_configs": (world, { body, organization_id }) => {
-    const own = world.byOrganization<Fields[]>("auth_configs", organization_id, () => []);
+    const own = world.openForOrganization<Fields[]>("auth_configs", organization_id, () => []);
     own.splice(0, own.length, ...(body["auth_configs"] as Fields[]));
   },
   "transcriptions.list_sentences": (world, { body, exchange: { params, sent, answer }, organization_id }) => {
@@ -204,7 +204,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     });
     const offset = toNumber(sent.query["offset"], 0);
     const filler = { text: "This sentence was not recorded." };
-    const list = world.part<Fields>(transcription, "sentences");
+    const list = world.openList<Fields>(transcription, "sentences");
     fillPage(
       list,
       sentences.map((one) => pick(one, "text", "start", "end")),
@@ -230,13 +230,13 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "connector_jobs.retrieve": (world, { body, organization_id }) => extractJob(world, body, organization_id),
   "connector_jobs.trigger": (world, { body, organization_id }) => extractJob(world, body, organization_id),
   "connector_notifications.retrieve": (world, { body, organization_id }) => {
-    const own = world.byOrganization<unknown[]>("connector_notifications", organization_id, () => []);
+    const own = world.openForOrganization<unknown[]>("connector_notifications", organization_id, () => []);
     own.splice(0, own.length, ...(body["notifications"] as unknown[]));
   },
   "share_links.resolve": (world, { body, exchange: { params }, organization_id }) => {
     const { dashboard_id: id, title, link_id } = body;
     const dashboard = world.record("dashboards", "id", { id, title, organization_id });
-    const links = world.part<Fields>(dashboard, "share_links");
+    const links = world.openList<Fields>(dashboard, "share_links");
     if (!links.some((one) => one["link_id"] === link_id)) links.push({ link_id, slug: params["slug"] });
   },
   "usage.retrieve_limits": extractUsage,

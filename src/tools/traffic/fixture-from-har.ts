@@ -51,8 +51,8 @@ export async function fixtureFromHar({
       collectRecords(world, exchange, dropped);
     },
   }));
-  const counts = world.counts();
-  const document = structuredClone(world.document());
+  const counts = world.countRecords();
+  const document = structuredClone(world.toDocument());
   keepFixtureMonths(document["usage"], world.epoch);
   const shape = fixtureShape(resources);
   const invalid = dropInvalidValues(document, shape);
@@ -74,10 +74,10 @@ function collectRecords(world: InferredFixture, exchange: OperationExchange, dro
   const extractor = EXTRACTORS[operation.id];
   if (extractor === undefined || !whole || answer.status >= 300 || answer.status < 200) return;
   const organization_id =
-    params["organization_id"] ?? answer.headers.get(ORGANIZATION) ?? world.someOrganization();
+    params["organization_id"] ?? answer.headers.get(ORGANIZATION) ?? world.pickOrganization();
   inferPlan(world, answer.headers);
   try {
-    world.organization(organization_id);
+    world.addOrganization(organization_id);
     extractor(world, { body: answer.json as Fields, exchange, organization_id });
   } catch {
     // The answer has another shape; `verify --har` describes the problem.
@@ -115,7 +115,7 @@ function inferPlan(world: InferredFixture, headers: Headers): void {
   const limit = Number(headers.get("x-ratelimit-limit") ?? headers.get("x-ratelimit-limit-requests"));
   if (id === null || !(limit > 0)) return;
   const plan = PLANS[limit];
-  world.organization(id, plan === undefined ? { plan: "enterprise", rate_limit: limit } : { plan });
+  world.addOrganization(id, plan === undefined ? { plan: "enterprise", rate_limit: limit } : { plan });
 }
 
 /** Removes values that the schema refuses, or the record if the value is required. */

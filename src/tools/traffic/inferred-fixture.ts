@@ -29,23 +29,23 @@ export class InferredFixture {
   }
 
   /** Returns a list within a record; creates it if needed. */
-  part<T>(record: Fields, name: string): T[] {
+  openList<T>(record: Fields, name: string): T[] {
     const list = (record[name] ?? []) as T[];
     record[name] = list;
     return list;
   }
 
-  organization(id: string, fields: Fields = {}): Fields {
+  addOrganization(id: string, fields: Fields = {}): Fields {
     return this.record("organizations", "id", { id, ...fields });
   }
 
   /** The first organization seen, for records without one. */
-  someOrganization(): string {
+  pickOrganization(): string {
     const [first] = this.lists.get("organizations")?.keys() ?? [];
     return first ?? "org_recorded";
   }
 
-  user(id: unknown, organization_id: string | undefined, fields: Fields = {}): void {
+  addUser(id: unknown, organization_id: string | undefined, fields: Fields = {}): void {
     if (typeof id !== "string") return;
     const user = this.record("users", "id", { id, ...fields });
     if (organization_id === undefined || user["id"] === undefined) return;
@@ -53,12 +53,12 @@ export class InferredFixture {
   }
 
   /** Records that a fixture lists by organization. */
-  byOrganization<T>(key: string, organization_id: string, start: () => T): T {
+  openForOrganization<T>(key: string, organization_id: string, start: () => T): T {
     const all = this.maps.get(key) ?? new Map<string, unknown>();
     this.maps.set(key, all);
     const own = (all.get(organization_id) ?? start()) as T;
     all.set(organization_id, own);
-    this.organization(organization_id);
+    this.addOrganization(organization_id);
     return own;
   }
 
@@ -73,7 +73,7 @@ export class InferredFixture {
   }
 
   /** The number of records in each list and map. */
-  counts(): Record<string, number> {
+  countRecords(): Record<string, number> {
     const sizes = [...this.lists].map(([key, records]): [string, number] => [key, records.size]);
     const keyed = [...this.maps].map(([key, all]): [string, number] => [
       key,
@@ -83,8 +83,8 @@ export class InferredFixture {
   }
 
   /** Adds a user with all permissions in each organization, and a key. */
-  document(): Fields {
-    this.organization(this.someOrganization());
+  toDocument(): Fields {
+    this.addOrganization(this.pickOrganization());
     const organizations = [...this.lists.get("organizations")!.keys()];
     this.record("users", "id", {
       id: RECORDED_USER,

@@ -87,7 +87,7 @@ class Relay {
     outgoing.sendDate = false;
     incoming.on("data", (piece: Buffer) => this.requestBody.add(piece));
     await new Promise<void>((resolve) => this.forward(incoming, outgoing, resolve));
-    return this.entry(incoming);
+    return this.toEntry(incoming);
   }
 
   private forward(
@@ -99,7 +99,7 @@ class Relay {
     const upstream = this.send(this.target + incoming.url!, {
       method: incoming.method,
       maxHeaderSize: MAX_HEADER_BYTES,
-      headers: this.requestHeaders(incoming) as never,
+      headers: this.toRequestHeaders(incoming) as never,
     });
     const leave = () => {
       if (outgoing.writableFinished) return done();
@@ -128,7 +128,7 @@ class Relay {
     incoming.pipe(upstream);
   }
 
-  private requestHeaders({ method, headers, rawHeaders }: http.IncomingMessage): string[] {
+  private toRequestHeaders({ method, headers, rawHeaders }: http.IncomingMessage): string[] {
     const sent = withHost(listProxied(rawHeaders), new URL(this.target).host);
     const length = headers["content-length"] ?? headers["transfer-encoding"];
     // Otherwise Node would add `Transfer-Encoding: chunked`, which the client did not send.
@@ -165,7 +165,7 @@ class Relay {
     outgoing.end(JSON.stringify({ title: "The target does not answer", status: 502, detail }));
   }
 
-  private entry({ method, url, rawHeaders, headers }: http.IncomingMessage): RecordedEntry {
+  private toEntry({ method, url, rawHeaders, headers }: http.IncomingMessage): RecordedEntry {
     const ended = performance.now();
     const head = this.headAt ?? ended;
     const sent = Math.min(this.sentAt ?? head, head);
@@ -180,10 +180,10 @@ class Relay {
       },
       ...{ method: method!, url: this.target + path, query: query.join("?") },
       requestHeaders: withHost(rawHeaders, new URL(this.target).host),
-      requestBody: this.requestBody.archived(headers["content-encoding"]),
+      requestBody: this.requestBody.toArchived(headers["content-encoding"]),
       status: answer?.statusCode ?? 0,
       responseHeaders: answer?.rawHeaders ?? [],
-      responseBody: this.answered.archived(answer?.headers["content-encoding"]),
+      responseBody: this.answered.toArchived(answer?.headers["content-encoding"]),
     };
     return { ...toHarEntry(exchange), ...(this.error === undefined ? {} : { _error: this.error }) };
   }
@@ -228,7 +228,7 @@ export class BodyCapture {
   }
 
   /** Decoded, as archives have it; without bytes if it cannot be decoded. */
-  archived(coding: string | undefined): ArchivedBody {
+  toArchived(coding: string | undefined): ArchivedBody {
     const bytes = Buffer.concat(this.pieces);
     if (bytes.length === 0) return { bytes: undefined, size: 0 };
     const decoded = decompress(bytes, coding, MAX_KEPT_BYTES);

@@ -13,10 +13,10 @@ export interface RecordedScenario {
 }
 
 /** How long the answers of one operation took, and how often each error occurred. */
-interface Seen {
+interface ObservedOperation {
   operation: AnyOperation;
   calls: number;
-  waits: Waits;
+  waits: WaitSample;
   errors: Map<string, { effect: object; times: number }>;
 }
 
@@ -26,7 +26,7 @@ const MAX_WAITS = 10_000;
 const MAX_DELAY_MS = 3_600_000;
 
 /** A sample of all waits, evenly over the recording, whatever its length. */
-class Waits {
+class WaitSample {
   private readonly waits: number[] = [];
   private every = 1;
   private seen = 0;
@@ -65,10 +65,10 @@ export async function scenarioFromHar({
   contract: Contract;
   name: string;
 }): Promise<RecordedScenario> {
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, ObservedOperation>();
   const { base, entries } = await visitExchanges({ contract, file, target: undefined }, () => ({
     skip() {},
-    exchange: (exchange) => note(seen, exchange),
+    exchange: (exchange) => recordCall(seen, exchange),
   }));
   const operations = [...seen.values()].toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
   const calls = operations.reduce((sum, one) => sum + one.calls, 0);
@@ -80,8 +80,11 @@ export async function scenarioFromHar({
   };
 }
 
-function note(seen: Map<string, Seen>, { operation, answer, wait_ms }: OperationExchange): void {
-  const one = seen.get(operation.id) ?? { operation, calls: 0, waits: new Waits(), errors: new Map() };
+function recordCall(
+  seen: Map<string, ObservedOperation>,
+  { operation, answer, wait_ms }: OperationExchange,
+): void {
+  const one = seen.get(operation.id) ?? { operation, calls: 0, waits: new WaitSample(), errors: new Map() };
   seen.set(operation.id, one);
   one.calls += 1;
   if (wait_ms !== undefined) one.waits.add(wait_ms);
@@ -96,15 +99,15 @@ function note(seen: Map<string, Seen>, { operation, answer, wait_ms }: Operation
 function findError(operation: AnyOperation, { status, json }: OperationExchange["answer"]) {
   const shown: unknown = json?.error?.code;
   const codes = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
-  const spelled = (code: ErrorCode) =>
+  const spellCode = (code: ErrorCode) =>
     operation.envelope === "B" ? toCodeInB(code, operation.spellings) : code;
-  const code = codes.find((one) => spelled(one) === shown) ?? codes[0];
+  const code = codes.find((one) => spellCode(one) === shown) ?? codes[0];
   return code === undefined
     ? { key: `http-${status}`, effect: { status } }
     : { key: code, effect: { error: code } };
 }
 
-function toLatencyRules({ operation, waits }: Seen): object[] {
+function toLatencyRules({ operation, waits }: ObservedOperation): object[] {
   if (waits.isEmpty) return [];
   const [p50, p99] = [waits.percentile(50), waits.percentile(99)];
   return [
@@ -117,7 +120,7 @@ function toLatencyRules({ operation, waits }: Seen): object[] {
 }
 
 /** Rules are evaluated in order, so the probability of each refers to the calls that earlier rules leave. */
-function toErrorRules({ operation, calls, errors }: Seen): object[] {
+function toErrorRules({ operation, calls, errors }: ObservedOperation): object[] {
   let left = calls;
   return [...errors]
     .toSorted(([, a], [, b]) => b.times - a.times)

@@ -9,7 +9,7 @@ const CONTRACT = new Contract(RESOURCES);
 
 function check(id: string, body: unknown): Verdict {
   const verdict = new Verdict();
-  const operation = CONTRACT.operation(id);
+  const operation = CONTRACT.getOperation(id);
   checkBody(verdict, operation, listSuccesses(operation)[0]!.schema!, body);
   return verdict;
 }

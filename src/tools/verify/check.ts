@@ -39,7 +39,7 @@ export class Context implements RunParts {
 
   /** Sends a request of the operation with this id. */
   send(operation: string, call: Call = {}): Promise<Exchange> {
-    return this.target.send({ operation: this.contract.operation(operation), ...call });
+    return this.target.send({ operation: this.contract.getOperation(operation), ...call });
   }
 
   /** Sends a request that must succeed; undefined if the answer is not a declared success. */
@@ -50,7 +50,7 @@ export class Context implements RunParts {
 
   /** Known ids that belong together; if one is missing, undefined, and reported as not observable. */
   requireIds<N extends string>(...names: readonly N[]): Record<N, string> | undefined {
-    const [found] = this.known.bindings(names, 1);
+    const [found] = this.known.combineBindings(names, 1);
     if (found === undefined) this.verdict.notObservable(describeMissing(this.known, names));
     return found as Record<N, string> | undefined;
   }

@@ -20,7 +20,7 @@ export class Contract {
   }
 
   /** @throws Error for an undeclared id, which is a bug in this program */
-  operation(id: string): AnyOperation {
+  getOperation(id: string): AnyOperation {
     const found = this.byId.get(id);
     if (found === undefined) throw new Error(`there is no operation ${id}`);
     return found;

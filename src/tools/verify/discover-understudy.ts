@@ -15,7 +15,7 @@ interface Place {
  */
 export async function discoverInUnderstudy(place: Place): Promise<boolean> {
   const { base, sandbox } = splitTarget(place.target);
-  const rows = async (collection: string, query = ""): Promise<Row[]> => {
+  const fetchRows = async (collection: string, query = ""): Promise<Row[]> => {
     const url = `${base}/_control/sandboxes/${sandbox}/state/${collection}?limit=100${query}`;
     const response = await fetch(url, {
       signal: AbortSignal.any([place.signal, AbortSignal.timeout(5_000)]),
@@ -24,7 +24,7 @@ export async function discoverInUnderstudy(place: Place): Promise<boolean> {
     return ((await response.json()) as { items: Row[] }).items;
   };
   try {
-    await addKnownObjects(place, rows);
+    await addKnownObjects(place, fetchRows);
     return true;
   } catch {
     place.signal.throwIfAborted();
@@ -50,7 +50,7 @@ async function addKnownObjects({ key, organization_id, known }: Place, rows: Row
   const add = (name: string, found: readonly Row[], field = name) => {
     for (const row of found) known.addTuple({ [name]: String(row[field]) });
   };
-  const finished = (found: readonly Row[]) => found.filter(({ status }) => status === "completed");
+  const keepFinished = (found: readonly Row[]) => found.filter(({ status }) => status === "completed");
 
   const user_id = (await rows("api_keys")).find((row) => row["key"] === key)?.["user_id"];
   const user = (await rows("users")).find(({ id }) => id === user_id);
@@ -63,7 +63,7 @@ async function addKnownObjects({ key, organization_id, known }: Place, rows: Row
   const foreignIds = new Set(foreign.map(({ id }) => id));
   add(
     "session_id",
-    preferRecorded(finished(sessions.filter((row) => row["organization_id"] === organization_id))),
+    preferRecorded(keepFinished(sessions.filter((row) => row["organization_id"] === organization_id))),
   );
   add(
     "foreign_session_id",
@@ -72,7 +72,7 @@ async function addKnownObjects({ key, organization_id, known }: Place, rows: Row
   );
 
   const transcriptions = await rows("transcriptions", own);
-  add("transcription_id", finished(transcriptions));
+  add("transcription_id", keepFinished(transcriptions));
   const pending = transcriptions.filter(({ status }) => status !== "completed");
   add("pending_transcription_id", pending, "transcription_id");
 
@@ -80,7 +80,7 @@ async function addKnownObjects({ key, organization_id, known }: Place, rows: Row
   add("assistant_id", await rows("assistants", own), "id");
   const stores = new Set((await rows("vector_stores", own)).map(({ id }) => id));
   const inStores = (await rows("store_files")).filter(({ store_id }) => stores.has(store_id));
-  for (const { store_id, file_id } of [...finished(inStores), ...inStores])
+  for (const { store_id, file_id } of [...keepFinished(inStores), ...inStores])
     known.addTuple({ store_id: String(store_id), file_id: String(file_id) });
 
   const dashboards = new Set((await rows("dashboards", own)).map(({ id }) => id));

@@ -50,8 +50,8 @@ export class KnownObjects {
     if (ids.size < MAX_SEEN) ids.add(id);
   }
 
-  one(name: string): string | undefined {
-    return this.candidates(name)[0];
+  findOne(name: string): string | undefined {
+    return this.listCandidates(name)[0];
   }
 
   /** Why a user names an object for paths of own operations; undefined for another name. */
@@ -63,7 +63,7 @@ export class KnownObjects {
     return this.named.has(name);
   }
 
-  candidates(name: string): readonly string[] {
+  listCandidates(name: string): readonly string[] {
     const known = this.names.parameter(name);
     const named = this.named.get(known);
     if (named !== undefined) return named;
@@ -85,10 +85,10 @@ export class KnownObjects {
   }
 
   /** Lists values for an operation's path. */
-  bindingsFor(operation: AnyOperation, limit?: number): PathParams[] {
+  listBindings(operation: AnyOperation, limit?: number): PathParams[] {
     const objects = [...this.names.findObjects(operation)];
     const names = [...new Set(objects.map(([, key]) => key))];
-    return this.bindings(names, limit).map((binding) =>
+    return this.combineBindings(names, limit).map((binding) =>
       Object.fromEntries(objects.map(([name, key]) => [name, binding[key]!])),
     );
   }
@@ -99,26 +99,26 @@ export class KnownObjects {
   }
 
   /** Lists values for all the parameters: first those known to belong together, then any. */
-  bindings(names: readonly string[], limit = 6): PathParams[] {
+  combineBindings(names: readonly string[], limit = 6): PathParams[] {
     const together = this.tuples
       .filter((tuple) => names.every((name) => this.fits(tuple, name)))
-      .map((tuple) => Object.fromEntries(names.map((name) => [name, this.valueIn(tuple, name)!])));
+      .map((tuple) => Object.fromEntries(names.map((name) => [name, this.getValue(tuple, name)!])));
     let any: PathParams[] = [{}];
     for (const name of names) {
-      const values = this.candidates(name);
+      const values = this.listCandidates(name);
       any = any.flatMap((binding) => values.slice(0, limit).map((value) => ({ ...binding, [name]: value })));
     }
     const unique = new Map([...together, ...any].map((binding) => [JSON.stringify(binding), binding]));
     return [...unique.values()].slice(0, limit);
   }
 
-  private valueIn(tuple: PathParams, name: string): string | undefined {
+  private getValue(tuple: PathParams, name: string): string | undefined {
     const known = this.names.parameter(name);
-    return known === "organization_id" ? this.one(known) : tuple[known];
+    return known === "organization_id" ? this.findOne(known) : tuple[known];
   }
 
   private fits(tuple: PathParams, name: string): boolean {
-    const value = this.valueIn(tuple, name);
+    const value = this.getValue(tuple, name);
     const named = this.named.get(this.names.parameter(name));
     return value !== undefined && (named === undefined || named.includes(value));
   }
@@ -162,7 +162,7 @@ function inventOwn(schema: Record<string, unknown>, prefix: string): string | un
 
 /** Why an operation cannot be called, and what the user can do about it. */
 export function describeMissing(known: KnownObjects, names: readonly string[]): string {
-  const missing = names.filter((name) => known.candidates(name).length === 0);
+  const missing = names.filter((name) => known.listCandidates(name).length === 0);
   const options = missing.map((name) => {
     const meaning = USABLE_NAMES[name] ?? known.describeOwn(name);
     return meaning === undefined ? name : `--use ${name}=… (${meaning})`;

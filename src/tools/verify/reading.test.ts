@@ -37,23 +37,23 @@ describe("objects that verify uses", () => {
     known.read({ data: [{ id: "vs_1" }, { id: "vs_2" }], files: ["file_1"], text: "see file_2" });
     known.addTuple({ store_id: "vs_2", file_id: "file_9" });
     const names = ["organization_id", "store_id", "file_id"];
-    expect(known.bindings(names, 3)[0]).toEqual({
+    expect(known.combineBindings(names, 3)[0]).toEqual({
       organization_id: "org_a",
       store_id: "vs_2",
       file_id: "file_9",
     });
-    expect(known.bindings(names, 3)).toHaveLength(3);
-    expect(known.candidates("file_id")).toEqual(["file_9", "file_1"]);
-    expect(known.bindings(["org_id"])).toEqual([{ org_id: "org_a" }]);
-    expect(known.bindings(["session_id"])).toEqual([]);
-    expect(known.bindings([])).toEqual([{}]);
+    expect(known.combineBindings(names, 3)).toHaveLength(3);
+    expect(known.listCandidates("file_id")).toEqual(["file_9", "file_1"]);
+    expect(known.combineBindings(["org_id"])).toEqual([{ org_id: "org_a" }]);
+    expect(known.combineBindings(["session_id"])).toEqual([]);
+    expect(known.combineBindings([])).toEqual([{}]);
   });
 
   it("do not count as found if their ids are invented [interfaces 2]", () => {
     const known = new KnownObjects(NAMES);
     known.read({ details: { session_id: inventId("mbsess_") }, job_id: "4711" });
-    expect(known.one("session_id")).toBeUndefined();
-    expect(known.one("job_id")).toBe("4711");
+    expect(known.findOne("session_id")).toBeUndefined();
+    expect(known.findOne("job_id")).toBe("4711");
   });
 });
 
@@ -63,10 +63,10 @@ describe("names of verify's objects", () => {
     const ids = ["asst_1", "file_1", "mbsess_1", "mcoll_1", "trans_1", "vs_1", "wh_1"];
     known.read({ ids, others: ["org_1", "usr_1", "whsec_1", "asst_", "nothing"] });
     const found = ["assistant_id", "file_id", "session_id", "collection_id", "transcription_id"];
-    expect([...found, "store_id", "webhook_id"].map((name) => known.candidates(name))).toEqual(
+    expect([...found, "store_id", "webhook_id"].map((name) => known.listCandidates(name))).toEqual(
       ids.map((id) => [id]),
     );
-    expect(known.candidates("organization_id")).toEqual([]);
+    expect(known.listCandidates("organization_id")).toEqual([]);
     expect([...NAMES.withoutPrefix]).toEqual(["job_id"]);
     const collections = ["organizations", "vector_stores", "store_files", "connector_jobs"];
     expect(["org_id", ...collections].map((name) => NAMES.parameter(name))).toEqual([

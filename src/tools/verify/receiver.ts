@@ -33,13 +33,13 @@ export function checkReceived(
     "content-type": [headers["content-type"], /^application\/json\b/.test(headers["content-type"] ?? "")],
     "user-agent": [headers["user-agent"], /^\S+-Webhook\/1\.0$/.test(headers["user-agent"] ?? "")],
   };
-  const same = (name: string, value: unknown, is: unknown = headers[name]) => {
+  const expectValue = (name: string, value: unknown, is: unknown = headers[name]) => {
     wanted[name] = [is, is === value];
   };
-  same("x-service-event", body["event"]);
-  same("x-service-delivery", body["delivery_id"]);
-  same("x-service-signature", sign(secret, bytes));
-  same("webhook_id", webhook_id, body["webhook_id"]);
+  expectValue("x-service-event", body["event"]);
+  expectValue("x-service-delivery", body["delivery_id"]);
+  expectValue("x-service-signature", sign(secret, bytes));
+  expectValue("webhook_id", webhook_id, body["webhook_id"]);
   const { event, data, timestamp, delivery_id } = body;
   wanted["event"] = [event, typeof event === "string"];
   wanted["data"] = [data, typeof data === "object" && data !== null];

@@ -10,7 +10,7 @@ import { inventOwnParams, KnownObjects } from "./known-objects.ts";
 import { isReading, readNeeded } from "./own-operation.ts";
 import type { CheckReport, VerifyReport } from "./report.ts";
 import { countAssumptions, decideVerdict, summarize } from "./report.ts";
-import { type Exchange, Stopped, Target, type TargetOptions } from "./target.ts";
+import { type Exchange, RunStopped, Target, type TargetOptions } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
 export interface VerifyOptions {
@@ -103,7 +103,7 @@ class Run {
     if (first.status >= 300 && first.status < 400)
       throw new TargetUnusable(`${url} redirects to ${first.headers.get("location")}; use that as --target`);
     this.organization_id = first.headers.get("service-organization");
-    const organization_id = known.one("organization_id") ?? this.organization_id;
+    const organization_id = known.findOne("organization_id") ?? this.organization_id;
     if (organization_id !== null) known.addTuple({ organization_id });
     if (!first.headers.has("x-sandbox-decision")) return;
     this.console = findConsole(url);
@@ -115,14 +115,14 @@ class Run {
     try {
       return await this.target.send(this.chooseFirst());
     } catch (error) {
-      const reason = this.reasonToStop(error);
+      const reason = this.findReasonToStop(error);
       throw reason === undefined ? error : new TargetUnusable(reason);
     }
   }
 
   private chooseFirst(): Call {
     const { contract, own } = this.options;
-    if (own !== true) return { operation: contract.operation("models.list") };
+    if (own !== true) return { operation: contract.getOperation("models.list") };
     const calls = contract.operations.flatMap((operation): Call[] => {
       const [needed, params] = [readNeeded(operation), inventOwnParams(operation)];
       const isUsable = operation.own !== undefined && isReading(operation) && operation.credentials !== false;
@@ -152,7 +152,7 @@ class Run {
           return verdict;
         },
         report: (check, verdict, durationMs) => this.report(check, verdict, { from, durationMs }),
-        reasonToStop: () => this.stopped,
+        findReasonToStop: () => this.stopped,
       },
     );
     return reports;
@@ -164,7 +164,7 @@ class Run {
     try {
       await check.run(context);
     } catch (error) {
-      const stopped = this.reasonToStop(error);
+      const stopped = this.findReasonToStop(error);
       if (stopped !== undefined) {
         this.stopped = stopped;
         verdict.notObservable(`not finished: ${stopped}`);
@@ -173,8 +173,8 @@ class Run {
     return verdict;
   }
 
-  private reasonToStop(error: unknown): string | undefined {
-    if (error instanceof Stopped) return error.message;
+  private findReasonToStop(error: unknown): string | undefined {
+    if (error instanceof RunStopped) return error.message;
     if (this.options.signal.aborted) return "interrupted";
     return this.target.options.signal.aborted ? "the whole run took too long" : undefined;
   }

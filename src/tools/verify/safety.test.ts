@@ -120,14 +120,14 @@ describe("verify without --write", () => {
       await expect(target.send({ operation, params, credential: "none", body: {} })).rejects.toThrow();
     }
     await expect(
-      target.send({ operation: CONTRACT.operation("models.list"), method: "DELETE" }),
+      target.send({ operation: CONTRACT.getOperation("models.list"), method: "DELETE" }),
     ).rejects.toThrow();
     await expect(target.send({ path: "/v1/models", method: "POST" })).rejects.toThrow();
     expect(received).toEqual([]);
   });
 
   it("names no existing object in a call without credentials [interfaces 2]", () => {
-    const operation = CONTRACT.operation("threads.delete");
+    const operation = CONTRACT.getOperation("threads.delete");
     expect(
       changesNothing({ operation, credential: "none", params: { thread_id: inventId("thread_") } }),
     ).toBe(true);

@@ -48,7 +48,7 @@ export interface TargetOptions {
 }
 
 /** The run cannot go on; the message says why. */
-export class Stopped extends Error {}
+export class RunStopped extends Error {}
 
 /** Undoing a change may have to wait for the next rate window. */
 const UNDO_TIMEOUT_MS = 180_000;
@@ -84,7 +84,7 @@ export class Target {
       const retry = this.pace.retryAfter(exchange);
       if (retry === undefined) return exchange;
       if (waits === MAX_RATE_WAITS) {
-        throw new Stopped(`the rate limit does not end: after ${waits} waits ${exchange.path} is still 429`);
+        throw new RunStopped(`the rate limit does not end: after ${waits} waits ${exchange.path} is still 429`);
       }
       await this.pause(retry);
     }

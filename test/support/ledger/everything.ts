@@ -13,12 +13,12 @@ export async function everythingOf({ understudy, call }: Api): Promise<Record<st
     all[sandbox.name] = "there";
     // No step is about this one.
     if (sandbox.name === "default") continue;
-    await sandbox.world.settled();
+    await sandbox.world.whenSettled();
     const s = `/_control/sandboxes/${sandbox.name}`;
     const calls = ["", "/clock", "/clock/pending", "/faults", "/snapshots", "/outbox", "/receivers"];
     const shown = [];
     for (const path of calls) shown.push((await call(undefined, "GET", s + path)).body);
-    const values = [sandbox.value(), ...sandbox.snapshots.values()].map((value) => written(sandbox, value));
+    const values = [sandbox.toValue(), ...sandbox.snapshots.values()].map((value) => written(sandbox, value));
     all[sandbox.name] = scrubbed({ shown, values: await Promise.all(values) });
   }
   return all;

@@ -164,7 +164,7 @@ const inVain: Refused = async (example, { full }) => {
     return send(full, { ...example, params: { ...params, id: sandbox.history.entries()[0]!.id } }, TOKEN);
   }
   if (operation.id === "snapshots.save") {
-    const value = sandbox.value();
+    const value = sandbox.toValue();
     for (let n = 0; n < 1000; n += 1) sandbox.snapshots.set(`kept-${n}`, value);
   }
   if (operation.id !== "snapshots.upload") return send(full, { ...example, params }, TOKEN);

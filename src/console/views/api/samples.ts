@@ -75,7 +75,7 @@ export function useSamples(
     async (calls) => {
       const { items: collections } = await calls.collections();
       type Collection = (typeof collections)[number];
-      const own = async ({ name }: Collection): Promise<readonly Fields[]> => {
+      const listOwnRecords = async ({ name }: Collection): Promise<readonly Fields[]> => {
         const { items } = await calls.records(name, { limit: MANY });
         const all = items as unknown as readonly Fields[];
         const mine = all.filter((one) => one["organization_id"] === organization);
@@ -91,7 +91,7 @@ export function useSamples(
       }));
       const main = collections.find(({ name }) => name === record?.of) ?? found.at(-1)?.collection;
       const wanted = Object.entries(record?.where ?? {});
-      const records = main ? await own(main) : [];
+      const records = main ? await listOwnRecords(main) : [];
       const fits = (one: Fields) => wanted.every(([name, value]) => one[name] === value);
       const chosen = records.find(fits) ?? records[0];
       const values: Record<string, string> = {};
@@ -101,7 +101,7 @@ export function useSamples(
         if (collection?.name === "organizations" && organization) values[name] = organization;
         else if (fromRecord !== undefined) values[name] = String(fromRecord);
         else if (collection !== undefined) {
-          const [one] = await own(collection);
+          const [one] = await listOwnRecords(collection);
           if (one === undefined && collection !== main) missing.push(collection.name);
           values[name] = String(one?.[collection.id_field] ?? "");
         } else values[name] = String(schema?.examples?.[0] ?? "");
@@ -112,7 +112,7 @@ export function useSamples(
         const collection = collections.find((one) => one.prefix === prefix);
         if (prefix === "org_" && organization) ids[prefix] = organization;
         else if (collection !== undefined) {
-          const all = (await own(collection)).map((one) => String(one[collection.id_field]));
+          const all = (await listOwnRecords(collection)).map((one) => String(one[collection.id_field]));
           // The last: the first is the path's, and often in use by something.
           const other = all.findLast((id) => !used.has(id));
           if (other !== undefined) ids[prefix] = other;

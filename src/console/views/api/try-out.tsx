@@ -31,7 +31,7 @@ export function TryOut(props: TryOutProps) {
   const as =
     get("as") ?? actors?.find(({ role, unusable }) => role === "owner" && !unusable)?.id ?? NO_CREDENTIALS;
   const actor = actors?.find(({ id }) => id === as);
-  const samples = useSamples(props.operation, exampleBody(props), actor?.current);
+  const samples = useSamples(props.operation, toExampleBody(props), actor?.current);
   if (actors === undefined) return <p className="quiet">Loading …</p>;
   return (
     <>
@@ -158,7 +158,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
 
 const MULTIPART = "multipart/form-data";
 
-function exampleBody({ operation: { requestBody }, components }: TryOutProps): string {
+function toExampleBody({ operation: { requestBody }, components }: TryOutProps): string {
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   if (content === undefined || (type !== "application/json" && type !== MULTIPART)) return "";
   return JSON.stringify(makeExample(content.schema, components), null, 2);
@@ -166,7 +166,7 @@ function exampleBody({ operation: { requestBody }, components }: TryOutProps): s
 
 function proposeBody(props: TryOutProps, samples: Samples | undefined): string {
   if (samples?.body) return JSON.stringify(samples.body, null, 2);
-  return fillIds(exampleBody(props), samples?.ids ?? {});
+  return fillIds(toExampleBody(props), samples?.ids ?? {});
 }
 
 /** The required parts of a form. */
@@ -192,14 +192,14 @@ function sampleFile(part: string): File {
   return new File([bytes], "sample.png", { type: "image/png" });
 }
 
-type Read = (name: string) => string;
+type ReadField = (name: string) => string;
 
-function readParameters({ parameters = [] }: Operation, place: "query" | "header", read: Read): Texts {
+function readParameters({ parameters = [] }: Operation, place: "query" | "header", read: ReadField): Texts {
   const filled = parameters.filter((one) => one.in === place && read(one.name) !== "");
   return Object.fromEntries(filled.map(({ name }) => [name, read(name)]));
 }
 
-function fillPath(operation: Operation, read: Read): string {
+function fillPath(operation: Operation, read: ReadField): string {
   const filled = operation.path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
     encodeURIComponent(read(name)),
   );

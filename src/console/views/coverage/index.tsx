@@ -12,7 +12,7 @@ import { EmptyState, Problem } from "../../components/notice.tsx";
 import { formatCount } from "../../components/text.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 
-type Covered = CoverageMatrix["operations"][number];
+type OperationCoverage = CoverageMatrix["operations"][number];
 
 /** Heat map of documented outcomes: one row per operation, one column per status. */
 export default function Coverage() {
@@ -93,7 +93,7 @@ function groupStatus(status: number): string {
 /** Columns that fewer than one in COMMON operations use are shown in wide tables only. */
 const COMMON = 2;
 
-function makeColumns(operations: readonly Covered[]): readonly Column<Covered>[] {
+function makeColumns(operations: readonly OperationCoverage[]): readonly Column<OperationCoverage>[] {
   const statuses = operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => status));
   const groups = [...new Set(statuses.map(groupStatus))].toSorted();
   const isCommon = (group: string) =>
@@ -108,7 +108,7 @@ function makeColumns(operations: readonly Covered[]): readonly Column<Covered>[]
       number: true,
     },
     ...groups.map(
-      (group): Column<Covered> => ({
+      (group): Column<OperationCoverage> => ({
         id: group,
         title: group,
         value: (row) => countHits(filterByGroup(row, group)),
@@ -120,12 +120,12 @@ function makeColumns(operations: readonly Covered[]): readonly Column<Covered>[]
   ];
 }
 
-function filterByGroup({ outcomes }: Covered, group: string): Covered["outcomes"] {
+function filterByGroup({ outcomes }: OperationCoverage, group: string): OperationCoverage["outcomes"] {
   return outcomes.filter(({ status }) => groupStatus(status) === group);
 }
 
 /** -1 if nothing is documented, to sort below outcomes that were never seen. */
-function countHits(outcomes: Covered["outcomes"]): number {
+function countHits(outcomes: OperationCoverage["outcomes"]): number {
   return outcomes.length === 0 ? -1 : outcomes.reduce((sum, { hits }) => sum + hits, 0);
 }
 
@@ -133,7 +133,7 @@ function countHits(outcomes: Covered["outcomes"]): number {
 const STEPS = [1, 2, 10];
 
 /** Hits of all outcomes of a status; or how many of them were seen, if some are missing. */
-function HeatCell({ outcomes }: { outcomes: Covered["outcomes"] }) {
+function HeatCell({ outcomes }: { outcomes: OperationCoverage["outcomes"] }) {
   if (outcomes.length === 0) return null;
   const seen = outcomes.filter(({ hits }) => hits > 0).length;
   const hits = countHits(outcomes);
@@ -153,9 +153,9 @@ function shortenCount(hits: number): string {
   return hits < 1000 ? String(hits) : `${Math.floor(hits / 1000)}k`;
 }
 
-type Outcome = Covered["outcomes"][number];
+type Outcome = OperationCoverage["outcomes"][number];
 
-function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => void }) {
+function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClose: () => void }) {
   const { operation, method, path, outcomes, other } = covered;
   const { data: rules } = useSandboxQuery(["faults"], (calls) => calls.rules());
   const findArmed = ({ code }: Outcome) =>

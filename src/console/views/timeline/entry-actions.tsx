@@ -21,13 +21,13 @@ import { FailDialog, ForkDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
 import { usePins } from "./pinned.tsx";
 import { SendAgainDialog } from "./send-again.tsx";
-import { isRewind, nodeTitle } from "./words.ts";
+import { describeNode, isRewind } from "./words.ts";
 
 const REWIND = "Rewind to before this";
 
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
   const { entry, outcome } = node;
-  const title = nodeTitle(node).replace(/\.$/, "");
+  const title = describeNode(node).replace(/\.$/, "");
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
   const { pins, toggle } = usePins();

@@ -9,7 +9,7 @@ import { PathText } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { EntryActions } from "./entry-actions.tsx";
 import type { Node } from "./nodes.ts";
-import { describeDelay, explainDecision, formatWait, nodeKind, nodeTitle } from "./words.ts";
+import { describeDelay, describeKind, describeNode, explainDecision, formatWait } from "./words.ts";
 
 interface EntryDetailProps {
   /** The entry as named in the address. */
@@ -38,7 +38,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
     <DetailPane
       title={
         <span className={request ? "mono" : ""}>
-          <PathText>{nodeTitle(node)}</PathText>
+          <PathText>{describeNode(node)}</PathText>
         </span>
       }
       label={`Entry ${node.seq}`}
@@ -48,7 +48,7 @@ export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps)
         <Badge outcome={outcome}>
           {request
             ? `${request.status === 0 ? "no response" : request.status} ${request.code ?? ""}`
-            : nodeKind(node)}
+            : describeKind(node)}
         </Badge>
         <RelativeTime at={(request ?? entry)!.at} />
         {wait !== undefined && (
@@ -140,7 +140,7 @@ function EntryLinks({ term, ids, nodes }: { term: string; ids: readonly string[]
           <dd key={id}>
             {node ? (
               <ViewLink view="timeline" query={{ entry: String(node.seq) }}>
-                <Mark outcome={node.outcome} /> {nodeTitle(node)}
+                <Mark outcome={node.outcome} /> {describeNode(node)}
               </ViewLink>
             ) : (
               <span className="quiet">{id} (expired)</span>

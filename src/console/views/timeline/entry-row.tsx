@@ -4,7 +4,14 @@ import { Mark } from "../../components/mark.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
 import { useEntryAddress } from "./pinned.tsx";
-import { changeSummary, describeDelay, formatWait, nodeKind, nodeTitle, toShortTitle } from "./words.ts";
+import {
+  changeSummary,
+  describeDelay,
+  describeKind,
+  describeNode,
+  formatWait,
+  toShortTitle,
+} from "./words.ts";
 
 /** Length of a time of day without milliseconds. */
 const SECONDS = "12:00:05".length;
@@ -39,7 +46,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
         {request ? (
           <span className="entry-status">{request.status === 0 ? "no response" : request.status}</span>
         ) : (
-          <span className="entry-kind quiet">{nodeKind(row)}</span>
+          <span className="entry-kind quiet">{describeKind(row)}</span>
         )}
         {/* One tab stop per list: the list opens the row. The whole row takes clicks, the link takes the others. */}
         <a
@@ -47,12 +54,12 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
           className="entry-link"
           tabIndex={-1}
           draggable={false}
-          title={nodeTitle(row)}
+          title={describeNode(row)}
         >
           {request ? (
-            <RequestLine line={nodeTitle(row)} />
+            <RequestLine line={describeNode(row)} />
           ) : (
-            <span className="clip">{toShortTitle(nodeTitle(row))}</span>
+            <span className="clip">{toShortTitle(describeNode(row))}</span>
           )}
         </a>
       </div>

@@ -2,7 +2,7 @@ import type { ViewParameters } from "../../address.ts";
 import { makeMatcher, parseFilter, toText } from "../../components/filter-language.ts";
 import type { Outcome } from "../../components/mark.tsx";
 import type { Node } from "./nodes.ts";
-import { nodeKind, nodeTitle } from "./words.ts";
+import { describeKind, describeNode } from "./words.ts";
 
 export const OUTCOMES: readonly [outcome: Outcome, word: string][] = [
   ["ok", "OK"],
@@ -44,7 +44,7 @@ const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
   user: ({ request }) => request && (request.principal ?? "anonymous"),
   by: ({ request, fault }) => [fault?.by, request?.decision],
   ms: ({ wait }) => wait,
-  kind: nodeKind,
+  kind: describeKind,
   about: ({ entry }) => entry?.subject,
   changes: ({ entry }) => Object.keys(entry?.changes ?? {}),
   id: ({ request, entry, seq }) => [request?.id, entry?.id, seq],
@@ -86,7 +86,7 @@ function joinText(node: Node): string {
   let text = TEXTS.get(node);
   if (text === undefined) {
     const { status, code, operation, principal, decision, id } = node.request ?? {};
-    const own = [nodeTitle(node), nodeKind(node), status, code, operation, principal, decision, id];
+    const own = [describeNode(node), describeKind(node), status, code, operation, principal, decision, id];
     text = [...own, node.entry?.subject, node.entry?.id].map(toText).join("\n");
     TEXTS.set(node, text);
   }

@@ -7,7 +7,7 @@ import { ViewLink } from "../../components/layout.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { findNode, type Node } from "./nodes.ts";
-import { nodeTitle, toShortTitle } from "./words.ts";
+import { describeNode, toShortTitle } from "./words.ts";
 
 /** The `seq` of pinned entries, in the address. */
 export function usePins() {
@@ -31,7 +31,7 @@ export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
     <div className="chips pinned" role="group" aria-label="Pinned">
       <span className="quiet small">Pinned</span>
       {found.map((node) => {
-        const title = toShortTitle(nodeTitle(node));
+        const title = toShortTitle(describeNode(node));
         return (
           <span key={node.seq} className="pin flow">
             <ViewLink view="timeline" query={{ ...keepParameters(get), entry: String(node.seq) }}>

@@ -4,7 +4,7 @@ import { useSandboxName } from "../../address.ts";
 import { useActors } from "../../api/actors.ts";
 import { copyRequest } from "../../api/copy-request.ts";
 import { fetchService } from "../../api/fetch-service.ts";
-import { inputError } from "../../api/form-fields.ts";
+import { toInputError } from "../../api/form-fields.ts";
 import { useSandboxChange } from "../../api/queries.ts";
 import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { Dialog } from "../../components/dialog.tsx";
@@ -78,7 +78,7 @@ function parseHeaders(text: string): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const [, name, value] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
-      if (name === undefined) throw inputError("headers", `“${line}” has no colon. Nothing was sent.`);
+      if (name === undefined) throw toInputError("headers", `“${line}” has no colon. Nothing was sent.`);
       return [name, value!];
     }),
   );

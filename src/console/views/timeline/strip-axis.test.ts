@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { stripAxis, TOP, toY } from "./strip-axis.ts";
+import { createStripAxis, TOP, toY } from "./strip-axis.ts";
 
 const NOON = Date.parse("2026-03-15T12:00:00Z");
-const buildAxis = (...afterNoon: number[]) => stripAxis(afterNoon.map((ms) => NOON + ms));
+const buildAxis = (...afterNoon: number[]) => createStripAxis(afterNoon.map((ms) => NOON + ms));
 const distances = (numbers: readonly number[]) => numbers.slice(1).map((at, i) => at - numbers[i]!);
 
 describe("stripAxis", () => {

@@ -50,7 +50,7 @@ export interface StripAxis {
  * Places entries by the sandbox clock. If the clock is mostly frozen, entries of one instant are placed side by side,
  * and each instant has one tick.
  */
-export function stripAxis(times: readonly number[]): StripAxis {
+export function createStripAxis(times: readonly number[]): StripAxis {
   const isCut = findCuts(times);
   const bounds = [0, ...isCut.flatMap((cut, at) => (cut ? [at] : [])), times.length];
   const groups = bounds.slice(1).map((end, at) => [bounds[at]!, end - 1] as const);

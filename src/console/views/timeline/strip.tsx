@@ -1,10 +1,10 @@
 import { type PointerEvent, useMemo, useState } from "react";
 import { Button } from "react-aria-components";
-import { outcomePaint, SHAPES } from "../../components/mark.tsx";
+import { getOutcomePaint, SHAPES } from "../../components/mark.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
 import { useWidth } from "../../components/use-width.ts";
 import type { Node } from "./nodes.ts";
-import { BOTTOM, MARK, stripAxis, TOP, toY } from "./strip-axis.ts";
+import { BOTTOM, createStripAxis, MARK, TOP, toY } from "./strip-axis.ts";
 
 /** Only the newest entries are drawn. */
 const MAX_MARKS = 2000;
@@ -26,7 +26,7 @@ interface StripProps {
  */
 export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
   const last = useMemo(() => nodes.slice(-MAX_MARKS), [nodes]);
-  const { places, cuts, ticks } = useMemo(() => stripAxis(last.map(({ at }) => at)), [last]);
+  const { places, cuts, ticks } = useMemo(() => createStripAxis(last.map(({ at }) => at)), [last]);
   const { ref, width } = useWidth<SVGSVGElement>();
   const span = places.at(-1) ?? 0;
   const toX = (at: number) => MARK + (span > 0 ? at / span : 0.5) * (width - 2 * MARK);
@@ -76,7 +76,7 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
   );
 }
 
-/** One path per outcome; entries that the filter hides are faint. */
+/** Draws one path per outcome; entries that the filter hides are faint. */
 function drawMarks(
   nodes: readonly Node[],
   keep: (node: Node) => boolean,
@@ -92,7 +92,7 @@ function drawMarks(
     <g key={String(kept)} transform={`scale(${scale})`} opacity={kept ? 1 : 0.2}>
       {[...new Set(marks.map(({ outcome }) => outcome))].map((outcome) => {
         const same = marks.filter((mark) => mark.outcome === outcome && mark.isKept === kept);
-        return <path key={outcome} {...outcomePaint(outcome)} d={same.map(({ path }) => path).join("")} />;
+        return <path key={outcome} {...getOutcomePaint(outcome)} d={same.map(({ path }) => path).join("")} />;
       })}
     </g>
   ));

@@ -11,7 +11,7 @@ const KINDS = {
   restore: "restore",
 } as const;
 
-export function nodeKind({ request, entry }: Node): string {
+export function describeKind({ request, entry }: Node): string {
   if (request) return "request";
   return isRewind(entry) ? "rewind" : KINDS[entry!.kind];
 }
@@ -22,9 +22,9 @@ export function isRewind(entry: Node["entry"]): boolean {
 }
 
 /** The request line, or the title of the history entry. */
-export function nodeTitle({ request, entry, target }: Node): string {
+export function describeNode({ request, entry, target }: Node): string {
   if (target !== undefined)
-    return entry!.title.replace(target.entry!.id, `“${nodeTitle(target).replace(/\.$/, "")}”`);
+    return entry!.title.replace(target.entry!.id, `“${describeNode(target).replace(/\.$/, "")}”`);
   if (request === undefined) return entry!.title;
   return `${request.method} ${request.path}${request.query === "" ? "" : `?${request.query}`}`;
 }

@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
 import { useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
-import { Badge, Mark, type Outcome, outcomePaint, SHAPES } from "../../components/mark.tsx";
+import { Badge, getOutcomePaint, Mark, type Outcome, SHAPES } from "../../components/mark.tsx";
 import { LoadError } from "../../components/notice.tsx";
 import { capitalize } from "../../components/text.tsx";
 import { Ago, formatAbsolute, useSandboxNow } from "../../components/time.tsx";
@@ -65,7 +65,7 @@ export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wi
           // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may start at the same time
           key={index}
           transform={`translate(${place(at)} ${middle})`}
-          {...outcomePaint(OUTCOMES[state])}
+          {...getOutcomePaint(OUTCOMES[state])}
           // Hides the line behind the shape.
           {...(state === "expected" && { fill: "var(--raised)" })}
         >

@@ -10,7 +10,7 @@ import { ActorField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
 
-type Attempted = Omit<Triggered["deliveries"][number], "webhook_id">;
+type AttemptResult = Omit<Triggered["deliveries"][number], "webhook_id">;
 
 /**
  * Calls the emulated API as a user of the organization, for one delivery attempt. `offered: false` hides the button and
@@ -24,7 +24,7 @@ export function CallAsMember(props: { organization: string; verb: string; path: 
   const actor = actors?.find(({ id }) => id === chosen) ?? actors?.[0];
   const call = useSandboxChange(async (_calls, key: string) => {
     const { status, json, text } = await fetchService({ sandbox, method: "POST", path, key });
-    if (status === 200) return json.data as Attempted;
+    if (status === 200) return json.data as AttemptResult;
     const message = typeof json?.message === "string" ? json.message : text.slice(0, 300);
     throw new ControlError(status, `The API returned ${status}: ${message}`);
   });
@@ -55,7 +55,7 @@ export function CallAsMember(props: { organization: string; verb: string; path: 
   );
 }
 
-function describeAttempt({ status, response_code }: Attempted): string {
+function describeAttempt({ status, response_code }: AttemptResult): string {
   if (status === "success") return `Delivered: the receiver returned ${response_code}.`;
   if (response_code === 0) return "Not delivered: no response. The attempt shows the reason.";
   return `Not delivered: the receiver returned ${response_code}.`;

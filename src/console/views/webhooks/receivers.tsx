@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { ReceivedRequest, Receiver, ReceiverOptions } from "../../../../types/control-api.ts";
 import { useSelection } from "../../address.ts";
-import { inputError, listGivenInputs } from "../../api/form-fields.ts";
+import { listGivenInputs, toInputError } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
@@ -196,7 +196,7 @@ function parseAnswers(text: string): NonNullable<ReceiverOptions["answers"]> {
     if (word === "hang" || word === "reset") return word;
     const [, status, delay] = /^(\d{3}) after (\S+)$/.exec(word) ?? [];
     if (delay !== undefined) return { status: Number(status), delay: delay as never };
-    throw inputError(
+    throw toInputError(
       "answers",
       `“${word}” is not a valid response. Use a status (200), a status with a delay (200 after 1s), hang or reset.`,
     );

@@ -3,9 +3,9 @@ import {
   type Fields,
   type FormField,
   formatValue,
-  inputError,
   parseJson,
   parseValue,
+  toInputError,
 } from "../../api/form-fields.ts";
 import { Field, Form } from "../../components/form.tsx";
 import { countLines, TypedField } from "../../components/typed-field.tsx";
@@ -46,7 +46,7 @@ export function RecordForm<T>({ fields, draft, hint, ...form }: RecordFormProps<
   );
 }
 
-interface Typed {
+interface FormState {
   /** Text of each edited field. */
   texts: Readonly<Record<string, string>>;
   /** Parsed values of edited fields, and values from the JSON. */
@@ -55,10 +55,10 @@ interface Typed {
   json: string | undefined;
 }
 
-const UNTOUCHED: Typed = { texts: {}, values: {}, json: undefined };
+const UNTOUCHED: FormState = { texts: {}, values: {}, json: undefined };
 
 /** Drafts by record, kept while the user visits other pages. */
-const DRAFTS = new Map<string, Typed>();
+const DRAFTS = new Map<string, FormState>();
 
 interface Draft {
   touched: boolean;
@@ -79,7 +79,7 @@ export function useDraft(key: string, record: Fields): Draft {
   const [typed, setTyped] = useState(() => DRAFTS.get(key) ?? UNTOUCHED);
   const [silent, setSilent] = useState(false);
   const keep = useCallback(
-    (change: (before: Typed) => Typed) => {
+    (change: (before: FormState) => FormState) => {
       const next = change(DRAFTS.get(key) ?? UNTOUCHED);
       if (next === UNTOUCHED) DRAFTS.delete(key);
       else DRAFTS.set(key, next);
@@ -108,7 +108,7 @@ export function useDraft(key: string, record: Fields): Draft {
   };
 }
 
-function withField({ texts, values }: Typed, field: FormField, text: string): Typed {
+function withField({ texts, values }: FormState, field: FormField, text: string): FormState {
   const next = { texts: { ...texts, [field.name]: text }, json: undefined };
   try {
     return { ...next, values: { ...values, [field.name]: parseValue(text, field) } };
@@ -118,7 +118,7 @@ function withField({ texts, values }: Typed, field: FormField, text: string): Ty
 }
 
 /** The fields keep their values while the JSON is invalid. */
-function withJson({ texts, values }: Typed, json: string, record: Fields): Typed {
+function withJson({ texts, values }: FormState, json: string, record: Fields): FormState {
   const whole = parseObject(json);
   if (whole === undefined) return { texts, values, json };
   const differing = Object.entries(whole).filter(
@@ -128,9 +128,9 @@ function withJson({ texts, values }: Typed, json: string, record: Fields): Typed
 }
 
 /** @throws ControlError */
-function requireReadable({ texts, json }: Typed, fields: readonly FormField[]): void {
+function requireReadable({ texts, json }: FormState, fields: readonly FormField[]): void {
   if (json !== undefined && parseObject(json) === undefined)
-    throw inputError("json", "This is not a JSON object. Nothing was sent.");
+    throw toInputError("json", "This is not a JSON object. Nothing was sent.");
   for (const field of fields) {
     const text = texts[field.name];
     if (text !== undefined) parseValue(text, field);

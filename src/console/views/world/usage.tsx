@@ -2,7 +2,7 @@ import { Meter } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { AddOne, ViewLink } from "../../components/layout.tsx";
-import { Badge, type Outcome, outcomePaint } from "../../components/mark.tsx";
+import { Badge, getOutcomePaint, type Outcome } from "../../components/mark.tsx";
 import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
 
@@ -65,7 +65,7 @@ function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
           valueLabel={`${Math.floor(share * 100)}%`}
         >
           <svg className="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-            <rect {...outcomePaint(outcome)} width={Math.min(100, share * 100)} height="4" />
+            <rect {...getOutcomePaint(outcome)} width={Math.min(100, share * 100)} height="4" />
           </svg>
         </Meter>
       )}

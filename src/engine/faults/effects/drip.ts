@@ -25,7 +25,7 @@ export const dripWire = {
   async perform(wire) {
     await wire.drain();
     const { over_ms, clientLeft } = wire;
-    const left = wire.left();
+    const left = wire.waitForClientToLeave();
     const pieces = cutResponse(wire, over_ms);
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) await Promise.race([left, sleep(over_ms / (pieces.length - 1))]);

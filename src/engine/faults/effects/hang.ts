@@ -6,7 +6,7 @@ export const hangWire = {
   shows_status: false,
   holds: true,
   async perform(wire) {
-    await wire.left();
+    await wire.waitForClientToLeave();
     wire.destroy();
   },
   delivery: { holds_ms: () => Number.POSITIVE_INFINITY, breaks: undefined },

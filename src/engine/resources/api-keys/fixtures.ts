@@ -45,8 +45,8 @@ export const apiKeysFixture = listReader(apiKeys, {
 
 /** One key for each user in turn, which acts in an organization of that user. */
 function assignUsers(lists: NumberedLists) {
-  const users = lists.of("users");
-  const [first] = lists.of("organizations");
+  const users = lists.listRecords("users");
+  const [first] = lists.listRecords("organizations");
   return (position: number) => {
     const user = users[position % users.length];
     if (user === undefined) return {};

@@ -3,7 +3,7 @@ import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Description, Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
-import { entryFields } from "../change-logs/schema.ts";
+import { createEntryFields } from "../change-logs/schema.ts";
 
 export const HISTORY_ACTIONS = ["created", "updated", "deleted"] as const;
 
@@ -31,7 +31,7 @@ export const assistants = collection({
 /** Section 2.6. It has an organization of its own, because it outlives the assistant (G18). */
 export const HistoryEntry = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
-  ...entryFields({ resource_type: Type.Literal("assistant"), action: Words(HISTORY_ACTIONS) }),
+  ...createEntryFields({ resource_type: Type.Literal("assistant"), action: Words(HISTORY_ACTIONS) }),
   /** The assistant, which may no longer exist. */
   resource_id: Id("asst_"),
   metadata: Type.Object({

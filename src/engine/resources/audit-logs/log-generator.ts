@@ -15,8 +15,8 @@ import {
   logMembership,
   logMove,
   logUpdate,
-  type Named,
-  toNamed,
+  type NamedObject,
+  toNamedObject,
 } from "./log-changes.ts";
 import type { AuditLog, EntityType } from "./schema.ts";
 
@@ -162,7 +162,7 @@ function createDraw(present: FinalState, context: FactoryContext) {
     pickBefore(list, random, at);
   const maybe = (changes: AuditChange[]) => (random.chance(0.6) ? changes : []);
   let serial = 0;
-  const invent = (prefix: string, name: string): Named => ({
+  const invent = (prefix: string, name: string): NamedObject => ({
     id: `${prefix}former_${organization_id.slice("org_".length)}_${++serial}`,
     name,
   });
@@ -200,9 +200,9 @@ function createDraw(present: FinalState, context: FactoryContext) {
     };
   };
   /** An object that is created, added to another one and removed from it, and deleted. */
-  const thing = (
+  const drawObject = (
     [entity_type, prefix]: [EntityType, string],
-    bind: (entity: Named, at: number) => AuditChange[] = () => [],
+    bind: (entity: NamedObject, at: number) => AuditChange[] = () => [],
   ): Draw => {
     return (at) => {
       const entity = invent(prefix, entity_type === "role" ? inventJob(context) : inventTitle(context));
@@ -230,7 +230,7 @@ function createDraw(present: FinalState, context: FactoryContext) {
     const [before, after] = user.capabilities[organization_id]?.includes(name) ? values.toReversed() : values;
     const entity = { id: `perm_${name.replaceAll("-", "_")}`, name };
     const from = (previous_value = "", new_value = "") =>
-      logChange("permission", "updated", entity, { target: toNamed(user), previous_value, new_value });
+      logChange("permission", "updated", entity, { target: toNamedObject(user), previous_value, new_value });
     return { key: `permission ${name} ${user.id}`, steps: [from(before, after), from(after, before)] };
   };
   const move: Draw = (at) => {
@@ -244,11 +244,11 @@ function createDraw(present: FinalState, context: FactoryContext) {
     member,
     department,
     permission,
-    thing(["role", "role_"], (role, at) => logAssignment(role, pick(people, at))),
-    thing(["knowledge_slice", "kslice_"], (slice, at) => logGrant(slice, pick(departments, at))),
+    drawObject(["role", "role_"], (role, at) => logAssignment(role, pick(people, at))),
+    drawObject(["knowledge_slice", "kslice_"], (slice, at) => logGrant(slice, pick(departments, at))),
     move,
-    thing(["vector_store", "vs_"]),
-    thing(["knowledge_composite", "kcomp_"]),
+    drawObject(["vector_store", "vs_"]),
+    drawObject(["knowledge_composite", "kcomp_"]),
   ];
   let turn = 0;
   return (at: number, { room, isFree }: Omit<LifecycleContext, "oldest">): Lifecycle<AuditChange> => {

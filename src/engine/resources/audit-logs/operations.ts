@@ -81,7 +81,7 @@ interface CsvSource {
  * The export as text, a batch at a time: memory does not depend on the number of rows, and a batch is made only when
  * it is read.
  */
-export async function* auditCsv(source: CsvSource, signal: AbortSignal): AsyncGenerator<string> {
+export async function* writeCsv(source: CsvSource, signal: AbortSignal): AsyncGenerator<string> {
   // Loaded with the first export, not at the start; this build also runs without Node.
   const { stringify } = await import("csv-stringify/browser/esm/sync");
   const options = { escape_formulas: source.formulas === "escape" };
@@ -137,7 +137,7 @@ export const exportAuditLog = operation({
       formulas: settings.csv_formulas,
     };
     const day = world.iso(world.now).slice(0, 10);
-    return new Reply(200, new StreamBody("text/csv", (signal) => auditCsv(source, signal)), {
+    return new Reply(200, new StreamBody("text/csv", (signal) => writeCsv(source, signal)), {
       "Content-Disposition": `attachment; filename="audit-log-${id}-${day}.csv"`,
     });
   },

@@ -31,8 +31,8 @@ const verified = new Map<string, Claims>();
 export function signAccessToken(tx: Transaction, principal: Principal, lifetimeSeconds: number): string {
   const iat = getSecondsNow(tx);
   const { user_id: sub, organization_id: org, key_id: key } = principal;
-  const header = base64url({ alg: "HS256", typ: "JWT", jti: tx.newId("tok_") });
-  const payload = `${header}.${base64url({ sub, org, key, iat, exp: iat + lifetimeSeconds })}`;
+  const header = toBase64Json({ alg: "HS256", typ: "JWT", jti: tx.newId("tok_") });
+  const payload = `${header}.${toBase64Json({ sub, org, key, iat, exp: iat + lifetimeSeconds })}`;
   const signature = toBase64Url(hmac("sha256", getSigningSecret(tx, key), payload));
   return `${payload}.${signature}`;
 }
@@ -123,14 +123,14 @@ function readClaimedKey(token: string): string {
 function getSigningSecret(tx: Transaction, key_id: string): string {
   const key = tx.get(signingKeys, key_id);
   if (key !== undefined) return key.secret;
-  return tx.insert(signingKeys, { id: key_id, secret: tx.secret("auth/access-tokens") }).secret;
+  return tx.insert(signingKeys, { id: key_id, secret: tx.createSecret("auth/access-tokens") }).secret;
 }
 
 function getSecondsNow(world: WorldReader): number {
-  return Math.floor(world.absolute(world.now) / 1000);
+  return Math.floor(world.toEpoch(world.now) / 1000);
 }
 
-function base64url(value: object): string {
+function toBase64Json(value: object): string {
   return toBase64Url(toUtf8(JSON.stringify(value)));
 }
 
@@ -142,7 +142,7 @@ export function issueRefreshToken(
   { key_id, user_id }: Pick<RefreshToken, "key_id" | "user_id">,
 ): string {
   const id = tx.newId("rtok_");
-  const token = `rt_${tx.secret(`refresh/${id}`)}`;
+  const token = `rt_${tx.createSecret(`refresh/${id}`)}`;
   const expires_at = tx.now + LIFETIME_MS;
   tx.insert(refreshTokens, { id, digest: digestToken(token), key_id, user_id, expires_at });
   tx.schedule({ kind: "expiry", subject: id, due: expires_at });

@@ -26,7 +26,10 @@ export const FieldChange = Type.Object({
 export type FieldChange = Static<typeof FieldChange>;
 
 /** Section 2.6 in its order: what the entries of assistant history and of the change log share. */
-export function entryFields<T extends TSchema, A extends TSchema>(words: { resource_type: T; action: A }) {
+export function createEntryFields<T extends TSchema, A extends TSchema>(words: {
+  resource_type: T;
+  action: A;
+}) {
   return {
     id: Id("log_"),
     timestamp: Instant(),
@@ -43,7 +46,7 @@ export function entryFields<T extends TSchema, A extends TSchema>(words: { resou
 
 export const ChangeLog = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
-  ...entryFields({ resource_type: Words(RESOURCE_TYPES), action: Words(CHANGE_ACTIONS) }),
+  ...createEntryFields({ resource_type: Words(RESOURCE_TYPES), action: Words(CHANGE_ACTIONS) }),
 });
 export type ChangeLog = Static<typeof ChangeLog>;
 

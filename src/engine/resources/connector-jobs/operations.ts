@@ -13,9 +13,9 @@ import { connectorJobsFixture, makeConnectorJob } from "./fixtures.ts";
 import {
   completeJob,
   connectorJobRules,
+  drawFailureTime,
   drawTotals,
   endJob,
-  failsAfter,
   findRunningJob,
   getJobLength,
   planTotals,
@@ -144,7 +144,7 @@ export const triggerConnectorJob = operation({
     const drawn = drawTotals(world.random("connector_job"));
     const totals = planTotals(world, started, { now: world.now, totals: drawn });
     const length = getJobLength(settings);
-    const fails_after = failsAfter(world, started, { length, settings });
+    const fails_after = drawFailureTime(world, started, { length, settings });
     return renderJob(startJob(world, started, { length, totals, fails_after }), world);
   },
 });

@@ -73,7 +73,7 @@ export function planTotals(
  * G34: the milliseconds until the connection's next job fails; null if it succeeds. Depends only on the sandbox's seed,
  * the connection, and its number of jobs.
  */
-export function failsAfter(
+export function drawFailureTime(
   tx: Transaction,
   { organization_id, connection_id }: Pick<ConnectorJob, "organization_id" | "connection_id">,
   { length, settings }: { length: number; settings: Settings },
@@ -92,10 +92,10 @@ export function drawFailure(
   return random.chance(rate) ? Math.round(length * share) : null;
 }
 
-export type Synced = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
+export type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
 
 /** G14: what has been synced by an instant, a pure function of it while the job runs. */
-export function calculateSynced(job: ConnectorJob, now: number): Synced {
+export function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
   const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
   if (status !== "running" || due === null) return { bytes_synced, rows_synced };
   const length = due - start_time;
@@ -120,7 +120,10 @@ export function findRunningJob(
   return world.index(connectorJobs, "running", `${connection_id}|${job_type}`).first();
 }
 
-type Started = Pick<ConnectorJob, "job_id" | "organization_id" | "connection_id" | "job_type" | "start_time">;
+type StartedJob = Pick<
+  ConnectorJob,
+  "job_id" | "organization_id" | "connection_id" | "job_type" | "start_time"
+>;
 
 /** The plan of a job: its duration in milliseconds, its total, and the time of its failure, if it fails. */
 export interface JobPlan {
@@ -132,7 +135,7 @@ export interface JobPlan {
 /** Starts a job; a setting that changes later does not move its end. */
 export function startJob(
   tx: Transaction,
-  { job_id, organization_id, connection_id, job_type, start_time }: Started,
+  { job_id, organization_id, connection_id, job_type, start_time }: StartedJob,
   { length, totals, fails_after }: JobPlan,
 ): ConnectorJob {
   const due = start_time + length;
@@ -164,7 +167,7 @@ export function endJob(
     status,
     at,
     figures = {},
-  }: { status: JobOutcome; at: number; figures?: Partial<Synced & { duration: number }> },
+  }: { status: JobOutcome; at: number; figures?: Partial<SyncedFigures & { duration: number }> },
 ): ConnectorJob {
   tx.unschedule("connector.job", job.job_id);
   const whole = { bytes_synced: job.bytes_total, rows_synced: job.rows_total };
@@ -200,7 +203,10 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
     if (record.status !== "running") return tx.insert(connectorJobs, record);
     requireFree(tx, record);
     const course = toCourse(record);
-    return startJob(tx, record, { ...course, fails_after: failsAfter(tx, record, { ...course, settings }) });
+    return startJob(tx, record, {
+      ...course,
+      fails_after: drawFailureTime(tx, record, { ...course, settings }),
+    });
   },
   update(tx, before, after, { settings, silent }) {
     requireSound(tx, { ...after, duration: findRequestedDuration(before, after) });
@@ -210,7 +216,7 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
       if (before.status === "running") return startJob(tx, after, toCourse(before));
       const start_time = after.start_time === before.start_time ? tx.now : after.start_time;
       const length = getJobLength(settings);
-      const fails_after = failsAfter(tx, after, { length, settings });
+      const fails_after = drawFailureTime(tx, after, { length, settings });
       return startJob(tx, { ...after, start_time }, { ...toCourse(before), length, fails_after });
     }
     const job = before.status === "running" ? endByStatus(tx, before, after) : tx.put(connectorJobs, after);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunQueued } from "../../contract/services.ts";
-import { examineUpload, textBytes } from "./examine-file.ts";
+import { estimateTextBytes, examineUpload } from "./examine-file.ts";
 import type { Upload } from "./schema.ts";
 
 const { signal } = new AbortController();
@@ -48,8 +48,8 @@ describe("the examination of a file", () => {
       const { calls, io } = recordServices(text);
       const found = await examineUpload(upload(type, text.length), io);
       expect(found.passages).toHaveLength(2);
-      expect(calls).toEqual(["turn for text", "read", "turn ended", `room for ${textBytes(found)}`]);
-      expect(textBytes(found)).toBeGreaterThan(30);
+      expect(calls).toEqual(["turn for text", "read", "turn ended", `room for ${estimateTextBytes(found)}`]);
+      expect(estimateTextBytes(found)).toBeGreaterThan(30);
     },
   );
 });

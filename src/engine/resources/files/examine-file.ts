@@ -49,14 +49,14 @@ interface ExamineIo {
 /** @throws ApiError PAYLOAD_TOO_LARGE if the sandbox has no room for the text */
 export async function examineFile(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
   const found = await readFindings(source, signal, (kind, work) => services.inTurn(kind, signal, work));
-  services.bytes.requireRoom(textBytes(found));
+  services.bytes.requireRoom(estimateTextBytes(found));
   return found;
 }
 
-type WithTurn = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Findings>;
+type RunInTurn = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Findings>;
 
-async function readFindings(source: Source, signal: AbortSignal, withTurn: WithTurn): Promise<Findings> {
-  if (source.size === 0) return failed("parsing", "the file is empty");
+async function readFindings(source: Source, signal: AbortSignal, withTurn: RunInTurn): Promise<Findings> {
+  if (source.size === 0) return toFailure("parsing", "the file is empty");
   const type = findEffectiveType(source);
   const kind = detectKind(type);
   if (kind === undefined) return { passages: [] };
@@ -91,7 +91,7 @@ const READERS: Record<Kind, Reader> = {
     if (size > MAX_READ_BYTES.pdf) return { passages: [] };
     const { readPdf } = await platform().documents();
     const { text, problem } = await readPdf(bytes, { maxLength: MAX_TEXT_LENGTH, signal });
-    return problem === undefined ? judgeText(text) : failed("parsing", problem);
+    return problem === undefined ? judgeText(text) : toFailure("parsing", problem);
   },
   async picture(bytes, { size }) {
     if (size > MAX_READ_BYTES.picture) return { passages: [] };
@@ -100,7 +100,7 @@ const READERS: Record<Kind, Reader> = {
   container(bytes, { type }) {
     const signature = toLatin1(bytes);
     if (CONTAINERS.some((known) => signature.startsWith(known))) return { passages: [] };
-    return failed("parsing", `the file cannot be read as ${type}`);
+    return toFailure("parsing", `the file cannot be read as ${type}`);
   },
 };
 
@@ -116,9 +116,11 @@ function createTextReader(
   return async (bytes, { size, mime_type, type, signal }) => {
     const isWhole = bytes.length >= size;
     const text = decodeText(bytes, { mime_type, isWhole });
-    if (text === undefined) return failed("parsing", "the text is not valid UTF-8");
+    if (text === undefined) return toFailure("parsing", "the text is not valid UTF-8");
     const found = await read(text, { isWhole, signal });
-    return found === undefined ? failed("parsing", `the file cannot be read as ${type}`) : judgeText(found);
+    return found === undefined
+      ? toFailure("parsing", `the file cannot be read as ${type}`)
+      : judgeText(found);
   };
 }
 
@@ -128,11 +130,11 @@ function judgeText(text: string | readonly string[]): Findings {
   if (passages.length > 0) return { passages };
   const isBlank = !/[^\s\p{C}]/u.test(typeof text === "string" ? text : text.join(" "));
   return isBlank
-    ? failed("chunking", "the file holds no text")
-    : failed("embedding", "the text holds no words");
+    ? toFailure("chunking", "the file holds no text")
+    : toFailure("embedding", "the text holds no words");
 }
 
-function failed(step: ProcessingFailure["step"], message: string): Findings {
+function toFailure(step: ProcessingFailure["step"], message: string): Findings {
   return { passages: [], failure: { step, message } };
 }
 
@@ -164,7 +166,7 @@ export function isReadable(file: { mime_type: string; filename: string }): boole
 const PASSAGE_OVERHEAD_BYTES = 64;
 
 /** The memory that the text of a file takes, roughly. */
-export function textBytes({ passages }: Findings): number {
+export function estimateTextBytes({ passages }: Findings): number {
   let bytes = passages.length * PASSAGE_OVERHEAD_BYTES;
   for (const passage of passages) bytes += passage.length;
   return bytes;
@@ -179,12 +181,12 @@ export function countTextBytes(owner: object, { tables }: Root): number {
   if (table === undefined) return 0;
   const known = lastCounts.get(owner);
   let bytes = 0;
-  if (known === undefined) for (const text of table.all()) bytes += textBytes(text);
+  if (known === undefined) for (const text of table.all()) bytes += estimateTextBytes(text);
   else {
     bytes = known.bytes;
-    for (const { before, after } of known.table.changesTo(table)) {
-      if (before !== undefined) bytes -= textBytes(before);
-      if (after !== undefined) bytes += textBytes(after);
+    for (const { before, after } of known.table.listChangesTo(table)) {
+      if (before !== undefined) bytes -= estimateTextBytes(before);
+      if (after !== undefined) bytes += estimateTextBytes(after);
     }
   }
   lastCounts.set(owner, { table, bytes });

@@ -63,7 +63,7 @@ export const createUploadUrl = operation({
   },
   access: (call) => requireMember(call, call.params.organization_id),
   handle({ params: { organization_id }, body, world, settings, request }) {
-    const token = world.secret("upload");
+    const token = world.createSecret("upload");
     const complete = body.file_size === 0;
     const upload = world.insert(uploads, {
       id: world.newId("upload_"),

@@ -34,7 +34,7 @@ function renderObject(upload: Upload, world: WorldReader) {
   const name = upload.gcs_path.slice(`gs://${BUCKET}/`.length);
   const at = upload.completed_at ?? upload.created_at;
   // The real storage counts generations in microseconds.
-  const generation = String(world.absolute(at) * 1000);
+  const generation = String(world.toEpoch(at) * 1000);
   return {
     kind: "storage#object" as const,
     id: `${BUCKET}/${name}/${generation}`,

@@ -8,6 +8,7 @@ import { requireCaller } from "../organizations/access.ts";
 import { formatClockTime, toOneLine, toSrt } from "../transcriptions/formats.ts";
 import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
 import {
+  addSpokenLine,
   followLiveMeetings,
   logState,
   MANAGED_SESSION_ERRORS,
@@ -16,7 +17,6 @@ import {
   requireSession,
   SESSION_ERRORS,
   sessionState,
-  speakLine,
   stopSession,
   transcriptState,
 } from "./rules.ts";
@@ -140,7 +140,7 @@ export const meetingSessionsResource = {
     meeting_recordings: makeRecording,
   },
   fixture: meetingSessionsFixture,
-  timers: { "meeting.line": speakLine },
+  timers: { "meeting.line": addSpokenLine },
   followSettings: followLiveMeetings,
   state: {
     meeting_sessions: sessionState,

@@ -263,7 +263,7 @@ function scheduleNextLine(
 }
 
 /** Handles `meeting.line` timers: adds a line to a running meeting. */
-export function speakLine(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
+export function addSpokenLine(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
   const session = tx.get(meetingSessions, subject);
   if (session?.status !== "running") return;
   const spoken = tx.index(meetingTranscripts, "by_session", subject).size;

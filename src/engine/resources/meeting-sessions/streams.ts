@@ -27,13 +27,13 @@ interface StreamedEvent {
 }
 
 /** Gives everything after a position, in order, and the latest position of the stream. */
-type Since = (
+type ListSince = (
   world: WorldReader,
   session: MeetingSession,
   position: number,
 ) => { events: Iterable<StreamedEvent>; latest: number };
 
-export const streamTranscripts = stream({
+export const streamTranscripts = declareStream({
   id: "meeting_sessions.stream_transcripts",
   name: "transcripts",
   summary: "Follow a meeting's transcript",
@@ -42,7 +42,7 @@ export const streamTranscripts = stream({
   since: listArrivals("transcript", meetingTranscripts, renderTranscript),
 });
 
-export const streamStatus = stream({
+export const streamStatus = declareStream({
   id: "meeting_sessions.stream_status",
   name: "status",
   summary: "Follow a meeting's status",
@@ -56,7 +56,7 @@ export const streamStatus = stream({
   },
 });
 
-export const streamLogs = stream({
+export const streamLogs = declareStream({
   id: "meeting_sessions.stream_logs",
   name: "logs",
   summary: "Follow a meeting's log",
@@ -71,10 +71,10 @@ interface StreamDeclaration {
   summary: string;
   each: string;
   events: TSchema;
-  since: Since;
+  since: ListSince;
 }
 
-function stream({ id, name, summary, each, events, since }: StreamDeclaration) {
+function declareStream({ id, name, summary, each, events, since }: StreamDeclaration) {
   return operation({
     id,
     section: "G16",
@@ -107,23 +107,23 @@ function listArrivals<R extends StoredRecord & { session_id: string }>(
   kind: Arrival["kind"],
   collection: Collection<R>,
   render: (record: R, world: WorldReader) => object,
-): Since {
+): ListSince {
   return (world, { session_id }, position) => {
     const arrived = world.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
-    function* events(): Generator<StreamedEvent> {
+    function* readEvents(): Generator<StreamedEvent> {
       for (const entry of arrived.between(position + 1, Number.POSITIVE_INFINITY)) {
         const record = entry.record_id === null ? undefined : world.get(collection, entry.record_id);
         if (record !== undefined) yield { position: entry.position, data: render(record, world) };
       }
     }
-    return { events: events(), latest: arrived.size };
+    return { events: readEvents(), latest: arrived.size };
   };
 }
 
 interface EventSource {
   services: Services;
   session_id: string;
-  since: Since;
+  since: ListSince;
   /** The header of a client that reconnects. */
   last_event_id: string | undefined;
 }
@@ -135,7 +135,7 @@ function isOver(
 ): boolean {
   if (session.status !== "completed") return false;
   const { latest } = since(world, session, 0);
-  return resumePosition(last_event_id, latest) === latest;
+  return findResumePosition(last_event_id, latest) === latest;
 }
 
 /** Sends existing events, then new ones, until the session ends or the client leaves (G16). */
@@ -169,7 +169,7 @@ async function* followEvents(source: EventSource, signal: AbortSignal) {
     const world = services.read();
     const session = world.get(meetingSessions, session_id);
     if (session === undefined) return;
-    position ??= resumePosition(source.last_event_id, since(world, session, 0).latest);
+    position ??= findResumePosition(source.last_event_id, since(world, session, 0).latest);
     const { events, latest } = since(world, session, position);
     // After a restored snapshot new events reuse the positions.
     position = Math.min(position, latest);
@@ -183,7 +183,7 @@ async function* followEvents(source: EventSource, signal: AbortSignal) {
 }
 
 /** An id that this stream has not sent, such as one from before a reset, means the beginning. */
-function resumePosition(header: string | undefined, latest: number): number {
+function findResumePosition(header: string | undefined, latest: number): number {
   const position = /^\d{1,15}$/.test(header ?? "") ? Number(header) : 0;
   return position <= latest ? position : 0;
 }

@@ -70,7 +70,7 @@ const DETAILS: Partial<
   RATE_LIMIT_EXCEEDED: (_, { world, principal }) => ({
     limit: getRequestsPerMinute(world.get(organizations, principal.organization_id)!),
     window_seconds: 60,
-    retry_after_seconds: 60 - (Math.floor(world.absolute(world.now) / 1000) % 60),
+    retry_after_seconds: 60 - (Math.floor(world.toEpoch(world.now) / 1000) % 60),
   }),
   SPENDING_LIMIT_EXCEEDED: (_, { world, principal }) => ({
     ...raiseToRefusal(listSpendingFigures(world, principal)),

@@ -36,12 +36,12 @@ export const models = collection({
   name: "models",
   schema: Model,
   indexes: {
-    active: { groups: ({ is_active }) => (is_active ? [""] : []), order: displayOrder },
+    active: { groups: ({ is_active }) => (is_active ? [""] : []), order: toDisplayOrder },
     by_key: { groups: ({ key }) => [key], order: ({ id }) => id },
   },
 });
 
 /** `order` ascending, then the title by code points (4.18, G39), which is the order of UTF-8 bytes. */
-function displayOrder({ order, title }: Model): string {
+function toDisplayOrder({ order, title }: Model): string {
   return `${String(order).padStart(10, "0")} ${toLatin1(toUtf8(title))}`;
 }

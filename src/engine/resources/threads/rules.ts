@@ -77,18 +77,18 @@ export const THREAD_EVENTS = [
 ] as const;
 
 /** State calls create and delete threads and messages, and emit the events of the real service (G18). */
-export const threadState = emittingRules(threads, {
+export const threadState = createEmittingRules(threads, {
   created: threadCreated,
   updated: threadUpdated,
   deleted: threadDeleted,
 });
-export const messageState = emittingRules(messages, {
+export const messageState = createEmittingRules(messages, {
   created: messageCreated,
   updated: messageUpdated,
   deleted: messageDeleted,
 });
 
-function emittingRules<R extends StoredRecord>(
+function createEmittingRules<R extends StoredRecord>(
   collection: Collection<R>,
   events: Record<"created" | "updated" | "deleted", EventDeclaration<string, R, string>>,
 ): StateRules<R> {

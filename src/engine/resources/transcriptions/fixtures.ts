@@ -10,8 +10,8 @@ import {
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { pauseSeconds, roundToMilliseconds, transcribingMs } from "./rules.ts";
-import { estimateSeconds, FILENAMES, interviewSentence } from "./sample-text.ts";
+import { drawPauseSeconds, getTranscribingMs, roundToMilliseconds } from "./rules.ts";
+import { estimateSeconds, FILENAMES, inventSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
@@ -68,7 +68,7 @@ export const makeSentence: Factory<Sentence> = (fields, context) => {
 function pickNextSentence(transcription_id: string, { random, world }: FactoryContext): string {
   const { size } = world.index(sentences, "by_transcription", transcription_id);
   const pii_redaction = world.get(transcriptions, transcription_id)?.pii_redaction ?? null;
-  return interviewSentence(size, { random, pii_redaction });
+  return inventSentence(size, { random, pii_redaction });
 }
 
 /** A start after the last sentence, or before the end if only the end is given. */
@@ -113,7 +113,7 @@ export const transcriptionsFixture: FixtureReader = {
     for (const { id, status } of readEntries(fixture, "transcriptions", record)) {
       if (status !== "processing") continue;
       // Counted from the fixture's epoch (G17).
-      const due = transcribingMs(base.context("transcriptions", id).settings);
+      const due = getTranscribingMs(base.context("transcriptions", id).settings);
       base.timer({ kind: "transcription.step", subject: id, due });
     }
   },
@@ -150,8 +150,8 @@ function generateSentences(
   return Array.from({ length: count }, (_, position) => {
     const given = listed[position];
     const fields = given ? sentenceRecord.toFields(given, base) : {};
-    const text = fields.text ?? interviewSentence(position, options);
-    const pause = pauseSeconds(random);
+    const text = fields.text ?? inventSentence(position, options);
+    const pause = drawPauseSeconds(random);
     const start = fields.start ?? roundToMilliseconds(lastEnd + pause);
     const end = Math.max(start, fields.end ?? roundToMilliseconds(start + estimateSeconds(text, random)));
     lastEnd = end;

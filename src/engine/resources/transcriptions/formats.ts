@@ -96,7 +96,7 @@ export function cacheHeaders(
   const etag = `"${toHex(digest("sha256", content)).slice(0, 32)}"`;
   return {
     ETag: isWhole ? etag : `W/${etag}`,
-    "Last-Modified": new Date(world.absolute(updated_at)).toUTCString(),
+    "Last-Modified": new Date(world.toEpoch(updated_at)).toUTCString(),
     "Cache-Control": "public, max-age=86400",
     ...(pii_redaction === null
       ? {}
@@ -163,10 +163,10 @@ export const Actions = Type.Object(
 
 export function listSiblingLinks(base: string) {
   return {
-    get_sentences: link(`${base}/sentences`),
-    get_paragraphs: link(`${base}/paragraphs`),
-    get_subtitles_srt: link(`${base}/subtitles/srt`),
-    get_subtitles_vtt: link(`${base}/subtitles/vtt`),
+    get_sentences: toLink(`${base}/sentences`),
+    get_paragraphs: toLink(`${base}/paragraphs`),
+    get_subtitles_srt: toLink(`${base}/subtitles/srt`),
+    get_subtitles_vtt: toLink(`${base}/subtitles/vtt`),
   };
 }
 
@@ -184,17 +184,17 @@ const MAX_PAGE = 1000;
 export function buildPageLinks(base: string, { offset, limit, total }: Page) {
   const end = limit === undefined ? total : offset + limit;
   const links: { next?: Action; previous?: Action } = {};
-  if (end < total) links.next = link(`${base}/sentences?limit=${limit}&offset=${end}`);
+  if (end < total) links.next = toLink(`${base}/sentences?limit=${limit}&offset=${end}`);
   // Beyond the end, the previous page is the last one with a sentence.
   const start = Math.min(offset, total);
   if (start > 0) {
     const size = Math.min(limit ?? MAX_PAGE, start);
     // The first page is shorter, so that it does not repeat sentences of this one.
-    links.previous = link(`${base}/sentences?limit=${size}&offset=${start - size}`);
+    links.previous = toLink(`${base}/sentences?limit=${size}&offset=${start - size}`);
   }
   return links;
 }
 
-function link(href: string): Action {
+function toLink(href: string): Action {
   return { href, method: "GET" };
 }

@@ -3,17 +3,19 @@ import type { StateRules } from "../../contract/resource.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { estimateSeconds, interviewSentence } from "./sample-text.ts";
+import { estimateSeconds, inventSentence } from "./sample-text.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
 
 /** The duration of a transcription that begins now, in whole milliseconds (G17). */
-export function transcribingMs({ transcription_seconds }: Pick<Settings, "transcription_seconds">): number {
+export function getTranscribingMs({
+  transcription_seconds,
+}: Pick<Settings, "transcription_seconds">): number {
   return Math.round(transcription_seconds * 1000);
 }
 
 /** Schedules the end of a transcription that begins now; later changes of the setting do not move it. */
 function beginTranscribing(tx: Transaction, subject: string, settings: Settings): void {
-  tx.schedule({ kind: "transcription.step", subject, due: tx.now + transcribingMs(settings) });
+  tx.schedule({ kind: "transcription.step", subject, due: tx.now + getTranscribingMs(settings) });
 }
 
 /** Handles `transcription.step` timers: completes a transcription and its sentences (G17). */
@@ -36,8 +38,8 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
   const random = tx.random("transcription");
   const invented: Sentence[] = [];
   for (let lastEnd = 0; invented.length < MAX_INVENTED; ) {
-    const text = interviewSentence(invented.length, { random, pii_redaction });
-    const start = roundToMilliseconds(lastEnd + pauseSeconds(random));
+    const text = inventSentence(invented.length, { random, pii_redaction });
+    const start = roundToMilliseconds(lastEnd + drawPauseSeconds(random));
     const end = roundToMilliseconds(start + estimateSeconds(text, random));
     const isTooLong = end > audio_duration_seconds;
     // Even a very short audio has a sentence.
@@ -50,7 +52,7 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
 }
 
 /** A pause between two sentences, now and then a longer one. */
-export function pauseSeconds(random: Random): number {
+export function drawPauseSeconds(random: Random): number {
   return (random.chance(0.15) ? random.int(1300, 2600) : random.int(150, 900)) / 1000;
 }
 
@@ -93,17 +95,17 @@ export const sentenceState: StateRules<Sentence> = {
   insert(tx, record) {
     requireSpan(record);
     tx.insert(sentences, record);
-    touch(tx, record.transcription_id, record.end);
+    recordSentenceChange(tx, record.transcription_id, record.end);
     return record;
   },
   update(tx, before, after) {
     requireSpan(after);
     tx.put(sentences, after);
-    if (before.transcription_id !== after.transcription_id) touch(tx, before.transcription_id);
-    touch(tx, after.transcription_id, after.end);
+    if (before.transcription_id !== after.transcription_id) recordSentenceChange(tx, before.transcription_id);
+    recordSentenceChange(tx, after.transcription_id, after.end);
     return after;
   },
-  remove: (tx, { transcription_id }) => touch(tx, transcription_id),
+  remove: (tx, { transcription_id }) => recordSentenceChange(tx, transcription_id),
 };
 
 function requireSpan({ start, end }: Sentence): void {
@@ -111,7 +113,7 @@ function requireSpan({ start, end }: Sentence): void {
 }
 
 /** Notes that the sentences changed; the audio is at least as long as the last one's `end`. */
-function touch(tx: Transaction, transcription_id: string, end = 0): void {
+function recordSentenceChange(tx: Transaction, transcription_id: string, end = 0): void {
   const { audio_duration_seconds } = tx.get(transcriptions, transcription_id)!;
   tx.update(transcriptions, transcription_id, {
     updated_at: tx.now,

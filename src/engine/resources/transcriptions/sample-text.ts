@@ -75,7 +75,7 @@ export interface SentenceOptions {
 }
 
 /** The sentence at a position of an interview: a question, then answers. */
-export function interviewSentence(position: number, { random, pii_redaction }: SentenceOptions): string {
+export function inventSentence(position: number, { random, pii_redaction }: SentenceOptions): string {
   const pattern = OPENING[position] ?? (position % 5 === 0 ? random.pick(QUESTIONS) : random.pick(ANSWERS));
   return pattern
     .replaceAll(/\{(\w+)\}/g, (_, slot: string) => {

@@ -30,7 +30,7 @@ export function roundInDetails(amount: number): number {
  * because one fixture's records serve sandboxes that begin in any month.
  */
 export function getCurrentMonth(world: WorldReader): number {
-  return toMonthIndex(world.absolute(world.now)) - getOriginIndex(world);
+  return toMonthIndex(world.toEpoch(world.now)) - getOriginIndex(world);
 }
 
 /** @param month 1 to 12 */
@@ -48,7 +48,7 @@ export function toCalendar(world: WorldReader, month: number): { year: number; m
 export function getMonthStart(world: WorldReader, month: number): number {
   const { year, month: ofYear } = toCalendar(world, month);
   // Not `Date.UTC(year, …)`, which moves years below 100 into the twentieth century.
-  return world.relative(new Date(0).setUTCFullYear(year, ofYear - 1, 1));
+  return world.toInstant(new Date(0).setUTCFullYear(year, ofYear - 1, 1));
 }
 
 /** `2026-03`, the form of state calls. */
@@ -63,7 +63,7 @@ export function parseMonth(world: WorldReader, text: string): number {
 }
 
 function getOriginIndex(world: WorldReader): number {
-  return toMonthIndex(world.absolute(0));
+  return toMonthIndex(world.toEpoch(0));
 }
 
 function toMonthIndex(epochMilliseconds: number): number {

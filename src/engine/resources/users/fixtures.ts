@@ -61,9 +61,9 @@ export const usersFixture: FixtureReader = {
 
 /** Assigns users to the organizations in turn; the first user of an organization without an owner owns it. */
 function assignInTurn(lists: NumberedLists) {
-  const organizations = lists.of("organizations").map(({ id }) => String(id));
+  const organizations = lists.listRecords("organizations").map(({ id }) => String(id));
   const owned = new Set(
-    lists.of("users").flatMap(({ memberships }) =>
+    lists.listRecords("users").flatMap(({ memberships }) =>
       Object.entries((memberships ?? {}) as User["memberships"])
         .filter(([, role]) => role === "owner")
         .map(([id]) => id),

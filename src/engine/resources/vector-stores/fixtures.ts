@@ -11,15 +11,15 @@ import {
   calculateProgress,
   findStepEnd,
   getProcessingEnd,
+  getProcessingMs,
   getStepEnd,
-  processingMs,
   UNSUPPORTED,
 } from "./rules.ts";
 import { StoreFile, storeFileId, storeFiles, VectorStore, vectorStores } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
 /** Past processing has the default duration; the sandbox's setting is for processing that still runs. */
-const PAST_PROCESSING_MS = processingMs(DEFAULT_SETTINGS);
+const PAST_PROCESSING_MS = getProcessingMs(DEFAULT_SETTINGS);
 
 export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
   const { random, world, past, now } = context;
@@ -36,7 +36,8 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   const { past, now } = context;
   const place = pickPlace(fields, context.world);
   const status = pickStatus(fields, past);
-  const processing_ms = past && status !== "processing" ? PAST_PROCESSING_MS : processingMs(context.settings);
+  const processing_ms =
+    past && status !== "processing" ? PAST_PROCESSING_MS : getProcessingMs(context.settings);
   const started_at = fields.started_at ?? pickStart(status, processing_ms, context);
   const processing = { started_at, processing_ms };
   const ended = status === "failed" ? getStepEnd(processing, "parsing") : started_at + processing_ms;

@@ -9,7 +9,7 @@ import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { makeStoreFile, makeVectorStore, vectorStoresFixture } from "./fixtures.ts";
 import {
   advanceFile,
-  processingMs,
+  getProcessingMs,
   renderStatus,
   scheduleStep,
   storeFileState,
@@ -82,7 +82,7 @@ export const attachFile = operation({
       error_message: null,
       started_at: world.now,
       completed_at: null,
-      processing_ms: processingMs(settings),
+      processing_ms: getProcessingMs(settings),
     });
     scheduleStep(world, file, world.now);
     return new Reply(202, renderStatus(file, world));

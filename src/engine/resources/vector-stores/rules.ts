@@ -33,7 +33,7 @@ export interface Processing {
 }
 
 /** The duration of all steps in whole milliseconds (G11). */
-export function processingMs({ processing_seconds }: Pick<Settings, "processing_seconds">): number {
+export function getProcessingMs({ processing_seconds }: Pick<Settings, "processing_seconds">): number {
   return Math.round(processing_seconds * 1000);
 }
 
@@ -206,7 +206,7 @@ function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor
     const begins = before.status !== "processing";
     const started_at = begins && after.started_at === before.started_at ? tx.now : after.started_at;
     // New processing has the duration of the current setting, running processing keeps its own (G11).
-    const processing_ms = begins ? processingMs(actor.settings) : before.processing_ms;
+    const processing_ms = begins ? getProcessingMs(actor.settings) : before.processing_ms;
     const file = { ...after, started_at, processing_ms, completed_at: null, error_message: null };
     if (after.progress_percent === before.progress_percent) return file;
     // The start that gives this progress now.

@@ -1,10 +1,10 @@
-import { buildEventData, sampleData } from "../../contract/event.ts";
+import { buildEventData, inventData } from "../../contract/event.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
 import { Random } from "../../state/random.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../../state/transaction.ts";
 import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
 import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
-import { settleAttempt } from "../../webhooks/schedule.ts";
+import { evaluateAttempt } from "../../webhooks/schedule.ts";
 import { findEventByName } from "../events.ts";
 import {
   type Attempt,
@@ -40,7 +40,7 @@ export function toBody(delivery: Delivery, world: WorldReader): string {
   if (body !== null) return body;
   const random = new Random(0, "delivery", delivery_id);
   const known = { webhook_id, organization_id };
-  const data = sampleData(findEventByName(event) ?? webhookTest, { world, at: created_at, random, known });
+  const data = inventData(findEventByName(event) ?? webhookTest, { world, at: created_at, random, known });
   return renderBody({ event, data, timestamp: world.iso(created_at), webhook_id, delivery_id });
 }
 
@@ -117,7 +117,7 @@ export function recordAttempt(
   const { response_code } = outcome;
   const isRedelivery = row.kind === "redelivery";
   const scheduled_attempts = before.scheduled_attempts + (isRedelivery ? 0 : 1);
-  const settled = settleAttempt({
+  const settled = evaluateAttempt({
     schedule,
     scheduledAttempts: scheduled_attempts,
     endedAt: tx.now,

@@ -84,7 +84,7 @@ export const createWebhook = operation({
       webhook_id: world.newestFirstId("wh_"),
       organization_id,
       url,
-      secret: `whsec_${world.secret("webhook")}`,
+      secret: `whsec_${world.createSecret("webhook")}`,
       events: [...events],
       description,
       active,
@@ -227,15 +227,15 @@ export const redeliver = operation({
   handle({ world, request }, delivery) {
     if (delivery.status === "success") throw alreadyDelivered(delivery);
     const { webhook_id, delivery_id } = delivery;
-    const id = redeliveryId(delivery_id, request.id);
+    const id = toRedeliveryId(delivery_id, request.id);
     queueAttempt(world, { id, kind: "redelivery", webhook_id, delivery_id });
     return toEnvelope(renderDelivery(delivery, world));
   },
   finish: ({ params: { delivery_id }, request }, _answer, services) =>
-    readOutcome(services, { delivery_id, attempt_id: redeliveryId(delivery_id, request.id) }),
+    readOutcome(services, { delivery_id, attempt_id: toRedeliveryId(delivery_id, request.id) }),
 });
 
-function redeliveryId(delivery_id: string, request_id: string): string {
+function toRedeliveryId(delivery_id: string, request_id: string): string {
   return `${delivery_id}/${request_id}`;
 }
 

@@ -98,9 +98,9 @@ describe("the address policy", () => {
   it("allows public addresses in shared mode, also inside IPv6 forms [interfaces 7]", () => {
     const policy = createAddressPolicy({ mode: "shared" });
     for (const address of PUBLIC_ADDRESSES) {
-      expect([address, policy.refusal(address)]).toEqual([address, null]);
+      expect([address, policy.findRefusal(address)]).toEqual([address, null]);
     }
-    expect(policy.refusal("not an address")).toMatch(/not an IP address/);
+    expect(policy.findRefusal("not an address")).toMatch(/not an IP address/);
   });
 
   it("names the address and its kind when it refuses [interfaces 7]", async () => {
@@ -165,12 +165,12 @@ describe("the address policy", () => {
     expect((await post(allowing, "[::ffff:127.0.0.1]", canary.port)).response_code).toBe(204);
     expect((await post(allowing, "127.0.0.2", canary.port)).error?.kind).toBe("forbidden_address");
     const policy = createAddressPolicy({ mode: "shared", allow: ["fd12::/16", "::ffff:10.1.0.0/112"] });
-    expect(policy.refusal("fd12:3::4")).toBeNull();
-    expect(policy.refusal("fd13::4")).toMatch(/unique local/);
-    expect(policy.refusal("10.1.255.1")).toBeNull();
-    expect(policy.refusal("10.2.0.1")).toMatch(/private/);
+    expect(policy.findRefusal("fd12:3::4")).toBeNull();
+    expect(policy.findRefusal("fd13::4")).toMatch(/unique local/);
+    expect(policy.findRefusal("10.1.255.1")).toBeNull();
+    expect(policy.findRefusal("10.2.0.1")).toMatch(/private/);
     // The gateway, not this machine, would make that connection: allowing the inner range is not permission.
-    expect(policy.refusal("64:ff9b::10.1.0.1")).toMatch(/NAT64.*private/);
+    expect(policy.findRefusal("64:ff9b::10.1.0.1")).toMatch(/NAT64.*private/);
   });
 
   it("refuses a range that is not a CIDR, with an example [interfaces 7]", () => {

@@ -5,7 +5,7 @@ import ipaddr from "ipaddr.js";
 export interface AddressPolicy {
   readonly mode: "local" | "shared";
   /** Null if the address is allowed, else the reason. Unreadable addresses are refused in shared mode. */
-  refusal(address: string): string | null;
+  findRefusal(address: string): string | null;
 }
 
 export interface AddressPolicyOptions {
@@ -43,7 +43,7 @@ export function createAddressPolicy({
   onlyAllowed = false,
 }: AddressPolicyOptions): AddressPolicy {
   const allowed = allow.map(parseRange);
-  const refusal = (text: string): string | null => {
+  const findRefusal = (text: string): string | null => {
     if (mode === "local") return null;
     if (net.isIP(text) === 0) return `${text} is not an IP address`;
     // An IPv4-mapped address is sent as that IPv4 address, so it is treated as one.
@@ -51,7 +51,7 @@ export function createAddressPolicy({
     if (allowed.some((range) => isWithin(address, range))) return null;
     return onlyAllowed ? `${address} is in none of the allowed ranges` : findReasonToRefuse(address);
   };
-  return { mode, refusal };
+  return { mode, findRefusal };
 }
 
 function parseRange(text: string): Range {

@@ -11,7 +11,7 @@ import {
   undoLater,
 } from "../../../../test/support/outbound-setup.ts";
 import { startRedirecting } from "../../../../test/support/receivers/hostile.ts";
-import { deliveryHeaders } from "../../../engine/webhooks/sign.ts";
+import { toDeliveryHeaders } from "../../../engine/webhooks/sign.ts";
 import type { OutboundRequest } from "./outbound-request.ts";
 
 const LIMIT = 64 * 1024;
@@ -99,7 +99,7 @@ describe("a request to a receiver", () => {
       seen.push({ raw, method, url, body: await readAll(request) });
       response.end();
     });
-    const headers = deliveryHeaders({
+    const headers = toDeliveryHeaders({
       event: "user.created",
       deliveryId: "del_1",
       signature: "sha256=00",

@@ -32,15 +32,15 @@ export async function resolveTarget(
   policy: AddressPolicy,
   lookup: Lookup,
 ): Promise<readonly ResolvedAddress[]> {
-  const addresses = await lookUp(hostname, lookup);
-  const refusals = addresses.map(({ address }) => policy.refusal(address));
+  const addresses = await resolveAddresses(hostname, lookup);
+  const refusals = addresses.map(({ address }) => policy.findRefusal(address));
   const allowed = addresses.filter((_, i) => refusals[i] === null);
   if (allowed.length === 0) throw new ForbiddenAddressError(`not called: ${refusals[0]}`);
   return allowed;
 }
 
 /** `hostname` as in a WHATWG URL, which has already turned 0177.1, 0x7f000001 and 2130706433 into 127.0.0.1. */
-async function lookUp(hostname: string, lookup: Lookup): Promise<readonly ResolvedAddress[]> {
+async function resolveAddresses(hostname: string, lookup: Lookup): Promise<readonly ResolvedAddress[]> {
   const literal = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   const family = net.isIP(literal);
   if (family !== 0) return [{ address: literal, family: family as 4 | 6 }];

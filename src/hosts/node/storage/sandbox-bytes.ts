@@ -20,7 +20,7 @@ export interface ByteFolders {
 }
 
 /** A blob that can still grow; a restore replaces it. */
-interface Live {
+interface LiveBlob {
   value: Blob;
   /** Settles when earlier writers are done. */
   turn: Promise<unknown>;
@@ -30,7 +30,7 @@ interface Live {
 export class SandboxBytes implements ByteStore, FormSpace {
   /** Increases with each change of the stored bytes. */
   revision = 0;
-  private live = new Map<string, Live>();
+  private live = new Map<string, LiveBlob>();
   /** The last result of `peek`, and its revision. */
   private seen: ReadonlyMap<string, Blob> | undefined;
   private seenAt = 0;
@@ -61,7 +61,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
 
   /** @throws ApiError PAYLOAD_TOO_LARGE */
   requireRoom(bytes: number): void {
-    if (bytes > this.limit - this.used()) throw this.full();
+    if (bytes > this.limit - this.countUsedBytes()) throw this.toFullError();
   }
 
   take(bytes: number): void {
@@ -88,11 +88,11 @@ export class SandboxBytes implements ByteStore, FormSpace {
   }
 
   read(blob: string, most: number): Promise<Buffer> {
-    return this.whileHeld(blob, (value) => readBlob(value, most));
+    return this.withRetained(blob, (value) => readBlob(value, most));
   }
 
   digest(blob: string, algorithm: FileDigest): Promise<string> {
-    return this.whileHeld(blob, async (value) =>
+    return this.withRetained(blob, async (value) =>
       algorithm === "crc32c"
         ? crc32cText(value.crc)
         : digestFiles(
@@ -103,7 +103,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   }
 
   /** Another request may remove the blob before this one has read it. */
-  private async whileHeld<T>(blob: string, use: (value: Blob) => Promise<T>): Promise<T> {
+  private async withRetained<T>(blob: string, use: (value: Blob) => Promise<T>): Promise<T> {
     const value = this.live.get(blob)?.value ?? EMPTY_BLOB;
     retainBlob(value);
     try {
@@ -154,12 +154,12 @@ export class SandboxBytes implements ByteStore, FormSpace {
     for (const { value } of before.values()) dropBlob(value);
   }
 
-  private used(): number {
-    return this.space.used + this.shared() + this.otherBytes();
+  private countUsedBytes(): number {
+    return this.space.used + this.countSharedBytes() + this.otherBytes();
   }
 
   /** Bytes that a fork or an imported snapshot shares with another sandbox count here too. */
-  private shared(): number {
+  private countSharedBytes(): number {
     let bytes = 0;
     for (const { value } of this.live.values()) {
       for (const { segment, length } of value.parts) if (segment.space !== this.space) bytes += length;
@@ -168,7 +168,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   }
 
   private async append(
-    live: Live,
+    live: LiveBlob,
     isGone: () => boolean,
     { chunks, start, end }: { chunks: AsyncIterable<Uint8Array>; start: number; end: number },
   ): Promise<WriteOutcome> {
@@ -201,13 +201,13 @@ export class SandboxBytes implements ByteStore, FormSpace {
     }
   }
 
-  private full(): ApiError {
+  private toFullError(): ApiError {
     return new ApiError("PAYLOAD_TOO_LARGE", {
       message: "The sandbox has no room left for uploads.",
       system_message: `Uploads of this sandbox, and the texts that were read from them, may take ${this.limit} bytes. Register, cancel or reset what is there, or raise the limit.`,
       details: {
         limit_bytes: this.limit,
-        used_bytes: this.used(),
+        used_bytes: this.countUsedBytes(),
         scope: "sandbox_uploads",
       },
     });
@@ -233,7 +233,7 @@ class SegmentWriter {
   }
 
   async write(value: Blob, bytes: Uint8Array): Promise<Blob> {
-    const segment = this.segment ?? this.newSegment();
+    const segment = this.segment ?? this.openSegment();
     this.file ??= await open(segment.path, this.isNew ? "w" : "r+", 0o600);
     // By position, so that bytes of a failed write beyond the end do not shift later ones.
     for (let done = 0; done < bytes.length; ) {
@@ -245,7 +245,7 @@ class SegmentWriter {
       );
       done += bytesWritten;
     }
-    segment.wrote(bytes.length);
+    segment.recordWrite(bytes.length);
     const last = value.parts.at(-1);
     const goesOn = last?.segment === segment;
     const part = { segment, length: (goesOn ? last.length : 0) + bytes.length };
@@ -266,10 +266,10 @@ class SegmentWriter {
     else segment.removeUnlessWanted();
   }
 
-  private newSegment(): Segment {
+  private openSegment(): Segment {
     this.segment = new Segment(this.folder.newPath("blob"), this.space);
     this.segment.busy = true;
-    this.segment.hold();
+    this.segment.retain();
     this.isNew = true;
     return this.segment;
   }

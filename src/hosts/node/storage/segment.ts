@@ -29,7 +29,7 @@ export class Segment {
     this.space = space;
   }
 
-  hold(): void {
+  retain(): void {
     this.holders += 1;
   }
 
@@ -38,7 +38,7 @@ export class Segment {
     this.removeUnlessWanted();
   }
 
-  wrote(bytes: number): void {
+  recordWrite(bytes: number): void {
     this.written += bytes;
     this.space.used += bytes;
   }
@@ -81,7 +81,7 @@ export interface Part {
 export const EMPTY_BLOB: Blob = { parts: [], size: 0, crc: 0 };
 
 export function retainBlob({ parts }: Blob): void {
-  for (const { segment } of parts) segment.hold();
+  for (const { segment } of parts) segment.retain();
 }
 
 export function dropBlob({ parts }: Blob): void {

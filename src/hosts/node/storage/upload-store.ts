@@ -7,7 +7,7 @@ import { DAMAGED, PersistentFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
 import { type Blob, digestFiles, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
 
-type Captured = ReadonlyMap<string, Blob>;
+type CapturedBlobs = ReadonlyMap<string, Blob>;
 
 /**
  * Disk space of a sandbox on a local server. A shared server enforces the limits of interfaces 7; this bound only keeps
@@ -41,7 +41,7 @@ export class UploadStore implements StorableUploads {
     this.textBytes = textBytes;
   }
 
-  of(sandbox: Sandbox): SandboxBytes {
+  forSandbox(sandbox: Sandbox): SandboxBytes {
     let bytes = this.sandboxes.get(sandbox);
     if (bytes === undefined) {
       bytes = new SandboxBytes(this.folders, this.limit, () => this.textBytes(sandbox));
@@ -61,7 +61,7 @@ export class UploadStore implements StorableUploads {
     return this.sandboxes.get(sandbox)?.revision ?? 0;
   }
 
-  /** The sandbox was reset or removed. */
+  /** Call this after the sandbox was reset or removed. */
   discard(sandbox: Sandbox): void {
     this.sandboxes.get(sandbox)?.replace(undefined);
   }
@@ -70,18 +70,18 @@ export class UploadStore implements StorableUploads {
     this.disk.remove();
   }
 
-  capture(sandbox: Sandbox): Captured | undefined {
+  capture(sandbox: Sandbox): CapturedBlobs | undefined {
     return this.sandboxes.get(sandbox)?.capture();
   }
 
-  peek(sandbox: Sandbox): Captured | undefined {
+  peek(sandbox: Sandbox): CapturedBlobs | undefined {
     return this.sandboxes.get(sandbox)?.peek();
   }
 
-  tryRecover(seen: unknown): { captured: Captured | undefined; lostUploads: string[] } {
+  tryRecover(seen: unknown): { captured: CapturedBlobs | undefined; lostUploads: string[] } {
     const captured = new Map<string, Blob>();
     const lostUploads: string[] = [];
-    for (const [id, blob] of (seen as Captured | undefined) ?? []) {
+    for (const [id, blob] of (seen as CapturedBlobs | undefined) ?? []) {
       // A segment without holders has lost its file, and its length is 0.
       if (blob.parts.some(({ segment, length }) => segment.written < length)) lostUploads.push(id);
       else {
@@ -93,26 +93,26 @@ export class UploadStore implements StorableUploads {
   }
 
   hold(captured: unknown): void {
-    for (const blob of (captured as Captured | undefined)?.values() ?? []) retainBlob(blob);
+    for (const blob of (captured as CapturedBlobs | undefined)?.values() ?? []) retainBlob(blob);
   }
 
   /** Syncs the bytes to disk. */
   async sync(captured: unknown): Promise<void> {
     let any = false;
-    for (const blob of (captured as Captured | undefined)?.values() ?? [])
+    for (const blob of (captured as CapturedBlobs | undefined)?.values() ?? [])
       any = (await syncBlob(blob)) || any;
     if (any) await this.persistent?.sync();
   }
 
   *listPaths(captured: unknown): IterableIterator<{ path: string; length: number }> {
-    for (const { parts } of (captured as Captured | undefined)?.values() ?? [])
+    for (const { parts } of (captured as CapturedBlobs | undefined)?.values() ?? [])
       for (const { segment, length } of parts) yield { path: segment.path, length };
   }
 
   /** The names of the files with these bytes, for a store. */
   listFiles(captured: unknown): StoredUploads {
     const files: StoredUploads = {};
-    for (const [id, { crc, parts }] of (captured as Captured | undefined) ?? []) {
+    for (const [id, { crc, parts }] of (captured as CapturedBlobs | undefined) ?? []) {
       files[id] = {
         crc,
         parts: parts.map(({ segment, length }) => ({ file: basename(segment.path), length })),
@@ -131,7 +131,7 @@ export class UploadStore implements StorableUploads {
     files: StoredUploads,
     warn: (warning: string) => void,
     folder?: string,
-  ): Promise<Captured | undefined> {
+  ): Promise<CapturedBlobs | undefined> {
     const captured = new Map<string, Blob>();
     for (const [id, { crc, parts }] of Object.entries(files)) {
       const found: Blob["parts"][number][] = [];
@@ -174,24 +174,24 @@ export class UploadStore implements StorableUploads {
     if (found === undefined) return undefined;
     // Counts for the sandbox that restores it.
     const segment = new Segment(path, { used: 0 });
-    segment.wrote(found.size);
+    segment.recordWrite(found.size);
     this.segments.set(path, segment);
     return segment;
   }
 
   restore(sandbox: Sandbox, captured: unknown): void {
     if (captured === undefined) this.discard(sandbox);
-    else this.of(sandbox).replace(captured as Captured);
+    else this.forSandbox(sandbox).replace(captured as CapturedBlobs);
   }
 
   release(captured: unknown): void {
-    for (const blob of (captured as Captured | undefined)?.values() ?? []) dropBlob(blob);
+    for (const blob of (captured as CapturedBlobs | undefined)?.values() ?? []) dropBlob(blob);
   }
 
   countBytes(captured: Iterable<unknown>): number {
     const segments = new Set<Segment>();
     for (const one of captured) {
-      for (const { parts } of (one as Captured | undefined)?.values() ?? []) {
+      for (const { parts } of (one as CapturedBlobs | undefined)?.values() ?? []) {
         for (const { segment } of parts) segments.add(segment);
       }
     }
@@ -209,7 +209,7 @@ export class UploadStore implements StorableUploads {
     const uploads: Record<string, string> = {};
     const left_out: string[] = [];
     let room = MAX_DOCUMENT_BYTES;
-    for (const [id, blob] of captured as Captured) {
+    for (const [id, blob] of captured as CapturedBlobs) {
       if (blob.size > room) left_out.push(id);
       else {
         room -= blob.size;
@@ -219,8 +219,8 @@ export class UploadStore implements StorableUploads {
     return { uploads, left_out };
   }
 
-  /** For a document that fits `UploadsDocument`. */
-  async decode(document: unknown): Promise<Captured | undefined> {
+  /** Decodes a document that fits `UploadsDocument`. */
+  async decode(document: unknown): Promise<CapturedBlobs | undefined> {
     if (document === undefined || document === null) return undefined;
     const entries = Object.entries((document as UploadsDocument).uploads);
     const captured = new Map<string, Blob>();
@@ -229,7 +229,7 @@ export class UploadStore implements StorableUploads {
       // Counts for the sandbox that restores it.
       const segment = new Segment(this.folders.uploads.newPath("blob"), { used: 0 });
       await writeFile(segment.path, bytes, { mode: 0o600 });
-      segment.wrote(bytes.length);
+      segment.recordWrite(bytes.length);
       const blob = { parts: [{ segment, length: bytes.length }], size: bytes.length, crc: crc32c(bytes) };
       retainBlob(blob);
       captured.set(id, blob);

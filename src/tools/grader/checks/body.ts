@@ -1,4 +1,4 @@
-import { accepts, type Check, combine, expectAccepted } from "../check.ts";
+import { accepts, type Check, combineCases, expectAccepted } from "../check.ts";
 import type { Payload, TestDelivery, Transport } from "../delivery.ts";
 
 // Genuine deliveries whose bodies are unusual.
@@ -20,7 +20,7 @@ const UNICODE_FORMS = [
 /**
  * One delivery with everything that the wrapped checks try one by one: a slow receiver that accepts it passes them all.
  */
-const combineUnusual = combine((session) => {
+const combineUnusual = combineCases((session) => {
   const delivery = session.makeDelivery({
     event: "user.updated",
     data: { name: UNICODE_FORMS.map(({ name }) => name).join(" 漢字 😀 \u2028 ") },

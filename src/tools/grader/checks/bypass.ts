@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { webhookTest } from "../../../engine/resources/webhooks/schema.ts";
 import { sign } from "../../../engine/webhooks/sign.ts";
-import { type Case, type Check, checkNotAccepted, combine, expectRefused, refuses } from "../check.ts";
+import { type Case, type Check, combineCases, expectRefused, explainNotAccepted, refuses } from "../check.ts";
 import { SENT_EVENTS, type TestDelivery } from "../delivery.ts";
 import { isAccepted } from "../finding.ts";
 import type { Session } from "../session.ts";
@@ -101,7 +101,7 @@ const signWithWrongSecrets = ({ options: { secret, webhookId } }: Session): Case
 ];
 
 /** One forgery for each event; together they try every secret and header. Two more have headers and no signature. */
-const forgeTogether = combine((session) => {
+const forgeTogether = combineCases((session) => {
   const secrets = signWithWrongSecrets(session);
   const signed = SENT_EVENTS.map((event, index): Case => {
     const secret = secrets[index % secrets.length]!;
@@ -208,7 +208,7 @@ export const bodyChanged: Check = {
   async run(session) {
     const original = session.makeDelivery();
     const first = await session.deliver(original);
-    if (!isAccepted(first)) return checkNotAccepted(session, first, "the unchanged original");
+    if (!isAccepted(first)) return explainNotAccepted(session, first, "the unchanged original");
     return expectRefused(session, [
       {
         label: "one byte, after the original was accepted",

@@ -1,4 +1,4 @@
-import { type Check, checkDeferred } from "../check.ts";
+import { type Check, explainDeferred } from "../check.ts";
 import { adviseOnAttempt, describe } from "../failure-kind.ts";
 import {
   type Finding,
@@ -103,7 +103,7 @@ export const methodPostOnly: Check = {
 /** "Later" says nothing about a method if a POST is answered the same. */
 async function findDeferred(session: Session, attempt: Attempt, method: string): Promise<Finding | null> {
   if (!isDeferred(attempt)) return null;
-  const finding = await checkDeferred(session, attempt, method);
+  const finding = await explainDeferred(session, attempt, method);
   return finding.outcome === "not-observable" ? finding : null;
 }
 

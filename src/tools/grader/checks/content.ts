@@ -1,5 +1,5 @@
 import { sign } from "../../../engine/webhooks/sign.ts";
-import { accepts, type Check, checkDeferred, expectOnceEach } from "../check.ts";
+import { accepts, type Check, expectOnceEach, explainDeferred } from "../check.ts";
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
 import { adviseOnAttempt, describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import {
@@ -59,7 +59,7 @@ export const validProcessed: Check = {
     const before = await session.readProbe();
     const delivery = session.makeDelivery();
     const attempt = await session.deliver(delivery);
-    if (isDeferred(attempt)) return checkDeferred(session, attempt, "a valid delivery");
+    if (isDeferred(attempt)) return explainDeferred(session, attempt, "a valid delivery");
     if (!isAccepted(attempt)) {
       const finding = failed(`the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
       return { ...finding, advice: adviseOnAttempt(attempt, names) };
@@ -145,7 +145,7 @@ export const malformedJson: Check = {
     const broken = { ...session.makeDelivery(), body, signature: sign(session.options.secret, body) };
     const attempt = await session.deliver(broken);
     const answer = `the receiver ${describe(attempt)}`;
-    if (isDeferred(attempt)) return checkDeferred(session, attempt, "malformed JSON");
+    if (isDeferred(attempt)) return explainDeferred(session, attempt, "malformed JSON");
     if (!isRefused(attempt)) return failed(`${answer}, where 4xx is expected`, attempt);
     const after = await session.deliver(session.makeDelivery());
     if (isRateLimited(after)) {

@@ -1,10 +1,10 @@
 import {
   type Check,
   checkEffects,
-  checkNotAccepted,
   deliverInTurn,
   deliverWhenFree,
   expectOnceEach,
+  explainNotAccepted,
 } from "../check.ts";
 import { createId, drawEventData, type TestDelivery } from "../delivery.ts";
 import { describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
@@ -70,8 +70,8 @@ export const duplicateAtOnce: Check = {
       const copies = await Promise.all(Array.from({ length: COPIES }, () => session.deliver(delivery)));
       // A copy may be deferred, as long as one is acknowledged.
       if (!copies.some(isAccepted))
-        return checkNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
-      if (session.handledOneByOne(copies)) break;
+        return explainNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
+      if (session.handlesOneByOne(copies)) break;
     }
     return checkEffects(session, { before, expected: expectOnceEach(deliveries) });
   },
@@ -137,8 +137,8 @@ export const distinctAtOnce: Check = {
       deliveries.push(...burst);
       const attempts = await deliverBurst(session, burst);
       const refused = attempts.find((attempt) => !isAccepted(attempt));
-      if (refused) return checkNotAccepted(session, refused, "one of several at once");
-      if (session.handledOneByOne(attempts)) break;
+      if (refused) return explainNotAccepted(session, refused, "one of several at once");
+      if (session.handlesOneByOne(attempts)) break;
     }
     return checkEffects(session, { before, expected: expectOnceEach(deliveries), whenMissing: this.advice });
   },
@@ -155,7 +155,7 @@ async function deliverBurst(session: Session, deliveries: readonly TestDelivery[
       if (!isAccepted(attempt)) waiting.length = 0;
     }
   };
-  await Promise.all(Array.from({ length: 2 * session.concurrency() }, deliverNext));
+  await Promise.all(Array.from({ length: 2 * session.calculateConcurrency() }, deliverNext));
   return attempts;
 }
 

@@ -1,10 +1,10 @@
 import {
   type Check,
   checkEffects,
-  checkNotAccepted,
   deliverInTurn,
   deliverWhenFree,
   expectOnceEach,
+  explainNotAccepted,
 } from "../check.ts";
 import { createId, type TestDelivery, type Transport } from "../delivery.ts";
 import { describe } from "../failure-kind.ts";
@@ -41,7 +41,7 @@ export const retryAfter5xx: Check = {
     await session.deliver(retried!);
     for (const delivery of [others[0]!, retried!, others[1]!, retried!]) {
       const attempt = await deliverWithRetries(session, delivery);
-      if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "the last attempt");
+      if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "the last attempt");
     }
     return checkEffects(session, { before, expected: expectOnceEach([retried!, ...others]) });
   },
@@ -73,7 +73,7 @@ export const timeoutAfterCommit: Check = {
     await session.deliver(delivery, { leave: "at-answer" });
     await session.readProbe();
     const attempt = await deliverWhenFree(session, delivery);
-    if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "the retry");
+    if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "the retry");
     return checkEffects(session, { before, expected: expectOnceEach([delivery]) });
   },
 };
@@ -109,10 +109,10 @@ export const wholeSchedule: Check = {
       await session.deliver(delivery, transport);
       const other = await session.deliver(others[index]!);
       if (isAccepted(other)) continue;
-      return checkNotAccepted(session, other, `attempt ${index + 1}: ${label}; then another delivery`);
+      return explainNotAccepted(session, other, `attempt ${index + 1}: ${label}; then another delivery`);
     }
     const attempt = await deliverWhenFree(session, delivery);
-    if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "attempt 6");
+    if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "attempt 6");
     const expected = expectOnceEach([delivery, ...others]);
     return checkEffects(session, { before, expected, whenMissing: SURVIVE_FAILURES });
   },
@@ -198,7 +198,7 @@ export const longMemory: Check = {
     if (!session.isSlow || others < MAX_FILLING_MS / session.fastestMs) {
       const delivery = session.makeDelivery();
       const attempt = await session.deliver(delivery);
-      if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "before the others");
+      if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, "before the others");
       ({ accepted: others, deferred } = await deliverOthers(session));
       const afterOthers = await repeat(session, { delivery, when: `behind ${others} others` });
       if (afterOthers.outcome !== "passed") return afterOthers;
@@ -255,7 +255,7 @@ async function repeat(
 ): Promise<Finding> {
   const before = await session.readProbe();
   const attempt = await deliverWhenFree(session, delivery);
-  if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, `a repetition ${when}`);
+  if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, `a repetition ${when}`);
   const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
   if (effects === null || effects.difference === null)
     return passed(`a repetition ${when}: the receiver ${describe(attempt)}`, attempt);

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { type Case, type Check, checkDeferred, refuses } from "../check.ts";
+import { type Case, type Check, explainDeferred, refuses } from "../check.ts";
 import { describe } from "../failure-kind.ts";
 import { failed, isAccepted, isDeferred, isRefused, passed } from "../finding.ts";
 
@@ -7,10 +7,13 @@ import { failed, isAccepted, isDeferred, isRefused, passed } from "../finding.ts
 
 const HEX = "sha256=".length;
 
-type Given = Parameters<NonNullable<Case["change"]>>[0];
+type CaseInput = Parameters<NonNullable<Case["change"]>>[0];
 
 /** A delivery of the service with another signature; null leaves the header out. */
-export function createSignedCase(label: string, write: (right: string, given: Given) => string | null): Case {
+export function createSignedCase(
+  label: string,
+  write: (right: string, given: CaseInput) => string | null,
+): Case {
   return { label, change: (test) => ({ signature: write(test.right, test) }) };
 }
 
@@ -173,7 +176,7 @@ export const signatureUpperCase: Check = {
     const signature = `sha256=${delivery.signature!.slice(HEX).toUpperCase()}`;
     const attempt = await session.deliver({ ...delivery, signature });
     if (isRefused(attempt)) return passed(`the receiver ${describe(attempt)}`, attempt);
-    if (isDeferred(attempt)) return checkDeferred(session, attempt, "a digest in upper case");
+    if (isDeferred(attempt)) return explainDeferred(session, attempt, "a digest in upper case");
     if (!isAccepted(attempt)) return failed(`the receiver ${describe(attempt)}`, attempt);
     const note = "It accepts a digest in upper case too: harmless, as long as the digest is right.";
     return { ...passed(`the receiver ${describe(attempt)}`, attempt), note };

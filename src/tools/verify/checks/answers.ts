@@ -57,7 +57,7 @@ function sortOwn(own: readonly AnyOperation[], { names }: Contract): AnyOperatio
 
 async function answer(context: Context, operation: AnyOperation): Promise<void> {
   const { known, verdict, answered } = context;
-  const bindings = known.bindingsFor(operation);
+  const bindings = known.listBindings(operation);
   if (bindings.length === 0) return verdict.notObservable(known.describeMissingFor(operation));
   const needed = operation.own === undefined ? { query: undefined } : readNeeded(operation);
   if ("missing" in needed)
@@ -65,7 +65,7 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
   let last: Exchange | undefined;
   let best: { params: PathParams; exchange: Exchange } | undefined;
   for (const params of bindings) {
-    last = await ask(context, operation, { params, query: needed.query });
+    last = await requestAnswer(context, operation, { params, query: needed.query });
     if (hasSucceeded(last)) {
       if (last.text.length > (best?.exchange.text.length ?? -1)) best = { params, exchange: last };
       if (!showsLittle(operation, last)) break;
@@ -87,7 +87,7 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
   );
 }
 
-function ask(
+function requestAnswer(
   { target }: Context,
   operation: AnyOperation,
   call: Pick<Call, "params" | "query">,

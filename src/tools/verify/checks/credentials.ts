@@ -29,7 +29,7 @@ function mayBeAsked(operation: AnyOperation): boolean {
 
 async function probe({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   // Operations that only read are asked for an existing object, which proves most.
-  const [binding] = isReading(operation) ? known.bindingsFor(operation, 1) : [];
+  const [binding] = isReading(operation) ? known.listBindings(operation, 1) : [];
   const params =
     operation.own === undefined ? inventParams(operation, binding) : inventOwnParams(operation, binding);
   const call: Call = { operation, params, credential: "none", firstEvents: true };
@@ -90,7 +90,7 @@ const unreadable: Check = {
   },
 };
 
-export const credentialChecks = (contract: Contract): Check[] => [
+export const createCredentialChecks = (contract: Contract): Check[] => [
   ...forms,
   unreadable,
   ...withoutCredentials(contract),

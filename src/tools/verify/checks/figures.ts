@@ -109,7 +109,7 @@ const models = checkSuccesses(
       (a, b) => a.order - b.order || (a.title.toLowerCase() < b.title.toLowerCase() ? -1 : 1),
     );
     const same = sorted.every((model, i) => model === list[i]);
-    verdict.expect(same, "models are not by order and title", "G21");
+    verdict.expect(same, "models are not sorted by order and title", "G21");
   },
 );
 

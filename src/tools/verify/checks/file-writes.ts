@@ -120,7 +120,7 @@ const response: Check = {
     const { known, verdict } = context;
     // The request costs money, so the user must name the model.
     if (!known.isNamed("model")) return verdict.notObservable(describeMissing(known, ["model"]));
-    const model = known.one("model")!;
+    const model = known.findOne("model")!;
     const forms = [{ content: "Say yes." }, { texts: [{ text: "Say yes." }] }];
     for (const [i, form] of forms.entries()) {
       const body = { model, inputs: [{ role: "user", ...form }] };

@@ -61,7 +61,7 @@ function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void 
   verdict.expect(first === undefined, first === undefined ? "" : `${where}: ${problem(first)}${more}`, gap);
 }
 
-function presenceRule(name: string, form: RegExp, what: string): Rule {
+function createPresenceRule(name: string, form: RegExp, what: string): Rule {
   return {
     fits: ({ headers }) => form.test(headers.get(name) ?? ""),
     problem: ({ headers }) => `${name} is ${toExcerpt(headers.get(name) ?? undefined)}, not ${what}`,
@@ -189,13 +189,13 @@ const RATE_RULES: readonly Rule[] = [
 
 export const headerChecks: readonly Check[] = [
   createAnswersCheck("service-api-version", "every answer carries service-api-version, a date", () => [
-    presenceRule("service-api-version", /^\d{4}-\d{2}-\d{2}$/, "a date"),
+    createPresenceRule("service-api-version", /^\d{4}-\d{2}-\d{2}$/, "a date"),
   ]),
   createAnswersCheck("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
-    presenceRule("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
+    createPresenceRule("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
   ]),
   createAnswersCheck("x-request-id", "every answer carries an x-request-id, each another one", () => [
-    presenceRule("x-request-id", /^\S+$/, "an id"),
+    createPresenceRule("x-request-id", /^\S+$/, "an id"),
     requireUnique(),
   ]),
   createAnswersCheck(

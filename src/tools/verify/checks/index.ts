@@ -1,13 +1,13 @@
 import type { Check } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { answerChecks } from "./answers.ts";
-import { credentialChecks } from "./credentials.ts";
+import { createCredentialChecks } from "./credentials.ts";
 import { figureChecks } from "./figures.ts";
 import { fileChecks } from "./file-writes.ts";
 import { headerChecks } from "./headers.ts";
 import { listingChecks } from "./listings.ts";
 import { logChecks } from "./logs.ts";
-import { malformedChecks, transportChecks } from "./malformed.ts";
+import { createMalformedChecks, transportChecks } from "./malformed.ts";
 import { createOwnChecks } from "./own-operations.ts";
 import { readingRefusalChecks, writingRefusalChecks } from "./refusals.ts";
 import { transcriptChecks } from "./transcripts.ts";
@@ -21,9 +21,9 @@ const readingChecks = (contract: Contract): Check[] => [
   ...figureChecks,
   ...createOwnChecks(contract),
   ...readingRefusalChecks(contract),
-  ...malformedChecks(contract),
+  ...createMalformedChecks(contract),
   ...transportChecks,
-  ...credentialChecks(contract),
+  ...createCredentialChecks(contract),
 ];
 
 /** The checks of a run in their order: first those that find objects, last those that read every answer. */

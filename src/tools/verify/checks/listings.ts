@@ -39,10 +39,10 @@ export function checkAnyPage(verdict: Verdict, exchange: Exchange): void {
   if (listing !== undefined) checkPage(verdict, listing, exchange);
 }
 
-type Declared = Record<string, { minimum?: number; maximum?: number; enum?: readonly unknown[] }>;
+type DeclaredLimits = Record<string, { minimum?: number; maximum?: number; enum?: readonly unknown[] }>;
 
-function listDeclared({ query, body }: AnyOperation): Declared {
-  return (query ?? (body as { schema: { properties: Declared } }).schema).properties;
+function listDeclared({ query, body }: AnyOperation): DeclaredLimits {
+  return (query ?? (body as { schema: { properties: DeclaredLimits } }).schema).properties;
 }
 
 /** Checks one page: the size and offset that it states, and the resulting number of items. */
@@ -114,7 +114,7 @@ async function tryPages(context: Context, listing: Listing): Promise<void> {
   const whole = listing.items(first.exchange.json).map(listing.id);
   // Leaves items after the page, so that a page with one item too many is noticed.
   const size = Math.max(1, Math.min(2, whole.length - 2));
-  const page = await ask(context, listing, { [listing.size]: size, [listing.offset]: 1 });
+  const page = await requestPage(context, listing, { [listing.size]: size, [listing.offset]: 1 });
   if (page === undefined) return;
   checkPage(verdict, listing, first.exchange);
   checkPage(verdict, listing, page);
@@ -139,7 +139,7 @@ function isReadable(listing: Listing, { json }: Exchange): boolean {
   }
 }
 
-function ask(
+function requestPage(
   context: Context,
   { operation, size }: Listing,
   sent: Record<string, string | number>,
@@ -233,7 +233,7 @@ async function tryFilters(context: Context, listing: Listing): Promise<void> {
   checkItems(verdict, listing, first.exchange);
   const items = listing.items(first.exchange.json);
   const [newest] = items;
-  const declared = listDeclared(contract.operation(listing.operation));
+  const declared = listDeclared(contract.getOperation(listing.operation));
   if (newest === undefined) return verdict.note("the list is empty, so its filters were not checked");
   const tried: [name: string, value: string, item: Item][] = [];
   for (const [name, { enum: words }] of Object.entries(declared)) {
@@ -247,7 +247,7 @@ async function tryFilters(context: Context, listing: Listing): Promise<void> {
   for (const name of listing.time === undefined ? [] : ["start_date", "end_date"])
     tried.push([name, middle[listing.time!], middle]);
   for (const [name, value, item] of tried) {
-    const exchange = await ask(context, listing, { [name]: value });
+    const exchange = await requestPage(context, listing, { [name]: value });
     if (exchange === undefined) continue;
     checkItems(verdict, listing, exchange);
     const found =

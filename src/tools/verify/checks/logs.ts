@@ -42,9 +42,9 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
   });
   const term = getSent(exchange)["search_term"];
   if (typeof term !== "string") return;
-  const searched = ([, , entity, , actor, email]: string[]) =>
+  const toSearchedText = ([, , entity, , actor, email]: string[]) =>
     [entity, actor, email].join("\n").toLowerCase();
-  const other = rows.find((row) => !searched(row).includes(term.toLowerCase()));
+  const other = rows.find((row) => !toSearchedText(row).includes(term.toLowerCase()));
   verdict.expect(!other, `with search_term=${term} it answers ${toExcerpt(other)}`);
 }
 

@@ -18,7 +18,7 @@ interface Property {
 }
 
 /** Values that a declared property must refuse, without repetitions. */
-function listInvalidValues({ type, minimum, maximum, ...form }: Property): (string | number)[] {
+function listRefusedValues({ type, minimum, maximum, ...form }: Property): (string | number)[] {
   if (type !== "integer") return form.enum || form.format || form.pattern ? ["!nonsense"] : [];
   const bounds = [minimum === undefined ? [] : minimum - 1, maximum === undefined ? [] : maximum + 1];
   return [...bounds.flat(), "some"];
@@ -30,8 +30,8 @@ const listProperties = (schema: unknown) =>
   ) as [string, Property][];
 
 /** G08: each reading operation is asked with one malformed parameter at a time, as the declarations allow. */
-function valueChecks({ operations }: Contract): Check[] {
-  const takingValues = operations.filter((one) => isReading(one) && listSpoiled(one).length > 0);
+function createValueChecks({ operations }: Contract): Check[] {
+  const takingValues = operations.filter((one) => isReading(one) && listInvalidValues(one).length > 0);
   return takingValues.map((operation) => ({
     id: `${operation.id}/malformed`,
     family: "refusals",
@@ -41,12 +41,12 @@ function valueChecks({ operations }: Contract): Check[] {
   }));
 }
 
-interface Spoiled {
+interface InvalidValue {
   field: string;
   value: string | number;
 }
 
-function listSpoiled(operation: AnyOperation): Spoiled[] {
+function listInvalidValues(operation: AnyOperation): InvalidValue[] {
   const { query, body, credentials, described } = operation;
   if (credentials === false) return [];
   const properties =
@@ -54,12 +54,12 @@ function listSpoiled(operation: AnyOperation): Spoiled[] {
       ? listProperties(body?.kind === "json" ? body.schema : query)
       : listParameters(operation, "query").map(({ name, schema }): [string, Property] => [name, schema]);
   return properties.flatMap(([field, property]) =>
-    listInvalidValues(property).map((value) => ({ field, value })),
+    listRefusedValues(property).map((value) => ({ field, value })),
   );
 }
 
 /** 4.17 shows this refusal for two fields; for all others it is an assumption. */
-function findBasis({ id }: AnyOperation, { field, value }: Spoiled): Basis {
+function findBasis({ id }: AnyOperation, { field, value }: InvalidValue): Basis {
   return id === "usage.retrieve_limits" && field === "month" && typeof value === "number" ? undefined : "G08";
 }
 
@@ -67,14 +67,14 @@ async function refuseAll(
   { target, known, verdict, answered }: Context,
   operation: AnyOperation,
 ): Promise<void> {
-  const [binding] = known.bindingsFor(operation, 1);
+  const [binding] = known.listBindings(operation, 1);
   // The shape is checked before existence (G04), so an id that does not exist is enough if none is known.
   const params =
     answered.get(operation.id)?.params ??
     binding ??
     (operation.own === undefined ? inventParams(operation) : inventOwnParams(operation));
   if (params === undefined) return verdict.notObservable(known.describeMissingFor(operation));
-  for (const one of listSpoiled(operation)) {
+  for (const one of listInvalidValues(operation)) {
     const { field, value } = one;
     const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
     const exchange = await target.send({ operation, params, ...sent });
@@ -103,7 +103,7 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
   section: "G08",
   title: `${id} answers 422 to a malformed identifier`,
   async run({ contract, target, verdict }) {
-    const operation = contract.operation(id);
+    const operation = contract.getOperation(id);
     const [field = ""] = listParameterNames(operation);
     const value = "nobody0!";
     const exchange = await target.send({ operation, params: { [field]: value } });
@@ -111,7 +111,10 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
   },
 }));
 
-export const malformedChecks = (contract: Contract): Check[] => [...valueChecks(contract), ...ids];
+export const createMalformedChecks = (contract: Contract): Check[] => [
+  ...createValueChecks(contract),
+  ...ids,
+];
 
 /** G04 and G09: requests that reach no operation. The POST of 4.16, which only reads, represents all operations with a JSON body. */
 export const transportChecks: readonly Check[] = [
@@ -132,7 +135,7 @@ export const transportChecks: readonly Check[] = [
     title: "a method that a path does not take is 405 with Allow",
     async run({ contract, target, verdict }) {
       // Only a GET can be tried without harm, so the path is one that takes only POST.
-      const exchange = await target.send({ path: contract.operation("model_responses.create").path });
+      const exchange = await target.send({ path: contract.getOperation("model_responses.create").path });
       checkRefusal(verdict, exchange, { code: "METHOD_NOT_ALLOWED", gap: "G04" });
       if (exchange.status === 405) {
         const allow = exchange.headers.get("allow") ?? "";
@@ -156,7 +159,7 @@ function createBodyCheck(name: string, title: string, { body, type }: { body: st
     async run(context) {
       const known = context.requireIds("organization_id");
       if (known === undefined) return;
-      const params = inventParams(context.contract.operation("change_logs.list"), known);
+      const params = inventParams(context.contract.getOperation("change_logs.list"), known);
       const headers = { "content-type": type };
       const exchange = await context.send("change_logs.list", { params, body, headers });
       const code = name === "json" ? "INVALID_JSON" : "UNSUPPORTED_MEDIA_TYPE";

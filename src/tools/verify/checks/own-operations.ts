@@ -11,7 +11,7 @@ import { findItems, isReading, listParameters, readNeeded } from "../own-operati
 /** Checks of own operations only: pages of lists, and records that do not exist. */
 export function createOwnChecks({ operations }: Contract): Check[] {
   const reading = operations.filter((one) => one.own !== undefined && isReading(one));
-  const about = (operation: AnyOperation, name: string, title: string) => ({
+  const createCheck = (operation: AnyOperation, name: string, title: string) => ({
     id: `${operation.id}/${name}`,
     family: "answers" as const,
     section: operation.section,
@@ -21,11 +21,11 @@ export function createOwnChecks({ operations }: Contract): Check[] {
   const records = reading.filter((one) => one.path.endsWith("}") && refusesWith(one, 404));
   return [
     ...lists.map((one) => ({
-      ...about(one, "pages", "answers pages of the size that is asked for"),
+      ...createCheck(one, "pages", "answers pages of the size that is asked for"),
       run: (context: Context) => checkPages(context, one),
     })),
     ...records.map((one) => ({
-      ...about(one, "unknown", "answers 404 to an id that does not exist"),
+      ...createCheck(one, "unknown", "answers 404 to an id that does not exist"),
       family: "refusals" as const,
       run: (context: Context) => checkUnknown(context, one),
     })),
@@ -51,18 +51,18 @@ async function checkPages(context: Context, operation: AnyOperation): Promise<vo
   const all = findItems(first.exchange.json);
   if (all === undefined) return verdict.notObservable("its answer has no list of objects");
   const names = findPage(operation);
-  const ask = async (more: Record<string, string>) => {
+  const requestPage = async (more: Record<string, string>) => {
     const query = { ...first.exchange.sent.query, [names["limit"]!]: "1", ...more };
     const exchange = await context.send(operation.id, { params: first.params, query });
     return checkSuccess(verdict, exchange) && hasSucceeded(exchange) ? exchange : undefined;
   };
-  const page = await ask({});
+  const page = await requestPage({});
   const items = findItems(page?.json);
   if (page === undefined || items === undefined) return;
   verdict.expect(items.length <= 1, `GET ${page.path} answers ${items.length} items`);
   const next = toNext(names, page.json);
   if (all.length < 2 || items.length !== 1 || next === undefined) return;
-  const [item] = findItems((await ask(next))?.json) ?? [];
+  const [item] = findItems((await requestPage(next))?.json) ?? [];
   const isSame = JSON.stringify(item) === JSON.stringify(items[0]);
   verdict.expect(!isSame, `the page after GET ${page.path} has the same item again`);
 }
@@ -81,7 +81,7 @@ function toNext(names: Partial<Record<string, string>>, json: unknown): Record<s
 
 async function checkUnknown({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   const needed = readNeeded(operation);
-  const [binding] = known.bindingsFor(operation, 1);
+  const [binding] = known.listBindings(operation, 1);
   const last = listParameterNames(operation).at(-1)!;
   const { [last]: id, ...above } = binding ?? ({} as PathParams);
   const params = inventOwnParams(operation, above, id === undefined ? {} : { [last]: id });

@@ -8,11 +8,11 @@ import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "../refusal-cases.
 import type { CheckFamily } from "../report.ts";
 
 async function refuse({ contract, target, known, verdict }: Context, one: Case): Promise<void> {
-  const operation = contract.operation(one.operation);
+  const operation = contract.getOperation(one.operation);
   const wanted = Object.entries(one.known ?? {});
-  const missing = wanted.map(([, use]) => use).filter((use) => known.one(use) === undefined);
+  const missing = wanted.map(([, use]) => use).filter((use) => known.findOne(use) === undefined);
   if (missing.length > 0) return verdict.notObservable(describeMissing(known, missing));
-  const values = Object.fromEntries(wanted.map(([name, use]) => [name, known.one(use)!]));
+  const values = Object.fromEntries(wanted.map(([name, use]) => [name, known.findOne(use)!]));
   const params = inventParams(operation, values);
   const { query, body, code, gap, codeGap, detailsGap } = one;
   const credential = operation.credentials === false ? "none" : "key";
@@ -38,7 +38,7 @@ function createRefusalChecks(
   return cases.map((one) => ({
     id: `${one.operation}/${one.name}`,
     family,
-    section: one.gap ?? contract.operation(one.operation).section,
+    section: one.gap ?? contract.getOperation(one.operation).section,
     title: `${one.operation}: ${one.title}`,
     run: (context) => refuse(context, one),
   }));

@@ -107,12 +107,12 @@ const conditional: Check = {
     checkCaching(verdict, first.exchange);
     const etag = first.exchange.headers.get("etag");
     if (etag === null) return;
-    const ask = (value: string) =>
+    const requestSentences = (value: string) =>
       context.send(SENTENCES, { params: first.params, headers: { "if-none-match": value } });
-    const held = await ask(etag);
+    const held = await requestSentences(etag);
     verdict.expect(held.status === 304, `If-None-Match with the ETag is ${held.status} instead of 304`);
     verdict.expect(held.text === "", "a 304 has a body");
-    const other = await ask('"nobody0"');
+    const other = await requestSentences('"nobody0"');
     verdict.expect(other.status === 200, `If-None-Match with another tag is ${other.status} instead of 200`);
   },
 };

@@ -22,7 +22,7 @@ export const currentOrganizationCheck: Check = {
     const set = (organization_id: string) =>
       context.send("users.set_current_organization", { body: { organization_id } });
     checkSuccess(verdict, await set(before));
-    const other = known.candidates("other_organization_id").find((id) => id !== before);
+    const other = known.listCandidates("other_organization_id").find((id) => id !== before);
     if (other === undefined)
       return verdict.note(
         `set to ${before} again only; ${describeMissing(known, ["other_organization_id"])}`,
@@ -32,12 +32,12 @@ export const currentOrganizationCheck: Check = {
       async () => {
         checkSuccess(verdict, await set(other));
         const now = await findCurrentOrganization(context);
-        verdict.expect(now === other, `the next answer is of ${now}, not ${other}`, "G32");
+        verdict.expect(now === other, `the next answer is for the organization ${now}, not ${other}`, "G32");
       },
       { undo: () => set(before), undone: `back to ${before}`, failed: `setting ${before} again` },
     );
     const after = await findCurrentOrganization(context);
-    verdict.expect(after === before, `it is not ${before} again`, "G32");
+    verdict.expect(after === before, `the organization was not set back to ${before}`, "G32");
   },
 };
 
@@ -99,7 +99,7 @@ type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
 async function tryWebhook(context: Context, own: Receiver | undefined): Promise<void> {
   const { known, verdict } = context;
-  const url = known.one("webhook_url") ?? own?.url ?? NOWHERE;
+  const url = known.findOne("webhook_url") ?? own?.url ?? NOWHERE;
   const created = await context.send("webhooks.create", {
     body: { url, events: ["user.created"], description: DESCRIPTION, active: false },
   });
@@ -199,7 +199,7 @@ const notifications: Check = {
       const same = JSON.stringify(updated.json.notifications) === JSON.stringify(rules);
       verdict.expect(same, "the rules came back changed");
     }
-    const url = known.one("webhook_url");
+    const url = known.findOne("webhook_url");
     if (url === undefined) return verdict.note("no test was sent: --use webhook_url=… names a receiver");
     const body = { notification_type: "webhook", url };
     await context.sendAndCheck("connector_notifications.test", { params, body });
@@ -239,7 +239,11 @@ const connectorJob: Check = {
     );
     checkSuccess(verdict, cancelled);
     const after = await context.send("connector_jobs.retrieve", { params });
-    verdict.expect(after.json?.status === "cancelled", `after that it is ${after.json?.status}`, "G14");
+    verdict.expect(
+      after.json?.status === "cancelled",
+      `after the cancellation the job has the status ${after.json?.status}`,
+      "G14",
+    );
   },
 };
 

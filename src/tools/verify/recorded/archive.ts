@@ -8,7 +8,7 @@ import { TargetUnusable } from "../run-verify.ts";
 import { type RecordedExchange, readEntry } from "./read-entry.ts";
 
 /** An exchange that belongs to an operation. */
-export interface OperationExchange extends RecordedExchange, Found {}
+export interface OperationExchange extends RecordedExchange, MatchedOperation {}
 
 export interface ExchangeVisitor {
   exchange(exchange: OperationExchange): void;
@@ -146,7 +146,7 @@ async function findBase(file: string, router: Router, target: string | undefined
   };
 }
 
-interface Found {
+interface MatchedOperation {
   operation: AnyOperation;
   params: Record<string, string>;
   /** The part before the operation's path. */
@@ -158,7 +158,7 @@ function findOperation(
   router: Router,
   { method, url }: RecordedExchange,
   prefix?: string,
-): Found | undefined {
+): MatchedOperation | undefined {
   const { pathname } = url;
   for (let at = 0; at >= 0; at = pathname.indexOf("/", at + 1)) {
     const found =

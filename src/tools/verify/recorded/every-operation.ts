@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { invalidField } from "../../../engine/contract/invalid-field.ts";
+import { findInvalidField } from "../../../engine/contract/invalid-field.ts";
 import { type AnyOperation, listSuccesses } from "../../../engine/contract/operation.ts";
 import { findAssumedEndpoint } from "../../../engine/contract/provenance.ts";
 import { toValidator } from "../../../engine/contract/validator.ts";
@@ -115,5 +115,5 @@ function listInvalidFields(schema: TSchema | undefined, value: unknown): string[
   if (validate(filled)) return [];
   return diagnose(filled, validate)
     .filter(({ data }) => !isMasked(data))
-    .map((error) => invalidField(filled, [error]).field);
+    .map((error) => findInvalidField(filled, [error]).field);
 }

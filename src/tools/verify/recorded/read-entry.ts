@@ -24,7 +24,7 @@ export interface RecordedExchange {
 }
 
 /** Why an entry cannot be checked. */
-type Unusable =
+type UnusableReason =
   | "malformed"
   | "without an answer"
   | "from a browser's cache"
@@ -46,7 +46,7 @@ interface Recorder {
   folder: string | undefined;
 }
 
-export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange | Unusable {
+export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange | UnusableReason {
   const request = toMap(entry["request"]);
   const response = toMap(entry["response"]);
   const sent = toHeaders(request["headers"]);

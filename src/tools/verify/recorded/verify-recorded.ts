@@ -50,7 +50,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
     verifier = new RecordingVerifier(contract, { showsCredentials });
     return verifier;
   });
-  const checks = verifier.reports();
+  const checks = verifier.listReports();
   const summary = summarize(checks);
   return {
     ...{ target: base, organization_id: verifier.organization_id, write: false },
@@ -63,7 +63,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
     requests: verifier.counts.checked,
     summary,
     changes: [],
-    assumptions: countAssumptions(checks, verifier.verdicts()),
+    assumptions: countAssumptions(checks, verifier.listVerdicts()),
     checks,
   };
 }
@@ -71,7 +71,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
 /** Requests that the report of a check lists. */
 const MAX_REQUESTS = 20;
 
-interface Running {
+interface RunningCheck {
   check: RecordedCheck;
   checkExchange: ReturnType<RecordedCheck["observe"]["begin"]>;
   verdict: RecordedVerdict;
@@ -82,8 +82,8 @@ interface Running {
 export class RecordingVerifier implements ExchangeVisitor {
   organization_id: string | null = null;
   readonly counts: Omit<RecordedReport, "file" | "creator" | "entries">;
-  private readonly running: readonly Running[];
-  private readonly byOperation = new Map<string, Running[]>();
+  private readonly running: readonly RunningCheck[];
+  private readonly byOperation = new Map<string, RunningCheck[]>();
   private readonly showsCredentials: boolean;
 
   constructor(contract: Contract, { showsCredentials }: { showsCredentials: boolean }) {
@@ -154,12 +154,12 @@ export class RecordingVerifier implements ExchangeVisitor {
     }
   }
 
-  *verdicts(): Iterable<RecordedVerdict> {
+  *listVerdicts(): Iterable<RecordedVerdict> {
     for (const { verdict } of this.running) yield verdict;
   }
 
   /** The checks that found something to check. */
-  reports(): CheckReport[] {
+  listReports(): CheckReport[] {
     return this.running.filter(({ verdict }) => verdict.outcome !== "not-observable").map(toReport);
   }
 }
@@ -182,7 +182,7 @@ function maskRequest(exchange: Exchange): SentRequest {
   return { ...toSentRequest(exchange), path: redactText(exchange.path) };
 }
 
-function toReport({ check, verdict, requests }: Running): CheckReport {
+function toReport({ check, verdict, requests }: RunningCheck): CheckReport {
   const { uncounted } = verdict;
   if (uncounted > 0) verdict.notes.push(`${uncounted} problems of further kinds`);
   return toCheckReport(check, verdict, {

@@ -10,7 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Ajv } from "ajv";
 import express from "express";
 import fastify from "fastify";
-import { dataSchema } from "../../../../src/engine/contract/event.ts";
+import { toDataSchema } from "../../../../src/engine/contract/event.ts";
 import { EVENTS } from "../../../../src/engine/resources/events.ts";
 import { type Payload, type Steps, startReceiver } from "../flawed/flawed-receiver.ts";
 import { LOCAL_CERTIFICATE, LOCAL_KEY } from "../test-certificate.ts";
@@ -82,7 +82,7 @@ const strict: SoundReceiver = {
         delivery_id: id("del"),
       },
     });
-    const validators = new Map(EVENTS.map((event) => [String(event.name), ajv.compile(dataSchema(event))]));
+    const validators = new Map(EVENTS.map((event) => [String(event.name), ajv.compile(toDataSchema(event))]));
     validators.set(
       "user.created",
       ajv.compile({
