@@ -83,7 +83,7 @@ export class ShownCollection {
    */
   requireKept(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {
     const wanted = this.convert(given, (value) =>
-      typeof value === "string" ? world.iso(world.relative(parseInstant(value)!)) : value,
+      typeof value === "string" ? world.iso(world.toInstant(parseInstant(value)!)) : value,
     ) as Fields;
     for (const [name, value] of Object.entries(wanted)) {
       const found = changed[name] ?? null;
