@@ -270,7 +270,9 @@ export function defineOperation<
   /** The codes with which the handler refuses. Those of credentials, access, limits and validation are added. */
   errors?: readonly ErrorCode[];
   /** The callers. A function throws `refuse(...)`, or returns the handler's second argument. */
-  access?: Access | ((call: OwnCall<Parameters<Path, P>, InferInput<Q>, InferInput<B>, HandlerWorld<U>>) => L);
+  access?:
+    | Access
+    | ((call: OwnCall<Parameters<Path, P>, InferInput<Q>, InferInput<B>, HandlerWorld<U>>) => L);
   /** Own collections that the handler uses: `uses: { notes }` is `world.notes`. */
   uses?: U;
   /** An event about the record that the handler returns. */

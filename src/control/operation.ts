@@ -104,7 +104,9 @@ export interface GenericControlOperation<
   B extends TSchema,
   S extends TSchema,
 > extends Declaration<P, Q, B, S, ProblemKind> {
-  handle: (call: ControlCall<Static<P>, Static<Q>, Static<B>>) => HandlerResult<S> | Promise<HandlerResult<S>>;
+  handle: (
+    call: ControlCall<Static<P>, Static<Q>, Static<B>>,
+  ) => HandlerResult<S> | Promise<HandlerResult<S>>;
   /** For a call that changes a world: how the history describes it (interfaces 10). `answer` is the handler's. */
   describeChange?: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,

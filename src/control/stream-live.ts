@@ -103,7 +103,10 @@ export async function* streamLive(
   let world = nameWorld(journal);
   const [, of, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
   let begins = of !== world;
-  const sent: SentRevisions = { exchange: begins ? 0 : Math.min(Number(revision), timeline.revision), change: 0 };
+  const sent: SentRevisions = {
+    exchange: begins ? 0 : Math.min(Number(revision), timeline.revision),
+    change: 0,
+  };
   let seen = 0;
   while (!signal.aborted && !journal.isClosed) {
     if (world !== nameWorld(journal)) {

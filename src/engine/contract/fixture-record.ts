@@ -104,7 +104,8 @@ function withoutNull(schema: TSchema): TSchema {
 /** The TypeScript type of a fixture's record. */
 export type FixtureEntry<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
 
-interface ListOptions<E, R extends StoredRecord> extends Pick<FixtureReader, "check" | "numbered" | "follows"> {
+interface ListOptions<E, R extends StoredRecord>
+  extends Pick<FixtureReader, "check" | "numbered" | "follows"> {
   record: FixtureRecord<E, R>;
   factory: Factory<R>;
 }

@@ -84,7 +84,9 @@ export class Target {
       const retry = this.pace.retryAfter(exchange);
       if (retry === undefined) return exchange;
       if (waits === MAX_RATE_WAITS) {
-        throw new RunStopped(`the rate limit does not end: after ${waits} waits ${exchange.path} is still 429`);
+        throw new RunStopped(
+          `the rate limit does not end: after ${waits} waits ${exchange.path} is still 429`,
+        );
       }
       await this.pause(retry);
     }

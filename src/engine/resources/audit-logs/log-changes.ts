@@ -31,18 +31,34 @@ export function logChange(
   return { entity_type, action, entity: toNamedObject(entity), ...place, ...more };
 }
 
-export function logUpdate(entity_type: EntityType, entity: NamedObject, from: object, to: object): AuditChange {
+export function logUpdate(
+  entity_type: EntityType,
+  entity: NamedObject,
+  from: object,
+  to: object,
+): AuditChange {
   const values = { previous_value: JSON.stringify(from), new_value: JSON.stringify(to) };
   return logChange(entity_type, "updated", entity, values);
 }
 
 /** The target is the new parent (G31). */
-export function logMove(entity: NamedObject, from: NamedObject | null | undefined, to: NamedObject | null): AuditChange {
+export function logMove(
+  entity: NamedObject,
+  from: NamedObject | null | undefined,
+  to: NamedObject | null,
+): AuditChange {
   const values = { previous_value: from?.id ?? null, new_value: to?.id ?? null };
-  return logChange("department", "reparented", entity, { target: to ? toNamedObject(to) : undefined, ...values });
+  return logChange("department", "reparented", entity, {
+    target: to ? toNamedObject(to) : undefined,
+    ...values,
+  });
 }
 
-export function logAccountChange(entity: NamedObject, from: User["account"], to: User["account"]): AuditChange {
+export function logAccountChange(
+  entity: NamedObject,
+  from: User["account"],
+  to: User["account"],
+): AuditChange {
   const action = to === "active" ? "reactivated" : "deactivated";
   return logChange("user", action, entity, { previous_value: from, new_value: to });
 }
