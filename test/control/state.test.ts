@@ -268,6 +268,13 @@ describe("state calls", () => {
     }
   });
 
+  it("round amounts, and keep the months of `spent` that are not given [interfaces 4]", async () => {
+    const path = `/${await fresh()}/state/usage/org_acme:apikey_ci`;
+    await control("PATCH", path, { spent: { "2026-02": 7 } });
+    const { body } = await control("PATCH", path, { spent: { "2026-03": 1.23456789 } });
+    expect(body.spent).toMatchObject({ "2026-02": 7, "2026-03": 1.234568 });
+  });
+
   it("delete the same dependents as the API [interfaces 4]", async () => {
     const sandbox = await fresh();
     const messages = `/${sandbox}/state/messages?thread_id=thread_long`;

@@ -91,3 +91,20 @@ paths: { /notes: { post: { operationId: add, requestBody: { ${content(kind)} }, 
   const { status, body } = await served.send("POST", "/notes", { body: { kind: "memo" } });
   expect([status, body.error.message]).toEqual([422, 'kind must be "note"']);
 });
+
+it("a property may have a name that every object has [interfaces 18]", async () => {
+  const item =
+    "{ type: object, required: [id, constructor, toString], properties: { id: { type: integer, readOnly: true }, constructor: { type: integer }, toString: { type: string } } }";
+  const served = serveDocument(`openapi: 3.1.0
+info: { title: t, version: "1" }
+paths:
+  /one: { get: { operationId: one, responses: { "200": { description: d, ${content(item)} } } } }
+  /things:
+    get: { operationId: list, responses: { "200": { description: d, ${content(`{ type: array, items: ${item} }`)} } } }
+    post: { operationId: add, requestBody: { ${content("{ type: object }")} }, responses: { "201": { description: d, ${content(item)} } } }
+`);
+  open.push(served);
+  const types = { id: expect.any(Number), constructor: expect.any(Number), toString: expect.any(String) };
+  expect((await served.send("GET", "/one")).body).toEqual(types);
+  expect((await served.send("POST", "/things", { body: {} })).body).toEqual(types);
+});

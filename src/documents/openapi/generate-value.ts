@@ -75,7 +75,7 @@ export function completeObject(
   const whole = { ...fields };
   const required = schemas.listRequired(node);
   for (const [name, schema] of schemas.listProperties(node)) {
-    const present = whole[name];
+    const present = Object.hasOwn(whole, name) ? whole[name] : undefined;
     if (isJsonObject(present) && depth < MAX_DEPTH)
       whole[name] = completeObject(present, schema, invention, depth + 1);
     if (present !== undefined) continue;

@@ -66,7 +66,7 @@ class Shaping {
     const properties = new Map([...(branch?.properties ?? []), ...schemas.listProperties(node)]);
     if (properties.size > 0) {
       const required = new Set([...schemas.listRequired(node), ...(branch?.required ?? [])]);
-      return this.shapeObject({ properties, required, fixed: branch?.fixed ?? {} }, inside);
+      return this.shapeObject({ properties, required, fixed: branch?.fixed ?? new Map() }, inside);
     }
     if (branch !== undefined) return this.shape(branch.node, { depth: depth + 1, above: inside.above });
     if (types.has("array")) return this.shapeList(plain, inside);
@@ -102,9 +102,9 @@ class Shaping {
     const usable = branches.filter((branch) => !isNull(schemas.listTypes(branch)));
     const node = usable.find((branch) => !above.includes(schemas.mergeKeywords(branch))) ?? usable[0];
     if (node === undefined) return undefined;
-    const fixed: JsonObject = {};
     const names = schemas.nameChoice(plain, key, node);
-    if (names !== undefined) fixed[names.property] = { const: names.value };
+    const fixed = new Map<string, unknown>();
+    if (names !== undefined) fixed.set(names.property, { const: names.value });
     return { node, properties: schemas.listProperties(node), required: schemas.listRequired(node), fixed };
   }
 
@@ -113,7 +113,11 @@ class Shaping {
       properties,
       required,
       fixed,
-    }: { properties: ReadonlyMap<string, unknown>; required: ReadonlySet<string>; fixed: JsonObject },
+    }: {
+      properties: ReadonlyMap<string, unknown>;
+      required: ReadonlySet<string>;
+      fixed: ReadonlyMap<string, unknown>;
+    },
     { depth, above }: SchemaContext,
   ): JsonObject {
     const shaped: JsonObject = {};
@@ -121,9 +125,9 @@ class Shaping {
       if (this.schemas.has(schema, "writeOnly")) continue;
       if (!required.has(name) && !this.isWorthShowing(schema, depth, above)) continue;
       this.fields -= 1;
-      shaped[name] = fixed[name] ?? this.shape(schema, { depth: depth + 1, above });
+      shaped[name] = fixed.get(name) ?? this.shape(schema, { depth: depth + 1, above });
     }
-    for (const name of required) if (!properties.has(name)) shaped[name] = fixed[name] ?? {};
+    for (const name of required) if (!properties.has(name)) shaped[name] = fixed.get(name) ?? {};
     return { type: "object", properties: shaped, required: Object.keys(shaped), additionalProperties: false };
   }
 

@@ -256,6 +256,11 @@ export function readsOnly({ method, reads = method === "GET" }: AnyDeclaration):
   return reads;
 }
 
+/** Whether an answer with this status never has a body (RFC 9110, 15). */
+export function isBodyless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}
+
 export function listSuccesses(operation: AnyDeclaration): readonly Success[] {
   return Array.isArray(operation.success) ? operation.success : [operation.success as Success];
 }

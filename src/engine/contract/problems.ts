@@ -80,8 +80,8 @@ export const PROBLEMS = {
   ),
   "upstream-failed": type(
     502,
-    "The upstream did not answer",
-    "`--upstream` gave no answer; 504 if the time ran out, 508 if the request came back",
+    "The upstream gave no usable answer",
+    "`--upstream` gave no usable answer; 504 if the time ran out, 508 if the request came back",
   ),
   "no-port": type(503, "No port is free", "No port is free for the sandbox's origin"),
   "not-available": type(501, "Not Available Here", "The engine runs in a page, which lacks this function"),

@@ -9,6 +9,7 @@ import { createInstantConverter } from "./instant-fields.ts";
 import { findInvalidField } from "./invalid-field.ts";
 import { isInternal, withoutInternal } from "./public-view.ts";
 import type { Resource, StateRules } from "./resource.ts";
+import { isJsonObject } from "./schema.ts";
 import { toValidator } from "./validator.ts";
 
 type Fields = Record<string, unknown>;
@@ -78,7 +79,7 @@ export class ShownCollection {
 
   /**
    * A given value that the changed record does not have contradicts another field. Values of the record before are no
-   * wish: a client may send the whole record back.
+   * wish: a client may send the whole record back. Maps such as `spent` keep the entries that are not given.
    * @throws what `refuse` returns
    */
   requireKept(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {
@@ -87,7 +88,7 @@ export class ShownCollection {
     ) as Fields;
     for (const [name, value] of Object.entries(wanted)) {
       const found = changed[name] ?? null;
-      if (isEqual(value, found) || (before !== undefined && isEqual(value, before[name]))) continue;
+      if (isWithin(value, found) || (before !== undefined && isEqual(value, before[name]))) continue;
       const shown = JSON.stringify(found).slice(0, 80);
       throw this.refuse(
         name,
@@ -115,4 +116,11 @@ export function toIso(value: unknown, world: Pick<WorldReader, "iso">): unknown 
 
 function findName(fields: Fields, value: unknown): string {
   return Object.keys(fields).find((name) => fields[name] === value) ?? "body";
+}
+
+function isWithin(given: unknown, found: unknown): boolean {
+  // Amounts are stored in millionths.
+  if (typeof given === "number" && typeof found === "number") return Math.abs(given - found) < 1e-6;
+  if (!isJsonObject(given) || !isJsonObject(found)) return isEqual(given, found);
+  return Object.entries(given).every(([name, value]) => isWithin(value, found[name]));
 }

@@ -156,6 +156,7 @@ rules:
       "by its id",
     ],
     ["a body where there is none", "{ effect: { status: 204, body: { a: 1 } } }", "has no body"],
+    ["a body of a 205", "{ effect: { status: 205, body: { a: 1 } } }", "has no body"],
     ["a wire fault in a sequence", "{ sequence: [reset] }", "belongs in `effect: { wire: … }`"],
     [
       "a glob that matches nothing",

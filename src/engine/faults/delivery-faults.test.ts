@@ -18,7 +18,7 @@ describe("effects of rules on a delivery attempt [interfaces 6]", () => {
     (wire) => {
       expect(faultFrom({ wire, status: 500 })).toMatchObject({
         holds_ms: 0,
-        answer: { response_code: 0, error: expect.stringContaining("as a fault asked") },
+        answer: { response_code: 0, error: expect.stringContaining("by a fault rule") },
       });
     },
   );

@@ -20,7 +20,7 @@ export function decideDelivery(
     fault = {
       decision: `fault:${armed.key}`,
       hold: fault?.hold ?? (hold && { rule: armed.key, ...hold, read: readDeliveryRelease }),
-      ...toReceiver(effect, { ...decision, delay_ms: fault?.holds_ms || decision.delay_ms }),
+      ...toReceiverBehaviour(effect, { ...decision, delay_ms: fault?.holds_ms || decision.delay_ms }),
       reasons: [...(fault?.reasons ?? []), `${armed.key} triggered: ${decision.why}`],
     };
     if (fault.answer !== undefined || wire !== undefined) break;
@@ -29,13 +29,12 @@ export function decideDelivery(
 }
 
 /** @throws DocumentError */
-function readDeliveryRelease(release: object): ReturnType<typeof toReceiver> | undefined {
+function readDeliveryRelease(release: object): ReturnType<typeof toReceiverBehaviour> | undefined {
   const plan = readRelease(release, undefined);
-  return plan && toReceiver(plan, { delay_ms: 0, entry: undefined });
+  return plan && toReceiverBehaviour(plan, { delay_ms: 0, entry: undefined });
 }
 
-/** The behaviour of the receiver. */
-function toReceiver(
+function toReceiverBehaviour(
   effect: EffectPlan,
   { delay_ms, entry }: Pick<ScheduleDecision, "delay_ms" | "entry">,
 ): Pick<DeliveryFault, "holds_ms" | "answer"> {
@@ -46,13 +45,13 @@ function toReceiver(
   };
 }
 
-/** The receiver's answer to a delivery. A broken connection has none, even if the rule defines one. */
+/** A broken connection has no answer, even if the rule defines one. */
 function toReceiverAnswer(
   { answer: own, wire }: EffectPlan,
   entry: ScheduleDecision["entry"],
 ): DeliveryFault["answer"] {
   const breaks = wire?.effect.delivery.breaks;
-  if (breaks !== undefined) return { response_code: 0, error: `${breaks}, as a fault asked` };
+  if (breaks !== undefined) return { response_code: 0, error: `${breaks}, by a fault rule` };
   const answer = entry ?? own;
   return answer?.kind === "status" ? { response_code: answer.status } : undefined;
 }

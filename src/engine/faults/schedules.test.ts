@@ -130,7 +130,7 @@ describe("a rule about deliveries", () => {
     expect(faults.delivery({ event: "webhook.test", webhook_id: "wh", delivery_id: "d" })).toMatchObject({
       decision: "fault:inline/wire",
       holds_ms: 2000,
-      answer: { response_code: 0, error: "the connection was reset before an answer, as a fault asked" },
+      answer: { response_code: 0, error: "the connection was reset before an answer, by a fault rule" },
     });
   });
 });

@@ -1,7 +1,14 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import { ApiError, CATALOGUE, type DeclaredError, OwnFault } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
-import { type AnyOperation, type Call, METHODS, operation, type Success } from "../contract/operation.ts";
+import {
+  type AnyOperation,
+  type Call,
+  isBodyless,
+  METHODS,
+  operation,
+  type Success,
+} from "../contract/operation.ts";
 import {
   ADMINISTRATOR_ERRORS,
   CURRENT_MEMBER_ERRORS,
@@ -47,7 +54,7 @@ export function toOperation(
   const { status } = declaration;
   if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status < 400))
     throw wrong(`has the status ${JSON.stringify(status)}; that of a success is 200 to 399`);
-  if (status !== undefined && EMPTY.includes(status) && declaration.response !== undefined)
+  if (status !== undefined && isBodyless(status) && declaration.response !== undefined)
     throw wrong(`has a response, and the status ${status}, which has no body`);
   for (const key of ["params", "query", "body", "response"] as const) {
     const given = declaration[key];
@@ -90,8 +97,6 @@ export function toOperation(
   return guardHandler(declared, event);
 }
 
-/** Statuses without a body. */
-const EMPTY = [204, 205, 304];
 const KEYS = [
   ...[
     "kind",
@@ -113,7 +118,7 @@ function toSuccesses(status: number | undefined, response: TSchema | undefined):
   if (response !== undefined) return [{ status: status ?? 200, schema: response }];
   return status === undefined
     ? [{ status: 200, schema: Type.Unknown() }, { status: 204 }]
-    : [EMPTY.includes(status) ? { status } : { status, schema: ANY_OR_NONE }];
+    : [isBodyless(status) ? { status } : { status, schema: ANY_OR_NONE }];
 }
 
 type Authorize = NonNullable<AnyOperation["access"]>;

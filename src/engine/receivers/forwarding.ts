@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { fromBase64, toBase64, toHex } from "../bytes.ts";
+import { isBodyless } from "../contract/operation.ts";
 import { ClosedObject, MapOf, Timestamp } from "../contract/schema.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import { platform, sleep } from "../platform.ts";
@@ -249,7 +250,7 @@ function toResponse({
   failure,
 }: ForwardedAnswer): ReceiverResponse {
   if (failure !== undefined) return "reset";
-  const body = fromBase64(status === 204 || status === 304 ? "" : body_base64);
+  const body = fromBase64(isBodyless(status) ? "" : body_base64);
   return { status, headers: { ...withoutConnection(headers), Connection: "keep-alive" }, body };
 }
 

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import { parseDuration } from "../contract/duration.ts";
+import { isBodyless } from "../contract/operation.ts";
 import { Instant, typed } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import { sleep } from "../webhooks/attempt.ts";
@@ -86,8 +87,7 @@ export type ReceiverResponse =
 
 /** Keeps the connection: a sender reuses one only if the answer allows it. */
 export function toJsonResponse(status: number, value: unknown): ReceiverResponse {
-  if (status === 204 || status === 304)
-    return { status, headers: { Connection: "keep-alive" }, body: EMPTY_BYTES };
+  if (isBodyless(status)) return { status, headers: { Connection: "keep-alive" }, body: EMPTY_BYTES };
   const headers = { "Content-Type": "application/json; charset=utf-8", Connection: "keep-alive" };
   return { status, headers, body: toUtf8(JSON.stringify(value)) };
 }

@@ -1,9 +1,7 @@
 import { toUtf8 } from "../../engine/bytes.ts";
+import { isBodyless } from "../../engine/contract/operation.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import { keepAliveFor } from "./await-answer.ts";
-
-/** Statuses whose answers have no body, which the Fetch standard enforces. */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** The bodies of answers that are neither streamed nor broken, which can be passed on without reading them. */
 export const wholeBodies = new WeakMap<Response, string | Uint8Array>();
@@ -13,7 +11,7 @@ export function toResponse(
   { status, headers, body, stream }: CompleteAnswer,
   request: Pick<Request, "method" | "signal">,
 ): Response {
-  const isEmpty = request.method === "HEAD" || WITHOUT_BODY.has(status);
+  const isEmpty = request.method === "HEAD" || isBodyless(status);
   const content = isEmpty ? null : stream === undefined ? body : toStream(stream, request);
   const response = new Response(content as Uint8Array<ArrayBuffer>, { status, headers: toPairs(headers) });
   if (body !== undefined && content === body) wholeBodies.set(response, body);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../engine/contract/errors.ts";
+import { isBodyless } from "../../engine/contract/operation.ts";
 import { ClientGone } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
@@ -29,7 +30,7 @@ export async function answerReceiverRequest(
   if (response.destroyed) return;
   const { status, headers, body } = answer;
   request.resume();
-  const length = status === 204 || status === 304 ? {} : { "Content-Length": body.length };
+  const length = isBodyless(status) ? {} : { "Content-Length": body.length };
   response.writeHead(status, { ...headers, ...length } as Record<string, string | string[]>);
   response.end(body);
 }

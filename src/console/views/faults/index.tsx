@@ -32,6 +32,7 @@ export default function Faults() {
         </div>
         <LoadError error={rules.error ?? scenarios.error} />
         {scenarios.data && get("scenario") && !scenario && <NotFound kind="scenario" id={get("scenario")} />}
+        {rules.data && get("edit") && !edited && <NotFound kind="rule" id={get("edit")} />}
         {rules.data && <ArmedRules rules={rules.data.items} onEdit={(edit) => open({ edit })} />}
         {scenarios.data && (
           <ScenarioList scenarios={scenarios.data.items} onSelect={(scenario) => open({ scenario })} />

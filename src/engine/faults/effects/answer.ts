@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { isBodyless } from "../../contract/operation.ts";
 import type { Effect, EffectDocument, ReportEffect } from "./effect.ts";
 
 /**
@@ -11,7 +12,7 @@ export const answerEffect: Effect = {
     body: Type.Unsafe<unknown>({ description: "A text as it is, anything else as JSON" }),
   },
   check(effect, report) {
-    if (effect.body !== undefined && (effect.status === 204 || effect.status === 304))
+    if (effect.body !== undefined && isBodyless(effect.status ?? 200))
       report(["body"], `cannot go with status ${effect.status}, which has no body`);
     if (effect.headers !== undefined && effect.error === undefined && !definesAnswer(effect)) {
       report(["headers"], "goes with an answer only: add `error`, `status` or `body`");

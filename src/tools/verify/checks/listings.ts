@@ -56,11 +56,11 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   const requested = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? defaultSize ?? Number.NaN)));
   const size = Number.isNaN(requested) ? null : requested;
   const offset = Math.max(0, Number(sent[listing.offset] ?? 0));
-  const is = applied?.(json);
-  if (is !== undefined) {
+  const stated = applied?.(json);
+  if (stated !== undefined) {
     verdict.expect(
-      (size === null || is.size === size) && is.offset === offset,
-      `${operation} states the size and offset ${is.size} and ${is.offset}, not ${size} and ${offset}`,
+      (size === null || stated.size === size) && stated.offset === offset,
+      `${operation} states the size and offset ${stated.size} and ${stated.offset}, not ${size} and ${offset}`,
       appliedGap,
     );
   }
@@ -72,10 +72,13 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   const wanted = Math.min(size ?? left, left);
   verdict.expect(
     length === wanted,
-    `${path} answers ${length} items; of ${all} it is ${wanted} from ${offset}`,
+    `${path} answers ${length} items; a page from offset ${offset} of ${all} items has ${wanted}`,
   );
-  if (is !== undefined && "has_more" in is)
-    verdict.expect(is.has_more === offset + length < all, `${path}: has_more is ${is.has_more} of ${all}`);
+  if (stated !== undefined && "has_more" in stated)
+    verdict.expect(
+      stated.has_more === offset + length < all,
+      `${path} answers has_more: ${stated.has_more} after ${offset + length} of ${all} items`,
+    );
 }
 
 /** Maximum number of compared lists of one recording, and of compared items of one list. */
