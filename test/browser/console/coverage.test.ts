@@ -26,7 +26,7 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText("No operation no.such. It may have been deleted.")).toBeVisible();
     await page.goto(page.url().replace(/coverage.*/, "faults?scenario=no-such"));
     await see(page.getByText("No scenario no-such. It may have been deleted.")).toBeVisible();
-    await page.goto(page.url().replace(/coverage.*/, "faults?edit=no-such"));
+    await page.goto(page.url().replace(/faults.*/, "faults?edit=no-such"));
     await see(page.getByText("No rule no-such. It may have been deleted.")).toBeVisible();
   });
 
