@@ -6,6 +6,8 @@ interface Scope {
   fetch: Fetch;
   XMLHttpRequest?: { prototype: XhrMethods };
   ProgressEvent: new (type: string) => Event;
+  EventSource?: new (...args: never[]) => object;
+  navigator: { sendBeacon?(url: string | URL, data?: unknown): boolean };
 }
 
 /**
@@ -27,9 +29,11 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
   };
   scope.fetch = holding;
   const releaseXhr = XMLHttpRequest && holdXhr(XMLHttpRequest.prototype, paths, ready);
+  const releaseOthers = holdOthers(scope, paths, ready);
   const release = () => {
     if (scope.fetch === holding) scope.fetch = fetch;
     releaseXhr?.();
+    releaseOthers();
   };
   ready.then(release, release);
 }
@@ -78,4 +82,31 @@ function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise
 function endXhr(request: EventTarget, type: string): void {
   const { ProgressEvent } = globalThis as unknown as Scope;
   for (const name of [type, "loadend"]) request.dispatchEvent(new ProgressEvent(name));
+}
+
+/** Beacons wait; an EventSource cannot, since it is open once it exists. @returns a function that ends it */
+function holdOthers(scope: Scope, paths: readonly string[], ready: Promise<unknown>): () => void {
+  const { EventSource, navigator } = scope;
+  const beacon = navigator.sendBeacon?.bind(navigator);
+  if (EventSource !== undefined)
+    scope.EventSource = new Proxy(EventSource, {
+      construct(target, args, newTarget) {
+        if (isBelow(String(args[0]), paths))
+          throw new Error(`The sandbox has not started: await start() before new EventSource("${args[0]}")`);
+        return Reflect.construct(target, args, newTarget);
+      },
+    });
+  if (beacon !== undefined)
+    navigator.sendBeacon = (url, data) => {
+      if (!isBelow(String(url), paths)) return beacon(url, data);
+      ready.then(
+        () => beacon(url, data),
+        () => {},
+      );
+      return true;
+    };
+  return () => {
+    scope.EventSource = EventSource!;
+    if (beacon !== undefined) navigator.sendBeacon = beacon;
+  };
 }

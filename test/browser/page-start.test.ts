@@ -28,6 +28,8 @@ declare const begin: (options?: object) => Promise<PageSandbox>;
 // biome-ignore lint/suspicious/noExplicitAny: the types of browsers are not among this project's
 type Any = any;
 declare const XMLHttpRequest: Any;
+declare const EventSource: Any;
+declare const navigator: Any;
 declare const asDan: { headers: { "api-key": string } };
 
 const start = (options: object = {}) => startInPage(page, options);
@@ -116,6 +118,28 @@ describe("start", () => {
     await session.send("ServiceWorker.stopAllWorkers");
     expect(await status()).toBe(200);
     expect(await page.evaluate(async () => (await sandbox.journal.list()).total)).toBe(1);
+  });
+
+  it("lets neither a beacon nor an EventSource of a first visit reach the network [interfaces 17]", async () => {
+    const problem = await page.evaluate(async () => {
+      const starting = begin();
+      navigator.sendBeacon("/v1/models", "{}");
+      let message: string | undefined;
+      try {
+        new EventSource("/v1/models");
+      } catch (error) {
+        message = (error as Error).message;
+      }
+      Object.assign(globalThis, { sandbox: await starting });
+      new EventSource("/v1/models").close();
+      return message;
+    });
+    expect(problem).toBe('The sandbox has not started: await start() before new EventSource("/v1/models")');
+    await vi.waitFor(async () => {
+      const { entries } = await page.evaluate(() => sandbox.journal.list({ method: "POST" } as never));
+      expect(entries).toMatchObject([{ path: "/v1/models" }]);
+    });
+    expect(application.arrived).toEqual([]);
   });
 
   it("fails requests that XMLHttpRequest made if the sandbox does not start [interfaces 17]", async () => {
