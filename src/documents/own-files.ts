@@ -1,7 +1,10 @@
 import type { OwnSource } from "../engine/own/join.ts";
 import type { OwnFiles, WatchedDocuments } from "./watch-documents.ts";
 
-/** Opens both kinds, in the order in which they may name each other's collections; their code is loaded where it is needed. */
+/**
+ * Opens files of declared operations, then OpenAPI documents, whose bindings may name collections of the first. The code for
+ * each kind is loaded only if it is needed.
+ */
 export async function openOwnFiles({
   operations = [],
   openapi = [],

@@ -23,7 +23,7 @@ export const RecordChangesBody = MapOf(
   },
 );
 
-/** The changes of an entry, record by record. */
+/** Lists the changes of an entry, record by record. */
 export function toRecordChanges(
   { resources, collections }: Api,
   states: BeforeAfter,
@@ -32,16 +32,21 @@ export function toRecordChanges(
   if (states.from === states.to) return changes;
   const from = states.versions.at(states.from)!;
   const to = states.versions.at(states.to)!;
-  const was = toReader(from, states.before.environment, states.before.now);
-  const is = toReader(to, states.after.environment, states.after.now);
+  const oldWorld = toReader(from, states.before.environment, states.before.now);
+  const newWorld = toReader(to, states.after.environment, states.after.now);
   // A collection may have been declared since then.
-  const [old, now] = [from, to].map(({ tables }) => tables.addMissing(collections)) as [Tables, Tables];
+  const [oldTables, newTables] = [from, to].map(({ tables }) => tables.addMissing(collections)) as [
+    Tables,
+    Tables,
+  ];
   for (const [name, state] of listStateCollections(resources)) {
-    const records = [...old.get(name)!.listChangesTo(now.get(name)!)].map(({ id, before, after }) => ({
-      id,
-      before: before === undefined ? null : state.toPublic(before, was),
-      after: after === undefined ? null : state.toPublic(after, is),
-    }));
+    const records = [...oldTables.get(name)!.listChangesTo(newTables.get(name)!)].map(
+      ({ id, before, after }) => ({
+        id,
+        before: before === undefined ? null : state.toPublic(before, oldWorld),
+        after: after === undefined ? null : state.toPublic(after, newWorld),
+      }),
+    );
     if (records.length > 0) changes[name] = records;
   }
   return changes;

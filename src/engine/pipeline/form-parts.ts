@@ -26,7 +26,7 @@ export class FormParts {
   }
 
   /** The declared name of a part: many clients write that of a list as `tags[]`. */
-  name(sent: string): string {
+  readName(sent: string): string {
     const bare = sent.replace(/\[\]$/, "");
     return this.types.has(bare) || this.findFileSpec(bare) !== undefined ? bare : sent;
   }

@@ -164,7 +164,7 @@ export class TimelineRecorder {
     this.recordWork(commit, entry, { timer, origin: provenance });
   }
 
-  /** The work that an entry leaves to be done. */
+  /** Links the work that a commit created to its entry. */
   private recordWork(
     commit: RecordedCommit,
     entry: HistoryEntry,
@@ -218,11 +218,11 @@ export class TimelineRecorder {
   private ensureEntry(change: WorldChange, from?: number): HistoryEntry {
     if (change.entry !== undefined) return change.entry;
     const { state, position } = change.began ?? {};
-    const isAsThen = position === this.history.lastSequence;
+    const isLatest = position === this.history.lastSequence;
     const entry = this.add(change, UNKNOWN);
     const { states } = entry;
     if (states !== undefined)
-      states.before = isAsThen ? state! : { ...states.before, version: from ?? states.before.version };
+      states.before = isLatest ? state! : { ...states.before, version: from ?? states.before.version };
     change.entry = entry;
     return entry;
   }

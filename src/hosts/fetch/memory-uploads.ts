@@ -15,7 +15,7 @@ type CapturedBlobs = ReadonlyMap<string, Blob>;
 
 /** Stores pieces of uploads by name, such as an IndexedDB. */
 export interface PieceStore {
-  /** Stored with the next rows. */
+  /** Stores a piece when the next rows are stored. */
   put(name: string, piece: Uint8Array): void;
   get(name: string): Promise<Uint8Array | undefined>;
   removeAllBut(names: ReadonlySet<string>): void;
@@ -59,6 +59,7 @@ export class MemoryUploads implements StorableUploads {
     return { captured: seen, lostUploads: [] };
   }
 
+  /** Memory needs no locks: what is referred to stays. */
   hold(): void {}
 
   release(): void {}

@@ -17,7 +17,7 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
   const { texts, files } = parts;
   let taken = 0;
   for (const [sent, value] of form) {
-    const name = parts.name(sent);
+    const name = parts.readName(sent);
     const file = parts.findFileSpec(name);
     if (typeof value === "string") parts.addText(name, value);
     else if (parts.isField(name, value.name)) parts.addText(name, await value.text());

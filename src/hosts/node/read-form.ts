@@ -101,7 +101,7 @@ class FormReader {
             // The bytes of a file that is not stored must be read too, so that the form continues.
             stream.on("error", () => {});
             stream.resume();
-            this.addFile(this.parts.name(sent), stream, filename)?.catch(reject);
+            this.addFile(this.parts.readName(sent), stream, filename)?.catch(reject);
           }),
         );
         for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
@@ -147,7 +147,7 @@ class FormReader {
   private addField(sent: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
     this.fieldBytes += Buffer.byteLength(value) + sent.length;
     if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw tooLarge(sent, FIELD_BYTES);
-    this.parts.addText(this.parts.name(sent), value);
+    this.parts.addText(this.parts.readName(sent), value);
   }
 
   private async readField(name: string, stream: NodeJS.ReadableStream): Promise<void> {

@@ -21,7 +21,7 @@ export function toNamedObject({ id, name }: NamedObject): NamedObject {
   return { id, name };
 }
 
-export function logChange(
+export function makeChange(
   entity_type: EntityType,
   action: string,
   entity: NamedObject,
@@ -31,58 +31,58 @@ export function logChange(
   return { entity_type, action, entity: toNamedObject(entity), ...place, ...more };
 }
 
-export function logUpdate(
+export function makeUpdate(
   entity_type: EntityType,
   entity: NamedObject,
   from: object,
   to: object,
 ): AuditChange {
   const values = { previous_value: JSON.stringify(from), new_value: JSON.stringify(to) };
-  return logChange(entity_type, "updated", entity, values);
+  return makeChange(entity_type, "updated", entity, values);
 }
 
 /** The target is the new parent (G31). */
-export function logMove(
+export function makeMove(
   entity: NamedObject,
   from: NamedObject | null | undefined,
   to: NamedObject | null,
 ): AuditChange {
   const values = { previous_value: from?.id ?? null, new_value: to?.id ?? null };
-  return logChange("department", "reparented", entity, {
+  return makeChange("department", "reparented", entity, {
     target: to ? toNamedObject(to) : undefined,
     ...values,
   });
 }
 
-export function logAccountChange(
+export function makeAccountChange(
   entity: NamedObject,
   from: User["account"],
   to: User["account"],
 ): AuditChange {
   const action = to === "active" ? "reactivated" : "deactivated";
-  return logChange("user", action, entity, { previous_value: from, new_value: to });
+  return makeChange("user", action, entity, { previous_value: from, new_value: to });
 }
 
-export function logMembership(department: NamedObject, user: NamedObject): AuditChange[] {
+export function makeMembership(department: NamedObject, user: NamedObject): AuditChange[] {
   const entity = { id: `dmem_${department.id}_${user.id}`, name: `${department.name} member` };
   const more = { target: toNamedObject(user), department_id: department.id };
   return ["membership_added", "membership_removed"].map((action) =>
-    logChange("department_membership", action, entity, more),
+    makeChange("department_membership", action, entity, more),
   );
 }
 
-export function logAssignment(role: NamedObject, user: NamedObject | undefined): AuditChange[] {
+export function makeAssignment(role: NamedObject, user: NamedObject | undefined): AuditChange[] {
   if (user === undefined) return [];
   const entity = { id: `rasg_${role.id}_${user.id}`, name: role.name };
   const assign = (action: string, previous_value: string | null, new_value: string | null) =>
-    logChange("role_assignment", action, entity, { target: toNamedObject(user), previous_value, new_value });
+    makeChange("role_assignment", action, entity, { target: toNamedObject(user), previous_value, new_value });
   return [assign("assigned", null, role.name), assign("unassigned", role.name, null)];
 }
 
-export function logGrant(slice: NamedObject, department: NamedObject | undefined): AuditChange[] {
+export function makeGrant(slice: NamedObject, department: NamedObject | undefined): AuditChange[] {
   if (department === undefined) return [];
   const entity = { id: `kgrant_${slice.id}_${department.id}`, name: `Read ${slice.name}` };
   return ["created", "removed"].map((action) =>
-    logChange("knowledge_grant", action, entity, { target: toNamedObject(department) }),
+    makeChange("knowledge_grant", action, entity, { target: toNamedObject(department) }),
   );
 }

@@ -8,13 +8,13 @@ import type { VectorStore } from "../vector-stores/schema.ts";
 import { interleave, type Lifecycle, type LifecycleContext } from "./lifecycles.ts";
 import {
   type AuditChange,
-  logAccountChange,
-  logAssignment,
-  logChange,
-  logGrant,
-  logMembership,
-  logMove,
-  logUpdate,
+  makeAccountChange,
+  makeAssignment,
+  makeChange,
+  makeGrant,
+  makeMembership,
+  makeMove,
+  makeUpdate,
   type NamedObject,
   toNamedObject,
 } from "./log-changes.ts";
@@ -40,10 +40,10 @@ interface Event {
 }
 
 /**
- * The newest entries of an organization's log, newest first. Each existing object that began within the log is created
- * at its instant. Between these entries are complete lifecycles: of objects that were deleted, and of changes that were
- * reverted. So the log leads to the current state from any beginning. The newest `listed` entries are the fixture's, and
- * only their instants are needed, in milliseconds of the sandbox's origin.
+ * Generates the newest `count` entries of an organization's log, newest first. An object that exists at the end is created at
+ * its own instant. The other entries are complete lifecycles: an object is created and deleted, or a change is made and
+ * reverted. So the log leads to the current state, wherever it begins. The fixture itself has the newest `listed` entries; only
+ * their instants are returned, in milliseconds from the sandbox's origin.
  */
 export function generateLog(
   present: FinalState,
@@ -108,25 +108,25 @@ function listFinalEvents(
   const places = new Map(departments.map((department) => [department.id, department]));
   const lastActs = new Map<string, number>();
   const events = people.map(
-    (user): Event => ({ at: user.created_at, change: logChange("user", "created", user) }),
+    (user): Event => ({ at: user.created_at, change: makeChange("user", "created", user) }),
   );
   for (const department of departments.toSorted((a, b) => a.depth - b.depth)) {
     const { created_at: at, created_by, parent_id } = department;
     const user = users.get(created_by);
     const creator = user && user.created_at <= at ? user : undefined;
     if (creator) lastActs.set(creator.id, Math.max(at, lastActs.get(creator.id) ?? at));
-    events.push({ at, creator, change: logChange("department", "created", department) });
+    events.push({ at, creator, change: makeChange("department", "created", department) });
     const parent = places.get(parent_id ?? "");
     // The department was top-level until its parent existed.
     if (parent && parent.created_at > at)
-      events.push({ at: parent.created_at, change: logMove(department, null, parent) });
+      events.push({ at: parent.created_at, change: makeMove(department, null, parent) });
   }
   for (const store of stores)
-    events.push({ at: store.created_at, change: logChange("vector_store", "created", store) });
+    events.push({ at: store.created_at, change: makeChange("vector_store", "created", store) });
   for (const user of people.filter(({ account }) => account !== "active")) {
     const latest = Math.max(since, user.created_at, lastActs.get(user.id) ?? since);
     const at = latest + Math.floor(-latest * random.float());
-    events.push({ at, change: logAccountChange(user, "active", user.account) });
+    events.push({ at, change: makeAccountChange(user, "active", user.account) });
   }
   return events.filter(({ at }) => at >= since);
 }
@@ -173,15 +173,15 @@ function createDraw(present: FinalState, context: FactoryContext) {
     const department = pick(departments, at);
     return {
       steps: [
-        logChange("user", "invited", user),
-        logChange("user", "created", user),
-        ...maybe([logUpdate("user", user, { email }, { email: email.replace("@", ".2@") })]),
-        ...maybe(department ? logMembership(department, user) : []),
+        makeChange("user", "invited", user),
+        makeChange("user", "created", user),
+        ...maybe([makeUpdate("user", user, { email }, { email: email.replace("@", ".2@") })]),
+        ...maybe(department ? makeMembership(department, user) : []),
         ...maybe([
-          logAccountChange(user, "active", "disabled"),
-          logAccountChange(user, "disabled", "active"),
+          makeAccountChange(user, "active", "disabled"),
+          makeAccountChange(user, "disabled", "active"),
         ]),
-        logChange("user", random.pick(["deleted", "removed"]), user),
+        makeChange("user", random.pick(["deleted", "removed"]), user),
       ],
     };
   };
@@ -191,11 +191,11 @@ function createDraw(present: FinalState, context: FactoryContext) {
     const [before, after] = [{ description: "Being set up." }, { description: place.name }];
     return {
       steps: [
-        logChange("department", "created", place),
-        ...maybe([logUpdate("department", place, before, after)]),
-        ...(other ? [logMove(place, parent === other ? null : parent, other)] : []),
-        ...maybe(user ? logMembership(place, user) : []),
-        logChange("department", "deleted", place),
+        makeChange("department", "created", place),
+        ...maybe([makeUpdate("department", place, before, after)]),
+        ...(other ? [makeMove(place, parent === other ? null : parent, other)] : []),
+        ...maybe(user ? makeMembership(place, user) : []),
+        makeChange("department", "deleted", place),
       ],
     };
   };
@@ -209,17 +209,17 @@ function createDraw(present: FinalState, context: FactoryContext) {
       const draft = { id: entity.id, name: `${entity.name} (draft)` };
       return {
         steps: [
-          logChange(entity_type, "created", draft),
-          logUpdate(entity_type, entity, { name: draft.name }, { name: entity.name }),
+          makeChange(entity_type, "created", draft),
+          makeUpdate(entity_type, entity, { name: draft.name }, { name: entity.name }),
           ...bind(entity, at),
-          logChange(entity_type, "deleted", entity),
+          makeChange(entity_type, "deleted", entity),
         ],
       };
     };
   };
   const member: Draw = (at) => {
     const [place, user] = [pick(departments, at), pick(people, at)];
-    return place && user && { key: `member ${place.id} ${user.id}`, steps: logMembership(place, user) };
+    return place && user && { key: `member ${place.id} ${user.id}`, steps: makeMembership(place, user) };
   };
   const permission: Draw = (at) => {
     const user = pick(people, at);
@@ -230,22 +230,25 @@ function createDraw(present: FinalState, context: FactoryContext) {
     const [before, after] = user.capabilities[organization_id]?.includes(name) ? values.toReversed() : values;
     const entity = { id: `perm_${name.replaceAll("-", "_")}`, name };
     const from = (previous_value = "", new_value = "") =>
-      logChange("permission", "updated", entity, { target: toNamedObject(user), previous_value, new_value });
+      makeChange("permission", "updated", entity, { target: toNamedObject(user), previous_value, new_value });
     return { key: `permission ${name} ${user.id}`, steps: [from(before, after), from(after, before)] };
   };
   const move: Draw = (at) => {
     const place = pick(departments, at);
     const parent = present.departments.find(({ id }) => id === place?.parent_id);
     if (place === undefined || parent === undefined || parent.created_at >= at) return undefined;
-    return { key: `parent ${place.id}`, steps: [logMove(place, parent, null), logMove(place, null, parent)] };
+    return {
+      key: `parent ${place.id}`,
+      steps: [makeMove(place, parent, null), makeMove(place, null, parent)],
+    };
   };
   const kinds: readonly Draw[] = [
     person,
     member,
     department,
     permission,
-    drawObject(["role", "role_"], (role, at) => logAssignment(role, pick(people, at))),
-    drawObject(["knowledge_slice", "kslice_"], (slice, at) => logGrant(slice, pick(departments, at))),
+    drawObject(["role", "role_"], (role, at) => makeAssignment(role, pick(people, at))),
+    drawObject(["knowledge_slice", "kslice_"], (slice, at) => makeGrant(slice, pick(departments, at))),
     move,
     drawObject(["vector_store", "vs_"]),
     drawObject(["knowledge_composite", "kcomp_"]),
@@ -258,7 +261,7 @@ function createDraw(present: FinalState, context: FactoryContext) {
       if (life !== undefined && isUsable && life.steps.length <= room) return life;
     }
     // An invitation that was not accepted.
-    return { steps: [logChange("user", "invited", invent("usr_", inventName(context)))] };
+    return { steps: [makeChange("user", "invited", invent("usr_", inventName(context)))] };
   };
 }
 

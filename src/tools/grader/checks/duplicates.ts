@@ -188,7 +188,7 @@ export const lateEffects: Check = {
   id: "late-effects",
   title: "Processes nothing a second time later",
   severity: "critical",
-  why: "A job that repeats work done during the request, or a timer that believes it undone, doubles a side effect unnoticed.",
+  why: "A job that repeats work done during the request, or a timer that finds it not done, doubles a side effect unnoticed.",
   advice:
     "Process each delivery in one place: at once, or from the queue. Mark it as done in the same transaction as the side effect.",
   async run(session) {

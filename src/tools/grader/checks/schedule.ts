@@ -137,7 +137,7 @@ export const outOfOrder: Check = {
     const refusal = await deliverInTurn(session, inOrder);
     if (refusal) return refusal;
     const before = await session.readProbe();
-    // Events that the receiver ignores in order, it may ignore out of order.
+    // An event that has no effect in order needs none out of order.
     const used = findUsedEvents(inOrder, start, before);
     const reversed = makeLifeOfUser(session, MINUTE_MS).reverse();
     const late = await deliverInTurn(session, reversed);
