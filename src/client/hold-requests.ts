@@ -12,30 +12,58 @@ interface Scope {
 
 /**
  * Lets the page's requests to these paths wait until the sandbox answers: before the service worker is there, they would
- * reach the network. They fail if the sandbox does not start.
+ * reach the network. They fail if the sandbox does not start. An EventSource cannot wait, since it is open once it exists.
  */
 export function holdRequests(paths: readonly string[], ready: Promise<unknown>): void {
   const scope = globalThis as unknown as Scope;
-  const { fetch, XMLHttpRequest } = scope;
-  const holding: Fetch = async (input, init) => {
-    const isRequest = input instanceof Request;
-    if (isBelow(isRequest ? input.url : String(input), paths)) {
-      const started = ready.catch((cause) => {
-        throw new TypeError("Failed to fetch: the sandbox did not start", { cause });
-      });
-      await Promise.race([started, untilAborted(init?.signal ?? (isRequest ? input.signal : undefined))]);
-    }
-    return fetch(input, init);
-  };
-  scope.fetch = holding;
-  const releaseXhr = XMLHttpRequest && holdXhr(XMLHttpRequest.prototype, paths, ready);
-  const releaseOthers = holdOthers(scope, paths, ready);
+  const { fetch, XMLHttpRequest, EventSource, navigator } = scope;
+  const { sendBeacon } = navigator;
+  const releases = [
+    replace(scope, "fetch", async (input, init) => {
+      const isRequest = input instanceof Request;
+      if (isBelow(isRequest ? input.url : String(input), paths)) {
+        const started = ready.catch((cause) => {
+          throw new TypeError("Failed to fetch: the sandbox did not start", { cause });
+        });
+        await Promise.race([started, untilAborted(init?.signal ?? (isRequest ? input.signal : undefined))]);
+      }
+      return fetch(input, init);
+    }),
+  ];
+  if (XMLHttpRequest !== undefined) releases.push(holdXhr(XMLHttpRequest.prototype, paths, ready));
+  if (EventSource !== undefined) {
+    const construct: ProxyHandler<typeof EventSource>["construct"] = (target, args, newTarget) => {
+      if (isBelow(String(args[0]), paths))
+        throw new Error(`The sandbox has not started: await start() before new EventSource("${args[0]}")`);
+      return Reflect.construct(target, args, newTarget);
+    };
+    releases.push(replace(scope, "EventSource", new Proxy(EventSource, { construct })));
+  }
+  if (sendBeacon !== undefined) {
+    const send = (url: string | URL, data?: unknown) => sendBeacon.call(navigator, url, data);
+    const holding = (url: string | URL, data?: unknown) => {
+      if (!isBelow(String(url), paths)) return send(url, data);
+      ready.then(
+        () => send(url, data),
+        () => {},
+      );
+      return true;
+    };
+    releases.push(replace(navigator, "sendBeacon", holding));
+  }
   const release = () => {
-    if (scope.fetch === holding) scope.fetch = fetch;
-    releaseXhr?.();
-    releaseOthers();
+    for (const one of releases) one();
   };
   ready.then(release, release);
+}
+
+/** @returns a function that restores the former value, unless other code has replaced this one */
+function replace<T, K extends keyof T>(target: T, name: K, value: T[K]): () => void {
+  const former = target[name];
+  target[name] = value;
+  return () => {
+    if (target[name] === value) target[name] = former;
+  };
 }
 
 function untilAborted(signal: AbortSignal | null | undefined): Promise<void> {
@@ -82,31 +110,4 @@ function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise
 function endXhr(request: EventTarget, type: string): void {
   const { ProgressEvent } = globalThis as unknown as Scope;
   for (const name of [type, "loadend"]) request.dispatchEvent(new ProgressEvent(name));
-}
-
-/** Beacons wait; an EventSource cannot, since it is open once it exists. @returns a function that ends it */
-function holdOthers(scope: Scope, paths: readonly string[], ready: Promise<unknown>): () => void {
-  const { EventSource, navigator } = scope;
-  const beacon = navigator.sendBeacon?.bind(navigator);
-  if (EventSource !== undefined)
-    scope.EventSource = new Proxy(EventSource, {
-      construct(target, args, newTarget) {
-        if (isBelow(String(args[0]), paths))
-          throw new Error(`The sandbox has not started: await start() before new EventSource("${args[0]}")`);
-        return Reflect.construct(target, args, newTarget);
-      },
-    });
-  if (beacon !== undefined)
-    navigator.sendBeacon = (url, data) => {
-      if (!isBelow(String(url), paths)) return beacon(url, data);
-      ready.then(
-        () => beacon(url, data),
-        () => {},
-      );
-      return true;
-    };
-  return () => {
-    scope.EventSource = EventSource!;
-    if (beacon !== undefined) navigator.sendBeacon = beacon;
-  };
 }

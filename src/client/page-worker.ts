@@ -191,7 +191,7 @@ export class PageWorker {
     });
   }
 
-  signed(request: Request): Request {
+  withKey(request: Request): Request {
     if (this.key === undefined || new URL(request.url).pathname.startsWith("/_")) return request;
     request.headers.delete("authorization");
     request.headers.set("api-key", this.key);
@@ -201,7 +201,7 @@ export class PageWorker {
 
 async function answerByCurrent(request: Request): Promise<Response> {
   if (current === undefined) throw new TypeError("the sandbox was stopped");
-  return current.engine.fetch(current.signed(request));
+  return current.engine.fetch(current.withKey(request));
 }
 
 /** Loads again what was loaded before the worker was there, so that it stores a copy. */

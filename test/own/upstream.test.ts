@@ -135,6 +135,19 @@ describe("a request of an unserved path", () => {
     expect(entries.at(-1).response.content).toMatchObject({ size: 5, text: "hello" });
   });
 
+  it("is passed on with headers larger than Node's own limit [interfaces 18]", async () => {
+    const url = await startService((_incoming, response) =>
+      response.setHeader("x-large", "x".repeat(100_000)).end("whole"),
+    );
+    const api = await start({ url, headers: [] });
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(`${api.url}/v1/elsewhere`, { maxHeaderSize: 200_000 }, resolve);
+      sent.on("error", reject).end();
+    });
+    expect([answer.statusCode, answer.headers["x-large"]?.length]).toEqual([200, 100_000]);
+    expect(await text(answer)).toBe("whole");
+  });
+
   it("is passed on piece by piece, for a stream as for an upload [interfaces 18]", async () => {
     let finish = () => {};
     const url = await startService(async (incoming, response) => {

@@ -36,12 +36,12 @@ function listShownCollections(api: Api): ReadonlyMap<string, ShownCollection> {
 /** The world as handlers of own operations see it: records in their public form, as copies. */
 export class OwnWorld {
   readonly #api: Api;
-  readonly #use: Use;
+  readonly #transaction: CallTransaction;
   readonly #actor: StateActor;
 
   constructor({ api, world, principal, settings }: Call) {
     this.#api = api as Api;
-    this.#use = new Use(world);
+    this.#transaction = new CallTransaction(world);
     this.#actor = { user_id: principal?.user_id, silent: false, settings };
   }
 
@@ -63,12 +63,12 @@ export class OwnWorld {
   }
 
   get #tx(): Transaction {
-    return this.#use.tx;
+    return this.#transaction.tx;
   }
 
   /** Later uses throw. */
   end(operation: string): void {
-    this.#use.endedBy = operation;
+    this.#transaction.endedBy = operation;
   }
 
   get now(): string {
@@ -102,12 +102,12 @@ export class OwnWorld {
   }
 
   private openRecords(collection: ShownCollection): OwnRecords {
-    return new OwnRecords(collection, this.#use, this.#actor);
+    return new OwnRecords(collection, this.#transaction, this.#actor);
   }
 }
 
 /** The transaction of one call. Changes after its end would be lost. */
-class Use {
+class CallTransaction {
   endedBy: string | undefined;
   private readonly open: Transaction;
 
@@ -130,27 +130,27 @@ type Condition = Fields | ((record: Fields) => boolean);
 /** Records of one collection, or those that meet a condition; read when they are used. */
 export class OwnRecords implements Iterable<Fields> {
   private readonly shown: ShownCollection;
-  readonly #use: Use;
+  readonly #transaction: CallTransaction;
   readonly #actor: StateActor;
   private readonly wanted: readonly Condition[];
   private readonly order: { field: string; descending: boolean } | undefined;
 
   constructor(
     shown: ShownCollection,
-    use: Use,
+    transaction: CallTransaction,
     actor: StateActor,
     wanted: readonly Condition[] = [],
     order: OwnRecords["order"] = undefined,
   ) {
     this.shown = shown;
-    this.#use = use;
+    this.#transaction = transaction;
     this.#actor = actor;
     this.wanted = wanted;
     this.order = order;
   }
 
   get #tx(): Transaction {
-    return this.#use.tx;
+    return this.#transaction.tx;
   }
 
   get size(): number {
@@ -172,13 +172,13 @@ export class OwnRecords implements Iterable<Fields> {
 
   where(wanted: Condition): OwnRecords {
     if (typeof wanted === "object") for (const name of Object.keys(wanted)) this.requireField(name);
-    return new OwnRecords(this.shown, this.#use, this.#actor, [...this.wanted, wanted], this.order);
+    return new OwnRecords(this.shown, this.#transaction, this.#actor, [...this.wanted, wanted], this.order);
   }
 
   orderBy(field: string, direction: "asc" | "desc" = "asc"): OwnRecords {
     this.requireField(field);
     const order = { field, descending: direction === "desc" };
-    return new OwnRecords(this.shown, this.#use, this.#actor, this.wanted, order);
+    return new OwnRecords(this.shown, this.#transaction, this.#actor, this.wanted, order);
   }
 
   first(): Fields | undefined {

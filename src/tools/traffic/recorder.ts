@@ -1,5 +1,6 @@
 import * as http from "node:http";
 import * as https from "node:https";
+import { MAX_ANSWER_HEADER_BYTES } from "../../hosts/node/outbound/upstream.ts";
 import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
 import {
   type ArchivedBody,
@@ -98,7 +99,7 @@ class Relay {
   ): void {
     const upstream = this.send(this.target + incoming.url!, {
       method: incoming.method,
-      maxHeaderSize: MAX_HEADER_BYTES,
+      maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
       headers: this.toRequestHeaders(incoming) as never,
     });
     const leave = () => {
@@ -206,9 +207,6 @@ function listProxied(raw: readonly string[]): string[] {
 function withHost(raw: readonly string[], host: string): string[] {
   return toPairs(raw).flatMap(([name, value]) => [name, name.toLowerCase() === "host" ? host : value]);
 }
-
-/** More than any client accepts; Node's own limit is 16 KB. */
-const MAX_HEADER_BYTES = 1024 * 1024;
 
 /** A longer body is forwarded, but not stored. */
 const MAX_KEPT_BYTES = 10 * 1024 * 1024;

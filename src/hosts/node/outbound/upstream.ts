@@ -28,7 +28,7 @@ export interface UpstreamOptions {
 const TIMEOUT_MS = 120_000;
 const MAX_INTERIM_ANSWERS = 100;
 /** More than any client accepts; Node's own limit is 16 KB. */
-const MAX_HEADER_BYTES = 1024 * 1024;
+export const MAX_ANSWER_HEADER_BYTES = 1024 * 1024;
 
 /** Headers of one connection (RFC 9110, 7.6.1), Host, and `Expect`, which this server has handled. */
 const HOP_BY_HOP =
@@ -100,7 +100,7 @@ export function createUpstream(
           headers: list,
           lookup,
           agent: false as const,
-          maxHeaderSize: MAX_HEADER_BYTES,
+          maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
         };
         const outgoing = (protocol === "https:" ? https : http).request(to);
         stopWith([signal, deadline.signal], outgoing);
