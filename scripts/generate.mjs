@@ -14,10 +14,10 @@ function build(...options) {
 
 // The types are made of what is generated here.
 build("--no-types");
-const { clientSchemas, generatedFiles } = await import("../dist/generated.js");
+const { clientSchemas, generateFiles } = await import("../dist/generated.js");
 
 const docs = (name) => new URL(`../docs/${name}`, import.meta.url);
-const files = Object.entries(await generatedFiles((name) => readFileSync(docs(name), "utf8"))).map(
+const files = Object.entries(await generateFiles((name) => readFileSync(docs(name), "utf8"))).map(
   ([name, text]) => [`docs/${name}`, text],
 );
 files.push(["types/control-api.ts", await clientTypes(clientSchemas)]);

@@ -90,7 +90,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     overrides: true,
     delay: undefined,
     serverKey: undefined,
-    readyToSend: undefined,
+    waitUntilReadyToSend: undefined,
     durability: undefined,
     refuseGrowth: undefined,
     upstream: undefined,

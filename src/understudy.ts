@@ -65,7 +65,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     delay: options.delay,
     // Never stored: a stored world contains its own secrets, and a later world of the same name gets new ones.
     serverKey: shared && randomBytes(32),
-    readyToSend: durable && ((sandbox) => durable.readyToSend(sandbox)),
+    waitUntilReadyToSend: durable && ((sandbox) => durable.waitUntilReadyToSend(sandbox)),
     durability: durable && { mark: durable.mark, settle: reportUnsavedChanges(durable) },
     refuseGrowth: createRecordLimit(limits),
     refuseDefault: options.refuseDefault === true,

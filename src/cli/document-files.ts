@@ -4,8 +4,8 @@ import picomatch from "picomatch";
 import { stringify } from "yaml";
 import { isPath, readFileText } from "../documents/files.ts";
 import { checkFixture } from "../documents/fixture-library.ts";
-import { loadOwn, openOwnFiles } from "../documents/own-files.ts";
-import { listScenarioFolders, ScenarioLibrary, showDerived } from "../documents/scenario-library.ts";
+import { loadOwnSources, openOwnFiles } from "../documents/own-files.ts";
+import { listScenarioFolders, ScenarioLibrary, toDerivedPath } from "../documents/scenario-library.ts";
 import type { Api } from "../engine/contract/api.ts";
 import { DocumentError, type DocumentProblem, formatProblem } from "../engine/documents/document-error.ts";
 import type { Warn } from "../engine/documents/user-document.ts";
@@ -40,7 +40,7 @@ export type OwnOptions = Parameters<typeof openOwnFiles>[0];
 
 /** The reference's API, with the operations of these files. */
 export async function readApi(own: OwnOptions): Promise<Api> {
-  const sources = await loadOwn(await openOwnFiles(own));
+  const sources = await loadOwnSources(await openOwnFiles(own));
   return sources.length === 0 ? API : createOwnApi(sources).api;
 }
 
@@ -104,11 +104,11 @@ export function showScenario(name: string): Result {
   const library = openLibrary();
   const { files } = library;
   const file = files.find(name)?.file;
-  const shown = file === undefined ? showDerived(name) : files.showPath(file);
+  const shown = file === undefined ? toDerivedPath(name) : files.showPath(file);
   const text =
     file === undefined
       ? stringify(library.get(name).document)
-      : readFileText(file, { shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES }).text;
+      : readFileText(file, { displayName: shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES }).text;
   return { value: { name, file: shown, text }, text: text.trimEnd() };
 }
 

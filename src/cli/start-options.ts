@@ -111,7 +111,7 @@ function surviveOwnErrors(): void {
 /** Loads the code for own operations only if there are any. @throws DocumentError */
 async function openOwn({ operations, openapi }: StartFlags) {
   if (operations === undefined && openapi === undefined) return { own: [], operations: undefined };
-  const { loadOwn, openOwnFiles } = await import("../documents/own-files.ts");
+  const { loadOwnSources: loadOwn, openOwnFiles } = await import("../documents/own-files.ts");
   if (operations !== undefined) surviveOwnErrors();
   const own = await openOwnFiles({ operations, openapi });
   return { own, operations: await loadOwn(own) };

@@ -98,7 +98,7 @@ async function watchFiles(understudy: Understudy, own: readonly OwnFiles[]): Pro
   // If the system has no watches left, the server reports that and goes on.
   const followed = [fixtures, scenarios];
   if (own.length > 0) {
-    const { followOwn } = await import("../documents/own-files.ts");
+    const { followOwnFiles: followOwn } = await import("../documents/own-files.ts");
     followed.push(
       ...followOwn(own, {
         apply(sources) {

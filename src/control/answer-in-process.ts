@@ -7,8 +7,8 @@ import { asProblem, toInternalProblem } from "./problem.ts";
 const ALWAYS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", Vary: "Origin" };
 
 /** Adds the headers that all answers of the product's own paths have. */
-export function toOwnAnswer(answer: Answer, own: Readonly<Record<string, string>> = {}): CompleteAnswer {
-  const all = { ...ALWAYS, ...own, ...answer.headers };
+export function toOwnAnswer(answer: Answer, headers: Readonly<Record<string, string>> = {}): CompleteAnswer {
+  const all = { ...ALWAYS, ...headers, ...answer.headers };
   return addBody(Object.entries(all).flat(), answer);
 }
 

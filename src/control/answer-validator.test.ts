@@ -20,7 +20,7 @@ const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
 });
 const validator = new AnswerValidator();
 const answered = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
-  validator.answer(declared(more), { kind: "round" }, value);
+  validator.validateAnswer(declared(more), { kind: "round" }, value);
 
 describe("an answer of the control API is checked against its declaration", () => {
   it("passes if it fits [interfaces 11]", () => {

@@ -16,7 +16,11 @@ export class UndeclaredAnswer extends Error {
  */
 export class AnswerValidator {
   /** Returns the value itself, or a stream that is validated event by event. @throws UndeclaredAnswer */
-  answer(operation: AnyDeclaration, params: Readonly<Record<string, string>>, value: unknown): unknown {
+  validateAnswer(
+    operation: AnyDeclaration,
+    params: Readonly<Record<string, string>>,
+    value: unknown,
+  ): unknown {
     const reply = value instanceof Reply ? value : new Reply(listSuccesses(operation)[0]!.status, value);
     const success = listSuccesses(operation).find(({ status }) => status === reply.status);
     if (success === undefined)

@@ -34,12 +34,12 @@ function addMounts(
     guard.requireAllowedSource(request);
     next();
   };
-  const requireOwn: RequestHandler = (request, _response, next) => {
-    const only = origins.findSandbox(request.socket);
-    if (only !== undefined) requireAtPort(only, readPath(request));
+  const requireSandboxOfPort: RequestHandler = (request, _response, next) => {
+    const portSandbox = origins.findSandbox(request.socket);
+    if (portSandbox !== undefined) requireAtPort(portSandbox, readPath(request));
     next();
   };
-  const preflight: RequestHandler = (request, response, next) => {
+  const answerPreflights: RequestHandler = (request, response, next) => {
     if (!answerPreflight(request, response)) next();
   };
   const requireToken: RequestHandler = (request, _response, next) => {
@@ -47,9 +47,9 @@ function addMounts(
     next();
   };
   const GUARDS = {
-    open: [requireOwn],
-    source: [requireSource, requireOwn, preflight],
-    token: [requireSource, requireOwn, preflight, requireToken],
+    open: [requireSandboxOfPort],
+    source: [requireSource, requireSandboxOfPort, answerPreflights],
+    token: [requireSource, requireSandboxOfPort, answerPreflights, requireToken],
   };
   for (const { prefix, access, handle } of mounts) {
     const answer: RequestHandler = (request, response) => {
@@ -85,11 +85,11 @@ export function createBrowserGate(guard: Guard) {
 }
 
 /** interfaces 16: the port of one sandbox has its control calls and receivers. @throws Problem 421 */
-function requireAtPort(only: string, path: string): void {
+function requireAtPort(portSandbox: string, path: string): void {
   const [, name] = /^\/_(?:control\/sandboxes|receivers)\/([^/]+)/.exec(normalizePath(path)) ?? [];
-  if (name === only || path === "/_control/health") return;
+  if (name === portSandbox || path === "/_control/health") return;
   throw new Problem("misdirected", {
-    detail: `This port serves the sandbox ${only} alone: its emulated API, /_control/sandboxes/${only} and /_control/health. Call the server at the address that it printed for everything else.`,
+    detail: `This port serves the sandbox ${portSandbox} alone: its emulated API, /_control/sandboxes/${portSandbox} and /_control/health. Call the server at the address that it printed for everything else.`,
     value: clip(path, 200),
   });
 }
@@ -127,7 +127,7 @@ function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
       if (answer !== undefined) await sendAnswer(request, response, answer);
     };
   });
-  const console = mountLazily(async () => (await import("./console-mount.ts")).handleConsole);
+  const consolePages = mountLazily(async () => (await import("./console-mount.ts")).handleConsole);
   const receivers: Mount["handle"] = (request, response, path) =>
     answerReceiverRequest(request, response, {
       path,
@@ -140,7 +140,7 @@ function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
       handle: atOwner("/_control/sandboxes/", controlApi),
     },
     { prefix: "/_receivers", access: "open", handle: atOwner("/_receivers/", receivers) },
-    { prefix: "/_console", access: "source", handle: console },
+    { prefix: "/_console", access: "source", handle: consolePages },
   ];
   // Before the shorter prefixes, which would match first.
   if (login !== undefined)

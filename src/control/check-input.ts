@@ -26,8 +26,9 @@ const NO_QUERY = ClosedObject({});
  */
 export function checkQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
   const sent = readQuery(schema, search, { unknown: "keep", outOfRange: "reject" });
-  const twice = findRepeated(schema, sent);
-  if (twice !== undefined) throw unprocessable(twice, (sent[twice] as unknown[])[1], "was sent twice");
+  const repeated = findRepeated(schema, sent);
+  if (repeated !== undefined)
+    throw unprocessable(repeated, (sent[repeated] as unknown[])[1], "was sent twice");
   const values = withDefaults(schema, sent, "reject");
   checkInput(schema, values);
   return values;
@@ -41,11 +42,11 @@ function findInputProblem(value: unknown, error: Parameters<typeof explain>[0], 
   const name = pointer === "" ? "" : toFieldName(pointer);
   const field = [prefix, name].filter((part) => part !== "").join(".") || "body";
   if (missing !== undefined) return unprocessable(field, null, "is required");
-  const found = getValue(value, pointer);
-  return unprocessable(field, found, key === undefined ? message : "is not known here", hint);
+  const valueAtFault = getValue(value, pointer);
+  return unprocessable(field, valueAtFault, key === undefined ? message : "is not known here", hint);
 }
 
-export const SomeSettings = ClosedObject(
+export const PartialSettings = ClosedObject(
   Object.fromEntries(Object.entries(Settings.properties).map(([name, one]) => [name, Type.Optional(one)])),
 );
 
@@ -58,9 +59,9 @@ const SWITCHES: ReadonlySet<string> = new Set(
 
 /** Settings as a caller writes them. */
 export const SettingsInput = Type.Unsafe<Partial<Settings>>({
-  ...SomeSettings,
+  ...PartialSettings,
   properties: Object.fromEntries(
-    Object.entries(SomeSettings.properties).map(([name, schema]) => [
+    Object.entries(PartialSettings.properties).map(([name, schema]) => [
       name,
       SWITCHES.has(name)
         ? { ...schema, type: ["string", "boolean"], enum: ["on", "off", true, false] }
@@ -80,7 +81,7 @@ export function checkSettings(input: unknown): Partial<Settings> {
   const settings = isJsonObject(input)
     ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, toSwitch(name, value)]))
     : input;
-  checkInput(SomeSettings, settings, "settings");
+  checkInput(PartialSettings, settings, "settings");
   const { retry_schedule, cors_origins } = settings as Partial<Settings>;
   for (const [position, delay] of (retry_schedule ?? []).entries()) {
     if (parseDuration(delay) === undefined) {

@@ -5,7 +5,7 @@ import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { World } from "../engine/state/world.ts";
 import { unprocessable } from "./problem.ts";
 
-const FASTEST = 1_000_000;
+const MAX_RATE = 1_000_000;
 
 const Mode = () =>
   Words(["real", "frozen", "scaled"], {
@@ -25,7 +25,7 @@ export const ClockInput = ClosedObject(
     rate: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        maximum: FASTEST,
+        maximum: MAX_RATE,
         description: "Sandbox seconds per second; only with mode scaled",
       }),
     ),
@@ -36,18 +36,18 @@ export type ClockInput = Static<typeof ClockInput>;
 
 /** @throws Problem 422 for an unreadable instant, or a key that the mode does not allow */
 export function toClockSetting({ mode, now, rate }: ClockInput, prefix = ""): ClockSetting {
-  const at = (field: string) => (prefix === "" ? field : `${prefix}.${field}`);
+  const toField = (field: string) => (prefix === "" ? field : `${prefix}.${field}`);
   if (rate !== undefined && mode !== "scaled") {
-    throw unprocessable(at("rate"), rate, `can be given only with mode scaled, not with ${mode}`);
+    throw unprocessable(toField("rate"), rate, `can be given only with mode scaled, not with ${mode}`);
   }
   if (now !== undefined && mode === "real") {
     throw unprocessable(
-      at("now"),
+      toField("now"),
       now,
       "cannot be given with mode real, which is the wall clock; scaled with rate 1 runs at the same speed from any instant",
     );
   }
-  return { mode, now: now === undefined ? undefined : parseInstantInput(at("now"), now), rate };
+  return { mode, now: now === undefined ? undefined : parseInstantInput(toField("now"), now), rate };
 }
 
 /** Milliseconds since 1970. @throws Problem 422 */

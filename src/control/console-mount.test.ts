@@ -31,9 +31,9 @@ describe("the console's pages", () => {
         Allow: "GET, HEAD",
         status: 405,
         "Content-Type": "text/plain; charset=utf-8",
-        "Content-Length": 35,
+        "Content-Length": 38,
       },
-      answer: "The console takes nothing: use GET.",
+      answer: "The console answers GET and HEAD only.",
     });
   });
 

@@ -20,7 +20,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-const GUARDED = {
+const SECURITY_HEADERS = {
   "Content-Security-Policy": POLICY,
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -36,15 +36,16 @@ const ASSETS = "/_console/assets";
  * other address; the page selects its view. Static and without secrets; the page loads its data from the control API.
  */
 export const handleConsole: Mount["handle"] = async (request, response, path) => {
-  for (const [name, value] of Object.entries(GUARDED)) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.setHeader("Allow", "GET, HEAD");
-    return sendBody(response, 405, "The console takes nothing: use GET.");
+    return sendBody(response, 405, "The console answers GET and HEAD only.");
   }
-  const nothing = () => sendBody(response, 404, "The console has no such file.");
-  if (path.startsWith(`${ASSETS}/`)) return void assets(request as never, response as never, nothing);
+  const sendNotFound = () => sendBody(response, 404, "The console has no such file.");
+  if (path.startsWith(`${ASSETS}/`))
+    return void serveAssets(request as never, response as never, sendNotFound);
   // A view's address has no dot in its last part; an address with one names a file.
-  if (path.slice(path.lastIndexOf("/")).includes(".")) return nothing();
+  if (path.slice(path.lastIndexOf("/")).includes(".")) return sendNotFound();
   const page = await readFile(join(FOLDER, "index.html")).catch(() => undefined);
   if (page === undefined)
     return sendBody(response, 503, "The console was not built. `npm run build` makes it.");
@@ -77,7 +78,7 @@ const preferCompressed: Handler = (request, response, next) => {
 /** A few files, compressed when first asked for; in the package they would take as much room again. */
 const gzipped = new Map<string, Buffer>();
 
-const assets = express
+const serveAssets = express
   .Router()
   .use(
     ASSETS,

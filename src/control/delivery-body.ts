@@ -70,7 +70,7 @@ export const DeliveryDetail = ClosedObject(
   },
 );
 
-export function renderListed(delivery: Delivery, world: Transaction): ListedDelivery {
+export function renderListedDelivery(delivery: Delivery, world: Transaction): ListedDelivery {
   const { webhook_id, created_at, attempt_log, response_code, status } = delivery;
   const webhook = world.get(webhooks, webhook_id)!;
   const last = attempt_log.at(-1) ?? { response_code };
@@ -97,7 +97,7 @@ export function toDeliveryDetail(
 ): Static<typeof DeliveryDetail> {
   const body = toBody(delivery, world);
   return {
-    ...renderListed(delivery, world),
+    ...renderListedDelivery(delivery, world),
     body,
     log: delivery.attempt_log.map(({ at, kind, url, response_code, duration_ms, error, fault }) => ({
       at: world.iso(at),

@@ -20,7 +20,7 @@ import { EmailBody } from "../engine/webhooks/outbox.ts";
 import { Bundle } from "../tools/bundle/bundle.ts";
 import { ReceiverReportBody } from "../tools/grader/report-body.ts";
 import { type ApiDocument, renderApiPage } from "../tools/reports/api-page.ts";
-import { controlApiDocument } from "../tools/reports/control-openapi.ts";
+import { buildControlApiDocument } from "../tools/reports/control-openapi.ts";
 import { CoverageMatrix } from "../tools/reports/coverage.ts";
 import { buildEventCatalogue, CataloguedEvent, renderEventsPage } from "../tools/reports/event-catalogue.ts";
 import {
@@ -29,8 +29,8 @@ import {
   renderAssumptionsPage,
   renderFidelityPage,
 } from "../tools/reports/fidelity.ts";
-import { openApiDocument } from "../tools/reports/openapi.ts";
-import { withTables } from "../tools/reports/page-tables.ts";
+import { buildOpenApiDocument } from "../tools/reports/openapi.ts";
+import { rewriteTables } from "../tools/reports/page-tables.ts";
 import { SettingsInput } from "./check-input.ts";
 import { ClockBody, ClockInput } from "./clock-input.ts";
 import { DeliveryDetail, ListedDelivery } from "./delivery-body.ts";
@@ -172,13 +172,13 @@ const PAGES = ["control-api.md", "errors-and-limits.md", "sandboxes-and-time.md"
  * The files under docs/ that are generated from the declarations, by name. Of pages only the tables are generated;
  * `read` returns the existing page.
  */
-export async function generatedFiles(read: (name: string) => string): Promise<Record<string, string>> {
-  const openApi = openApiDocument(API, packageJson.version);
+export async function generateFiles(read: (name: string) => string): Promise<Record<string, string>> {
+  const openApi = buildOpenApiDocument(API, packageJson.version);
   return {
     "openapi.json": toJsonText(openApi),
     "api.md": renderApiPage(openApi as unknown as ApiDocument),
-    "control-api.json": toJsonText(controlApiDocument(CONTROL_OPERATIONS, packageJson.version)),
-    ...Object.fromEntries(PAGES.map((name) => [name, withTables(read(name), CONTROL_OPERATIONS)])),
+    "control-api.json": toJsonText(buildControlApiDocument(CONTROL_OPERATIONS, packageJson.version)),
+    ...Object.fromEntries(PAGES.map((name) => [name, rewriteTables(read(name), CONTROL_OPERATIONS)])),
     "events.md": renderEventsPage(buildEventCatalogue(API.events)),
     "fidelity.md": renderFidelityPage(buildFidelityLedger(API.operations)),
     "reference/assumptions.md": renderAssumptionsPage(),

@@ -64,31 +64,32 @@ export function createGuard({ allowHosts = [], publicUrl, token }: GuardOptions)
   const accepts = (authority: Authority | undefined): boolean =>
     authority !== undefined &&
     (isLoopback(authority.host) || allowed.some((entry) => covers(entry, authority)));
-  const expected = token === undefined ? undefined : digest(token);
+  const expectedDigest = token === undefined ? undefined : digest(token);
   return {
     requireAllowedSource(request) {
       for (const host of listHosts(request)) {
-        if (!accepts(parseAuthority(host))) throw foreignHostProblem(host);
+        if (!accepts(parseAuthority(host))) throw refuseForeignHost(host);
       }
       const { origin } = request.headers;
-      if (origin !== undefined && !accepts(parseOrigin(origin))) throw foreignOriginProblem(origin);
+      if (origin !== undefined && !accepts(parseOrigin(origin))) throw refuseForeignOrigin(origin);
       // A page's <img> or <script> sends no Origin, but Sec-Fetch-Site says whether the page is of another site.
-      if (origin === undefined && isCrossSiteLoad(request)) throw foreignOriginProblem("another site");
+      if (origin === undefined && isCrossSiteLoad(request)) throw refuseForeignOrigin("another site");
     },
     requireAllowedBrowser(request) {
       if (!isBrowser(request)) return;
       for (const host of listHosts(request)) {
-        if (!accepts(parseAuthority(host))) throw foreignBrowserHostProblem(host);
+        if (!accepts(parseAuthority(host))) throw refuseForeignHostOfBrowser(host);
       }
     },
-    isOwn: ({ host, port: named }, port) =>
-      accepts(parseAuthority(host)) && (host === publicHost || named === "" || Number(named) === port),
+    isOwn: ({ host, port: namedPort }, port) =>
+      accepts(parseAuthority(host)) &&
+      (host === publicHost || namedPort === "" || Number(namedPort) === port),
     requireToken(request) {
-      if (expected === undefined) return;
-      const sent = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+      if (expectedDigest === undefined) return;
+      const sentToken = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
       // Digests, because timingSafeEqual throws on texts of different lengths, which would disclose the length.
-      if (sent === undefined || !timingSafeEqual(digest(sent), expected))
-        throw missingTokenProblem(sent !== undefined);
+      if (sentToken === undefined || !timingSafeEqual(digest(sentToken), expectedDigest))
+        throw refuseToken(sentToken !== undefined);
     },
   };
 }
@@ -139,7 +140,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-function foreignHostProblem(host: string): Problem {
+function refuseForeignHost(host: string): Problem {
   return new Problem("host-not-allowed", {
     detail:
       "The control API and the console answer requests to loopback names only. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host and the name you use.",
@@ -148,7 +149,7 @@ function foreignHostProblem(host: string): Problem {
   });
 }
 
-function foreignBrowserHostProblem(host: string): Problem {
+function refuseForeignHostOfBrowser(host: string): Problem {
   const name = parseAuthority(host)?.host ?? "NAME";
   return new Problem("host-not-allowed", {
     detail: `A browser sent this to a name that is not loopback. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host ${name}. Other clients may use any name.`,
@@ -158,7 +159,7 @@ function foreignBrowserHostProblem(host: string): Problem {
   });
 }
 
-function foreignOriginProblem(origin: string): Problem {
+function refuseForeignOrigin(origin: string): Problem {
   return new Problem("origin-not-allowed", {
     detail:
       "The control API and the console answer pages from loopback origins only. Serve the page from localhost, or start the server with --allow-host and the page's host.",
@@ -167,7 +168,7 @@ function foreignOriginProblem(origin: string): Problem {
   });
 }
 
-function missingTokenProblem(sent: boolean): Problem {
+function refuseToken(sent: boolean): Problem {
   return new Problem("token-required", {
     detail: sent
       ? "The token is not the one of this server. It was printed at its start, or set by UNDERSTUDY_TOKEN."

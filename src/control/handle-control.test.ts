@@ -26,7 +26,7 @@ it.each(["journal", "history"])(
     const durability = {
       mark: () => ++marks,
       // The call itself changes nothing; its stream contains changes of other calls.
-      settled: (sandbox: { name: string } | undefined, mark: number, reads: boolean) =>
+      waitUntilStored: (sandbox: { name: string } | undefined, mark: number, reads: boolean) =>
         asked.push([sandbox?.name, mark, reads]) === 1 ? undefined : saved,
     };
     const { sandboxes } = api.understudy;

@@ -103,7 +103,7 @@ function delayStream({ server, sandbox, answer }: ControlExchange): Answer {
     ...answer!,
     async *stream(signal) {
       for await (const chunk of stream(signal)) {
-        const settling = durability.settled(sandbox, mark, { reads: true });
+        const settling = durability.waitUntilStored(sandbox, mark, { reads: true });
         mark = durability.mark();
         if (settling !== undefined) await settling;
         yield chunk;
@@ -141,8 +141,8 @@ function requireSandbox(exchange: ControlExchange): void {
   const name = params["name"];
   if (name !== undefined) {
     const sandbox = server.sandboxes.get(name);
-    const known = () => [...server.sandboxes.all()].map((one) => one.name);
-    if (sandbox === undefined) throw unknownName("sandbox", name, known());
+    const listNames = () => [...server.sandboxes.all()].map((one) => one.name);
+    if (sandbox === undefined) throw unknownName("sandbox", name, listNames());
     exchange.sandbox = sandbox;
   }
   exchange.mark = server.durability?.mark();
@@ -173,9 +173,9 @@ async function readBody(exchange: ControlExchange): Promise<void> {
 function readJson(request: PlainRequest, bytes: Uint8Array, maxValues: number): unknown {
   try {
     const { value, text } = parseJson(request, bytes, { optional: false, maxValues });
-    const beyond = findInexactNumber(text);
-    if (beyond === undefined) return value;
-    throw unprocessable(beyond.field, beyond.value.toString(), "is too large to be represented exactly");
+    const inexact = findInexactNumber(text);
+    if (inexact === undefined) return value;
+    throw unprocessable(inexact.field, inexact.value.toString(), "is too large to be represented exactly");
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "INVALID_JSON") throw error;
     throw new Problem("invalid-json", { detail: error.system_message, field: "body" });
@@ -205,7 +205,7 @@ async function handle(exchange: ControlExchange): Promise<void> {
 
 function render(exchange: ControlExchange): void {
   const { operation, params, validator, value, change } = exchange;
-  const answer = toAnswer(operation, validator ? validator.answer(operation, params, value) : value);
+  const answer = toAnswer(operation, validator ? validator.validateAnswer(operation, params, value) : value);
   const entry = change?.entry;
   exchange.answer =
     entry && exchange.headers[HISTORY_HEADER.toLowerCase()] !== undefined
@@ -216,11 +216,11 @@ function render(exchange: ControlExchange): void {
 /** A changing call is part of bundles, so it is recorded before the client gets its answer. */
 function recordCall({ server, operation, sandbox, path, search, body, answer }: ControlExchange): void {
   if (sandbox === undefined || readsOnly(operation)) return;
-  const below = path.slice(`/_control/sandboxes/${sandbox.name}`.length);
+  const pathInSandbox = path.slice(`/_control/sandboxes/${sandbox.name}`.length);
   server.recordings.onCall(sandbox, {
     operation: operation.id,
     method: operation.method,
-    path: search === "" ? below : `${below}?${search}`,
+    path: search === "" ? pathInSandbox : `${pathInSandbox}?${search}`,
     body,
     status: answer!.status,
   });
@@ -231,7 +231,7 @@ function recordCall({ server, operation, sandbox, path, search, body, answer }: 
  * @throws StoreRefusal if they were undone
  */
 function waitUntilStored({ server, sandbox, mark, operation }: ControlExchange): undefined | Promise<void> {
-  return server.durability?.settled(sandbox, mark!, { reads: readsOnly(operation) });
+  return server.durability?.waitUntilStored(sandbox, mark!, { reads: readsOnly(operation) });
 }
 
 const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
@@ -274,7 +274,7 @@ export class ControlChange implements WorldChange, ChangeSource {
     return this;
   }
 
-  /** Call this after success. A call that changed nothing has no entry. */
+  /** Records the call in the history, unless it changed nothing. */
   finish({ describeChange }: ControlOperation, call: ControlCall, answer: unknown): void {
     if (this.entry === undefined && !this.hasChanged()) return;
     const { title, subject } = describeChange!(call, answer);

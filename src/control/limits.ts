@@ -8,14 +8,14 @@ import type { ControlServer, Limits } from "./operation.ts";
 import { Problem } from "./problem.ts";
 
 /** interfaces 7: in shared mode no user may take the server's whole memory. @throws Problem 409 */
-export function requireRoom(server: ControlServer, limit: keyof Limits, wanted: number): void {
-  const most = server.limits?.[limit];
-  if (most !== undefined && wanted > most) throw limitReached({ limit, allowed: most, wanted });
+export function requireRoom(server: ControlServer, limit: keyof Limits, count: number): void {
+  const allowed = server.limits?.[limit];
+  if (allowed !== undefined && count > allowed) throw limitReached({ limit, allowed, wanted: count });
 }
 
 /** @throws Problem 409 */
-export function requireRoomForRecords(server: ControlServer, root: Root, more = 0): void {
-  if (server.limits !== undefined) requireRoom(server, "records", countRecords(root) + more);
+export function requireRoomForRecords(server: ControlServer, root: Root, added = 0): void {
+  if (server.limits !== undefined) requireRoom(server, "records", countRecords(root) + added);
 }
 
 /** The same check before a world of millions of records is created, which would block all requests. @throws Problem 409 */
@@ -37,9 +37,9 @@ export function requireRoomForUploads(
   if (server.limits === undefined || value.blobs === undefined) return;
   const present = blobs.capture(sandbox);
   const others = [...sandbox.snapshots].filter(([other]) => other !== name).map(([, one]) => one.blobs);
-  const wanted = blobs.countBytes([present, value.blobs, ...others]);
+  const bytes = blobs.countBytes([present, value.blobs, ...others]);
   blobs.release(present);
-  requireRoom(server, "upload_bytes", wanted);
+  requireRoom(server, "upload_bytes", bytes);
 }
 
 /**
@@ -47,9 +47,9 @@ export function requireRoomForUploads(
  * @throws Problem 409
  */
 export function requireRoomAfter(server: ControlServer, world: World, tx: Transaction): void {
-  const most = server.limits?.records;
-  const wanted = most === undefined ? undefined : countIfTooMany(most, world, tx);
-  if (wanted !== undefined) requireRoom(server, "records", wanted);
+  const allowed = server.limits?.records;
+  const excessCount = allowed === undefined ? undefined : countIfTooMany(allowed, world, tx);
+  if (excessCount !== undefined) requireRoom(server, "records", excessCount);
 }
 
 /**
@@ -62,9 +62,9 @@ export function createRecordLimit(
 ): ((world: World, tx: Transaction) => Answer | undefined) | undefined {
   if (limits === undefined) return undefined;
   return (world, tx) => {
-    const wanted = countIfTooMany(limits.records, world, tx);
-    if (wanted === undefined) return undefined;
-    return limitReached({ limit: "records", allowed: limits.records, wanted }, 507).toAnswer();
+    const excessCount = countIfTooMany(limits.records, world, tx);
+    if (excessCount === undefined) return undefined;
+    return limitReached({ limit: "records", allowed: limits.records, wanted: excessCount }, 507).toAnswer();
   };
 }
 
@@ -72,13 +72,13 @@ export function createRecordLimit(
  * The number of records after the transaction, if it is too large and the transaction adds records (including
  * deliveries of its events). A transaction that only reads, changes or deletes passes, so that a user can make room.
  */
-function countIfTooMany(most: number, { root }: World, tx: Transaction): number | undefined {
-  const wanted = countRecords(tx.toRoot());
-  if (wanted <= most) return undefined;
-  return tx.emitted.length > 0 || wanted > countRecords(root) ? wanted : undefined;
+function countIfTooMany(allowed: number, { root }: World, tx: Transaction): number | undefined {
+  const count = countRecords(tx.toRoot());
+  if (count <= allowed) return undefined;
+  return tx.emitted.length > 0 || count > countRecords(root) ? count : undefined;
 }
 
-/** Cheap: a sum over about thirty tables, which store their sizes. */
+/** Sums the sizes that the tables store, which is cheap. */
 function countRecords({ tables }: Root): number {
   let sum = 0;
   for (const { collection, size } of tables.all()) {
@@ -93,12 +93,12 @@ function limitReached(
 ): Problem {
   return new Problem("limit-reached", {
     status,
-    detail: `This would make ${wanted} ${WORDS[limit]}; ${allowed} are allowed. Delete what is no longer needed, or ask the server's operator to raise the limit.`,
+    detail: `This would make ${wanted} ${UNITS[limit]}; ${allowed} are allowed. Delete what is no longer needed, or ask the server's operator to raise the limit.`,
     extension: { limit, allowed, wanted },
   });
 }
 
-const WORDS: Record<keyof Limits, string> = {
+const UNITS: Record<keyof Limits, string> = {
   sandboxes: "sandboxes",
   records: "records in one sandbox",
   upload_bytes: "bytes of uploads in one sandbox",

@@ -7,7 +7,7 @@ import { unprocessable } from "./problem.ts";
 const MAX_ENTRIES = 100_000;
 
 /** Query parameters of lists of entries: which of the matching entries are shown. */
-export const NEWEST = {
+export const LIST_QUERY = {
   since: Type.Optional(
     Type.String({ minLength: 1, description: "An ISO 8601 date or timestamp, on the sandbox's clock" }),
   ),
@@ -38,11 +38,11 @@ export function NewestFirst<T extends TObject>(entry: T, log: string) {
 export function listNewestFirst<E extends { at: number }, B>(
   log: { entries(): readonly E[]; readonly dropped: number },
   query: { since?: string | undefined; limit: number },
-  { wanted, render }: { wanted: (entry: E) => boolean; render: (entry: E) => B },
+  { matches, render }: { matches: (entry: E) => boolean; render: (entry: E) => B },
 ): { entries: B[]; total: number; dropped: number } {
   const { since, limit } = query;
   const from = parseSince(since);
-  const matching = log.entries().filter((entry) => entry.at >= from && wanted(entry));
+  const matching = log.entries().filter((entry) => entry.at >= from && matches(entry));
   return {
     entries: matching.slice(-limit).reverse().map(render),
     total: matching.length,

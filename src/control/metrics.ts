@@ -57,11 +57,11 @@ function formatFleetMetrics({ lease, owned, proxied, taken_over, fenced }: Fleet
 
 function toText([name, type, help, value]: Metric): string {
   const samples = typeof value === "number" ? [[{}, value] as const] : value;
-  const lines = samples.map(([labels, count]) => `${name}${labelText(labels)} ${count}\n`);
+  const lines = samples.map(([labels, count]) => `${name}${formatLabels(labels)} ${count}\n`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
-function labelText(labels: Record<string, string | number>): string {
+function formatLabels(labels: Record<string, string | number>): string {
   const escapeChar = (char: string) => (char === "\n" ? "\\n" : `\\${char}`);
   const pairs = Object.entries(labels).map(
     ([name, value]) => `${name}="${String(value).replace(/[\\"\n]/g, escapeChar)}"`,

@@ -89,35 +89,35 @@ const LISTED_BY = {
 } as const;
 
 /** 404 for an unknown name. */
-export function unknownName(what: keyof typeof LISTED_BY, name: string, known: Iterable<string>): Problem {
-  const hint = findNearest(name, known);
-  const detail = toSentence(`There is no ${what} ${quoteWord(name)}`, hint);
-  return new Problem(what === "inline rule" ? "unknown-inline-rule" : `unknown-${what}`, {
-    detail: hint === undefined ? `${detail} GET ${LISTED_BY[what]} lists them.` : detail,
+export function unknownName(kind: keyof typeof LISTED_BY, name: string, names: Iterable<string>): Problem {
+  const hint = findNearest(name, names);
+  const detail = toSentence(`There is no ${kind} ${quoteWord(name)}`, hint);
+  return new Problem(kind === "inline rule" ? "unknown-inline-rule" : `unknown-${kind}`, {
+    detail: hint === undefined ? `${detail} GET ${LISTED_BY[kind]} lists them.` : detail,
     value: name,
     hint,
   });
 }
 
 /** Advice for a word without a near match. */
-export const WHERE = {
+export const LISTING_ADVICE = {
   operations: "GET /_control/openapi.json has them all",
   users: "GET S/state/users lists them",
   webhooks: "GET S/state/webhooks lists them",
   deliveries: "GET S/deliveries lists them",
 } as const;
 
-/** 422 for an unknown word in the body or query; `where` is the advice if no known word is near. */
+/** 422 for an unknown word in the body or query; `advice` is given if no candidate is near. */
 export function unknownWord(
   field: string,
   word: string,
-  { is, known, where }: { is: string; known: Iterable<string>; where: string },
+  { problem, candidates, advice }: { problem: string; candidates: Iterable<string>; advice: string },
 ): Problem {
-  const hint = findNearest(word, known);
+  const hint = findNearest(word, candidates);
   return unprocessable(
     field,
     word,
-    `${quoteWord(word)} ${is}${hint === undefined ? `; ${where}` : ""}`,
+    `${quoteWord(word)} ${problem}${hint === undefined ? `; ${advice}` : ""}`,
     hint,
   );
 }
@@ -144,8 +144,8 @@ export function asProblem(error: unknown): Problem | undefined {
  * no such answer.
  */
 export function toStoreProblem(
-  { kind, message, retry_after, headers: own }: StoreRefusal,
-  further: Record<string, string> = {},
+  { kind, message, retry_after, headers: refusalHeaders }: StoreRefusal,
+  extraHeaders: Record<string, string> = {},
 ): Problem {
   if (kind === "taken") return conflict("name-in-use", `There is a sandbox ${message} already`, NAME_ADVICE);
   if (kind === "limit") {
@@ -154,7 +154,7 @@ export function toStoreProblem(
       extension: { limit: "sandboxes" },
     });
   }
-  const headers: Record<string, string> = { ...own, ...further };
+  const headers: Record<string, string> = { ...refusalHeaders, ...extraHeaders };
   if (retry_after !== undefined) headers["Retry-After"] = String(retry_after);
   if (kind === "moved")
     return new Problem("moved", {
@@ -203,8 +203,8 @@ export function readRuleField<T>(field: string, read: () => T): T {
 }
 
 /** `place` converts a field of the document to a field of the call. */
-export function toDocumentProblem(error: DocumentError, place: (field: string) => string): Problem {
-  const toShown = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
+export function toDocumentProblem(error: DocumentError, toField: (field: string) => string): Problem {
+  const toPublicProblem = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
     file,
     line,
     column,
@@ -215,9 +215,9 @@ export function toDocumentProblem(error: DocumentError, place: (field: string) =
   const [first] = error.problems;
   return new Problem("invalid-document", {
     detail: error.format(),
-    field: place(first!.field),
+    field: toField(first!.field),
     hint: error.hint,
-    extension: { problems: error.problems.map(toShown) },
+    extension: { problems: error.problems.map(toPublicProblem) },
   });
 }
 
@@ -233,11 +233,11 @@ function toApiProblem(error: ApiError): Problem {
   const { details, system_message, code, headers } = error;
   if (kind !== undefined) return new Problem(kind, { detail: system_message, extension: { code }, headers });
   const [[key, value] = ["body", null]] = Object.entries(details);
-  const named = typeof details["field"] === "string";
+  const namesField = typeof details["field"] === "string";
   return new Problem("invalid-input", {
     detail: system_message,
-    field: named ? (details["field"] as string) : key,
-    value: named ? details["value"] : value,
+    field: namesField ? (details["field"] as string) : key,
+    value: namesField ? details["value"] : value,
     extension: { code },
     headers,
   });

@@ -23,21 +23,21 @@ export async function listSandboxes(
     ...renderSandbox(sandbox, site),
     ...(withForks && { forked_from: sandbox.forked_from ?? null }),
   });
-  const listOwn = () => [...sandboxes.all()].map(render);
-  if (directory.isForwarded(headers)) return listOwn();
+  const listLocal = () => [...sandboxes.all()].map(render);
+  if (directory.isForwarded(headers)) return listLocal();
   const [names, others] = await Promise.all([
     directory.listNames(),
     directory.askOtherNodes(`/_control/sandboxes${withForks ? "?forks=true" : ""}`, headers),
   ]);
   const remote = others.flatMap((answer) => (answer as { items: Static<typeof SandboxBody>[] }).items);
-  const known = new Map([...remote, ...listOwn()].map((body) => [body.name, body]));
-  const free = names.filter((name) => !known.has(name));
-  for (let from = 0; from < free.length; from += MAX_TAKEOVERS) {
-    const batch = free.slice(from, from + MAX_TAKEOVERS);
-    const taken = await Promise.all(batch.map((name) => directory.find(name)));
-    for (const sandbox of taken) if (sandbox) known.set(sandbox.name, render(sandbox));
+  const bodies = new Map([...remote, ...listLocal()].map((body) => [body.name, body]));
+  const unowned = names.filter((name) => !bodies.has(name));
+  for (let from = 0; from < unowned.length; from += MAX_TAKEOVERS) {
+    const batch = unowned.slice(from, from + MAX_TAKEOVERS);
+    const takenOver = await Promise.all(batch.map((name) => directory.find(name)));
+    for (const sandbox of takenOver) if (sandbox) bodies.set(sandbox.name, render(sandbox));
   }
-  return names.flatMap((name) => known.get(name) ?? []);
+  return names.flatMap((name) => bodies.get(name) ?? []);
 }
 
 /**
@@ -49,8 +49,8 @@ export async function requireNamedSandbox(
   name: string,
   field: string,
 ): Promise<Sandbox | RemoteSandbox> {
-  const found = await server.directory.find(name);
-  if (found !== undefined) return found;
+  const sandbox = await server.directory.find(name);
+  if (sandbox !== undefined) return sandbox;
   const names = await server.directory.listNames();
   if (names.includes(name)) return new RemoteSandbox(name, server, headers);
   throw unprocessable(field, name, "must be the name of a sandbox of this server", findNearest(name, names));

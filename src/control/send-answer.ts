@@ -13,7 +13,7 @@ export async function sendAnswer(
   response: ServerResponse,
   answer: Answer,
 ): Promise<void> {
-  await sendWith(corsHeaders(request), { request, response, answer });
+  await sendWithHeaders(toCorsHeaders(request), { request, response, answer });
 }
 
 /** Sends a refusal; a stream that has begun is cut instead, so that it does not look complete. */
@@ -24,23 +24,23 @@ export async function sendProblem(
 ): Promise<void> {
   if (response.headersSent) return void response.destroy();
   // A page of a refused origin may not read the answer.
-  const cors = problem.status === 403 ? {} : corsHeaders(request);
-  const own = request.complete ? cors : { ...cors, Connection: "close" };
-  await sendWith(own, { request, response, answer: problem.toAnswer() });
+  const cors = problem.status === 403 ? {} : toCorsHeaders(request);
+  const headers = request.complete ? cors : { ...cors, Connection: "close" };
+  await sendWithHeaders(headers, { request, response, answer: problem.toAnswer() });
 }
 
-async function sendWith(
-  own: Readonly<Record<string, string>>,
+async function sendWithHeaders(
+  headers: Readonly<Record<string, string>>,
   { request, response, answer }: { request: IncomingMessage; response: ServerResponse; answer: Answer },
 ): Promise<void> {
-  await sendCompleteAnswer(request, response, toOwnAnswer(answer, own));
+  await sendCompleteAnswer(request, response, toOwnAnswer(answer, headers));
 }
 
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, Last-Event-ID, X-Sandbox";
 
 /** The headers for an allowed source: a page on loopback may read the answer. */
-export function corsHeaders(request: IncomingMessage): Record<string, string> {
+export function toCorsHeaders(request: IncomingMessage): Record<string, string> {
   const { origin } = request.headers;
   return origin === undefined
     ? {}
@@ -55,7 +55,7 @@ export function answerPreflight(request: IncomingMessage, response: ServerRespon
   const { origin } = request.headers;
   if (request.method !== "OPTIONS" || origin === undefined) return false;
   response.writeHead(204, {
-    ...corsHeaders(request),
+    ...toCorsHeaders(request),
     Vary: "Origin",
     "Access-Control-Allow-Methods": METHODS,
     "Access-Control-Allow-Headers": REQUEST_HEADERS,
@@ -73,10 +73,10 @@ export function refuseFullDisk(error: unknown) {
 }
 
 /** Turns a refusal of the store into the answer that is sent instead. */
-export function reportUnsavedChanges({ settled }: DurabilityHook): Durability["settle"] {
+export function reportUnsavedChanges({ waitUntilStored }: DurabilityHook): Durability["settle"] {
   return (sandbox, mark) => {
     try {
-      return settled(sandbox, mark, { reads: true })?.then(doNothing, toUnsavedAnswer);
+      return waitUntilStored(sandbox, mark, { reads: true })?.then(doNothing, toUnsavedAnswer);
     } catch (error) {
       return Promise.resolve(toUnsavedAnswer(error));
     }

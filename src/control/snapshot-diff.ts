@@ -9,15 +9,18 @@ import { listStateCollections } from "./state/state-collection.ts";
 
 type Fields = Record<string, unknown>;
 
-const Shown = Type.Unsafe<Fields>({ type: "object", description: "A record as the state calls show it" });
+const PublicRecord = Type.Unsafe<Fields>({
+  type: "object",
+  description: "A record as the state calls show it",
+});
 const ByCollection = <T extends TSchema>(one: T, description: string) =>
   MapOf(Type.Array(one), { description });
 
 /** The differences between two worlds (interfaces 4). */
 export const DifferenceBody = ClosedObject(
   {
-    added: ByCollection(Shown, "Records by collection"),
-    removed: ByCollection(Shown, "Records by collection"),
+    added: ByCollection(PublicRecord, "Records by collection"),
+    removed: ByCollection(PublicRecord, "Records by collection"),
     changed: ByCollection(
       ClosedObject({
         id: Type.String(),
@@ -51,15 +54,15 @@ export function compareWorlds(
   after: WorldValue,
 ): WorldDifference {
   const difference: WorldDifference = { added: {}, removed: {}, changed: {} };
-  const was = toReader(before.root, before, before.clock.at);
-  const is = toReader(after.root, after, after.clock.at);
+  const oldWorld = toReader(before.root, before, before.clock.at);
+  const newWorld = toReader(after.root, after, after.clock.at);
   // A collection may have been declared since one of them was saved.
   const from = before.root.tables.addMissing(collections);
   const to = after.root.tables.addMissing(collections);
   for (const [name, state] of listStateCollections(resources)) {
     for (const change of from.get(name)!.listChangesTo(to.get(name)!)) {
-      const old = change.before && state.toPublic(change.before, was);
-      const now = change.after && state.toPublic(change.after, is);
+      const old = change.before && state.toPublic(change.before, oldWorld);
+      const now = change.after && state.toPublic(change.after, newWorld);
       if (old === undefined) append(difference.added, name, now!);
       else if (now === undefined) append(difference.removed, name, old);
       else {
@@ -84,8 +87,8 @@ function listChangedFields(before: Fields, after: Fields) {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const fields: Record<string, { before: unknown; after: unknown }> = {};
   for (const name of names) {
-    const [was, is] = [before[name] ?? null, after[name] ?? null];
-    if (!isEqual(was, is)) fields[name] = { before: was, after: is };
+    const [oldValue, newValue] = [before[name] ?? null, after[name] ?? null];
+    if (!isEqual(oldValue, newValue)) fields[name] = { before: oldValue, after: newValue };
   }
   return Object.keys(fields).length === 0 ? undefined : fields;
 }

@@ -2,7 +2,7 @@ import { describeLostEntries, wasRepeated } from "../engine/contract/text.ts";
 import { unprocessable } from "./problem.ts";
 
 /** The header with which a client resumes a stream of server-sent events. */
-export const RESUMES = { "last-event-id": "The id of the last event received, to continue after it" };
+export const RESUME_HEADERS = { "last-event-id": "The id of the last event received, to continue after it" };
 
 /** The number of the last event that the client has seen; undefined for a new client. @throws Problem 422 */
 export function readLastEvent(headers: Readonly<Record<string, string | undefined>>): number | undefined {
@@ -17,7 +17,7 @@ export function readLastEvent(headers: Readonly<Record<string, string | undefine
 interface FollowOptions<E> {
   /** The position after which the stream begins; by default the log's end. */
   after: number | undefined;
-  wanted?: (entry: E) => boolean;
+  matches?: (entry: E) => boolean;
   render: (entry: E) => unknown;
 }
 
@@ -28,7 +28,7 @@ interface FollowOptions<E> {
 export async function* streamEntries<E extends { sequence: number }>(
   name: "journal" | "history",
   log: FollowedLog<E>,
-  { after, wanted = () => true, render }: FollowOptions<E>,
+  { after, matches = () => true, render }: FollowOptions<E>,
   signal: AbortSignal,
 ): AsyncIterable<string> {
   // A position beyond the end belongs to another server's log.
@@ -40,7 +40,7 @@ export async function* streamEntries<E extends { sequence: number }>(
       const lost = entry.sequence - last - 1;
       if (lost > 0) yield `: ${describeLostEntries(lost)} lost to the ${name}'s bound\n\n`;
       last = entry.sequence;
-      if (wanted(entry)) yield `id: ${last}\ndata: ${JSON.stringify(render(entry))}\n\n`;
+      if (matches(entry)) yield `id: ${last}\ndata: ${JSON.stringify(render(entry))}\n\n`;
     }
     if (log.isClosed) return;
     // Entries were added while the reader was slow, or were added and then cleared.

@@ -101,13 +101,13 @@ export async function* streamLive(
   signal: AbortSignal,
 ): AsyncIterable<string> {
   let world = nameWorld(journal);
-  const [, of, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
-  let begins = of !== world;
+  const [, sentWorld, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
+  let begins = sentWorld !== world;
   const sent: SentRevisions = {
     exchange: begins ? 0 : Math.min(Number(revision), timeline.revision),
     change: 0,
   };
-  let seen = 0;
+  let sentHeldRevision = 0;
   while (!signal.aborted && !journal.isClosed) {
     if (world !== nameWorld(journal)) {
       world = nameWorld(journal);
@@ -115,10 +115,10 @@ export async function* streamLive(
       Object.assign(sent, { exchange: 0, change: 0 });
     }
     const parts = listNewParts(timeline, sent);
-    const isHeldNew = held.revision !== seen;
+    const isHeldNew = held.revision !== sentHeldRevision;
     if (parts.length > 0 || begins || isHeldNew) {
       for (const part of parts) sent[isExchange(part) ? "exchange" : "change"] = part.revision;
-      seen = held.revision;
+      sentHeldRevision = held.revision;
       const body: LiveBody = {
         ...{ begins, ...renderParts(parts), dropped: journal.dropped },
         ...(isHeldNew && { held: held.list().map(renderHeld) }),

@@ -6,7 +6,7 @@ import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
 import { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import type { Root } from "../engine/state/tables.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
-import { checkInput, SomeSettings } from "./check-input.ts";
+import { checkInput, PartialSettings } from "./check-input.ts";
 import { Problem } from "./problem.ts";
 import {
   CLOSED,
@@ -88,7 +88,7 @@ const Saved = Type.Object(
         fixture: Type.String(),
         seed: WholeNumber,
         // An earlier version, which had fewer settings, may have saved it.
-        settings: SomeSettings,
+        settings: PartialSettings,
         resets: WholeNumber,
         forked_from: Type.Optional(Type.String()),
         start: Epoch,
@@ -128,8 +128,8 @@ const Saved = Type.Object(
  */
 export function createSavedValidator(api: () => Api, log: { warn(sentence: string): void }) {
   return {
-    shape: (saved: unknown) => checkInput(Saved, saved),
-    world(world: WorldValue, base: Root, { resources }: Api) {
+    checkShape: (saved: unknown) => checkInput(Saved, saved),
+    checkWorld(world: WorldValue, base: Root, { resources }: Api) {
       validateWorld(
         resources.filter(({ own }) => own === undefined),
         world,

@@ -72,7 +72,7 @@ function listAllCollections(resources: readonly Resource[]): readonly AnyCollect
 }
 
 function getState(resources: readonly Resource[], collection: AnyCollection): StateCollection {
-  return listStateCollections(resources).get(collection.name) ?? describeInternalCollection(collection);
+  return listStateCollections(resources).get(collection.name) ?? getInternalState(collection);
 }
 
 function* findForeignRecords(
@@ -93,13 +93,13 @@ function* findForeignRecords(
 const internal = new WeakMap<AnyCollection, StateCollection>();
 
 /** An internal collection as state calls would show it. */
-function describeInternalCollection(collection: AnyCollection): StateCollection {
-  let found = internal.get(collection);
-  if (found === undefined) {
-    found = new StateCollection(collection);
-    internal.set(collection, found);
+function getInternalState(collection: AnyCollection): StateCollection {
+  let state = internal.get(collection);
+  if (state === undefined) {
+    state = new StateCollection(collection);
+    internal.set(collection, state);
   }
-  return found;
+  return state;
 }
 
 export const WholeNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -3,11 +3,11 @@ import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import { ChangeListeners } from "../engine/state/concurrency.ts";
 import {
   findDocumentFiles,
+  formatPath,
   getFileVersion,
   listFiles,
-  nameOfFile,
   resolveFile,
-  showFile,
+  toDocumentName,
   UnreadableFile,
 } from "./files.ts";
 import { resolve } from "./node-files.ts";
@@ -35,31 +35,31 @@ export class Document<T> {
   version: T | undefined;
   /** The problem of the newest text, if it is invalid. */
   problem: DocumentError | undefined;
-  private readonly origin: DocumentSource<T>;
-  private readonly marks = new Map<string, string>();
+  private readonly source: DocumentSource<T>;
+  private readonly versionsByFile = new Map<string, string>();
 
   constructor(origin: DocumentSource<T>) {
     this.file = origin.file;
-    this.origin = origin;
+    this.source = origin;
   }
 
   /** The files that it was read from, and those that prevent a newer version. */
   get files(): Iterable<string> {
-    return this.marks.keys();
+    return this.versionsByFile.keys();
   }
 
   dependsOn(file: string): boolean {
-    return this.marks.has(file);
+    return this.versionsByFile.has(file);
   }
 
   /** Whether the file has changed since the active version was read. */
   isOutdated(file: string): boolean {
-    const mark = this.marks.get(file);
-    return mark !== undefined && mark !== getFileVersion(file);
+    const version = this.versionsByFile.get(file);
+    return version !== undefined && version !== getFileVersion(file);
   }
 
   get isStale(): boolean {
-    for (const file of this.marks.keys()) if (this.isOutdated(file)) return true;
+    for (const file of this.versionsByFile.keys()) if (this.isOutdated(file)) return true;
     return false;
   }
 
@@ -70,19 +70,20 @@ export class Document<T> {
   refresh(differs: (before: T, after: T) => boolean): boolean {
     const before = this.version;
     try {
-      const { value, files } = this.origin.read();
+      const { value, files } = this.source.read();
       const changed = before === undefined || differs(before, value);
       if (changed) this.version = value;
       this.problem = undefined;
-      this.marks.clear();
-      for (const [file, mark] of files) this.marks.set(file, mark);
+      this.versionsByFile.clear();
+      for (const [file, mark] of files) this.versionsByFile.set(file, mark);
       return changed;
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;
       this.problem = error;
       // A newly extended file may be broken; when it is fixed, this document is read again.
-      const suspects = error.problems.map((one) => resolve(this.origin.cwd, one.file));
-      for (const file of suspects) if (!this.marks.has(file)) this.marks.set(file, getFileVersion(file));
+      const suspects = error.problems.map((one) => resolve(this.source.cwd, one.file));
+      for (const file of suspects)
+        if (!this.versionsByFile.has(file)) this.versionsByFile.set(file, getFileVersion(file));
       return false;
     }
   }
@@ -121,7 +122,7 @@ export class DocumentLibrary<T> {
   private readonly options: LibraryOptions<T>;
   /** Documents by real path, or by the key of a value. */
   private readonly documents: WeakLruCache<string, Document<T>>;
-  private readonly single: string[] = [];
+  private readonly singleFiles: string[] = [];
   private readonly listeners = new ChangeListeners();
 
   constructor(options: LibraryOptions<T>) {
@@ -133,26 +134,26 @@ export class DocumentLibrary<T> {
 
   getName({ file, version }: Document<T>): string {
     const { getName } = this.options;
-    return version !== undefined && getName !== undefined ? getName(version) : nameOfFile(file ?? "");
+    return version !== undefined && getName !== undefined ? getName(version) : toDocumentName(file ?? "");
   }
 
   /** A path for messages. */
   showPath(file: string): string {
-    return showFile(file, this.options.cwd);
+    return formatPath(file, this.options.cwd);
   }
 
   /** Undefined if no document has the name. */
   find(name: string): Document<T> | undefined {
     // Most files have the names of their documents, which saves reading all others.
-    const found = this.findByFile(name);
-    if (found !== undefined || this.options.getName === undefined) return found;
-    return this.all().find((document) => this.getName(document) === name);
+    const document = this.findByFile(name);
+    if (document !== undefined || this.options.getName === undefined) return document;
+    return this.readAll().find((one) => this.getName(one) === name);
   }
 
   /** Searches single files, and files that have the names of their documents. */
   findByFile(name: string): Document<T> | undefined {
-    for (const file of [...this.single, ...findDocumentFiles(name, this.folders)]) {
-      const document = this.at(file);
+    for (const file of [...this.singleFiles, ...findDocumentFiles(name, this.folders)]) {
+      const document = this.getByFile(file);
       if (this.getName(document) === name) return document;
     }
     return undefined;
@@ -161,7 +162,7 @@ export class DocumentLibrary<T> {
   /** Documents by name; a user's file replaces a shipped one. */
   list(): Document<T>[] {
     const byName = new Map<string, Document<T>>();
-    for (const document of this.all()) {
+    for (const document of this.readAll()) {
       const name = this.getName(document);
       if (!byName.has(name)) byName.set(name, document);
     }
@@ -169,7 +170,7 @@ export class DocumentLibrary<T> {
   }
 
   /** The document in a file, given by its real path. */
-  at(file: string): Document<T> {
+  getByFile(file: string): Document<T> {
     return this.readCached(file, file, () => this.options.read(file));
   }
 
@@ -187,19 +188,19 @@ export class DocumentLibrary<T> {
     const real = resolveFile(file);
     if (real === undefined)
       throw new UnreadableFile(this.showPath(file), `there is no file ${this.showPath(file)}`);
-    const { version, problem } = this.at(real);
+    const { version, problem } = this.getByFile(real);
     if (version === undefined) throw problem!;
-    if (!this.single.includes(real)) this.single.unshift(real);
+    if (!this.singleFiles.includes(real)) this.singleFiles.unshift(real);
     return version;
   }
 
   /** The documents that were read and are still referenced. */
-  listKnown(): Document<T>[] {
+  listLoaded(): Document<T>[] {
     return [...this.documents.values()];
   }
 
   listInUse(): Document<T>[] {
-    return this.listKnown().filter(this.options.isInUse);
+    return this.listLoaded().filter(this.options.isInUse);
   }
 
   listFilesInUse(): Set<string> {
@@ -238,25 +239,25 @@ export class DocumentLibrary<T> {
 
   /** Reads all documents again, because the schemas that they are checked against have changed. */
   rereadAll(): void {
-    for (const document of this.listKnown()) document.refresh(() => true);
+    for (const document of this.listLoaded()) document.refresh(() => true);
   }
 
   /** The documents in use. */
   private listDependents(file: string): Document<T>[] {
-    return this.listKnown().filter((document) => document.dependsOn(file) && this.options.isInUse(document));
+    return this.listLoaded().filter((document) => document.dependsOn(file) && this.options.isInUse(document));
   }
 
   /** Lists all documents in order of precedence. */
-  private all(): Document<T>[] {
-    return [...this.single, ...this.folders.flatMap(listFiles)].map((file) => this.at(file));
+  private readAll(): Document<T>[] {
+    return [...this.singleFiles, ...this.folders.flatMap(listFiles)].map((file) => this.getByFile(file));
   }
 
   private readCached(key: string, file: string | undefined, read: () => LoadedDocument<T>): Document<T> {
     const { cwd, isInUse, differs } = this.options;
-    const known = this.documents.get(key);
-    if (known !== undefined) {
-      if (!isInUse(known) && known.isStale) known.refresh(differs);
-      return known;
+    const cached = this.documents.get(key);
+    if (cached !== undefined) {
+      if (!isInUse(cached) && cached.isStale) cached.refresh(differs);
+      return cached;
     }
     const document = new Document<T>({ file, cwd, read });
     document.refresh(differs);

@@ -52,12 +52,12 @@ export function resolveFile(file: string): string | undefined {
 }
 
 /** The name of a document that does not name itself. */
-export function nameOfFile(file: string): string {
+export function toDocumentName(file: string): string {
   return basename(file, extname(file));
 }
 
 /** A path as messages show it: relative if the file is below the current folder. */
-export function showFile(file: string, cwd: string): string {
+export function formatPath(file: string, cwd: string): string {
   const short = relative(cwd, file);
   return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short;
 }
@@ -77,14 +77,14 @@ export class UnreadableFile extends DocumentError {
  * Reads the text of a user's file. Every file that a user gives is read by this function.
  * @throws DocumentError for an encoding other than UTF-8 and UTF-16; the system's error
  */
-export function readUserText(file: string, shown = file): string {
-  return decodeText(readFileSync(file), shown);
+export function readUserText(file: string, displayName = file): string {
+  return decodeText(readFileSync(file), displayName);
 }
 
 export interface FileText {
   text: string;
   /** Identifies the version of the file: an edit changes it. */
-  mark: string;
+  version: string;
 }
 
 /** The version of a missing file. */
@@ -101,28 +101,28 @@ export function getFileVersion(file: string): string {
 }
 
 /**
- * Reads a document's file; `shown` is how messages name it, `noun` what it should be.
+ * Reads a document's file; messages call it `displayName` and, by its kind, `noun`.
  * @throws UnreadableFile
  */
 export function readFileText(
   file: string,
-  { shown, noun, maxBytes }: { shown: string; noun: string; maxBytes: number },
+  { displayName, noun, maxBytes }: { displayName: string; noun: string; maxBytes: number },
 ): FileText {
   const refuse = (message: string): never => {
-    throw new UnreadableFile(shown, message);
+    throw new UnreadableFile(displayName, message);
   };
   try {
     const stats = statSync(file);
     // Reading a pipe or a device could wait for ever, and a huge file would fill the memory first.
-    if (stats.isDirectory()) return refuse(`${shown} is a folder, not a ${noun}`);
-    if (!stats.isFile()) return refuse(`${shown} is not an ordinary file`);
-    if (stats.size > maxBytes) return refuse(`${shown} is larger than ${maxBytes / 1024 / 1024} MB`);
-    const mark = getFileVersion(file);
-    return { text: readUserText(file, shown), mark };
+    if (stats.isDirectory()) return refuse(`${displayName} is a folder, not a ${noun}`);
+    if (!stats.isFile()) return refuse(`${displayName} is not an ordinary file`);
+    if (stats.size > maxBytes) return refuse(`${displayName} is larger than ${maxBytes / 1024 / 1024} MB`);
+    const version = getFileVersion(file);
+    return { text: readUserText(file, displayName), version };
   } catch (error) {
     if (error instanceof DocumentError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return refuse(`there is no file ${shown}`);
-    return refuse(`${shown} cannot be read${code === undefined ? "" : ` (${code})`}`);
+    if (code === "ENOENT") return refuse(`there is no file ${displayName}`);
+    return refuse(`${displayName} cannot be read${code === undefined ? "" : ` (${code})`}`);
   }
 }

@@ -29,7 +29,7 @@ import {
 } from "./read-fixture.ts";
 
 /** The number of unused fixtures that stay in memory. */
-const KEPT_FIXTURES = 8;
+const CACHED_FIXTURES = 8;
 /** Maximum number of names and paths that are remembered; a client that sends more is guessing. */
 const MAX_SPELLINGS = 1000;
 
@@ -54,7 +54,7 @@ export class FixtureLibrary implements FixtureSource {
   private readonly places: ReadPlaces;
   private builders: RootBuilders;
   /** Files by the name or path that was given, so that the disk is searched once. */
-  private readonly found = new Map<string, string>();
+  private readonly filesByName = new Map<string, string>();
   private readonly loaded = new WeakMap<LoadedFixture, Document<Fixture>>();
   private readonly spellings = new WeakMap<Document<Fixture>, string>();
 
@@ -66,7 +66,7 @@ export class FixtureLibrary implements FixtureSource {
     this.files = new DocumentLibrary<Fixture>({
       folders,
       cwd,
-      cacheSize: KEPT_FIXTURES,
+      cacheSize: CACHED_FIXTURES,
       read: (file) => this.createFixture(readFixtureFile(file, this.places)),
       getName: undefined,
       differs: (before, after) => JSON.stringify(before.data) !== JSON.stringify(after.data),
@@ -87,13 +87,13 @@ export class FixtureLibrary implements FixtureSource {
     const name = typeof fixture === "string" ? fixture : "inline";
     // A sandbox that references this keeps the document in memory, and the last root with its base: a reset builds
     // nothing, and persistence compares collections with the base by reference.
-    let held: readonly [base: Root, own: Root] | undefined;
+    let retained: readonly [base: Root, current: Root] | undefined;
     const root = (seed: number, settings?: Settings): Root => {
       const version = document.version!;
       const base = version.buildRoot(seed);
-      const own = version.buildRoot(seed, settings);
-      if (own !== base || held?.[0] !== base) held = [base, own];
-      return own;
+      const current = version.buildRoot(seed, settings);
+      if (current !== base || retained?.[0] !== base) retained = [base, current];
+      return current;
     };
     const loaded: LoadedFixture = {
       name,
@@ -139,23 +139,23 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   private findByName(name: string): Document<Fixture> {
-    const known = this.found.get(name);
-    const file = known ?? this.findFile(name);
-    const document = requireReadable(this.files.at(file));
+    const cachedFile = this.filesByName.get(name);
+    const file = cachedFile ?? this.findFile(name);
+    const document = requireReadable(this.files.getByFile(file));
     if (!this.spellings.has(document)) this.recordFirstUse(document, name);
-    if (known === undefined) {
+    if (cachedFile === undefined) {
       // Only a fixture that could be read is remembered under its name.
-      if (this.found.size >= MAX_SPELLINGS) this.found.clear();
-      this.found.set(name, file);
+      if (this.filesByName.size >= MAX_SPELLINGS) this.filesByName.clear();
+      this.filesByName.set(name, file);
     }
     return document;
   }
 
   private findFile(name: string): string {
-    const found = findFixture(name, this.places);
-    if (typeof found !== "string")
-      throw documentError(name, NO_POSITION, found.message, { hint: found.hint });
-    return found;
+    const result = findFixture(name, this.places);
+    if (typeof result !== "string")
+      throw documentError(name, NO_POSITION, result.message, { hint: result.hint });
+    return result;
   }
 
   private findInline(fixture: object): Document<Fixture> {
@@ -185,13 +185,13 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   private findShipped(value: unknown): Fixture {
-    const known = shipped.get(this.resources) ?? new WeakLruCache<unknown, Fixture>(0);
-    shipped.set(this.resources, known);
-    const fixture = known.get(value);
+    const cache = shipped.get(this.resources) ?? new WeakLruCache<unknown, Fixture>(0);
+    shipped.set(this.resources, cache);
+    const fixture = cache.get(value);
     if (fixture !== undefined) return fixture;
-    const read = new Fixture(value as FixtureData, true, this.builders);
-    known.set(value, read);
-    return read;
+    const created = new Fixture(value as FixtureData, true, this.builders);
+    cache.set(value, created);
+    return created;
   }
 
   /** Created when a fixture is checked or counted; a start with the shipped fixture does not need it. */

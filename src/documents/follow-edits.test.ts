@@ -49,7 +49,7 @@ async function start(): Promise<void> {
     onProblem: (error) => push(error.format()),
   });
   watch = new DocumentWatch([edits], (error) => push(error.message));
-  await watch.ready();
+  await watch.waitUntilReady();
 }
 
 /** The n-th thing that the watch said, when it has. */

@@ -76,8 +76,8 @@ function describeEdit(fixture: string, { renewed, waiting }: MovedSandboxes): st
 }
 
 function listNames(names: readonly string[]): string {
-  const shown = names.slice(0, 5).join(", ");
-  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+  const firstNames = names.slice(0, 5).join(", ");
+  return names.length > 5 ? `${firstNames} and ${names.length - 5} more` : firstNames;
 }
 
 export interface ScenarioEdits {

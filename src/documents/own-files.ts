@@ -12,26 +12,26 @@ export async function openOwnFiles({
   operations?: readonly string[] | undefined;
   openapi?: readonly string[] | undefined;
 }): Promise<OwnFiles[]> {
-  const found: OwnFiles[] = [];
+  const files: OwnFiles[] = [];
   if (operations.length > 0) {
     const { OwnOperations } = await import("./own-operations.ts");
-    found.push(new OwnOperations(operations));
+    files.push(new OwnOperations(operations));
   }
   if (openapi.length > 0) {
     const { OpenApiFiles } = await import("./openapi/openapi-files.ts");
-    found.push(new OpenApiFiles(openapi));
+    files.push(new OpenApiFiles(openapi));
   }
-  return found;
+  return files;
 }
 
-export async function loadOwn(all: readonly OwnFiles[]): Promise<OwnSource[]> {
+export async function loadOwnSources(all: readonly OwnFiles[]): Promise<OwnSource[]> {
   const lists: (readonly OwnSource[])[] = [];
   for (const one of all) lists.push(await one.load());
   return lists.flat();
 }
 
 /** Applies edits of the files to a running server, one after the other. */
-export function followOwn(
+export function followOwnFiles(
   all: readonly OwnFiles[],
   edits: { apply(sources: readonly OwnSource[]): void; onProblem(error: Error): void },
 ): WatchedDocuments[] {
@@ -40,7 +40,7 @@ export function followOwn(
     files,
     applyEdit() {
       last = last
-        .then(() => loadOwn(all))
+        .then(() => loadOwnSources(all))
         .then(edits.apply)
         .catch(edits.onProblem);
     },

@@ -12,7 +12,7 @@ import {
 } from "../engine/documents/document-error.ts";
 import { createOwnApi, type OwnSource, readDeclarations } from "../engine/own/join.ts";
 import { ChangeListeners } from "../engine/state/concurrency.ts";
-import { getFileVersion, readUserText, showFile, UnreadableFile } from "./files.ts";
+import { formatPath, getFileVersion, readUserText, UnreadableFile } from "./files.ts";
 import { followVersions, type OwnFiles } from "./watch-documents.ts";
 
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
@@ -48,35 +48,36 @@ export class OwnOperations implements OwnFiles {
       interopDefault: false,
     });
     for (const file of this.versions.keys()) delete jiti.cache[file];
-    const known = new Set(Object.keys(jiti.cache));
-    const files = this.paths.flatMap((path) => this.list(path));
+    const cachedBefore = new Set(Object.keys(jiti.cache));
+    const files = this.paths.flatMap((path) => this.listFiles(path));
     this.versions.clear();
     for (const file of files) this.versions.set(file, getFileVersion(file));
     const exports: unknown[] = [];
     const origins = new Map<unknown, string>();
     try {
       for (const file of files) {
-        const shown = showFile(file, this.cwd);
+        const displayName = formatPath(file, this.cwd);
         this.requireUtf8(file);
         const loaded = await this.limitTime(jiti.import<object>(file)).catch((error: unknown) => {
-          throw this.toDocumentError(shown, error);
+          throw this.toDocumentError(displayName, error);
         });
         // A file may export again what another has declared.
-        for (const value of Object.values(loaded)) if (!origins.has(value)) origins.set(value, shown);
+        for (const value of Object.values(loaded)) if (!origins.has(value)) origins.set(value, displayName);
         exports.push(...Object.values(loaded));
       }
     } finally {
       for (const file of Object.keys(jiti.cache))
-        if (!known.has(file) && !file.includes("node_modules")) this.versions.set(file, getFileVersion(file));
+        if (!cachedBefore.has(file) && !file.includes("node_modules"))
+          this.versions.set(file, getFileVersion(file));
       this.listeners.notify();
     }
     for (const file of this.versions.keys()) this.requireUtf8(file);
-    const shown = files.map((file) => showFile(file, this.cwd));
+    const displayName = files.map((file) => formatPath(file, this.cwd));
     // Without the paths, so that the digest is the same in any folder.
     const digests = [...this.versions.keys()].map((file) => digestFile(file)).sort();
     const sha256 = createHash("sha256").update(digests.join("\n"));
-    const own = { source: shown.join(", "), sha256: sha256.digest("hex"), files: origins };
-    const source = readDeclarations(exports, own);
+    const details = { source: displayName.join(", "), sha256: sha256.digest("hex"), files: origins };
+    const source = readDeclarations(exports, details);
     this.check(source, files);
     return [source];
   }
@@ -90,7 +91,7 @@ export class OwnOperations implements OwnFiles {
       const message = error.message.replace(`${source.source}: `, "");
       for (const file of files) {
         const at = findSubject(readFileSync(file, "utf8"), error.subject);
-        if (at !== undefined) throw documentError(showFile(file, this.cwd), at, message);
+        if (at !== undefined) throw documentError(formatPath(file, this.cwd), at, message);
       }
       throw documentError(source.source, NO_POSITION, message);
     }
@@ -98,27 +99,27 @@ export class OwnOperations implements OwnFiles {
 
   /** The loader reads all files as UTF-8. @throws DocumentError */
   private requireUtf8(file: string): void {
-    const shown = showFile(file, this.cwd);
-    if (readUserText(file, shown) !== readFileSync(file, "utf8").replace(/^\ufeff/, ""))
-      throw documentError(shown, NO_POSITION, "the file is UTF-16; save it as UTF-8");
+    const displayName = formatPath(file, this.cwd);
+    if (readUserText(file, displayName) !== readFileSync(file, "utf8").replace(/^\ufeff/, ""))
+      throw documentError(displayName, NO_POSITION, "the file is UTF-16; save it as UTF-8");
   }
 
   /** Rejects a load that takes too long: an `await` that never ends would stop the start, or all later edits. */
   private async limitTime<T>(loading: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
+    const timeout = new Promise<never>((_, reject) => {
       const seconds = this.loadTimeoutMs / 1000;
       const error = new Error(
         `it was not loaded within ${seconds} s: does its top-level \`await\` ever end?`,
       );
       timer = setTimeout(() => reject(error), this.loadTimeoutMs);
     });
-    return await Promise.race([loading, late]).finally(() => clearTimeout(timer));
+    return await Promise.race([loading, timeout]).finally(() => clearTimeout(timer));
   }
 
-  private toDocumentError(shown: string, thrown: unknown): DocumentError {
+  private toDocumentError(displayName: string, thrown: unknown): DocumentError {
     if (!(thrown instanceof Error) && typeof (thrown as Error | undefined)?.message !== "string")
-      return documentError(shown, NO_POSITION, `it throws ${inspect(thrown)} while it is loaded`);
+      return documentError(displayName, NO_POSITION, `it throws ${inspect(thrown)} while it is loaded`);
     const error = thrown as Error;
     const stack = `${error.message}\n${error.stack ?? ""}`;
     const message = error.message
@@ -129,30 +130,30 @@ export class OwnOperations implements OwnFiles {
       // A missing module is at its import; the stack has the place in the compiled code.
       const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec(message) ?? [];
       const place = missing && findSubject(readFileSync(file, "utf8"), missing);
-      if (place) return documentError(showFile(file, this.cwd), place, message);
+      if (place) return documentError(formatPath(file, this.cwd), place, message);
       const at = stack.indexOf(`${file}:`);
       const [, line, column] = at < 0 ? [] : (/^:(\d+):(\d+)/.exec(stack.slice(at + file.length)) ?? []);
       if (line === undefined) continue;
       // The parser counts columns from 0.
-      const first = error.message.includes("ParseError") ? 1 : 0;
-      const position = { line: Number(line), column: Number(column) + first };
-      return documentError(showFile(file, this.cwd), position, message);
+      const columnOffset = error.message.includes("ParseError") ? 1 : 0;
+      const position = { line: Number(line), column: Number(column) + columnOffset };
+      return documentError(formatPath(file, this.cwd), position, message);
     }
-    return documentError(shown, NO_POSITION, message);
+    return documentError(displayName, NO_POSITION, message);
   }
 
-  private list(path: string): string[] {
+  private listFiles(path: string): string[] {
     const full = resolve(this.cwd, path);
-    const shown = showFile(full, this.cwd);
+    const displayName = formatPath(full, this.cwd);
     const stats = statSync(full, { throwIfNoEntry: false });
-    if (stats === undefined) throw new UnreadableFile(shown, `there is no file ${shown}`);
+    if (stats === undefined) throw new UnreadableFile(displayName, `there is no file ${displayName}`);
     if (!stats.isDirectory()) {
       if (EXTENSIONS.includes(extname(full))) return [realpathSync(full)];
-      throw new UnreadableFile(shown, "it is neither TypeScript nor JavaScript");
+      throw new UnreadableFile(displayName, "it is neither TypeScript nor JavaScript");
     }
     const files = readdirSync(full).filter(isDeclarationFile).sort();
     if (files.length === 0)
-      throw new UnreadableFile(shown, "the folder has no file in TypeScript or JavaScript");
+      throw new UnreadableFile(displayName, "the folder has no file in TypeScript or JavaScript");
     return files.map((file) => realpathSync(join(full, file)));
   }
 

@@ -13,11 +13,11 @@ import {
 } from "../engine/documents/user-document.ts";
 import {
   findDocumentFiles,
+  formatPath,
   isPath,
   listFiles,
-  nameOfFile,
   readFileText,
-  showFile,
+  toDocumentName,
   UnreadableFile,
 } from "./files.ts";
 import { dirname, existsSync, extname, join, realpathSync, resolve } from "./node-files.ts";
@@ -37,8 +37,8 @@ export interface NotFound {
 
 /** The user's folder of fixtures, if there is one, then the shipped one. */
 export function listFixtureFolders(cwd = process.cwd()): string[] {
-  const own = join(cwd, "fixtures");
-  return [...(existsSync(own) ? [own] : []), SHIPPED_FIXTURES.folder];
+  const userFolder = join(cwd, "fixtures");
+  return [...(existsSync(userFolder) ? [userFolder] : []), SHIPPED_FIXTURES.folder];
 }
 
 /**
@@ -51,23 +51,24 @@ export function findFixture(fixture: string, places: FixturePlaces, from?: strin
     const file = resolve(start, fixture);
     return existsSync(file)
       ? realpathSync(file)
-      : { message: `there is no file ${showFile(file, places.cwd)}` };
+      : { message: `there is no file ${formatPath(file, places.cwd)}` };
   }
   const folders = from === undefined ? places.folders : [start, ...places.folders];
   for (const file of findDocumentFiles(fixture, folders)) if (file !== from) return file;
-  return unknownName(fixture, listFixtureNames(folders));
+  return describeUnknownName(fixture, listFixtureNames(folders));
 }
 
 /** The names of the fixtures in these folders, each once. */
 export function listFixtureNames(folders: readonly string[]): string[] {
-  return [...new Set(folders.flatMap(listFiles).map(nameOfFile))].sort();
+  return [...new Set(folders.flatMap(listFiles).map(toDocumentName))].sort();
 }
 
-function unknownName(fixture: string, names: readonly string[]): NotFound {
-  const shown = names.slice(0, 12).join(", ") + (names.length > 12 ? ` and ${names.length - 12} more` : "");
-  const known = names.length === 0 ? "none is known by name" : `known by name: ${shown}`;
+function describeUnknownName(fixture: string, names: readonly string[]): NotFound {
+  const firstNames =
+    names.slice(0, 12).join(", ") + (names.length > 12 ? ` and ${names.length - 12} more` : "");
+  const knownNames = names.length === 0 ? "none is known by name" : `known by name: ${firstNames}`;
   return {
-    message: `there is no fixture ${JSON.stringify(fixture.slice(0, 80))}; ${known}; the command line takes a file by its path, such as ./my.yaml`,
+    message: `there is no fixture ${JSON.stringify(fixture.slice(0, 80))}; ${knownNames}; the command line takes a file by its path, such as ./my.yaml`,
     hint: findNearest(fixture, names),
   };
 }
@@ -105,14 +106,14 @@ export function readFixtureFile(file: string, places: ReadPlaces): ReadFixture {
 
 /** The same for a fixture that was given as a value. */
 export function readInlineFixture(document: UserDocument, places: ReadPlaces): ReadFixture {
-  return readChain({ document, trusted: false, file: undefined, mark: "" }, places);
+  return readChain({ document, trusted: false, file: undefined, version: "" }, places);
 }
 
 interface Layer {
   document: UserDocument;
   trusted: boolean;
   file: string | undefined;
-  mark: string;
+  version: string;
 }
 
 function readChain(top: Layer, places: ReadPlaces): ReadFixture {
@@ -123,12 +124,14 @@ function readChain(top: Layer, places: ReadPlaces): ReadFixture {
   }
   return {
     document: mergeLayers(layers.map(({ document }) => document) as [UserDocument, ...UserDocument[]]),
-    files: new Map(layers.flatMap(({ file, mark }) => (file === undefined ? [] : [[file, mark] as const]))),
+    files: new Map(
+      layers.flatMap(({ file, version }) => (file === undefined ? [] : [[file, version] as const])),
+    ),
     trusted: layers.length === 1 && top.trusted,
   };
 }
 
-function readExtended(layer: Layer, above: readonly Layer[], places: ReadPlaces): Layer | undefined {
+function readExtended(layer: Layer, descendants: readonly Layer[], places: ReadPlaces): Layer | undefined {
   const { document, file: from } = layer;
   const name = isJsonObject(document.value) ? document.value["extends"] : undefined;
   // The schema refuses anything other than a text.
@@ -137,17 +140,17 @@ function readExtended(layer: Layer, above: readonly Layer[], places: ReadPlaces)
     const problem = locateProblem(document, { path: ["extends"], message, hint });
     throw new DocumentError([problem], document.text);
   };
-  const found = findFixture(name, places, from);
-  if (typeof found !== "string") return refuse(found.message, found.hint);
-  if (above.some(({ file }) => file === found)) {
-    const chain = [...above.map(({ file }) => file), found].filter((file) => file !== undefined);
-    const shown = chain.map((file) => showFile(file, places.cwd)).join(", which extends ");
-    return refuse(`a fixture cannot extend itself: ${shown}`);
+  const file = findFixture(name, places, from);
+  if (typeof file !== "string") return refuse(file.message, file.hint);
+  if (descendants.some((one) => one.file === file)) {
+    const chain = [...descendants.map(({ file }) => file), file].filter((file) => file !== undefined);
+    const chainText = chain.map((file) => formatPath(file, places.cwd)).join(", which extends ");
+    return refuse(`a fixture cannot extend itself: ${chainText}`);
   }
-  if (above.length >= MAX_CHAIN_LENGTH)
+  if (descendants.length >= MAX_CHAIN_LENGTH)
     return refuse(`more than ${MAX_CHAIN_LENGTH} fixtures extend one another`);
   try {
-    return readLayer(found, places);
+    return readLayer(file, places);
   } catch (error) {
     // A missing file is reported where it is named; mistakes in a file are reported in that file.
     if (error instanceof UnreadableFile) return refuse(error.message);
@@ -156,20 +159,25 @@ function readExtended(layer: Layer, above: readonly Layer[], places: ReadPlaces)
 }
 
 function readLayer(file: string, { cwd, trustBuild, warn }: ReadPlaces): Layer {
-  const shown = showFile(file, cwd);
-  const { text, mark } = readFileText(file, { shown, noun: "fixture", maxBytes: OWN_FILE_LIMITS.maxBytes });
+  const displayName = formatPath(file, cwd);
+  const { text, version } = readFileText(file, {
+    displayName,
+    noun: "fixture",
+    maxBytes: OWN_FILE_LIMITS.maxBytes,
+  });
   const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.findCompiled(file, text);
-  if (value !== undefined) return { document: locateLazily(text, shown, value), trusted: true, file, mark };
+  if (value !== undefined)
+    return { document: locateLazily(text, displayName, value), trusted: true, file, version };
   const document =
-    readLargeJson(file, text, shown) ?? readDocument(text, { file: shown, limits: LIMITS, warn });
+    readLargeJson(file, text, displayName) ?? readDocument(text, { file: displayName, limits: LIMITS, warn });
   if (!isJsonObject(document.value))
     throwProblems(document, [
       locateProblem(document, { path: [], message: "a fixture must be a map of lists and settings" }),
     ]);
-  return { document, trusted: false, file, mark };
+  return { document, trusted: false, file, version };
 }
 
-function readLargeJson(file: string, text: string, shown: string): UserDocument | undefined {
+function readLargeJson(file: string, text: string, displayName: string): UserDocument | undefined {
   if (text.length < LARGE_JSON || extname(file).toLowerCase() !== ".json") return undefined;
   let value: unknown;
   try {
@@ -178,26 +186,26 @@ function readLargeJson(file: string, text: string, shown: string): UserDocument 
     // The YAML reader reports the position of the mistake.
     return undefined;
   }
-  createInlineDocument(value, { file: shown, limits: OWN_FILE_LIMITS });
-  return locateLazily(text, shown, value);
+  createInlineDocument(value, { file: displayName, limits: OWN_FILE_LIMITS });
+  return locateLazily(text, displayName, value);
 }
 
 /** Positions are only needed for a problem, and only then is the text parsed; a text too large for that has none. */
 function locateLazily(text: string, file: string, value: unknown): UserDocument {
-  let read: UserDocument | undefined;
-  const parsed = (): UserDocument => {
+  let parsed: UserDocument | undefined;
+  const getParsed = (): UserDocument => {
     try {
-      read ??= readDocument(text, { file, limits: LIMITS });
+      parsed ??= readDocument(text, { file, limits: LIMITS });
     } catch {
-      read = createInlineDocument(value, { file, limits: OWN_FILE_LIMITS });
+      parsed = createInlineDocument(value, { file, limits: OWN_FILE_LIMITS });
     }
-    return read;
+    return parsed;
   };
   return {
     file,
     text,
     value,
-    locate: (path): Position => parsed().locate(path),
-    locateKey: (path): Position => parsed().locateKey(path),
+    locate: (path): Position => getParsed().locate(path),
+    locateKey: (path): Position => getParsed().locateKey(path),
   };
 }

@@ -49,7 +49,7 @@ function stand(names: string[], files: string[] = []) {
       counted.listings += 1;
       return [...names];
     },
-    hasAtOnce: (name: string) => files.includes(name),
+    hasWithoutListing: (name: string) => files.includes(name),
   };
   return { counted, recent: new RecentNames(library, () => counted.at) };
 }

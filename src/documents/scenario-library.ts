@@ -44,11 +44,11 @@ export class ScenarioLibrary implements ScenarioSource {
   private readonly warn: Warn | undefined;
   private derived: RefusalScenarios;
   /** Scenarios of opened files. */
-  private readonly opened = new Map<string, Scenario>();
+  private readonly openedScenarios = new Map<string, Scenario>();
   /** Sandboxes with the names of their active scenarios. */
   private readonly users = new Map<ScenarioUser, readonly string[]>();
   /** The number of sandboxes by name of the scenario. */
-  private readonly current = new Map<string, number>();
+  private readonly activeCounts = new Map<string, number>();
 
   constructor({ api, folders = listScenarioFolders(), cwd = process.cwd(), warn }: ScenarioLibraryOptions) {
     this.api = api;
@@ -78,16 +78,16 @@ export class ScenarioLibrary implements ScenarioSource {
    */
   get(name: string): Scenario {
     if (this.isActive(name)) return this.getLastGood(name);
-    const known = this.files.find(name);
-    if (known?.problem !== undefined) throw known.problem;
-    return known?.version ?? this.findDerived(name);
+    const document = this.files.find(name);
+    if (document?.problem !== undefined) throw document.problem;
+    return document?.version ?? this.findDerived(name);
   }
 
   getLastGood(name: string): Scenario {
     const { files } = this;
-    const known = files.find(name) ?? files.listKnown().find((document) => files.getName(document) === name);
-    if (known?.version !== undefined) return known.version;
-    if (known?.problem !== undefined) throw known.problem;
+    const document = files.find(name) ?? files.listLoaded().find((one) => files.getName(one) === name);
+    if (document?.version !== undefined) return document.version;
+    if (document?.problem !== undefined) throw document.problem;
     return this.findDerived(name);
   }
 
@@ -100,23 +100,26 @@ export class ScenarioLibrary implements ScenarioSource {
     return (
       this.isActive(name) ||
       this.derived.has(name) ||
-      this.opened.has(name) ||
+      this.openedScenarios.has(name) ||
       this.files.find(name) !== undefined
     );
   }
 
   /** Whether it is active, derived, or has a file of its name; does not list folders. */
-  hasAtOnce(name: string): boolean {
-    const { opened, derived, files } = this;
+  hasWithoutListing(name: string): boolean {
+    const { openedScenarios, derived, files } = this;
     return (
-      this.isActive(name) || opened.has(name) || derived.has(name) || files.findByFile(name) !== undefined
+      this.isActive(name) ||
+      openedScenarios.has(name) ||
+      derived.has(name) ||
+      files.findByFile(name) !== undefined
     );
   }
 
   listNames(): string[] {
     const { files } = this;
     const inFiles = [...files.list(), ...files.listInUse()].map((document) => files.getName(document));
-    return [...new Set([...inFiles, ...this.opened.keys(), ...this.derived.listNames()])].sort();
+    return [...new Set([...inFiles, ...this.openedScenarios.keys(), ...this.derived.listNames()])].sort();
   }
 
   /** Lists scenarios by name; includes active ones whose file is gone. */
@@ -127,8 +130,11 @@ export class ScenarioLibrary implements ScenarioSource {
     const lost = files.listInUse().filter((document) => !names.has(files.getName(document)));
     for (const document of lost) names.add(files.getName(document));
     const listed = [...present, ...lost].map((document) => this.toListed(document, lost.includes(document)));
-    const opened = [...this.opened.values()].map(listOpened);
-    const others = [...opened, ...derived.listNames().map((name) => listDerived(derived.find(name)!))];
+    const describedOpened = [...this.openedScenarios.values()].map(describeOpened);
+    const others = [
+      ...describedOpened,
+      ...derived.listNames().map((name) => describeDerived(derived.find(name)!)),
+    ];
     return [...listed, ...others.filter(({ name }) => !names.has(name))].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );
@@ -146,13 +152,13 @@ export class ScenarioLibrary implements ScenarioSource {
   addDocument(name: string, document: object): boolean {
     if (this.has(name)) return false;
     const text = JSON.stringify({ ...document, name });
-    this.opened.set(name, readScenario({ text, shown: `scenario ${name}`, file: name }, this.api));
+    this.openedScenarios.set(name, readScenario({ text, shown: `scenario ${name}`, file: name }, this.api));
     return true;
   }
 
   /** Removes the document of a file that could not be opened. */
   removeDocument(name: string): void {
-    this.opened.delete(name);
+    this.openedScenarios.delete(name);
   }
 
   /** The names of scenarios that are given by name or by file. @throws DocumentError for a file that cannot be used */
@@ -162,7 +168,7 @@ export class ScenarioLibrary implements ScenarioSource {
 
   use(user: ScenarioUser): void {
     const { scenarios } = user;
-    for (const name of scenarios) this.current.set(name, (this.current.get(name) ?? 0) + 1);
+    for (const name of scenarios) this.activeCounts.set(name, (this.activeCounts.get(name) ?? 0) + 1);
     this.release(user);
     this.users.set(user, scenarios);
     this.files.announceUse();
@@ -170,9 +176,9 @@ export class ScenarioLibrary implements ScenarioSource {
 
   release(user: ScenarioUser): void {
     for (const name of this.users.get(user) ?? []) {
-      const left = this.current.get(name)! - 1;
-      if (left === 0) this.current.delete(name);
-      else this.current.set(name, left);
+      const remaining = this.activeCounts.get(name)! - 1;
+      if (remaining === 0) this.activeCounts.delete(name);
+      else this.activeCounts.set(name, remaining);
     }
     this.users.delete(user);
   }
@@ -189,25 +195,25 @@ export class ScenarioLibrary implements ScenarioSource {
   private toListed(document: Document<Scenario>, isLost: boolean): ListedScenario {
     const { version, problem } = document;
     const file = document.file!;
-    const shown = this.files.showPath(file);
+    const displayName = this.files.showPath(file);
     return {
       name: this.files.getName(document),
-      file: shown,
+      file: displayName,
       origin: SHIPPED_SCENARIOS.holds(file) ? "shipped" : "own",
       scenario: version,
-      problem: isLost ? new UnreadableFile(shown, `there is no file ${shown}`) : problem,
+      problem: isLost ? new UnreadableFile(displayName, `there is no file ${displayName}`) : problem,
     };
   }
 
   /** @throws UnknownScenario */
   private findDerived(name: string): Scenario {
-    const found = this.opened.get(name) ?? this.derived.find(name);
-    if (found === undefined) throw new UnknownScenario(name, findNearest(name, this.listNames()));
-    return found;
+    const scenario = this.openedScenarios.get(name) ?? this.derived.find(name);
+    if (scenario === undefined) throw new UnknownScenario(name, findNearest(name, this.listNames()));
+    return scenario;
   }
 
   private isActive(name: string): boolean {
-    return this.current.has(name);
+    return this.activeCounts.has(name);
   }
 
   /** @throws UnreadableFile if the newer version has another name */
@@ -220,11 +226,15 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   private read(file: string): LoadedDocument<Scenario> {
-    const shown = this.files.showPath(file);
-    const { text, mark } = readFileText(file, { shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES });
+    const displayName = this.files.showPath(file);
+    const { text, version } = readFileText(file, {
+      displayName,
+      noun: "scenario",
+      maxBytes: MAX_SCENARIO_BYTES,
+    });
     return {
-      value: readScenario({ text, shown, file, warn: this.warn }, this.api),
-      files: new Map([[file, mark]]),
+      value: readScenario({ text, shown: displayName, file, warn: this.warn }, this.api),
+      files: new Map([[file, version]]),
     };
   }
 }
@@ -235,17 +245,17 @@ export function listScenarioFolders(own?: string): string[] {
 }
 
 /** How messages and lists name the file of a derived scenario, which has none. */
-export function showDerived(name: string): string {
+export function toDerivedPath(name: string): string {
   return `built-in/${name}.yaml`;
 }
 
-function listOpened(scenario: Scenario): ListedScenario {
+function describeOpened(scenario: Scenario): ListedScenario {
   return { name: scenario.name, file: "an opened sandbox", origin: "own", scenario, problem: undefined };
 }
 
-export function listDerived(scenario: Scenario): ListedScenario {
+export function describeDerived(scenario: Scenario): ListedScenario {
   const { name } = scenario;
-  return { name, file: showDerived(name), origin: "derived", scenario, problem: undefined };
+  return { name, file: toDerivedPath(name), origin: "derived", scenario, problem: undefined };
 }
 
 /** In milliseconds: the maximum age of a listing of the folders; any request may name a scenario in a header. */
@@ -253,18 +263,21 @@ const FRESH_MS = 1_000;
 
 /** Lists the folders at most once a second, even if many requests name an unknown scenario. */
 export class RecentNames implements ScenarioNames {
-  private readonly library: Pick<ScenarioLibrary, "hasAtOnce" | "listNames">;
+  private readonly library: Pick<ScenarioLibrary, "hasWithoutListing" | "listNames">;
   private readonly now: () => number;
   private listed: readonly string[] = [];
   private readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(library: Pick<ScenarioLibrary, "hasAtOnce" | "listNames">, now = () => performance.now()) {
+  constructor(
+    library: Pick<ScenarioLibrary, "hasWithoutListing" | "listNames">,
+    now = () => performance.now(),
+  ) {
     this.library = library;
     this.now = now;
   }
 
   has(name: string): boolean {
-    return this.library.hasAtOnce(name) || this.listNames().includes(name);
+    return this.library.hasWithoutListing(name) || this.listNames().includes(name);
   }
 
   listNames(): readonly string[] {

@@ -19,10 +19,10 @@ const getVersion = (name: string) => library.find(name)?.version;
 
 /** A document is its text, and wrong where that says so. */
 function read(file: string) {
-  const { text, mark } = readFileText(file, { shown: file, noun: "document", maxBytes: 1000 });
+  const { text, version } = readFileText(file, { displayName: file, noun: "document", maxBytes: 1000 });
   if (text.startsWith("wrong"))
     throw new DocumentError([{ file, line: 1, column: 1, field: "", message: text }]);
-  return { value: text, files: new Map([[file, mark]]) };
+  return { value: text, files: new Map([[file, version]]) };
 }
 
 function start(): Promise<void> {
@@ -31,7 +31,7 @@ function start(): Promise<void> {
     said.push(...changed.map(({ version }) => version!), ...broken.map(({ problem }) => problem.message));
   };
   watch = new DocumentWatch([{ files: library, applyEdit }], (error) => said.push(error.message));
-  return watch.ready();
+  return watch.waitUntilReady();
 }
 
 beforeEach(() => {

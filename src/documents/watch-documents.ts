@@ -46,11 +46,11 @@ export function followVersions(
 export class DocumentWatch {
   private readonly followed: readonly WatchedDocuments[];
   private readonly onError: (error: Error) => void;
-  private readonly stops: readonly (() => void)[];
+  private readonly unsubscribers: readonly (() => void)[];
   private readonly paths = new Set<string>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
   private opened: Promise<FSWatcher> | undefined;
-  private settled: Promise<void> = Promise.resolve();
+  private allWatched: Promise<void> = Promise.resolve();
   private failed = false;
   private closed = false;
 
@@ -58,18 +58,18 @@ export class DocumentWatch {
   constructor(followed: readonly WatchedDocuments[], onError: (error: Error) => void) {
     this.followed = followed;
     this.onError = onError;
-    this.stops = followed.map(({ files }) => files.onUse(() => this.follow()));
+    this.unsubscribers = followed.map(({ files }) => files.onUse(() => this.follow()));
     this.follow();
   }
 
   /** Resolves once every file in use is watched. */
-  ready(): Promise<void> {
-    return this.settled;
+  waitUntilReady(): Promise<void> {
+    return this.allWatched;
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const stop of this.stops) stop();
+    for (const stop of this.unsubscribers) stop();
     for (const timer of this.timers.values()) clearTimeout(timer);
     await (await this.opened?.catch(() => undefined))?.close();
   }
@@ -84,11 +84,11 @@ export class DocumentWatch {
     for (const path of added) this.paths.add(path);
     const before = this.opened;
     this.opened = before === undefined ? this.open(added) : before.then((watcher) => watcher.add(added));
-    const seen = this.opened.then(before === undefined ? waitForFirstScan : waitToSettle).then(
+    const watched = this.opened.then(before === undefined ? waitForFirstScan : waitToSettle).then(
       () => this.scheduleMissedEdits(added),
       (error) => this.fail(error),
     );
-    this.settled = Promise.all([this.settled, seen]).then(() => {});
+    this.allWatched = Promise.all([this.allWatched, watched]).then(() => {});
   }
 
   /** Applies edits that were made between reading and watching. */

@@ -48,7 +48,7 @@ export interface HostParts
     onLeaseEnd(sandbox: Sandbox, receiver_id: string): void;
   };
   /** Resolves once the changes that a delivery reports are stored; undefined if deliveries need not wait. */
-  readyToSend: ((sandbox: Sandbox) => Promise<void>) | undefined;
+  waitUntilReadyToSend: ((sandbox: Sandbox) => Promise<void>) | undefined;
   /**
    * For a replay: called before each change reads the clock. Deliveries get their recorded answers, so no fault
    * applies.
@@ -111,7 +111,7 @@ export function createEngine(options: HostParts): Engine {
         findAttemptEntry(attempt, history.newest),
       );
     },
-    readyToSend: options.readyToSend,
+    waitUntilReadyToSend: options.waitUntilReadyToSend,
   });
   const services = createServices({ outbound, uploads, deliveries });
   const sandboxes = new SandboxRegistry({

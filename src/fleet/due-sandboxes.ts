@@ -2,9 +2,9 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { calculateWallDelay } from "../engine/state/clock.ts";
 import { timers } from "../engine/state/timers.ts";
 import { outgoing } from "../engine/webhooks/outgoing.ts";
-import { fleetKey, type RedisStore } from "../persistence/redis-store.ts";
+import { type RedisStore, toFleetKey } from "../persistence/redis-store.ts";
 
-const KEY = fleetKey("due");
+const KEY = toFleetKey("due");
 const MAX_LISTED = 100;
 /** A scaled clock computes slightly different instants for the same timer. */
 const SAME_MS = 20;

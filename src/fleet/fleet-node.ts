@@ -104,7 +104,7 @@ export class FleetNode {
     await this.router.proxy.fetchJson(`${url}/_control/metrics`, headers).catch(() => {});
     for (const _ of this.parts.validator.prepare()) await nextTurn();
     const rows = await this.store.load("default");
-    for (let time = 0; time < WARM_UP_ROUNDS && !this.router.isLeaving; time++) {
+    for (let round = 0; round < WARM_UP_ROUNDS && !this.router.isLeaving; round++) {
       await this.restorer.warmUp("default", rows);
       await nextTurn();
     }
@@ -157,11 +157,11 @@ export class FleetNode {
   }
 
   /** Takes a sandbox over; undefined if another node was faster. */
-  private async claim(name: string, seen: Lease): Promise<Sandbox | undefined> {
+  private async claim(name: string, lease: Lease): Promise<Sandbox | undefined> {
     const { store } = this;
-    const known = this.saver.findOwned(name);
-    if (known !== undefined && this.session.isValid) return known;
-    if (!(await store.claim(name, seen))) return undefined;
+    const owned = this.saver.findOwned(name);
+    if (owned !== undefined && this.session.isValid) return owned;
+    if (!(await store.claim(name, lease))) return undefined;
     const rows = await store.load(name);
     const folder = join(this.files.path, `${name}-${store.owned.get(name)?.epoch}`);
     try {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { fleetKey, type Lease, type RedisStore, sandboxKey } from "../persistence/redis-store.ts";
+import { type Lease, type RedisStore, toFleetKey, toSandboxKey } from "../persistence/redis-store.ts";
 import { PersistenceError } from "../persistence/store.ts";
-import { sessionKey } from "./node-session.ts";
+import { toSessionKey } from "./node-session.ts";
 
-const KEY = fleetKey("nodes");
-const AT_ONCE = 500;
+const KEY = toFleetKey("nodes");
+const BATCH_SIZE = 500;
 
 /** A node as the others see it. */
 export interface RegisteredNode {
@@ -50,7 +50,7 @@ export class FleetRegister {
     const urls = words.filter((_, i) => i % 2 === 0);
     if (urls.length === 0) return [];
     const sessions: (string | null)[] = await Promise.all(
-      urls.map((url) => connection.send(["GET", sessionKey(url)])),
+      urls.map((url) => connection.send(["GET", toSessionKey(url)])),
     );
     const expired = urls.filter((_, i) => sessions[i] === null);
     if (expired.length > 0) await connection.send(["HDEL", KEY, ...expired]);
@@ -62,11 +62,11 @@ export class FleetRegister {
 
   /** Every sandbox of the fleet in order of creation, with its lease. */
   async listLeases(): Promise<(Lease & { sandbox: string })[]> {
-    const names: string[] = await this.store.connection.send(["ZRANGE", fleetKey("sandboxes"), "0", "-1"]);
+    const names: string[] = await this.store.connection.send(["ZRANGE", toFleetKey("sandboxes"), "0", "-1"]);
     const all: (Lease & { sandbox: string })[] = [];
-    for (let from = 0; from < names.length; from += AT_ONCE) {
-      const some = names.slice(from, from + AT_ONCE).map(async (sandbox) => {
-        const words = ["HMGET", sandboxKey(sandbox, "lease"), "session", "url", "epoch"];
+    for (let from = 0; from < names.length; from += BATCH_SIZE) {
+      const some = names.slice(from, from + BATCH_SIZE).map(async (sandbox) => {
+        const words = ["HMGET", toSandboxKey(sandbox, "lease"), "session", "url", "epoch"];
         const [session, url, epoch] = await this.store.connection.send(words);
         return { sandbox, session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
       });

@@ -67,7 +67,7 @@ export class FleetSaver {
     return this.tracked.size;
   }
 
-  /** Called before a change, for `settled` after it. */
+  /** Called before a change, for `waitUntilStored` after it. */
   mark(): number {
     return this.refusals.mark();
   }
@@ -77,7 +77,7 @@ export class FleetSaver {
    * request counters.
    * @throws StoreRefusal if a change after the mark was undone, or another node owns the sandbox
    */
-  settled(sandbox: Sandbox, mark: number): undefined | Promise<void> {
+  waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<void> {
     const { name } = sandbox;
     const tracked = this.tracked.get(name);
     if (tracked?.sandbox !== sandbox) throw this.refusals.last(sandbox) ?? toMovedRefusal(name);
@@ -92,7 +92,7 @@ export class FleetSaver {
   }
 
   /** Resolves once the change behind a delivery attempt is stored, or another node owns the sandbox. */
-  async readyToSend(sandbox: Sandbox): Promise<void> {
+  async waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {
     const { sandboxes, session } = this.parts;
     for (;;) {
       // A sandbox that is being loaded belongs to this node within a turn of the event loop.
@@ -100,7 +100,7 @@ export class FleetSaver {
       if (sandboxes.get(sandbox.name) !== sandbox || sandbox.world.isClosed) return;
       try {
         if (this.tracked.get(sandbox.name)?.sandbox === sandbox && session().isValid) {
-          await this.settled(sandbox, this.mark());
+          await this.waitUntilStored(sandbox, this.mark());
           return;
         }
       } catch {
@@ -173,15 +173,15 @@ export class FleetSaver {
 
   /** Requests during a commit share the next one. */
   private waitForFlush(name: string): Promise<void> {
-    let mine = this.queued.get(name);
-    if (mine === undefined) {
-      mine = this.mutex.run(name, () => {
+    let nextFlush = this.queued.get(name);
+    if (nextFlush === undefined) {
+      nextFlush = this.mutex.run(name, () => {
         this.queued.delete(name);
         return this.flush(name);
       });
-      this.queued.set(name, mine);
+      this.queued.set(name, nextFlush);
     }
-    return mine;
+    return nextFlush;
   }
 
   private async flush(name: string): Promise<void> {
@@ -265,10 +265,10 @@ export class FleetSaver {
   private async reclaim(name: string, lost: LostSession): Promise<void> {
     const tracked = this.tracked.get(name);
     if (tracked === undefined) return;
-    const found = await this.parts.store.reclaim(name, lost);
-    if (found === "fenced") return this.release(name);
+    const outcome = await this.parts.store.reclaim(name, lost);
+    if (outcome === "fenced") return this.release(name);
     if (lost.restarted) this.parts.due.adopt(name);
-    if (found === "behind") tracked.isUnknown = true;
+    if (outcome === "behind") tracked.isUnknown = true;
   }
 
   /** Logs the failure once, and its end. */

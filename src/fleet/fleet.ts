@@ -21,7 +21,7 @@ interface JoiningParts extends Omit<FleetParts, "store" | "token"> {
 }
 
 /** Headers about the caller, and about the address by which the client reaches the fleet. */
-const PASSED = /^(host|authorization|forwarded|x-forwarded-(proto|host))$/;
+const FORWARDED_HEADERS = /^(host|authorization|forwarded|x-forwarded-(proto|host))$/;
 
 type Handle = (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
 /** Answers a request that no node can serve now. */
@@ -34,7 +34,7 @@ type Refuse = (request: IncomingMessage, response: ServerResponse, error: unknow
 export class Fleet implements DurabilityHook {
   private readonly options: FleetOptions;
   private readonly refuse: Refuse;
-  private opened: FleetNode | undefined;
+  private openedNode: FleetNode | undefined;
 
   constructor(options: FleetOptions, refuse: Refuse) {
     this.options = options;
@@ -55,7 +55,7 @@ export class Fleet implements DurabilityHook {
     shareBaseKey(token);
     try {
       const node = new FleetNode({ ...parts, token, store });
-      this.opened = node;
+      this.openedNode = node;
       await node.begin();
     } catch (error) {
       await store.close().catch(() => {});
@@ -65,9 +65,9 @@ export class Fleet implements DurabilityHook {
 
   /** Finds the sandbox of a request. If no node can serve it now, the request is answered with a refusal. */
   readonly findSandbox = (name: string, connection?: Connection): FoundSandbox | Promise<FoundSandbox> => {
-    const found = this.node.route(name, connection);
-    if (!(found instanceof Promise) || connection === undefined) return found;
-    return found.catch((error) => {
+    const result = this.node.route(name, connection);
+    if (!(result instanceof Promise) || connection === undefined) return result;
+    return result.catch((error) => {
       this.refuse(connection.request, connection.response, error);
       return "answered" as const;
     });
@@ -89,26 +89,26 @@ export class Fleet implements DurabilityHook {
   readonly mark = (): number => this.node.saver.mark();
 
   /** A new sandbox needs no wait: `register` stored it. */
-  readonly settled = (sandbox: Sandbox | undefined, mark: number): undefined | Promise<void> =>
-    sandbox === undefined ? undefined : this.node.saver.settled(sandbox, mark);
+  readonly waitUntilStored = (sandbox: Sandbox | undefined, mark: number): undefined | Promise<void> =>
+    sandbox === undefined ? undefined : this.node.saver.waitUntilStored(sandbox, mark);
 
-  readyToSend(sandbox: Sandbox): Promise<void> {
-    return this.node.saver.readyToSend(sandbox);
+  waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {
+    return this.node.saver.waitUntilReadyToSend(sandbox);
   }
 
   /** Why changes cannot be saved at the moment; null while they can, undefined before `open`. */
   get failure(): SavingFailure | null | undefined {
-    return this.opened && (this.opened.saver.failure ?? null);
+    return this.openedNode && (this.openedNode.saver.failure ?? null);
   }
 
   /** @param unanswered returns how many requests this server has not begun to answer */
   async leave(unanswered: () => number): Promise<void> {
-    await this.opened?.leave(unanswered);
+    await this.openedNode?.leave(unanswered);
   }
 
   /** Call this after the last answer. */
   async end(): Promise<void> {
-    await this.opened?.end();
+    await this.openedNode?.end();
   }
 
   register(sandbox: Sandbox): Promise<void> {
@@ -128,8 +128,8 @@ export class Fleet implements DurabilityHook {
 
   /** The sandbox, taken over if it has no owner; undefined if another node owns it, or there is none. */
   async find(name: string): Promise<Sandbox | undefined> {
-    const found = await this.node.route(name);
-    return found === "answered" ? undefined : found;
+    const result = await this.node.route(name);
+    return result === "answered" ? undefined : result;
   }
 
   isForwarded(headers: IncomingHttpHeaders): boolean {
@@ -138,13 +138,13 @@ export class Fleet implements DurabilityHook {
 
   /** Sends a GET to each of the other nodes with the caller's token; a node that does not answer is left out. */
   async askOtherNodes(path: string, headers: IncomingHttpHeaders): Promise<unknown[]> {
-    const passed = Object.entries(headers).filter(([name]) => PASSED.test(name));
+    const forwardedHeaders = Object.entries(headers).filter(([name]) => FORWARDED_HEADERS.test(name));
     const { register, router, session } = this.node;
     const others = (await register.listLiveNodes()).filter(({ url }) => url !== session.url);
     const answers = await Promise.all(
       others.map(({ url }) =>
         router.proxy
-          .fetchJson(url + path, Object.fromEntries(passed) as Record<string, string>)
+          .fetchJson(url + path, Object.fromEntries(forwardedHeaders) as Record<string, string>)
           .catch(() => undefined),
       ),
     );
@@ -189,7 +189,7 @@ export class Fleet implements DurabilityHook {
   }
 
   private get node(): FleetNode {
-    if (this.opened === undefined) throw new Error("the fleet is not open yet");
-    return this.opened;
+    if (this.openedNode === undefined) throw new Error("the fleet is not open yet");
+    return this.openedNode;
   }
 }

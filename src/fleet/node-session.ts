@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../hosts/node/log.ts";
 import { RETRY_AFTER_SECONDS, type RedisFacts } from "../persistence/redis-connection.ts";
 import { RENEW } from "../persistence/redis-scripts.ts";
-import { fleetKey, type RedisStore, toMovedRefusal } from "../persistence/redis-store.ts";
+import { type RedisStore, toFleetKey, toMovedRefusal } from "../persistence/redis-store.ts";
 import { PersistenceError, StoreRefusal } from "../persistence/store.ts";
 
 /** interfaces 15: duration of a lease after its last renewal. */
@@ -13,7 +13,7 @@ export const RENEW_MS = 1500;
 const MARGIN_MS = 1000;
 const POLL_MS = 100;
 
-export const sessionKey = (url: string) => fleetKey(`node:${url}`);
+export const toSessionKey = (url: string) => toFleetKey(`node:${url}`);
 
 /** A session that ended although its node runs, or whose Redis restarted. */
 export interface LostSession {
@@ -67,14 +67,17 @@ export class NodeSession {
   /** @throws PersistenceError if another live node has this address */
   async begin(): Promise<void> {
     // A live node renews its session; a node that was just killed does not.
-    for (let left = Number.POSITIVE_INFINITY; !(await this.withRedis(() => this.isTaken())); ) {
-      const now: number = await this.store.connection.send(["PTTL", sessionKey(this.url)]);
-      if (now > left) {
+    for (
+      let remaining = Number.POSITIVE_INFINITY;
+      !(await this.extendValidityIf(() => this.tryAcquire()));
+    ) {
+      const now: number = await this.store.connection.send(["PTTL", toSessionKey(this.url)]);
+      if (now > remaining) {
         throw new PersistenceError(
           `--node-url ${this.url} is the address of a node that is running; give each node of a fleet an address of its own.`,
         );
       }
-      left = now;
+      remaining = now;
       await pause(POLL_MS);
     }
     this.store.connection.onReconnect = (facts) => this.runInTurn(() => this.extendOrRecover(facts));
@@ -91,7 +94,7 @@ export class NodeSession {
     clearInterval(this.timer);
     await this.turn;
     this.until = Number.NEGATIVE_INFINITY;
-    await this.store.connection.runScript(RENEW, [sessionKey(this.url)], [this.id, "0"]);
+    await this.store.connection.runScript(RENEW, [toSessionKey(this.url)], [this.id, "0"]);
   }
 
   private runInTurn(work: () => Promise<void>): void {
@@ -103,34 +106,34 @@ export class NodeSession {
 
   /** Extends the session. If it is gone, or Redis restarted, finds out which sandboxes are left. */
   private async extendOrRecover({ restarted }: RedisFacts): Promise<void> {
-    if (!restarted && (await this.withRedis(() => this.extend()))) return;
+    if (!restarted && (await this.extendValidityIf(() => this.extend()))) return;
     this.until = Number.NEGATIVE_INFINITY;
     const former = this.id;
     // If Redis restarted with the session, it is continued: other nodes must never see it end.
     if (!(await this.extend())) {
       this.store.owner = { url: this.url, session: randomUUID() };
-      if (!(await this.isTaken())) {
+      if (!(await this.tryAcquire())) {
         this.log.error(`Another node runs under ${this.url}, so this one cannot own anything.`);
         return;
       }
     }
     await this.onRecover({ former, restarted });
-    await this.withRedis(() => this.extend());
+    await this.extendValidityIf(() => this.extend());
   }
 
-  private async isTaken(): Promise<boolean> {
-    const key = sessionKey(this.url);
-    const set = await this.store.connection.send(["SET", key, this.id, "NX", "PX", String(LEASE_MS)]);
-    return set === "OK";
+  private async tryAcquire(): Promise<boolean> {
+    const key = toSessionKey(this.url);
+    const reply = await this.store.connection.send(["SET", key, this.id, "NX", "PX", String(LEASE_MS)]);
+    return reply === "OK";
   }
 
   private async extend(): Promise<boolean> {
-    const key = sessionKey(this.url);
+    const key = toSessionKey(this.url);
     return (await this.store.connection.runScript(RENEW, [key], [this.id, String(LEASE_MS)])) === 1;
   }
 
   /** The session counts as valid from the time of the request to Redis. */
-  private async withRedis(ask: () => Promise<boolean>): Promise<boolean> {
+  private async extendValidityIf(ask: () => Promise<boolean>): Promise<boolean> {
     const requestedAt = performance.now();
     if (!(await ask())) return false;
     this.until = requestedAt + LEASE_MS - MARGIN_MS;

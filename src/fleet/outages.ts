@@ -5,7 +5,7 @@ import type { Target } from "./proxy.ts";
 const TRY_MS = 50;
 /** Once a node is unreachable for this long, requests for it no longer wait. */
 const LONG_MS = 1000;
-const MAX_KEPT = 10_000;
+const MAX_ENTRIES = 10_000;
 
 interface Outage {
   since: number;
@@ -45,7 +45,7 @@ export class Outages {
 
   record({ session }: Target): void {
     const now = performance.now();
-    if (this.bySession.size > MAX_KEPT) this.bySession.clear();
+    if (this.bySession.size > MAX_ENTRIES) this.bySession.clear();
     const outage = this.bySession.get(session);
     this.bySession.set(session, { since: outage?.since ?? now, next: now + TRY_MS });
   }
@@ -65,7 +65,7 @@ export class RecentAnswers {
     const now = performance.now();
     const recent = this.byKey.get(key);
     if (recent !== undefined && now < recent.until) return recent.answer;
-    if (this.byKey.size > MAX_KEPT) this.byKey.clear();
+    if (this.byKey.size > MAX_ENTRIES) this.byKey.clear();
     const answer = find();
     this.byKey.set(key, { until: now + RECENT_MS, answer });
     return answer;

@@ -7,13 +7,13 @@ import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
 import { type Lease, type RedisStore, toMovedRefusal } from "../persistence/redis-store.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 import type { FleetRegister } from "./fleet-register.ts";
-import { LEASE_MS, type NodeSession, sessionKey } from "./node-session.ts";
+import { LEASE_MS, type NodeSession, toSessionKey } from "./node-session.ts";
 import { Outages, RecentAnswers } from "./outages.ts";
 import { HOP_HEADER, MOVED, NodeProxy, type ProxiedRequest, type Target } from "./proxy.ts";
 import { ReplayableBody } from "./replayable-body.ts";
 
 /** How long a request waits for an owner that is shutting down, before the client is asked to repeat it. */
-const PATIENCE_MS = 1000;
+const MAX_WAIT_MS = 1000;
 const RETRY_MS = 25;
 /** Lifetime of a cached owner; a former owner replies `moved`. */
 const OWNER_CACHE_MS = 1000;
@@ -44,7 +44,7 @@ export class OwnerRouter {
   private readonly parts: OwnerRouterParts;
   private readonly owners = new Map<string, Target & { until: number }>();
   private readonly outages: Outages;
-  private readonly alive = new RecentAnswers();
+  private readonly liveness = new RecentAnswers();
   /** After a restart of Redis, former owners may reclaim their sandboxes before other nodes take them over. */
   private noTakeoverUntil = Number.NEGATIVE_INFINITY;
 
@@ -77,13 +77,13 @@ export class OwnerRouter {
     if (session === "") return false;
     if (performance.now() < this.noTakeoverUntil) return true;
     const { connection } = this.parts.store;
-    return this.alive.askOnce(
+    return this.liveness.askOnce(
       session,
-      async () => (await connection.send(["GET", sessionKey(url)])) === session,
+      async () => (await connection.send(["GET", toSessionKey(url)])) === session,
     );
   }
 
-  /** Forgets all owners after a lost session of this node, or a restart of Redis, which may have lost data. */
+  /** Drops all cached owners after a lost session of this node, or a restart of Redis, which may have lost data. */
   async dropOwners(): Promise<void> {
     this.owners.clear();
     this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.readAge());
@@ -110,7 +110,7 @@ export class OwnerRouter {
         if (sandbox !== undefined && (await this.forward(search.proxied!, name, store.owner)))
           return "answered";
       } else if (search.proxied === undefined) return undefined;
-      else if (search.isForwarded) throw movedBeforeStart(name);
+      else if (search.isForwarded) throw refuseBeforeStart(name);
       else if (await this.forward(search.proxied, name, owner)) return "answered";
       await this.wait(search, turn, owner);
     }
@@ -123,13 +123,13 @@ export class OwnerRouter {
     this.lastRefusedAt = performance.now();
     // Makes the client connect to another node for its next request.
     proxied.response.shouldKeepAlive = false;
-    if (search.isForwarded) throw movedBeforeStart(name);
+    if (search.isForwarded) throw refuseBeforeStart(name);
     for (let turn = 0; ; turn++) {
       const lease = await this.parts.store.findLease(name);
       if (lease === undefined) return undefined;
       const owner = (await this.isLive(lease)) ? lease : await this.findAnyOther();
-      const isOurs = owner?.session === this.parts.session.id;
-      if (owner !== undefined && !isOurs && (await this.forward(proxied, name, owner))) return "answered";
+      const isThisNode = owner?.session === this.parts.session.id;
+      if (owner !== undefined && !isThisNode && (await this.forward(proxied, name, owner))) return "answered";
       await this.wait(search, turn, lease);
     }
   }
@@ -143,7 +143,7 @@ export class OwnerRouter {
   /** Returns whether the owner answered. @throws StoreRefusal if the result is unknown */
   private async forward(proxied: ProxiedRequest, name: string, owner: Target): Promise<boolean> {
     if (!this.outages.mayTry(owner)) {
-      if (this.outages.isLong(owner)) throw notReached(name, owner);
+      if (this.outages.isLong(owner)) throw refuseAsUnreachable(name, owner);
       return false;
     }
     this.cacheOwner(name, owner);
@@ -151,7 +151,7 @@ export class OwnerRouter {
     if (result === "answered" || result === "moved") this.outages.end(owner);
     if (result === "answered") return true;
     this.owners.delete(name);
-    if (result === "lost") throw endedEarly(name, owner);
+    if (result === "lost") throw refuseAsLost(name, owner);
     if (result === "unreached") this.outages.record(owner);
     // The owner may be shutting down; then it releases its other sandboxes too.
     else this.owners.clear();
@@ -160,7 +160,7 @@ export class OwnerRouter {
 
   private async wait({ name, end }: Search, turn: number, owner: Target): Promise<void> {
     if (performance.now() >= end)
-      throw this.outages.isLong(owner) ? notReached(name, owner) : toMovedRefusal(name);
+      throw this.outages.isLong(owner) ? refuseAsUnreachable(name, owner) : toMovedRefusal(name);
     if (turn > 0) await pause(RETRY_MS);
   }
 
@@ -180,7 +180,7 @@ export class OwnerRouter {
 /** A request that is being routed to its owner. */
 class Search {
   readonly name: string;
-  readonly end = performance.now() + PATIENCE_MS;
+  readonly end = performance.now() + MAX_WAIT_MS;
   readonly proxied: ProxiedRequest | undefined;
   /** Another node has sent it here, so it is not forwarded again. */
   readonly isForwarded: boolean;
@@ -193,14 +193,14 @@ class Search {
 }
 
 /** A refusal before any change. */
-const movedBeforeStart = (name: string) => toMovedRefusal(name, { [HOP_HEADER]: MOVED });
+const refuseBeforeStart = (name: string) => toMovedRefusal(name, { [HOP_HEADER]: MOVED });
 
-function endedEarly(name: string, { url }: Target): StoreRefusal {
+function refuseAsLost(name: string, { url }: Target): StoreRefusal {
   const message = `the node ${url}, which owned sandbox ${name}, stopped before it answered; it may have made the change`;
   return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
 }
 
-function notReached(name: string, { url }: Target): StoreRefusal {
+function refuseAsUnreachable(name: string, { url }: Target): StoreRefusal {
   const message = `sandbox ${name} is owned by the node ${url}, which cannot be reached from here`;
   return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
 }

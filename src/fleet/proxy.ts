@@ -55,13 +55,13 @@ export interface Target {
 /** Forwards requests to the node that owns their sandbox, byte by byte, including streams and broken answers. */
 export class NodeProxy {
   count = 0;
-  private readonly from: string;
+  private readonly nodeUrl: string;
   private readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
   private readonly waiting = new Set<ProxiedExchange>();
 
-  /** @param from this node's url */
-  constructor(from: string) {
-    this.from = from;
+  /** @param nodeUrl this node's url */
+  constructor(nodeUrl: string) {
+    this.nodeUrl = nodeUrl;
   }
 
   /** Requests that wait for an answer of another node. */
@@ -85,7 +85,7 @@ export class NodeProxy {
     return new Promise((resolve, reject) => {
       const outgoing = send(url, {
         agent: this.agent,
-        headers: Object.fromEntries([...present, [HOP_HEADER, this.from]]) as Record<string, string>,
+        headers: Object.fromEntries([...present, [HOP_HEADER, this.nodeUrl]]) as Record<string, string>,
         timeout: ANSWER_MS,
       });
       outgoing.once("timeout", () => outgoing.destroy(new Error("no answer in time")));
@@ -118,7 +118,7 @@ export class NodeProxy {
     return send({
       host: hostname.replace(/^\[(.*)\]$/, "$1"),
       port: port === "" ? 80 : port,
-      headers: [...listForwardedHeaders(request.rawHeaders), HOP_HEADER, this.from],
+      headers: [...listForwardedHeaders(request.rawHeaders), HOP_HEADER, this.nodeUrl],
       method: request.method,
       path: request.url,
       // A reused connection may be closing, and a large body cannot be sent again.
@@ -128,7 +128,7 @@ export class NodeProxy {
   }
 }
 
-type FailedExchange = NodeJS.ErrnoException & { rawPacket?: Buffer };
+type ExchangeError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 /** Sends one request to the owner, and its answer to the client. */
 class ProxiedExchange {
@@ -150,8 +150,10 @@ class ProxiedExchange {
     this.settle = settle;
     proxied.response.on("close", this.leave);
     outgoing.on("response", (answer) => this.answer(answer));
-    outgoing.on("socket", (socket) => onConnected(socket, outgoing, () => proxied.body.sendTo(outgoing)));
-    outgoing.on("error", (error: FailedExchange) => this.fail(error));
+    outgoing.on("socket", (socket) =>
+      waitForConnection(socket, outgoing, () => proxied.body.sendTo(outgoing)),
+    );
+    outgoing.on("error", (error: ExchangeError) => this.fail(error));
   }
 
   giveUp(): void {
@@ -204,34 +206,34 @@ class ProxiedExchange {
     }
   }
 
-  private fail(error: FailedExchange): void {
+  private fail(error: ExchangeError): void {
     if (!this.isWaiting) return;
     const { response, body } = this.proxied;
     if (wasNotReached(error) || (this.outgoing.reusedSocket && body.isEmpty)) this.end("unreached");
     else if (error.rawPacket !== undefined) this.end(breakConnection(response, error));
     else
-      void isReachableAt(this.target.url).then((there) => {
-        if (this.isWaiting) this.end(there ? breakConnection(response, error) : "lost");
+      void isReachableAt(this.target.url).then((isReachable) => {
+        if (this.isWaiting) this.end(isReachable ? breakConnection(response, error) : "lost");
       });
   }
 }
 
 /** Waits for a connection with a timeout, since a machine that is down does not answer. */
-function onConnected(socket: Socket, outgoing: ClientRequest, go: () => void): void {
+function waitForConnection(socket: Socket, outgoing: ClientRequest, onConnect: () => void): void {
   if (!socket.connecting) {
-    go();
+    onConnect();
     return;
   }
-  const late = setTimeout(() => {
+  const timer = setTimeout(() => {
     outgoing.destroy(
       Object.assign(new Error("no connection in time"), { code: "ETIMEDOUT", syscall: "connect" }),
     );
   }, CONNECT_MS);
   socket.once("connect", () => {
-    clearTimeout(late);
-    go();
+    clearTimeout(timer);
+    onConnect();
   });
-  socket.once("close", () => clearTimeout(late));
+  socket.once("close", () => clearTimeout(timer));
 }
 
 function wasNotReached({ syscall }: NodeJS.ErrnoException): boolean {
@@ -239,10 +241,7 @@ function wasNotReached({ syscall }: NodeJS.ErrnoException): boolean {
 }
 
 /** Repeats a wire fault that the owner performed for the client (interfaces 6). */
-function breakConnection(
-  response: ServerResponse,
-  { code, syscall, rawPacket }: FailedExchange,
-): ProxyResult {
+function breakConnection(response: ServerResponse, { code, syscall, rawPacket }: ExchangeError): ProxyResult {
   const { socket } = response;
   if (rawPacket !== undefined) socket?.end(rawPacket);
   else if (code === "ECONNRESET" && syscall === "read") socket?.resetAndDestroy();

@@ -1,7 +1,7 @@
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoredUploads } from "../engine/sandbox/snapshots.ts";
-import { type RedisStore, sandboxKey } from "../persistence/redis-store.ts";
+import { type RedisStore, toSandboxKey } from "../persistence/redis-store.ts";
 import type { SandboxImage } from "../persistence/sandbox-image.ts";
 import type { Row } from "../persistence/store.ts";
 
@@ -40,16 +40,16 @@ export class UploadChunks {
     const { name } = image.sandbox;
     const stored = this.stored.get(name);
     if (stored === undefined) return;
-    const wanted = new Set([...listFiles(image).keys()].map(toFileName));
-    const unused = [...stored].filter(([file]) => !wanted.has(file));
+    const needed = new Set([...listFiles(image).keys()].map(toFileName));
+    const unused = [...stored].filter(([file]) => !needed.has(file));
     for (const [file, length] of unused) {
       stored.delete(file);
-      await this.drop(name, listPieceNames(file, length));
+      await this.deletePieces(name, listPieceNames(file, length));
     }
   }
 
   async remove(sandbox: string): Promise<void> {
-    if (this.stored.delete(sandbox)) await this.store.connection.send(["UNLINK", uploadsKey(sandbox)]);
+    if (this.stored.delete(sandbox)) await this.store.connection.send(["UNLINK", toUploadsKey(sandbox)]);
   }
 
   release(sandbox: string): void {
@@ -63,17 +63,19 @@ export class UploadChunks {
 
   /** Writes the files that a sandbox's rows name into a folder; pieces that none names are removed. */
   async load(sandbox: string, rows: readonly Row[], folder: string): Promise<void> {
-    const known: string[] = await this.store.connection.send(["HKEYS", uploadsKey(sandbox)]);
-    if (known.length === 0) return;
-    const wanted = readLengths(rows);
+    const fields: string[] = await this.store.connection.send(["HKEYS", toUploadsKey(sandbox)]);
+    if (fields.length === 0) return;
+    const needed = readLengths(rows);
     const stored: Lengths = new Map();
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const [file, length] of wanted) {
+    for (const [file, length] of needed) {
       const path = join(folder, file);
       await writeFile(path, "", { mode: 0o600 });
       let read = 0;
       for (const piece of listPieceNames(file, length)) {
-        const bytes = await this.store.connection.send(["HGET", uploadsKey(sandbox), piece], { as: "bytes" });
+        const bytes = await this.store.connection.send(["HGET", toUploadsKey(sandbox), piece], {
+          as: "bytes",
+        });
         // A piece is missing: the client starts the upload again, as for a file that is too short.
         if (bytes === null) break;
         await writeFile(path, bytes, { flag: "a" });
@@ -82,9 +84,9 @@ export class UploadChunks {
       stored.set(file, read);
     }
     this.stored.set(sandbox, stored);
-    await this.drop(
+    await this.deletePieces(
       sandbox,
-      known.filter((field) => !wanted.has(field.slice(0, field.lastIndexOf(":")))),
+      fields.filter((field) => !needed.has(field.slice(0, field.lastIndexOf(":")))),
     );
   }
 
@@ -99,7 +101,12 @@ export class UploadChunks {
       for (let at = from - (from % CHUNK_BYTES); at < to; at += CHUNK_BYTES) {
         const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, to - at));
         await handle.read(bytes, 0, bytes.length, at);
-        await this.store.connection.send(["HSET", uploadsKey(sandbox), `${file}:${at / CHUNK_BYTES}`, bytes]);
+        await this.store.connection.send([
+          "HSET",
+          toUploadsKey(sandbox),
+          `${file}:${at / CHUNK_BYTES}`,
+          bytes,
+        ]);
       }
     } finally {
       await handle.close();
@@ -108,12 +115,12 @@ export class UploadChunks {
     this.stored.set(sandbox, stored.set(file, to));
   }
 
-  private async drop(sandbox: string, fields: readonly string[]): Promise<void> {
-    if (fields.length > 0) await this.store.connection.send(["HDEL", uploadsKey(sandbox), ...fields]);
+  private async deletePieces(sandbox: string, fields: readonly string[]): Promise<void> {
+    if (fields.length > 0) await this.store.connection.send(["HDEL", toUploadsKey(sandbox), ...fields]);
   }
 }
 
-const uploadsKey = (sandbox: string) => sandboxKey(sandbox, "uploads");
+const toUploadsKey = (sandbox: string) => toSandboxKey(sandbox, "uploads");
 
 const toFileName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 

@@ -57,9 +57,9 @@ export class DocumentFile implements Adapter<SandboxSections> {
         this.reportChanges(candidate, findChanges(document, sections));
         return sections;
       }
-      const aside = findFreeName(`${candidate}.damaged`);
-      renameSync(candidate, aside);
-      this.warn(`${candidate} cannot be read and was kept as ${aside}: ${document.message}.`);
+      const damagedFile = findFreeName(`${candidate}.damaged`);
+      renameSync(candidate, damagedFile);
+      this.warn(`${candidate} cannot be read and was kept as ${damagedFile}: ${document.message}.`);
     }
     return null;
   }
@@ -67,12 +67,12 @@ export class DocumentFile implements Adapter<SandboxSections> {
   /** An edit and damage look alike, so a changed document is used, and kept together with the previous one. */
   private reportChanges(candidate: string, changes: readonly string[]): void {
     if (changes.length === 0) return;
-    const aside = `${this.file}.changed`;
-    const before = candidate !== this.previous && existsSync(this.previous);
-    copyFileSync(candidate, aside);
-    if (before) copyFileSync(this.previous, `${aside}.previous`);
+    const copy = `${this.file}.changed`;
+    const hasPrevious = candidate !== this.previous && existsSync(this.previous);
+    copyFileSync(candidate, copy);
+    if (hasPrevious) copyFileSync(this.previous, `${copy}.previous`);
     this.warn(
-      `${candidate} is not as it was saved: ${changes.join(", ")}. It is used nevertheless. If you have edited it, that is fine; remove its "checksums" to edit without this check. If not, it is damaged: it was kept as ${aside}${before ? `, and the one saved before as ${aside}.previous` : ""}.`,
+      `${candidate} is not as it was saved: ${changes.join(", ")}. It is used nevertheless. If you have edited it, that is fine; remove its "checksums" to edit without this check. If not, it is damaged: it was kept as ${copy}${hasPrevious ? `, and the one saved before as ${copy}.previous` : ""}.`,
     );
   }
 
@@ -141,7 +141,7 @@ function toStoredRows(sandboxes: unknown): SandboxSections {
 function* writeDocument(sandboxes: SandboxSections): IterableIterator<string> {
   yield `{\n  "format": "${FORMAT}",\n  "version": ${VERSION},\n  "sandboxes": {`;
   let first = true;
-  for (const [name, sections] of [...sandboxes].sort(byKey)) {
+  for (const [name, sections] of [...sandboxes].sort(compareKeys)) {
     yield `${first ? "" : ","}\n    ${JSON.stringify(name)}: {`;
     yield* writeNested(sections, "      ");
     yield "\n    }";
@@ -156,7 +156,7 @@ type Checksums = Record<string, Record<string, string>>;
 function toChecksums(sandboxes: SandboxSections): Checksums {
   return mapSorted(sandboxes, (sections) =>
     mapSorted(sections, (rows) => {
-      const texts = [...rows].sort(byKey).map(([id, text]) => `${JSON.stringify(id)}: ${text}\n`);
+      const texts = [...rows].sort(compareKeys).map(([id, text]) => `${JSON.stringify(id)}: ${text}\n`);
       return texts.reduce((sum, text) => crc32(text, sum), 0).toString(16);
     }),
   );
@@ -170,22 +170,24 @@ function findChanges(
   const unknown = Object.keys(others).map((key) => `"${key}" is not part of it`);
   if (checksums === undefined) return unknown;
   const before = (checksums ?? {}) as Partial<Checksums>;
-  const now = toChecksums(stored);
-  const names = new Set([...Object.keys(before), ...Object.keys(now)]);
+  const current = toChecksums(stored);
+  const names = new Set([...Object.keys(before), ...Object.keys(current)]);
   const changed = [...names].sort().flatMap((name) => {
-    const [was, is] = [before[name] ?? {}, now[name] ?? {}];
-    const sections = new Set([...Object.keys(was), ...Object.keys(is)]);
+    const [oldSections, newSections] = [before[name] ?? {}, current[name] ?? {}];
+    const sections = new Set([...Object.keys(oldSections), ...Object.keys(newSections)]);
     // Without rows, the checksum is 0.
-    const differing = [...sections].sort().filter((one) => (was[one] ?? "0") !== (is[one] ?? "0"));
+    const differing = [...sections]
+      .sort()
+      .filter((one) => (oldSections[one] ?? "0") !== (newSections[one] ?? "0"));
     return differing.map((section) => `${section} of sandbox ${name}`);
   });
   return [...unknown, ...changed];
 }
 
-const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
+const compareKeys = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
 
 function mapSorted<V, W>(map: ReadonlyMap<string, V>, use: (value: V) => W): Record<string, W> {
-  return Object.fromEntries([...map].sort(byKey).map(([key, value]) => [key, use(value)]));
+  return Object.fromEntries([...map].sort(compareKeys).map(([key, value]) => [key, use(value)]));
 }
 
 async function writePieces(file: string, pieces: Iterable<string>): Promise<void> {
@@ -229,8 +231,8 @@ export type Sections = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Sections with rows directly below them; others contain sections. */
 const isLeaf = (path: readonly string[]): boolean => {
-  const place = path[0] === "snapshots" ? path.slice(2) : path;
-  return place[0] === "records" ? place.length === 2 : place.length === 1;
+  const pathInWorld = path[0] === "snapshots" ? path.slice(2) : path;
+  return pathInWorld[0] === "records" ? pathInWorld.length === 2 : pathInWorld.length === 1;
 };
 
 /**
@@ -239,7 +241,7 @@ const isLeaf = (path: readonly string[]): boolean => {
 export function* writeNested(sections: Sections, indent: string): IterableIterator<string> {
   let open: readonly string[] = [];
   let first = true;
-  for (const [section, rows] of [...sections].sort(byKey)) {
+  for (const [section, rows] of [...sections].sort(compareKeys)) {
     if (rows.size === 0) continue;
     const path = section.split("/");
     const shared = countShared(open, path);
@@ -252,7 +254,7 @@ export function* writeNested(sections: Sections, indent: string): IterableIterat
       first = true;
     }
     const margin = `\n${indent}${"  ".repeat(path.length)}`;
-    for (const [id, text] of [...rows].sort(byKey)) {
+    for (const [id, text] of [...rows].sort(compareKeys)) {
       yield `${first ? "" : ","}${margin}${JSON.stringify(id)}: ${text}`;
       first = false;
     }

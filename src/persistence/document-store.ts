@@ -17,7 +17,7 @@ import {
 /** `--persist FILE.json`: all sandboxes in one document that people read, edit and commit to a repository. */
 export class DocumentStore implements FolderStore {
   readonly uploads: string;
-  readonly aside: string;
+  readonly setAsideFolder: string;
   private readonly file: string;
   private readonly lock: FileLock;
   private readonly db: Low<SandboxSections>;
@@ -28,7 +28,7 @@ export class DocumentStore implements FolderStore {
     this.lock = lock;
     this.db = db;
     this.uploads = `${file}.uploads`;
-    this.aside = `${file}.set-aside`;
+    this.setAsideFolder = `${file}.set-aside`;
   }
 
   /**
@@ -41,7 +41,7 @@ export class DocumentStore implements FolderStore {
     }
     const document = new DocumentFile(file, warn);
     document.requireKnownFormat();
-    const lock = takeLock(file);
+    const lock = acquireLock(file);
     try {
       const db = new Low<SandboxSections>(document, new Map());
       await db.read();
@@ -87,9 +87,9 @@ export class DocumentStore implements FolderStore {
 }
 
 /** @throws PersistenceError if another server has it */
-function takeLock(file: string): FileLock {
+function acquireLock(file: string): FileLock {
   try {
-    return FileLock.take(file);
+    return FileLock.acquire(file);
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     throw new PersistenceError(

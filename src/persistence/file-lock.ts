@@ -13,8 +13,8 @@ export class FileLock {
   }
 
   /** @throws Error of the system, or with the code SQLITE_BUSY if another server has it */
-  static take(of: string): FileLock {
-    const file = `${of}.lock`;
+  static acquire(path: string): FileLock {
+    const file = `${path}.lock`;
     closeSync(openSync(file, "a", 0o600));
     const Database = createRequire(import.meta.url)("libsql") as typeof import("libsql");
     const db = new Database(file);

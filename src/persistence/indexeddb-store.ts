@@ -10,9 +10,9 @@ import { PersistenceError, type Row, type RowChange, type Store, toStoreRefusal 
 const FORMAT = 1;
 const PREFIX = "understudy:";
 /** Changes in one record of the log. */
-const BLOCK = 1000;
+const BLOCK_SIZE = 1000;
 /** The log is rewritten once it has grown by this number of changes and is twice as long as necessary. */
-const GROWTH = 20_000;
+const MAX_GROWTH = 20_000;
 
 /* The used parts of IndexedDB, since this project does not include the types of browsers. */
 interface IdbRequest<T = unknown> {
@@ -58,9 +58,9 @@ export class IndexedDbStore implements Store {
   private readonly place: string;
   private readonly mutex = new Mutex();
   /** Pieces of uploads that the next commit stores, with the rows that name them. */
-  private readonly fresh = new Map<string, Uint8Array>();
+  private readonly unsavedPieces = new Map<string, Uint8Array>();
   /** Changes in the log since it was last rewritten. */
-  private grown = 0;
+  private changesSinceRewrite = 0;
 
   private constructor(db: Database, place: string) {
     this.db = db;
@@ -101,14 +101,14 @@ export class IndexedDbStore implements Store {
       // Before the transaction, which ends when there is no request.
       const changes: RowChange[] = [];
       for await (const some of batches) changes.push(...some);
-      const pieces = [...this.fresh];
-      await this.write(["changes", "pieces"], (log, table) => {
+      const pieces = [...this.unsavedPieces];
+      await this.write(["changes", "pieces"], (log, openTable) => {
         addBlocks(log!, changes);
-        for (const [name, bytes] of pieces) table!.put(bytes, name);
+        for (const [name, bytes] of pieces) openTable!.put(bytes, name);
       });
-      for (const [name] of pieces) this.fresh.delete(name);
-      this.grown += changes.length;
-      if (this.grown > GROWTH) await this.compactLog();
+      for (const [name] of pieces) this.unsavedPieces.delete(name);
+      this.changesSinceRewrite += changes.length;
+      if (this.changesSinceRewrite > MAX_GROWTH) await this.compactLog();
     });
   }
 
@@ -120,12 +120,12 @@ export class IndexedDbStore implements Store {
 
   /** Bytes of uploads, which rows name. */
   readonly pieces = {
-    put: (name: string, bytes: Uint8Array) => void this.fresh.set(name, bytes),
-    get: (name: string) => toPromise(this.table("pieces").get(name)),
+    put: (name: string, bytes: Uint8Array) => void this.unsavedPieces.set(name, bytes),
+    get: (name: string) => toPromise(this.openTable("pieces").get(name)),
     removeAllBut: async (names: ReadonlySet<string>) => {
-      const stored = await toPromise(this.table("pieces").getAllKeys());
-      await this.write(["pieces"], (table) => {
-        for (const name of stored) if (!names.has(name)) table!.delete(name);
+      const stored = await toPromise(this.openTable("pieces").getAllKeys());
+      await this.write(["pieces"], (openTable) => {
+        for (const name of stored) if (!names.has(name)) openTable!.delete(name);
       });
     },
   };
@@ -136,7 +136,7 @@ export class IndexedDbStore implements Store {
   }
 
   private async read(): Promise<{ sections: SandboxSections; length: number }> {
-    const log = await toPromise(this.table("changes").getAll());
+    const log = await toPromise(this.openTable("changes").getAll());
     const draft = new SectionsDraft(new Map());
     let length = 0;
     for (const changes of log) {
@@ -149,16 +149,18 @@ export class IndexedDbStore implements Store {
   /** Rewrites the log without overwritten changes, if these are half of it. */
   private async compactLog(): Promise<void> {
     const { sections, length } = await this.read();
-    this.grown = 0;
-    const rows = [...sections].flatMap(([sandbox, own]) => listRows(own).map((row) => ({ sandbox, ...row })));
-    if (length < 2 * rows.length + BLOCK) return;
+    this.changesSinceRewrite = 0;
+    const rows = [...sections].flatMap(([sandbox, itsSections]) =>
+      listRows(itsSections).map((row) => ({ sandbox, ...row })),
+    );
+    if (length < 2 * rows.length + BLOCK_SIZE) return;
     await this.write(["changes"], (log) => {
       log!.clear();
       addBlocks(log!, rows);
     });
   }
 
-  private table(name: string): Table {
+  private openTable(name: string): Table {
     return this.db.transaction(name, "readonly").objectStore(name);
   }
 
@@ -181,7 +183,8 @@ export class IndexedDbStore implements Store {
 }
 
 function addBlocks(log: Table, changes: readonly RowChange[]): void {
-  for (let from = 0; from < changes.length; from += BLOCK) log.add(changes.slice(from, from + BLOCK));
+  for (let from = 0; from < changes.length; from += BLOCK_SIZE)
+    log.add(changes.slice(from, from + BLOCK_SIZE));
 }
 
 function toPromise<T>(request: IdbRequest<T>): Promise<T> {

@@ -31,27 +31,27 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
     },
   });
   const images: SandboxImage[] = [];
-  let isWhole = true;
+  let areAllLoaded = true;
   for (const name of await store.list()) {
     const rows = await store.load(name);
     try {
       images.push(await restorer.restoreRows(name, rows));
     } catch (error) {
       if (error instanceof MissingOperations) throw error;
-      isWhole = false;
+      areAllLoaded = false;
       const place = await setAside(name, rows);
-      await store.commit(listClearing(name));
+      await store.commit(listRemoval(name));
       const reason = toSentence((error as Error).message);
       log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${reason}`);
     }
   }
   for (const image of images) saver.adopt(image);
   // A sandbox that was set aside also names files.
-  if (isWhole) uploads.sweep();
+  if (areAllLoaded) uploads.sweep();
   saver.start();
   return saver;
 }
 
-async function* listClearing(name: string) {
+async function* listRemoval(name: string) {
   yield [{ sandbox: name, clear: "" }];
 }

@@ -37,16 +37,16 @@ export class LocalPersistence implements DurabilityHook {
   readonly mark = (): number => this.saver!.mark();
 
   /** A changing call may have created another sandbox, so it waits for all. */
-  readonly settled = (
+  readonly waitUntilStored = (
     sandbox: Sandbox | undefined,
     mark: number,
     { reads }: { reads: boolean },
-  ): Promise<void> => this.saver!.settled(reads ? sandbox : undefined, mark);
+  ): Promise<void> => this.saver!.waitUntilStored(reads ? sandbox : undefined, mark);
 
   /** A loaded sandbox may send deliveries before all are loaded. */
-  async readyToSend(sandbox: Sandbox): Promise<void> {
+  async waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {
     const saver = await this.opening!;
-    await saver.readyToSend(sandbox);
+    await saver.waitUntilReadyToSend(sandbox);
   }
 
   /** Why changes cannot be saved at the moment; null while they can. */

@@ -49,7 +49,7 @@ async function opened() {
         sweeps += 1;
       },
     }),
-    validator: { shape: () => {}, world: () => {} },
+    validator: { checkShape: () => {}, checkWorld: () => {} },
     wallClock: () => 0,
     log: { warn: (words: string) => said.push(words), error: (words: string) => said.push(words) },
   };

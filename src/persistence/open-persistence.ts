@@ -33,7 +33,7 @@ export async function openPersistence(parts: PersistenceParts): Promise<Saver> {
       : await DocumentStore.open(place.file, warn);
   try {
     uploads.keepIn(store.uploads);
-    return await loadWorlds(parts, store, async (name, rows) => setAside(store.aside, name, rows));
+    return await loadWorlds(parts, store, async (name, rows) => setAside(store.setAsideFolder, name, rows));
   } catch (error) {
     await store.close().catch(() => {});
     throw error;

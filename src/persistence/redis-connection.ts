@@ -74,9 +74,9 @@ export class RedisConnection {
     const pending = (
       options.as === "bytes" ? client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }) : client
     ).sendCommand(words as never);
-    let late: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<never>((_, reject) => {
-      late = setTimeout(
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(
         () => {
           // First, because dropping the connection rejects the waiting commands too.
           reject(this.toUnreachable("it does not answer"));
@@ -86,23 +86,23 @@ export class RedisConnection {
       );
     });
     try {
-      return await Promise.race([pending, tooLate]);
+      return await Promise.race([pending, timeout]);
     } catch (error) {
       throw this.toRefusal(error as Error);
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
     }
   }
 
   /** Runs one script, which has all of its effects or none. @throws StoreRefusal */
   async runScript(script: RedisScript, keys: readonly string[], args: readonly Word[]): Promise<Reply> {
-    const behind = [String(keys.length), ...keys, ...args];
+    const keysAndArguments = [String(keys.length), ...keys, ...args];
     try {
-      return await this.send(["EVALSHA", script.sha, ...behind]);
+      return await this.send(["EVALSHA", script.sha, ...keysAndArguments]);
     } catch (error) {
       // The script cache of Redis was emptied.
       if (!/^NOSCRIPT/.test(getCause(error))) throw error;
-      return this.send(["EVAL", script.text, ...behind]);
+      return this.send(["EVAL", script.text, ...keysAndArguments]);
     }
   }
 

@@ -22,16 +22,16 @@ const toScript = (text: string): RedisScript => ({
 export const COMMIT = toScript(`
 local lease, rows = KEYS[1], KEYS[2]
 local mode, epoch = ARGV[1], tonumber(ARGV[2])
-local held = redis.call('HMGET', lease, 'epoch', 'number', 'commit')
-local is = tonumber(held[1] or '0')
-if held[3] == ARGV[5] then return {'OK', is} end
+local stored = redis.call('HMGET', lease, 'epoch', 'number', 'commit')
+local stored_epoch = tonumber(stored[1] or '0')
+if stored[3] == ARGV[5] then return {'OK', stored_epoch} end
 if mode == 'new' then
-  if redis.call('EXISTS', rows) == 1 then return {'TAKEN', is} end
-  epoch = is + 1
+  if redis.call('EXISTS', rows) == 1 then return {'TAKEN', stored_epoch} end
+  epoch = stored_epoch + 1
 else
-  if is > epoch then return {'FENCED', is} end
-  if is < epoch then return {'LOST', is} end
-  if mode == 'more' and held[2] ~= ARGV[3] then return {'BEHIND', is} end
+  if stored_epoch > epoch then return {'FENCED', stored_epoch} end
+  if stored_epoch < epoch then return {'LOST', stored_epoch} end
+  if mode == 'more' and stored[2] ~= ARGV[3] then return {'BEHIND', stored_epoch} end
 end
 if mode == 'gone' then
   redis.call('UNLINK', rows)
@@ -45,14 +45,14 @@ if mode ~= 'more' then
   redis.call('UNLINK', rows)
 end
 for i = 8, #ARGV, 3 do
-  local what, field = ARGV[i], ARGV[i + 1]
-  if what == 'p' then
+  local action, field = ARGV[i], ARGV[i + 1]
+  if action == 'p' then
     redis.call('HSET', rows, field, ARGV[i + 2])
-  elseif what == 'r' then
+  elseif action == 'r' then
     redis.call('HDEL', rows, field)
   else
-    for _, known in ipairs(redis.call('HKEYS', rows)) do
-      if string.sub(known, 1, #field) == field then redis.call('HDEL', rows, known) end
+    for _, stored_field in ipairs(redis.call('HKEYS', rows)) do
+      if string.sub(stored_field, 1, #field) == field then redis.call('HDEL', rows, stored_field) end
     end
   end
 end
@@ -66,11 +66,11 @@ return {'OK', epoch}
 export const CLAIM = toScript(`
 local lease, rows = KEYS[1], KEYS[2]
 if redis.call('EXISTS', rows) == 0 then return {'NONE'} end
-local held = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
-local is = held[1] or '0'
-if is ~= ARGV[1] or (held[2] or '') ~= ARGV[2] then return {'HELD'} end
-redis.call('HSET', lease, 'epoch', tonumber(is) + 1, 'session', ARGV[3], 'url', ARGV[4])
-return {'OK', tonumber(is) + 1, held[3] or ''}
+local stored = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
+local stored_epoch = stored[1] or '0'
+if stored_epoch ~= ARGV[1] or (stored[2] or '') ~= ARGV[2] then return {'HELD'} end
+redis.call('HSET', lease, 'epoch', tonumber(stored_epoch) + 1, 'session', ARGV[3], 'url', ARGV[4])
+return {'OK', tonumber(stored_epoch) + 1, stored[3] or ''}
 `);
 
 /** Leaves a sandbox without an owner, if its claimant still owns it. KEYS: lease, rows. ARGV: epoch. */
@@ -86,12 +86,12 @@ return {'OK'}
  */
 export const RECLAIM = toScript(`
 local lease, rows = KEYS[1], KEYS[2]
-local held = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
-local is, mine = tonumber(held[1] or '0'), tonumber(ARGV[1])
-local same = is == mine and held[2] == ARGV[2] and redis.call('EXISTS', rows) == 1
-if not same and not (is < mine and ARGV[5] == '1') then return {'FENCED', is} end
-redis.call('HSET', lease, 'epoch', mine + 1, 'session', ARGV[3], 'url', ARGV[4])
-return {'OK', mine + 1, held[3] or ''}
+local stored = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
+local stored_epoch, own_epoch = tonumber(stored[1] or '0'), tonumber(ARGV[1])
+local is_owner = stored_epoch == own_epoch and stored[2] == ARGV[2] and redis.call('EXISTS', rows) == 1
+if not is_owner and not (stored_epoch < own_epoch and ARGV[5] == '1') then return {'FENCED', stored_epoch} end
+redis.call('HSET', lease, 'epoch', own_epoch + 1, 'session', ARGV[3], 'url', ARGV[4])
+return {'OK', own_epoch + 1, stored[3] or ''}
 `);
 
 /** Extends the lease if the session still has it (interfaces 15); with 0, releases it. KEYS: node. ARGV: session, milliseconds. */
@@ -107,9 +107,9 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 export const AGE = toScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local seen = redis.call('HMGET', KEYS[1], 'id', 'since')
-if seen[1] == ARGV[1] then return now - seen[2] end
-local since = seen[1] and now or 0
+local stored = redis.call('HMGET', KEYS[1], 'id', 'since')
+if stored[1] == ARGV[1] then return now - stored[2] end
+local since = stored[1] and now or 0
 redis.pcall('HSET', KEYS[1], 'id', ARGV[1], 'since', since)
 return now - since
 `);

@@ -9,7 +9,7 @@ import { PersistenceError, type Row, type RowChange, type Store, StoreRefusal } 
 const FORMAT = 2;
 const PREFIX = "understudy:";
 /** How long a commit is retried with the same id before it is refused (interfaces 15). */
-const PATIENCE_MS = 2000;
+const MAX_RETRY_MS = 2000;
 const RETRY_MS = 50;
 /** Number of fields in one answer, so that loading a large sandbox does not delay commits of others. */
 const SCAN_COUNT = "1000";
@@ -35,8 +35,8 @@ export interface Lease {
 }
 
 /** Keys of one sandbox contain its name in braces, so that a cluster stores them together. */
-export const sandboxKey = (name: string, what: string) => `${PREFIX}{${name}}:${what}`;
-export const fleetKey = (what: string) => PREFIX + what;
+export const toSandboxKey = (name: string, kind: string) => `${PREFIX}{${name}}:${kind}`;
+export const toFleetKey = (kind: string) => PREFIX + kind;
 
 /**
  * `--store redis://...`: each sandbox is one hash of rows, beside its lease. A commit is one script, which first checks
@@ -74,20 +74,20 @@ export class RedisStore implements Store {
   }
 
   async list(): Promise<string[]> {
-    const names = (await this.connection.send(["ZRANGE", fleetKey("sandboxes"), "0", "-1"])) as string[];
+    const names = (await this.connection.send(["ZRANGE", toFleetKey("sandboxes"), "0", "-1"])) as string[];
     return names.sort();
   }
 
   /** The number of sandboxes in the fleet. */
   async count(): Promise<number> {
-    return this.connection.send(["ZCARD", fleetKey("sandboxes")]);
+    return this.connection.send(["ZCARD", toFleetKey("sandboxes")]);
   }
 
   async load(sandbox: string): Promise<Row[]> {
     // A scan may return a field twice.
     const texts = new Map<string, string>();
     for (let cursor = "0", began = false; !began || cursor !== "0"; began = true) {
-      const scan: Word[] = ["HSCAN", sandboxKey(sandbox, "rows"), cursor, "COUNT", SCAN_COUNT];
+      const scan: Word[] = ["HSCAN", toSandboxKey(sandbox, "rows"), cursor, "COUNT", SCAN_COUNT];
       const [next, words] = (await this.connection.send(scan)) as [string, string[]];
       cursor = next;
       for (let i = 0; i < words.length; i += 2) texts.set(words[i]!, words[i + 1]!);
@@ -106,12 +106,12 @@ export class RedisStore implements Store {
   async save(sandbox: string, pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
     const changes = new ChangeSet();
     for await (const piece of pieces) for (const change of piece) changes.add(change);
-    await this.take(sandbox, changes);
+    await this.commitChanges(sandbox, changes);
   }
 
   /** Adds the sandbox to the fleet's list again, since Redis has lost data. */
   async restoreToFleetList(sandbox: string, created_at: number): Promise<void> {
-    await this.connection.send(["ZADD", fleetKey("sandboxes"), "NX", String(created_at), sandbox]);
+    await this.connection.send(["ZADD", toFleetKey("sandboxes"), "NX", String(created_at), sandbox]);
   }
 
   async close(): Promise<void> {
@@ -121,23 +121,23 @@ export class RedisStore implements Store {
 
   /** The age of the current run of Redis in milliseconds, as the fleet measures it. */
   readAge(): Promise<number> {
-    return this.connection.runScript(AGE, [fleetKey("run")], [this.connection.run_id ?? ""]);
+    return this.connection.runScript(AGE, [toFleetKey("run")], [this.connection.run_id ?? ""]);
   }
 
   /** Undefined if there is no such sandbox. */
   async findLease(sandbox: string): Promise<Lease | undefined> {
     const [[session, url, epoch], exists] = await Promise.all([
-      this.connection.send(["HMGET", sandboxKey(sandbox, "lease"), "session", "url", "epoch"]),
-      this.connection.send(["EXISTS", sandboxKey(sandbox, "rows")]),
+      this.connection.send(["HMGET", toSandboxKey(sandbox, "lease"), "session", "url", "epoch"]),
+      this.connection.send(["EXISTS", toSandboxKey(sandbox, "rows")]),
     ]);
     return exists === 0 ? undefined : { session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
   }
 
   /** Takes a sandbox over from the owner of `seen`; false if another node was faster. */
-  async claim(sandbox: string, seen: Pick<Lease, "session" | "epoch">): Promise<boolean> {
+  async claim(sandbox: string, lease: Pick<Lease, "session" | "epoch">): Promise<boolean> {
     const { session, url } = this.owner;
-    const [status, epoch, number] = await this.connection.runScript(CLAIM, sandboxKeys(sandbox), [
-      ...[seen.epoch, seen.session, session, url],
+    const [status, epoch, number] = await this.connection.runScript(CLAIM, toSandboxKeys(sandbox), [
+      ...[lease.epoch, lease.session, session, url],
     ]);
     if (status !== "OK") return false;
     this.owned.set(sandbox, { epoch, number });
@@ -148,7 +148,7 @@ export class RedisStore implements Store {
   async release(sandbox: string): Promise<void> {
     const epoch = String(this.owned.get(sandbox)?.epoch);
     this.owned.delete(sandbox);
-    await this.connection.runScript(RELEASE, sandboxKeys(sandbox), [epoch]);
+    await this.connection.runScript(RELEASE, toSandboxKeys(sandbox), [epoch]);
   }
 
   /**
@@ -159,15 +159,15 @@ export class RedisStore implements Store {
     sandbox: string,
     { former, restarted }: { former: string; restarted: boolean },
   ): Promise<"same" | "behind" | "fenced"> {
-    const hold = this.owned.get(sandbox);
-    if (hold === undefined) return "fenced";
+    const ownership = this.owned.get(sandbox);
+    if (ownership === undefined) return "fenced";
     const { session, url } = this.owner;
-    const [status, epoch, number] = await this.connection.runScript(RECLAIM, sandboxKeys(sandbox), [
-      ...[String(hold.epoch), former, session, url, restarted ? "1" : "0"],
+    const [status, epoch, number] = await this.connection.runScript(RECLAIM, toSandboxKeys(sandbox), [
+      ...[String(ownership.epoch), former, session, url, restarted ? "1" : "0"],
     ]);
     if (status !== "OK") return "fenced";
-    this.owned.set(sandbox, { epoch, number: hold.number });
-    return number === hold.number ? "same" : "behind";
+    this.owned.set(sandbox, { epoch, number: ownership.number });
+    return number === ownership.number ? "same" : "behind";
   }
 
   private async commitNow(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
@@ -180,34 +180,42 @@ export class RedisStore implements Store {
       }
     }
     const outcomes = await Promise.allSettled(
-      [...sandboxes].map(([name, changes]) => this.take(name, changes)),
+      [...sandboxes].map(([name, changes]) => this.commitChanges(name, changes)),
     );
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 
-  private async take(name: string, changes: ChangeSet): Promise<void> {
-    const hold = this.owned.get(name);
-    const mode = hold === undefined ? "new" : changes.mode;
+  private async commitChanges(name: string, changes: ChangeSet): Promise<void> {
+    const ownership = this.owned.get(name);
+    const mode = ownership === undefined ? "new" : changes.mode;
     if (mode === "new" && changes.mode === "gone") return;
     if (mode === "new") await this.addToFleetList(name);
     const { session, url } = this.owner;
     const id = randomUUID();
-    const number = String(Number(hold?.number || 0) + 1);
-    const about = [mode, String(hold?.epoch ?? 0), hold?.number ?? "", number, id, session, url];
+    const number = String(Number(ownership?.number || 0) + 1);
+    const scriptArguments = [
+      mode,
+      String(ownership?.epoch ?? 0),
+      ownership?.number ?? "",
+      number,
+      id,
+      session,
+      url,
+    ];
     const [status, epoch] = await this.retryWhileUnreachable(() =>
-      this.connection.runScript(COMMIT, sandboxKeys(name), [...about, ...changes.words]),
+      this.connection.runScript(COMMIT, toSandboxKeys(name), [...scriptArguments, ...changes.words]),
     );
     if (status !== "OK") throw REFUSALS[status as keyof typeof REFUSALS](name);
     if (mode !== "gone") this.owned.set(name, { epoch, number });
     else {
       this.owned.delete(name);
-      await this.connection.send(["ZREM", fleetKey("sandboxes"), name]);
+      await this.connection.send(["ZREM", toFleetKey("sandboxes"), name]);
     }
   }
 
   /** Adds the sandbox to the fleet's list, unless the limit is reached. @throws StoreRefusal */
   private async addToFleetList(name: string): Promise<void> {
-    const key = fleetKey("sandboxes");
+    const key = toFleetKey("sandboxes");
     const added = await this.retryWhileUnreachable(() =>
       this.connection.send(["ZADD", key, "NX", String(Date.now()), name]),
     );
@@ -220,7 +228,7 @@ export class RedisStore implements Store {
 
   /** Repeats a command for some time if Redis cannot be reached, so that requests survive a short outage. */
   private async retryWhileUnreachable(work: () => Promise<Reply>): Promise<Reply> {
-    const end = performance.now() + PATIENCE_MS;
+    const end = performance.now() + MAX_RETRY_MS;
     for (;;) {
       try {
         return await work();
@@ -274,20 +282,20 @@ function splitField(field: string): [section: string, id: string] {
   return [field.slice(0, end), field.slice(end + 1)];
 }
 
-function sandboxKeys(sandbox: string): string[] {
-  return [sandboxKey(sandbox, "lease"), sandboxKey(sandbox, "rows")];
+function toSandboxKeys(sandbox: string): string[] {
+  return [toSandboxKey(sandbox, "lease"), toSandboxKey(sandbox, "rows")];
 }
 
 /** @throws PersistenceError */
 async function requireKnownFormat(connection: RedisConnection): Promise<void> {
-  const key = fleetKey("format");
+  const key = toFleetKey("format");
   await connection.send(["SET", key, String(FORMAT), "NX"]).catch((error: StoreRefusal) => {
     throw new PersistenceError(`--store ${connection.place}: ${error.message}.`);
   });
-  const found = Number(await connection.send(["GET", key]));
-  if (found > FORMAT) {
+  const storedFormat = Number(await connection.send(["GET", key]));
+  if (storedFormat > FORMAT) {
     throw new PersistenceError(
-      `--store ${connection.place} was written by a newer Understudy (format ${found}, this one knows ${FORMAT}); update this node, or use another database of that Redis, as in ${connection.place.replace(/\/\d+$/, "")}/1.`,
+      `--store ${connection.place} was written by a newer Understudy (format ${storedFormat}, this one knows ${FORMAT}); update this node, or use another database of that Redis, as in ${connection.place.replace(/\/\d+$/, "")}/1.`,
     );
   }
 }

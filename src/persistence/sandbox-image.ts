@@ -125,5 +125,5 @@ export class SandboxImage {
 }
 
 function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
-  return before.every((mark, place) => mark === now[place]);
+  return before.every((value, i) => value === now[i]);
 }

@@ -41,7 +41,7 @@ function stand(wall = 0) {
         return `from ${JSON.stringify(files)}`;
       },
     }),
-    validator: { shape: (_: unknown) => {}, world: (..._: unknown[]) => {} },
+    validator: { checkShape: (_: unknown) => {}, checkWorld: (..._: unknown[]) => {} },
     wallClock: () => wall,
     log: { warn: (words: string) => said.push(words) },
   };
@@ -141,12 +141,12 @@ describe("a restored sandbox", () => {
     for (const name of ["No", "a/b", "", "-"]) {
       await expect(restorer.restoreRows(name, rows())).rejects.toThrow("no sandbox can have this name");
     }
-    parts.validator.shape = () => {
+    parts.validator.checkShape = () => {
       throw new Error("about is missing");
     };
     await expect(restorer.restoreRows("default", rows())).rejects.toThrow("about is missing");
-    parts.validator.shape = () => {};
-    parts.validator.world = () => {
+    parts.validator.checkShape = () => {};
+    parts.validator.checkWorld = () => {
       throw new Error("a note is wrong");
     };
     await expect(restorer.restoreRows("default", rows())).rejects.toThrow("a note is wrong");

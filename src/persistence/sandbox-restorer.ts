@@ -24,8 +24,8 @@ export interface RestorerParts {
   uploads: StorableUploads;
   /** Stored documents are validated like requests. Both throw an error that names the place. */
   validator: {
-    shape(saved: unknown): void;
-    world(world: WorldValue, base: Root, api: Api): void;
+    checkShape(saved: unknown): void;
+    checkWorld(world: WorldValue, base: Root, api: Api): void;
     /** Compiles the validators, one per step. */
     prepare(): Iterable<void>;
   };
@@ -53,12 +53,12 @@ export class SandboxRestorer {
   private async parse(name: string, rows: readonly Row[]): Promise<ParsedSandbox> {
     const row = rows.find(({ section, id }) => section === "sandbox" && id === "operations");
     const { operations } = parseSavedSandbox(() => undefined, row === undefined ? [] : [row]);
-    const { api, own } = await this.readOwn(name, operations);
+    const { api, own } = await this.readOwnOperations(name, operations);
     const fields = new Map([...api.collections, timers].map(({ name, idField }) => [name, idField]));
     return { saved: parseSavedSandbox((collection) => fields.get(collection), rows), own, api };
   }
 
-  private async readOwn(
+  private async readOwnOperations(
     name: string,
     operations: SavedSandbox["operations"],
   ): Promise<Omit<ParsedSandbox, "saved">> {
@@ -85,18 +85,22 @@ export class SandboxRestorer {
       const { sandbox, value } = await this.restoreSaved(name, await this.parse(name, rows), folder);
       return SandboxImage.fromLoaded(sandbox, this.parts.uploads, value);
     } catch (error) {
-      throw this.findMissing(name, rows, error as Error) ?? error;
+      throw this.findMissingOperations(name, rows, error as Error) ?? error;
     }
   }
 
-  /** Creates the sandbox of a document that has all of it, as a file has. @throws as `bringBack` */
+  /** Creates the sandbox of a document that has all of it, as a file has. @throws as `restoreRows` */
   async restore(name: string, saved: SavedSandbox): Promise<Sandbox> {
-    const parsed = { saved, ...(await this.readOwn(name, saved.operations)) };
+    const parsed = { saved, ...(await this.readOwnOperations(name, saved.operations)) };
     return (await this.restoreSaved(name, parsed, undefined)).sandbox;
   }
 
   /** The error for a sandbox that was saved with operations which this server does not have. */
-  private findMissing(name: string, rows: readonly Row[], error: Error): MissingOperations | undefined {
+  private findMissingOperations(
+    name: string,
+    rows: readonly Row[],
+    error: Error,
+  ): MissingOperations | undefined {
     const about = rows.find(({ section, id }) => section === "sandbox" && id === "about");
     const present = new Set(this.parts.api().resources.flatMap(({ own }) => own?.source ?? []));
     const missing = readOperations(about?.text).filter((source) => !present.has(source));
@@ -113,7 +117,7 @@ export class SandboxRestorer {
    */
   async warmUp(name: string, rows: readonly Row[]): Promise<void> {
     const { saved, api } = await this.parse(name, rows);
-    this.parts.validator.shape(saved);
+    this.parts.validator.checkShape(saved);
     const base = findSameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
     const present = { ...saved.present, uploads: undefined };
     for (const collection of api.collections) {
@@ -132,7 +136,7 @@ export class SandboxRestorer {
   ): Promise<{ sandbox: Sandbox; value: SandboxValue }> {
     const { validator, fixtures, sandboxes, log, wallClock, uploads } = this.parts;
     if (!SANDBOX_NAME.test(name)) throw new InvalidSandboxRows("no sandbox can have this name");
-    validator.shape(saved);
+    validator.checkShape(saved);
     const { about, present, faults, history } = saved;
     const fixture = findSameFixture(fixtures, saved.fixture);
     const base = fixture.root(about.seed);
@@ -170,7 +174,7 @@ export class SandboxRestorer {
     const { uploads, validator, log } = this.parts;
     const { taken_at, ...facts } = saved.facts;
     const world = decodeWorld({ ...facts, tables: saved.tables }, api.collections, { base });
-    validator.world(world, base, api);
+    validator.checkWorld(world, base, api);
     const warn = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
     const blobs = await uploads.fromFiles(saved.uploads ?? {}, warn, folder);
     return { world, taken_at, windows: RateWindows.parse(saved.windows), blobs };
@@ -211,6 +215,6 @@ function toPresentClock(
 
 /** Sorts by saved order; names without a position come last. */
 function sortBySavedOrder(order: readonly string[], names: readonly string[]): string[] {
-  const known = order.filter((name) => names.includes(name));
-  return [...known, ...names.filter((name) => !known.includes(name))];
+  const saved = order.filter((name) => names.includes(name));
+  return [...saved, ...names.filter((name) => !saved.includes(name))];
 }

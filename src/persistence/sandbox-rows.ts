@@ -49,13 +49,13 @@ export function* listRowChanges(
     for (const { own } of after.own) yield put("sandbox", "operations", own!.sent);
   }
   const declared = after.sandbox.api.resources.filter((resource) => !after.own.includes(resource));
-  const own = declared.flatMap((resource) => resource.own?.source ?? []);
+  const ownSources = declared.flatMap((resource) => resource.own?.source ?? []);
   // A snapshot may have those of operations that the sandbox no longer has.
   const collections = new Set([...after.sandbox.api.collections.map(({ name }) => name), timers.name]);
   yield put("sandbox", "about", {
     ...after.about,
     snapshots: [...after.snapshots.keys()],
-    ...(own.length > 0 && { operations: own }),
+    ...(ownSources.length > 0 && { operations: ownSources }),
   });
   yield put("sandbox", "faults", after.faults);
   yield* listValueRows("", old?.value, after.value);
@@ -71,23 +71,27 @@ export function* listRowChanges(
     if (old?.snapshots.get(name) !== value) yield* listValueRows(`snapshots/${name}/`, undefined, value);
   }
 
-  function* listValueRows(prefix: string, was: SandboxValue | undefined, is: SandboxValue) {
-    yield put(`${prefix}world`, "facts", toFacts(is));
-    yield put(`${prefix}world`, "windows", is.windows);
-    yield put(`${prefix}world`, "uploads", after.listFiles(is));
-    for (const { collection, id, text } of recordRows(was?.world.root, is.world.root, after.base)) {
+  function* listValueRows(prefix: string, oldValue: SandboxValue | undefined, value: SandboxValue) {
+    yield put(`${prefix}world`, "facts", toFacts(value));
+    yield put(`${prefix}world`, "windows", value.windows);
+    yield put(`${prefix}world`, "uploads", after.listFiles(value));
+    for (const { collection, id, text } of listRecordRows(
+      oldValue?.world.root,
+      value.world.root,
+      after.base,
+    )) {
       if (collections.has(collection)) yield { sandbox, section: `${prefix}records/${collection}`, id, text };
     }
   }
 }
 
 /** New and changed entries, and removed ones. */
-function* compareEntries(was: HistorySnapshot | undefined, is: HistorySnapshot) {
-  for (const { sequence } of was?.entries.keys() ?? []) {
-    if (sequence <= is.about.next - 1 - is.entries.size) yield { sequence, story: null };
+function* compareEntries(before: HistorySnapshot | undefined, after: HistorySnapshot) {
+  for (const { sequence } of before?.entries.keys() ?? []) {
+    if (sequence <= after.about.next - 1 - after.entries.size) yield { sequence, story: null };
   }
-  for (const [entry, revision] of is.entries) {
-    if (was?.entries.get(entry) !== revision) yield { sequence: entry.sequence, story: entry };
+  for (const [entry, revision] of after.entries) {
+    if (before?.entries.get(entry) !== revision) yield { sequence: entry.sequence, story: entry };
   }
 }
 
@@ -101,14 +105,14 @@ export function toFacts({ world, taken_at }: SandboxValue): object {
   };
 }
 
-function* recordRows(was: Root | undefined, is: Root, base: Root) {
-  for (const [name, table] of is.tables) {
-    const from = base.tables.get(name);
-    const before = was?.tables.get(name) ?? from;
+function* listRecordRows(oldRoot: Root | undefined, root: Root, base: Root) {
+  for (const [name, table] of root.tables) {
+    const original = base.tables.get(name);
+    const before = oldRoot?.tables.get(name) ?? original;
     if (before === table) continue;
     const changes = before === undefined ? listAdded(table) : before.listChangesTo(table);
     for (const { id, after } of changes) {
-      const former = from?.get(id);
+      const former = original?.get(id);
       const text = after === former ? null : JSON.stringify(after ?? null);
       yield { collection: name, id, text };
     }
@@ -176,7 +180,7 @@ export class InvalidSandboxRows extends Error {
  * @throws InvalidSandboxRows for a row in an unknown place or without JSON
  */
 export function parseSavedSandbox(
-  idFieldOf: (collection: string) => string | undefined,
+  findIdField: (collection: string) => string | undefined,
   rows: readonly Row[],
 ): SavedSandbox {
   const parts: Record<string, unknown> = {};
@@ -209,7 +213,7 @@ export function parseSavedSandbox(
       return;
     }
     const collection = /^records\/([^/]+)$/.exec(section)?.[1];
-    const idField = collection === undefined ? undefined : idFieldOf(collection);
+    const idField = collection === undefined ? undefined : findIdField(collection);
     if (collection === undefined || idField === undefined) {
       throw new InvalidSandboxRows(`${section} is unknown to this server`);
     }

@@ -7,11 +7,11 @@ describe("the durable saver [interfaces 2]", () => {
     const { saver, saved, of } = saverStand("a", "b");
     await saver.saveAll();
     for (const name of ["a", "b"]) of(name).write("n2", "new");
-    await saver.settled(of("a").sandbox, saver.mark());
+    await saver.waitUntilStored(of("a").sandbox, saver.mark());
     expect(saved().slice(1)).toEqual([["a"]]);
-    await saver.settled(of("a").sandbox, saver.mark());
+    await saver.waitUntilStored(of("a").sandbox, saver.mark());
     expect(saved()).toHaveLength(2);
-    await saver.settled(undefined, saver.mark());
+    await saver.waitUntilStored(undefined, saver.mark());
     expect(saved().slice(2)).toEqual([["b"]]);
   });
 
@@ -19,7 +19,7 @@ describe("the durable saver [interfaces 2]", () => {
     const { saver, of, made, saved } = saverStand("a");
     const { sandbox } = of("a");
     made.delete("a");
-    await saver.settled(sandbox, saver.mark());
+    await saver.waitUntilStored(sandbox, saver.mark());
     expect(saved()).toEqual([]);
   });
 
@@ -31,11 +31,11 @@ describe("the durable saver [interfaces 2]", () => {
       goOn = resolve;
     });
     of("a").write("n2", "1");
-    const first = saver.settled(of("a").sandbox, saver.mark());
+    const first = saver.waitUntilStored(of("a").sandbox, saver.mark());
     expect(await isSettled(first)).toBe(false);
     of("a").write("n2", "2");
     of("b").write("n2", "1");
-    const later = ["a", "b"].map((name) => saver.settled(of(name).sandbox, saver.mark()));
+    const later = ["a", "b"].map((name) => saver.waitUntilStored(of(name).sandbox, saver.mark()));
     goOn();
     await first;
     await Promise.all(later);
@@ -49,7 +49,7 @@ describe("the durable saver [interfaces 2]", () => {
     of("a").write("n2", "too large");
     refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? full() : undefined));
     const mark = saver.mark();
-    await expect(saver.settled(of("a").sandbox, mark)).rejects.toMatchObject({ kind: "full" });
+    await expect(saver.waitUntilStored(of("a").sandbox, mark)).rejects.toMatchObject({ kind: "full" });
     expect(of("a").putBack).toHaveLength(1);
     expect(of("b").putBack).toEqual([]);
     expect(said).toEqual([
@@ -60,11 +60,11 @@ describe("the durable saver [interfaces 2]", () => {
     expect(await saver.saveAll()).toBe(true);
     expect(said.slice(1)).toEqual(["warn: Everything is saved again."]);
     expect(saver.failure).toBeUndefined();
-    await saver.settled(of("b").sandbox, mark);
-    await expect(saver.settled(undefined, mark)).rejects.toMatchObject({
+    await saver.waitUntilStored(of("b").sandbox, mark);
+    await expect(saver.waitUntilStored(undefined, mark)).rejects.toMatchObject({
       ...{ kind: "failed", message: "the change was undone" },
     });
-    await saver.settled(of("a").sandbox, saver.mark());
+    await saver.waitUntilStored(of("a").sandbox, saver.mark());
   });
 
   it("--durable: a sandbox that was never stored is discarded, and a deleted one is restored", async () => {
@@ -72,10 +72,10 @@ describe("the durable saver [interfaces 2]", () => {
     await saver.saveAll();
     refuse(full);
     made.set("new", plainSandbox("new"));
-    await expect(saver.settled(of("new").sandbox, saver.mark())).rejects.toThrow("no room");
+    await expect(saver.waitUntilStored(of("new").sandbox, saver.mark())).rejects.toThrow("no room");
     expect([discarded, broughtBack]).toEqual([["new"], []]);
     made.delete("a");
-    await expect(saver.settled(undefined, saver.mark())).rejects.toThrow("no room");
+    await expect(saver.waitUntilStored(undefined, saver.mark())).rejects.toThrow("no room");
     expect([discarded, broughtBack]).toEqual([["new"], ["a"]]);
   });
 
@@ -85,7 +85,7 @@ describe("the durable saver [interfaces 2]", () => {
     refuse(full);
     of("a").count();
     const mark = saver.mark();
-    await saver.settled(of("a").sandbox, mark);
+    await saver.waitUntilStored(of("a").sandbox, mark);
     expect(saver.mark()).toBe(mark);
     of("b").write("n2", "new");
     expect(await saver.saveAll()).toBe(false);

@@ -27,7 +27,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     // Saved it is not where something else is still to be.
     refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? full() : undefined));
     of("b").write("n2", "new");
-    await saver.settled(of("b").sandbox, saver.mark());
+    await saver.waitUntilStored(of("b").sandbox, saver.mark());
     expect([saver.failure === undefined, said.length]).toEqual([false, 1]);
     refuse(undefined);
     await saver.saveAll();
@@ -69,14 +69,14 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     const { saver, of, refuse, saved } = saverStand("a", "b");
     await saver.saveAll();
     of("a").write("n2", "new");
-    await saver.readyToSend(of("a").sandbox);
+    await saver.waitUntilReadyToSend(of("a").sandbox);
     expect(saved()).toHaveLength(2);
     refuse(full);
     of("b").write("n2", "new");
     await saver.saveAll();
     saver.start();
     of("a").write("n3", "new");
-    const ready = saver.readyToSend(of("a").sandbox);
+    const ready = saver.waitUntilReadyToSend(of("a").sandbox);
     expect(await isSettled(ready)).toBe(false);
     refuse(undefined);
     vi.advanceTimersByTime(300);
@@ -103,7 +103,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     await undone.saver.saveAll();
     undone.refuse(full);
     undone.of("a").write("n2", "new");
-    await undone.saver.settled(undone.of("a").sandbox, undone.saver.mark()).catch(() => {});
+    await undone.saver.waitUntilStored(undone.of("a").sandbox, undone.saver.mark()).catch(() => {});
     await undone.saver.close();
 
     const deleted = saverStand("a");

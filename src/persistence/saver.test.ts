@@ -43,7 +43,7 @@ describe("the saver [interfaces 2]", () => {
     plain.blobs = "refused";
     write("n2", "newer");
     refuse(full);
-    await saver.settled(sandbox, saver.mark()).catch(() => {});
+    await saver.waitUntilStored(sandbox, saver.mark()).catch(() => {});
     expect([held.get("second") ?? 0, held.get("refused")]).toEqual([0, -1]);
     refuse(undefined);
     made.delete("a");

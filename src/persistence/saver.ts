@@ -44,7 +44,7 @@ export class Saver {
   /** The images in the store, by name. */
   private readonly saved = new Map<string, SandboxImage>();
   private readonly rollbacks = new WeakMap<Sandbox, number>();
-  private rollback = 0;
+  private rollbackCount = 0;
   /** Names of sandboxes whose state in the store is unknown. */
   private readonly unknown = new Set<string>();
   private waiting = new Set<Sandbox>();
@@ -52,23 +52,23 @@ export class Saver {
   private sweeping = false;
   /** The current flush has saved something. */
   private isSaving = false;
-  private work: Promise<void> = Promise.resolve();
-  private queued: Promise<void> | undefined;
+  private lastFlush: Promise<void> = Promise.resolve();
+  private nextFlush: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private ticked = () => {};
+  private resolveTick = () => {};
   private tick: Promise<void> = Promise.resolve();
 
   constructor(parts: SaverParts) {
     this.parts = parts;
   }
 
-  /** Starts to check every sandbox once a second. */
+  /** Checks every sandbox several times a second. */
   start(): void {
     this.tick = new Promise((resolve) => {
-      this.ticked = resolve;
+      this.resolveTick = resolve;
     });
     this.timer = setTimeout(() => {
-      this.ticked();
+      this.resolveTick();
       this.sweeping = true;
       void this.waitForFlush().then(() => this.timer !== undefined && this.start());
     }, SWEEP_MS);
@@ -97,30 +97,30 @@ export class Saver {
     return this.failure === undefined;
   }
 
-  /** Called before a change, for `settled` after it. */
+  /** Called before a change, for `waitUntilStored` after it. */
   mark(): number {
-    return this.rollback;
+    return this.rollbackCount;
   }
 
   /**
    * Resolves once all changes so far of the sandbox, or without one of all sandboxes, are on disk. @param
    * mark the mark before the change @throws StoreRefusal if the change was undone
    */
-  async settled(sandbox: Sandbox | undefined, mark: number): Promise<void> {
+  async waitUntilStored(sandbox: Sandbox | undefined, mark: number): Promise<void> {
     if (sandbox === undefined || !this.isSaved(sandbox)) {
       if (sandbox === undefined) this.waitingForAll = true;
       else this.waiting.add(sandbox);
       await this.waitForFlush();
     }
-    const undone = sandbox === undefined ? this.rollback : (this.rollbacks.get(sandbox) ?? 0);
+    const undone = sandbox === undefined ? this.rollbackCount : (this.rollbacks.get(sandbox) ?? 0);
     if (undone > mark) throw this.failure?.refusal ?? new StoreRefusal("failed", "the change was undone");
   }
 
-  /** Resolves like `settled`, for deliveries; while nothing can be saved, they wait for the next attempt. */
-  async readyToSend(sandbox: Sandbox): Promise<void> {
+  /** Resolves like `waitUntilStored`, for deliveries; while nothing can be saved, they wait for the next attempt. */
+  async waitUntilReadyToSend(sandbox: Sandbox): Promise<void> {
     const mark = this.mark();
     if (this.failure !== undefined) await this.tick;
-    await this.settled(sandbox, mark);
+    await this.waitUntilStored(sandbox, mark);
   }
 
   /**
@@ -129,7 +129,7 @@ export class Saver {
   async close(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.ticked();
+    this.resolveTick();
     await this.saveAll();
     // The images keep references to their bytes, since the store names the files.
     try {
@@ -152,14 +152,14 @@ export class Saver {
 
   /** Requests during a flush share the next one. */
   private waitForFlush(): Promise<void> {
-    if (this.queued === undefined) {
-      this.queued = this.work.then(() => {
-        this.queued = undefined;
+    if (this.nextFlush === undefined) {
+      this.nextFlush = this.lastFlush.then(() => {
+        this.nextFlush = undefined;
         return this.flush();
       });
-      this.work = this.queued;
+      this.lastFlush = this.nextFlush;
     }
-    return this.queued;
+    return this.nextFlush;
   }
 
   private isAllSaved(): boolean {
@@ -171,17 +171,17 @@ export class Saver {
     this.isSaving = false;
     const all = this.sweeping || this.waitingForAll;
     const isWaitedFor = this.waitingForAll ? () => true : has(this.waiting);
-    const concerned = [...(all ? this.parts.sandboxes.all() : this.waiting)];
+    const sandboxesToSave = [...(all ? this.parts.sandboxes.all() : this.waiting)];
     this.waiting = new Set();
     this.waitingForAll = false;
     this.sweeping = false;
     const refused: Step[] = [];
     let refusal: StoreRefusal | undefined;
     let names = all ? this.listDeletedNames() : [];
-    for (let from = 0; from === 0 || from < concerned.length; from += MAX_BATCH) {
+    for (let from = 0; from === 0 || from < sandboxesToSave.length; from += MAX_BATCH) {
       const steps: Step[] = names.map((name) => ({ name, image: undefined }));
       names = [];
-      for (const sandbox of concerned.slice(from, from + MAX_BATCH)) {
+      for (const sandbox of sandboxesToSave.slice(from, from + MAX_BATCH)) {
         if (!this.isSaved(sandbox)) {
           steps.push({ name: sandbox.name, image: SandboxImage.capture(sandbox, this.parts.uploads) });
         }
@@ -260,8 +260,8 @@ export class Saver {
     else if (saved?.sandbox !== image.sandbox) this.parts.sandboxes.discard(name);
     else if (saved.differsOnlyInCounts()) return;
     else rollBack(saved);
-    this.rollback += 1;
-    if (image !== undefined) this.rollbacks.set(image.sandbox, this.rollback);
+    this.rollbackCount += 1;
+    if (image !== undefined) this.rollbacks.set(image.sandbox, this.rollbackCount);
   }
 
   private listDeletedNames(): string[] {

@@ -5,8 +5,8 @@ export type SandboxSections = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMa
 
 export function listRows(sections: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined): Row[] {
   const rows: Row[] = [];
-  for (const [section, byId] of sections ?? [])
-    for (const [id, text] of byId) rows.push({ section, id, text });
+  for (const [getCopy, byId] of sections ?? [])
+    for (const [id, text] of byId) rows.push({ section: getCopy, id, text });
   return rows;
 }
 
@@ -21,29 +21,31 @@ export class SectionsDraft {
 
   apply(change: RowChange): void {
     if ("clear" in change) this.clear(change);
-    else if (change.text === null) this.section(change).delete(change.id);
-    else this.section(change).set(change.id, change.text);
+    else if (change.text === null) this.getCopy(change).delete(change.id);
+    else this.getCopy(change).set(change.id, change.text);
   }
 
   private clear({ sandbox, clear }: { sandbox: string; clear: string }): void {
-    const left = [...(this.sections.get(sandbox) ?? [])].filter(([section]) => !section.startsWith(clear));
+    const remaining = [...(this.sections.get(sandbox) ?? [])].filter(
+      ([getCopy]) => !getCopy.startsWith(clear),
+    );
     this.copies.delete(sandbox);
-    if (left.length === 0) this.sections.delete(sandbox);
-    else this.sections.set(sandbox, new Map(left));
+    if (remaining.length === 0) this.sections.delete(sandbox);
+    else this.sections.set(sandbox, new Map(remaining));
   }
 
-  private section({ sandbox, section }: { sandbox: string; section: string }): Map<string, string> {
+  private getCopy({ sandbox, section: getCopy }: { sandbox: string; section: string }): Map<string, string> {
     let copies = this.copies.get(sandbox);
     if (copies === undefined) {
       copies = new Map();
       this.copies.set(sandbox, copies);
       this.sections.set(sandbox, new Map(this.sections.get(sandbox)));
     }
-    let rows = copies.get(section);
+    let rows = copies.get(getCopy);
     if (rows === undefined) {
-      rows = new Map(this.sections.get(sandbox)!.get(section));
-      copies.set(section, rows);
-      (this.sections.get(sandbox) as Map<string, ReadonlyMap<string, string>>).set(section, rows);
+      rows = new Map(this.sections.get(sandbox)!.get(getCopy));
+      copies.set(getCopy, rows);
+      (this.sections.get(sandbox) as Map<string, ReadonlyMap<string, string>>).set(getCopy, rows);
     }
     return rows;
   }

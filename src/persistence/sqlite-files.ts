@@ -27,7 +27,7 @@ const APPLICATION_ID_AT = 68;
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
 
-const MAX_NAMED = 10;
+const MAX_LISTED_ROWS = 10;
 
 /** The files of a folder of `--persist`, except those that SQLite manages. */
 export class SqliteFiles {
@@ -36,7 +36,7 @@ export class SqliteFiles {
   /** The copy from the last clean end, or from a time after the last start. */
   readonly copy: string;
   /**
-   * The number of acknowledged commits. Written after each commit, without waiting for the disk, so it is never ahead.
+   * The file with the number of acknowledged commits. Written after each commit, without waiting for the disk, so it is never ahead.
    */
   readonly acknowledged: string;
   private readonly holder: string;
@@ -121,26 +121,26 @@ export class SqliteFiles {
     const aside = this.copyAside();
     const hasCopy = existsSync(this.copy);
     if (hasCopy) copyFileSync(this.copy, `${aside}.previous`);
-    const more = rows.length > MAX_NAMED ? ` and ${rows.length - MAX_NAMED} more` : "";
-    return `${this.database} is damaged, so these differ from their saved state: ${rows.slice(0, MAX_NAMED).join(", ")}${more}. They are used nevertheless; the damaged database was kept as ${aside}${hasCopy ? `, and the copy before it as ${aside}.previous` : ""}.`;
+    const more = rows.length > MAX_LISTED_ROWS ? ` and ${rows.length - MAX_LISTED_ROWS} more` : "";
+    return `${this.database} is damaged, so these differ from their saved state: ${rows.slice(0, MAX_LISTED_ROWS).join(", ")}${more}. They are used nevertheless; the damaged database was kept as ${aside}${hasCopy ? `, and the copy before it as ${aside}.previous` : ""}.`;
   }
 
   /** Describes the lost acknowledged changes, and copies the files; undefined if nothing is lost. */
   reportLoss(
     acknowledged: SaveCounts | undefined,
-    found: SaveCounts,
+    stored: SaveCounts,
     aside: string | undefined,
   ): string | undefined {
-    if (acknowledged === undefined || acknowledged.saves <= found.saves) return undefined;
+    if (acknowledged === undefined || acknowledged.saves <= stored.saves) return undefined;
     const copy = aside ?? this.copyAside();
     // Prevents another report at the next start.
     writeFileSync(
       this.acknowledged,
-      JSON.stringify({ saves: found.saves, changes: found.changes, at: acknowledged.at }),
+      JSON.stringify({ saves: stored.saves, changes: stored.changes, at: acknowledged.at }),
       { mode: 0o600 },
     );
-    const lost = acknowledged.saves - found.saves;
-    const changes = Math.max(0, acknowledged.changes - found.changes);
+    const lost = acknowledged.saves - stored.saves;
+    const changes = Math.max(0, acknowledged.changes - stored.changes);
     return `${this.database} has lost the last ${lost} of ${acknowledged.saves} saves (${changes} changes, the newest of ${acknowledged.at}), which were acknowledged; the damaged files were kept as ${copy}.`;
   }
 

@@ -4,7 +4,7 @@ import Database from "libsql";
 import { describe, expect, it } from "vitest";
 import { keptPlace } from "../../test/support/kept-place.ts";
 import { pieces, put } from "../../test/support/stores.ts";
-import { EngineThread, SqliteStore } from "./sqlite-store.ts";
+import { DatabaseThread, SqliteStore } from "./sqlite-store.ts";
 import type { RowChange } from "./store.ts";
 
 let folder: string;
@@ -36,7 +36,10 @@ async function stop(store: SqliteStore): Promise<void> {
 describe("the database of --persist DIR", () => {
   it("creates its folder, which its owner alone can read, copy included [interfaces 2]", async () => {
     const store = await start();
-    expect([store.uploads, store.aside]).toEqual([join(folder, "uploads"), join(folder, "set-aside")]);
+    expect([store.uploads, store.setAsideFolder]).toEqual([
+      join(folder, "uploads"),
+      join(folder, "set-aside"),
+    ]);
     await store.commit(pieces([put("a", "world", "x", 1)]));
     expect(existsSync(join(folder, "in-use-by.json"))).toBe(true);
     await stop(store);
@@ -161,7 +164,7 @@ describe("the database of --persist DIR", () => {
 describe("the database's thread", () => {
   it("answers in order, with SQLite's own message for a failure [interfaces 2]", async () => {
     mkdirSync(folder);
-    const thread = new EngineThread({ database: database, acknowledged: `${database}.saved` });
+    const thread = new DatabaseThread({ database, acknowledged: `${database}.saved` });
     await thread.runInWorker("open", { isFresh: true });
     const change = { sandbox: "a", section: "s", id: "i", text: "1" };
     const [, list, rows] = await Promise.all([
@@ -177,9 +180,9 @@ describe("the database's thread", () => {
 
   it("fails open requests when it ends, and requests to a database that cannot be opened [interfaces 2]", async () => {
     mkdirSync(folder);
-    const thread = new EngineThread({ database: database, acknowledged: `${database}.saved` });
+    const thread = new DatabaseThread({ database, acknowledged: `${database}.saved` });
     const waiting = thread.runInWorker("open", { isFresh: true }).catch((error: Error) => error);
     await thread.end();
-    expect(await waiting).toMatchObject({ message: "the engine's thread has ended" });
+    expect(await waiting).toMatchObject({ message: "the database's thread has ended" });
   });
 });

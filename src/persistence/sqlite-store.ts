@@ -21,20 +21,20 @@ import {
  */
 export class SqliteStore implements FolderStore {
   readonly uploads: string;
-  readonly aside: string;
+  readonly setAsideFolder: string;
   private readonly files: SqliteFiles;
-  private readonly thread: EngineThread;
+  private readonly thread: DatabaseThread;
   private readonly lock: FileLock;
   private readonly mutex = new Mutex();
   /** Whether the files were removed; then the database must be opened again before the next commit. */
   private isLost = false;
 
-  private constructor(files: SqliteFiles, thread: EngineThread, lock: FileLock) {
+  private constructor(files: SqliteFiles, thread: DatabaseThread, lock: FileLock) {
     this.files = files;
     this.thread = thread;
     this.lock = lock;
     this.uploads = join(files.folder, "uploads");
-    this.aside = join(files.folder, "set-aside");
+    this.setAsideFolder = join(files.folder, "set-aside");
   }
 
   /**
@@ -50,8 +50,8 @@ export class SqliteStore implements FolderStore {
       throw error instanceof PersistenceError ? error : toOpeningError(files, error);
     }
     makeFolder(folder, 0o700);
-    const lock = takeLock(files);
-    const thread = new EngineThread(files);
+    const lock = acquireLock(files);
+    const thread = new DatabaseThread(files);
     try {
       await openDatabase(files, thread, warn);
     } catch (error) {
@@ -62,7 +62,7 @@ export class SqliteStore implements FolderStore {
     files.recordHolder();
     const store = new SqliteStore(files, thread, lock);
     // The fallback copy is made at the end of the start.
-    if (!files.hasFreshCopy()) void store.copy().catch((error) => warn(copyFailed(files, error)));
+    if (!files.hasFreshCopy()) void store.copy().catch((error) => warn(describeFailedCopy(files, error)));
     return store;
   }
 
@@ -98,7 +98,8 @@ export class SqliteStore implements FolderStore {
       await this.thread.end();
       this.files.clearHolder();
       this.lock.release();
-      if (failure !== undefined && !this.isLost) throw new PersistenceError(copyFailed(this.files, failure));
+      if (failure !== undefined && !this.isLost)
+        throw new PersistenceError(describeFailedCopy(this.files, failure));
     });
   }
 
@@ -111,10 +112,10 @@ export class SqliteStore implements FolderStore {
     let begins = true;
     try {
       for (let piece = await iterator.next(); !piece.done; begins = false) {
-        const following = await iterator.next();
-        const ends = following.done === true;
+        const next = await iterator.next();
+        const ends = next.done === true;
         await this.thread.runInWorker("apply", { changes: piece.value, begins, ends });
-        piece = following;
+        piece = next;
       }
     } catch (error) {
       if (!begins) await this.thread.runInWorker("rollBack").catch(() => {});
@@ -134,7 +135,7 @@ export class SqliteStore implements FolderStore {
 
 async function openDatabase(
   files: SqliteFiles,
-  thread: EngineThread,
+  thread: DatabaseThread,
   warn: (warning: string) => void,
 ): Promise<void> {
   const read = files.readAcknowledged();
@@ -148,12 +149,12 @@ async function openDatabase(
       try {
         const isFresh = !existsSync(files.database);
         files.makePrivate();
-        const found = await thread.runInWorker<SaveCounts & { damaged: string[] }>("open", { isFresh });
-        if (found.damaged.length > 0) {
-          warn(files.keepDamaged(found.damaged));
+        const opened = await thread.runInWorker<SaveCounts & { damaged: string[] }>("open", { isFresh });
+        if (opened.damaged.length > 0) {
+          warn(files.keepDamaged(opened.damaged));
           await thread.runInWorker("rewriteRows");
         }
-        const loss = files.reportLoss(acknowledged, found, aside);
+        const loss = files.reportLoss(acknowledged, opened, aside);
         if (loss !== undefined) warn(loss);
         return;
       } catch (error) {
@@ -163,16 +164,16 @@ async function openDatabase(
         if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) throw toOpeningError(files, error);
       }
     }
-    const { aside: first, message: says } = files.setDamagedAside();
-    aside ??= first;
-    warn(says);
+    const { aside: damagedFile, message } = files.setDamagedAside();
+    aside ??= damagedFile;
+    warn(message);
   }
 }
 
 /** @throws PersistenceError */
-function takeLock(files: SqliteFiles): FileLock {
+function acquireLock(files: SqliteFiles): FileLock {
   try {
-    return FileLock.take(files.database);
+    return FileLock.acquire(files.database);
   } catch (error) {
     const isBusy = (error as NodeJS.ErrnoException).code?.startsWith("SQLITE_BUSY");
     throw isBusy ? files.toInUseError() : toOpeningError(files, error);
@@ -183,7 +184,7 @@ function toOpeningError(files: SqliteFiles, error: unknown): PersistenceError {
   return new PersistenceError(`--persist: ${toStoreRefusal(error, files.folder).message}.`);
 }
 
-function copyFailed(files: SqliteFiles, error: unknown): string {
+function describeFailedCopy(files: SqliteFiles, error: unknown): string {
   return `Everything is saved, but the copy ${files.copy} could not be renewed: ${(error as Error).message}.`;
 }
 
@@ -197,8 +198,8 @@ interface PendingCall {
   reject: (error: Error) => void;
 }
 
-/** The database thread as promises, which resolve in the order of the requests. */
-export class EngineThread {
+/** The thread of the database, called by promises, which resolve in the order of the requests. */
+export class DatabaseThread {
   private readonly worker: Worker;
   private readonly pending = new Map<number, PendingCall>();
   private number = 0;
@@ -215,11 +216,11 @@ export class EngineThread {
       else reject(Object.assign(new Error(), reply.error));
     });
     this.worker.on("error", (error) => this.failAll(error as Error));
-    this.worker.on("exit", () => this.failAll(new Error("the engine's thread has ended")));
+    this.worker.on("exit", () => this.failAll(new Error("the database's thread has ended")));
     this.worker.unref();
   }
 
-  /** @throws Error with the engine's `code`, such as SQLITE_FULL */
+  /** @throws Error with SQLite's `code`, such as SQLITE_FULL */
   runInWorker<T>(work: string, input: object = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const number = ++this.number;

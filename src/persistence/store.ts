@@ -38,7 +38,7 @@ export interface FolderStore extends Store {
   /** Folder for the bytes of uploads, which rows name by their file. */
   readonly uploads: string;
   /** Folder for sandboxes that could not be restored. */
-  readonly aside: string;
+  readonly setAsideFolder: string;
 }
 
 /**

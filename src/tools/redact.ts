@@ -64,8 +64,8 @@ export function redactJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactJson);
   if (typeof value !== "object" || value === null) return value;
   // An error names its field, and repeats the field's value beside it (G08).
-  const about = (value as Record<string, unknown>)["field"];
-  const repeats = typeof about === "string" && isSecretName(about.split(/[.[]/).at(-1)!);
+  const fieldName = (value as Record<string, unknown>)["field"];
+  const repeats = typeof fieldName === "string" && isSecretName(fieldName.split(/[.[]/).at(-1)!);
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       const secret = isSecretName(name) || (repeats && name === "value");
@@ -90,12 +90,12 @@ export function createSecretRedactor(secret: string): (text: string) => string {
 
 /** A webhook secret as it might be printed, the longest spelling first. */
 export function spellSecret(secret: string): string[] {
-  const bare = secret.replace(/^whsec_/, "");
-  const encoded = [secret, bare].flatMap((text) => {
+  const withoutPrefix = secret.replace(/^whsec_/, "");
+  const encoded = [secret, withoutPrefix].flatMap((text) => {
     const bytes = Buffer.from(text);
     return [bytes.toString("hex"), bytes.toString("base64"), bytes.toString("base64url")];
   });
-  const spellings = [secret, bare, ...encoded, encodeURIComponent(secret)];
+  const spellings = [secret, withoutPrefix, ...encoded, encodeURIComponent(secret)];
   return [...new Set(spellings)]
     .filter((spelling) => spelling.length >= MIN_SPELLING)
     .sort((a, b) => b.length - a.length);
@@ -103,9 +103,9 @@ export function spellSecret(secret: string): string[] {
 
 /** Halves of the secret, which disclose most of it; without ordinary words, which a text may contain by chance. */
 export function cutSecret(secret: string): string[] {
-  const bare = secret.replace(/^whsec_/, "");
-  const length = Math.max(MIN_SPELLING, Math.ceil(bare.length / 2));
-  return cutText(bare, length)
+  const withoutPrefix = secret.replace(/^whsec_/, "");
+  const length = Math.max(MIN_SPELLING, Math.ceil(withoutPrefix.length / 2));
+  return cutText(withoutPrefix, length)
     .map(({ part }) => part)
     .filter((part) => /\d.*\d/.test(part) && /[a-z].*[a-z]/i.test(part));
 }

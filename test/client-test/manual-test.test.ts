@@ -18,10 +18,10 @@ describe("the rules of a manual client test", () => {
       Date.parse((await sandbox.clock.show()).now);
     vi.useFakeTimers({ toFake: ["setInterval"] });
     const test = new ManualClientTest(sandbox, { only: ["no-retry-of-403"] });
-    await test.ready();
+    await test.waitForRun();
     await read();
     test.end("worked");
-    await test.ready();
+    await test.waitForRun();
     expect(await read()).toBe(403);
     await sandbox.clock.advance({ by: "2m" });
     expect(await readEnd()).toBeLessThan(61_000);

@@ -3,7 +3,7 @@ import { getEnvelope, toCodeInB } from "../../src/engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { openApiDocument } from "../../src/tools/reports/openapi.ts";
+import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 
@@ -13,7 +13,7 @@ import { AnswerValidator } from "../support/openapi/answer-validator.ts";
  */
 const OPERATIONS = API.operations;
 // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
-const DOCUMENT = openApiDocument(API, "test") as any;
+const DOCUMENT = buildOpenApiDocument(API, "test") as any;
 const VALIDATOR = new AnswerValidator(DOCUMENT);
 
 let api: Api;

@@ -5,7 +5,7 @@ import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { listSuccesses } from "../../src/engine/contract/operation.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "../../src/engine/contract/problems.ts";
 import { toValidator } from "../../src/engine/contract/validator.ts";
-import { controlApiDocument } from "../../src/tools/reports/control-openapi.ts";
+import { buildControlApiDocument } from "../../src/tools/reports/control-openapi.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 import { exampleOf, pathOf, refusalsOf, refusedWith, send } from "../support/openapi/control-calls.ts";
@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
  * Every call of the control API, sent as its declaration's examples say it, and refused in each way that it declares;
  * each answer is compared with the API's own document, in status, body and headers.
  */
-const VALIDATOR = new AnswerValidator(controlApiDocument(CONTROL_OPERATIONS, "test"));
+const VALIDATOR = new AnswerValidator(buildControlApiDocument(CONTROL_OPERATIONS, "test"));
 
 let api: Api;
 let full: Api;

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { generatedFiles } from "../../src/control/generated-files.ts";
+import { generateFiles } from "../../src/control/generated-files.ts";
 
 const written = (name: string) =>
   readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8").split("\n");
 
 /** `npm run generate -- --check` without a build; the library's types, which take seconds, are left to that. */
 it("the generated documents under docs/ match the declarations [interfaces 11]", async () => {
-  const files = await generatedFiles((name) => written(name).join("\n"));
+  const files = await generateFiles((name) => written(name).join("\n"));
   expect(Object.keys(files)).toContain("control-api.json");
   for (const [name, text] of Object.entries(files)) {
     const [now, then] = [text.split("\n"), written(name)];

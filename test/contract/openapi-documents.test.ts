@@ -4,15 +4,15 @@ import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import type { AnyDeclaration } from "../../src/engine/contract/operation.ts";
 import { makeAjv } from "../../src/engine/contract/validator.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { controlApiDocument } from "../../src/tools/reports/control-openapi.ts";
-import { openApiDocument } from "../../src/tools/reports/openapi.ts";
+import { buildControlApiDocument } from "../../src/tools/reports/control-openapi.ts";
+import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
 
 /** What both documents owe to whoever reads them with other people's tools. */
 type Json = Record<string, unknown>;
 
 const DOCUMENTS: [name: string, declared: readonly AnyDeclaration[], document: Json][] = [
-  ["the emulated API", API.operations, openApiDocument(API, "1.2.3")],
-  ["the control API", CONTROL_OPERATIONS, controlApiDocument(CONTROL_OPERATIONS, "1.2.3")],
+  ["the emulated API", API.operations, buildOpenApiDocument(API, "1.2.3")],
+  ["the control API", CONTROL_OPERATIONS, buildControlApiDocument(CONTROL_OPERATIONS, "1.2.3")],
 ];
 
 /** Of TypeScript's own library and the DOM's, which Node does not have at run time. */

@@ -4,7 +4,7 @@ import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../src/engine/contract/operation.ts";
 import { findRefusal } from "../../src/engine/contract/refusals.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { openApiDocument } from "../../src/tools/reports/openapi.ts";
+import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
@@ -16,7 +16,7 @@ import { FORCED, refusalFor } from "../support/openapi/refusals.ts";
  * is reached over HTTP and compared with our own OpenAPI document, in status, body and headers.
  */
 const OPERATIONS = API.operations;
-const VALIDATOR = new AnswerValidator(openApiDocument(API, "test"));
+const VALIDATOR = new AnswerValidator(buildOpenApiDocument(API, "test"));
 
 let api: Api;
 beforeAll(async () => {

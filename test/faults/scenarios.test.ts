@@ -137,7 +137,7 @@ describe("an edit of a scenario's file", () => {
     const problems: DocumentError[] = [];
     const changes: string[] = [];
     const watch = follow(changes, problems);
-    await watch.ready();
+    await watch.waitUntilReady();
     scenario("mine", "rules:\n  - { id: edited, effect: { status: 500 } }\n");
     await expect.poll(() => changes.length).toBe(1);
     expect(decisionOf(await call())).toBe("fault:mine/edited");
@@ -229,7 +229,7 @@ describe("an edit of a scenario's file", () => {
     await activate(api, "mine");
     const problems: DocumentError[] = [];
     const watch = follow([], problems);
-    await watch.ready();
+    await watch.waitUntilReady();
     scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
     await expect.poll(() => problems.length).toBe(1);
     expect(problems[0]).toMatchObject({ line: 2, column: 22 });

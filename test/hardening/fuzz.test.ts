@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AnyOperation } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { openApiDocument } from "../../src/tools/reports/openapi.ts";
+import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type FuzzedRequest, type Prepared, requestsOf } from "../support/fuzz/requests.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { AnswerValidator, type CheckedAnswer } from "../support/openapi/answer-validator.ts";
@@ -12,7 +12,7 @@ import { AnswerValidator, type CheckedAnswer } from "../support/openapi/answer-v
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20260315);
 const OPERATIONS = API.operations;
-const DOCUMENT = openApiDocument(API, "test");
+const DOCUMENT = buildOpenApiDocument(API, "test");
 const VALIDATOR = new AnswerValidator(DOCUMENT);
 const S = "/_control/sandboxes/default";
 

@@ -9,7 +9,7 @@ import { API } from "../../src/engine/resources/index.ts";
 import { fileProcessed } from "../../src/engine/resources/vector-stores/rules.ts";
 import { webhookTest } from "../../src/engine/resources/webhooks/schema.ts";
 import { Random } from "../../src/engine/state/random.ts";
-import { openApiDocument } from "../../src/tools/reports/openapi.ts";
+import { buildOpenApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
@@ -226,7 +226,7 @@ describe("data of events [G25]", () => {
   });
 
   it("the OpenAPI document lists the webhooks, and every body sent fits it [6.2]", async () => {
-    const document = openApiDocument(API, "test") as { webhooks: Record<string, object> };
+    const document = buildOpenApiDocument(API, "test") as { webhooks: Record<string, object> };
     expect(Object.keys(document.webhooks)).toEqual([...EVENTS.map(({ name }) => name), "webhook.test"]);
     ajv.addSchema(document, "openapi");
     const receiver = await api.receiver();

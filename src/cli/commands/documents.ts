@@ -8,10 +8,11 @@ export const openapiCommand = command({
   options: { control: flag("The control API's document") },
   examples: [["$0 openapi > openapi.json", "No server needed"]],
   async run({ control }) {
-    const [{ controlApiDocument }, { openApiDocument }] = await Promise.all([
-      import("../../tools/reports/control-openapi.ts"),
-      import("../../tools/reports/openapi.ts"),
-    ]);
+    const [{ buildControlApiDocument: controlApiDocument }, { buildOpenApiDocument: openApiDocument }] =
+      await Promise.all([
+        import("../../tools/reports/control-openapi.ts"),
+        import("../../tools/reports/openapi.ts"),
+      ]);
     if (control) {
       const { CONTROL_OPERATIONS } = await import("../../control/operations/index.ts");
       return printJson(controlApiDocument(CONTROL_OPERATIONS, packageJson.version));

@@ -38,7 +38,7 @@ export const replayCommand = command({
 });
 
 async function loadOperations(paths: Parameters<typeof openOwnFiles>[0]) {
-  const { loadOwn, openOwnFiles } = await import("../../documents/own-files.ts");
+  const { loadOwnSources: loadOwn, openOwnFiles } = await import("../../documents/own-files.ts");
   return loadOwn(await openOwnFiles(paths));
 }
 

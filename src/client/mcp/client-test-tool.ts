@@ -57,7 +57,7 @@ async function runClientTest(toolServer: ToolServer, args: Arguments): Promise<u
     );
   try {
     if (action === "stop") await test.report;
-    else await test.ready();
+    else await test.waitForRun();
   } catch (error) {
     tests.delete(name);
     throw error;

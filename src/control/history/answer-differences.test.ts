@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerDifferences, type ComparedAnswer } from "./answer-differences.ts";
+import { type ComparedAnswer, compareAnswers } from "./answer-differences.ts";
 
 const answer = (more: Partial<ComparedAnswer> & { body?: unknown } = {}): ComparedAnswer => {
   const { body, ...others } = more;
@@ -10,7 +10,7 @@ const answer = (more: Partial<ComparedAnswer> & { body?: unknown } = {}): Compar
   };
 };
 const between = (first: Parameters<typeof answer>[0], second: Parameters<typeof answer>[0]) =>
-  answerDifferences(answer(first), answer({ id: "req_2", ...second }));
+  compareAnswers(answer(first), answer({ id: "req_2", ...second }));
 
 describe("the comparison with the answer to a repeated request", () => {
   it("ignores the request's id, its duration and the remaining rate [interfaces 10]", () => {

@@ -25,44 +25,49 @@ export type ComparedAnswer = Pick<
  * Differences between two answers, without those that always exist: the request's id, its duration, and the
  * rest of the rate window.
  */
-export function answerDifferences(first: ComparedAnswer, second: ComparedAnswer): Difference[] {
+export function compareAnswers(first: ComparedAnswer, second: ComparedAnswer): Difference[] {
   const differences: Difference[] = [];
   if (first.status !== second.status)
     differences.push({ what: "status", before: first.status, after: second.status });
   compareHeaders(differences, readHeaders(first, second.id), readHeaders(second, second.id));
-  const [was, is] = [readBody(first, second.id), readBody(second, second.id)];
-  compareValues(differences, "body", { was, is, shownWas: maskValue(was), shownIs: maskValue(is) });
+  const [before, after] = [readBody(first, second.id), readBody(second, second.id)];
+  compareValues(differences, "body", {
+    before,
+    after,
+    maskedBefore: maskValue(before),
+    maskedAfter: maskValue(after),
+  });
   return differences.slice(0, MAX_DIFFERENCES);
 }
 
 function compareHeaders(
   differences: Difference[],
-  was: ReadonlyMap<string, string>,
-  is: ReadonlyMap<string, string>,
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
 ): void {
-  for (const name of new Set([...was.keys(), ...is.keys()])) {
-    const [before, after] = [was.get(name), is.get(name)];
-    if (ALWAYS_DIFFERENT.test(name) || before === after) continue;
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    const [oldValue, newValue] = [before.get(name), after.get(name)];
+    if (ALWAYS_DIFFERENT.test(name) || oldValue === newValue) continue;
     const redactValue = (value: string | undefined) =>
       value === undefined ? null : redactHeader(name, value);
-    differences.push({ what: `header ${name}`, before: redactValue(before), after: redactValue(after) });
+    differences.push({ what: `header ${name}`, before: redactValue(oldValue), after: redactValue(newValue) });
   }
 }
 
 /** Headers by lower-case name; the id of this answer is replaced by that of the other. */
-function readHeaders(answer: ComparedAnswer, as: string): Map<string, string> {
+function readHeaders(answer: ComparedAnswer, id: string): Map<string, string> {
   const { response_headers } = answer;
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < response_headers.length; i += 2) {
-    headers.set(response_headers[i]!.toLowerCase(), response_headers[i + 1]!.replaceAll(answer.id, as));
+    headers.set(response_headers[i]!.toLowerCase(), response_headers[i + 1]!.replaceAll(answer.id, id));
   }
   return headers;
 }
 
 /** Parsed if it is JSON, otherwise the text. */
-function readBody({ id, response_body, streamed }: ComparedAnswer, as: string): unknown {
+function readBody({ id, response_body, streamed }: ComparedAnswer, replacementId: string): unknown {
   if (typeof streamed === "object") return streamed.sha256;
-  const text = toBodyText(response_body).replaceAll(id, as);
+  const text = toBodyText(response_body).replaceAll(id, replacementId);
   try {
     return JSON.parse(text);
   } catch {
@@ -71,27 +76,30 @@ function readBody({ id, response_body, streamed }: ComparedAnswer, as: string): 
 }
 
 interface ComparedValues {
-  was: unknown;
-  is: unknown;
-  shownWas: unknown;
-  shownIs: unknown;
+  before: unknown;
+  after: unknown;
+  maskedBefore: unknown;
+  maskedAfter: unknown;
 }
 
 function compareValues(
   differences: Difference[],
   what: string,
-  { was, is, shownWas, shownIs }: ComparedValues,
+  { before, after, maskedBefore, maskedAfter }: ComparedValues,
 ): void {
-  if (differences.length >= MAX_DIFFERENCES || isEqual(was, is)) return;
-  if (isParent(was) && isParent(is) && Array.isArray(was) === Array.isArray(is)) {
-    for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
-      const place = Array.isArray(was) ? `${what}[${name}]` : `${what}.${name}`;
-      const below = { shownWas: getPart(shownWas, name), shownIs: getPart(shownIs, name) };
-      compareValues(differences, place, { was: was[name], is: is[name], ...below });
+  if (differences.length >= MAX_DIFFERENCES || isEqual(before, after)) return;
+  if (isParent(before) && isParent(after) && Array.isArray(before) === Array.isArray(after)) {
+    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      const place = Array.isArray(before) ? `${what}[${name}]` : `${what}.${name}`;
+      const maskedParts = {
+        maskedBefore: getPart(maskedBefore, name),
+        maskedAfter: getPart(maskedAfter, name),
+      };
+      compareValues(differences, place, { before: before[name], after: after[name], ...maskedParts });
     }
     return;
   }
-  differences.push({ what, before: shownWas ?? null, after: shownIs ?? null });
+  differences.push({ what, before: maskedBefore ?? null, after: maskedAfter ?? null });
 }
 
 function isParent(value: unknown): value is Record<string, unknown> {

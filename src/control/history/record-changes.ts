@@ -8,12 +8,12 @@ import { listStateCollections } from "../state/state-collection.ts";
 
 type Fields = Record<string, unknown>;
 
-const Shown = Nullable(
+const PublicRecord = Nullable(
   Type.Unsafe<Fields>({ type: "object", description: "A record as the state calls show it" }),
 );
 
 export const RecordChangesBody = MapOf(
-  Type.Array(ClosedObject({ id: Type.String(), before: Shown, after: Shown })),
+  Type.Array(ClosedObject({ id: Type.String(), before: PublicRecord, after: PublicRecord })),
   {
     $id: "RecordChanges",
     description: "By collection, each record that was added, removed or changed; null if there is none",

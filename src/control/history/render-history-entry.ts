@@ -91,11 +91,11 @@ export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
 }
 
 /** `done`: what the call cannot do without the states, such as "compared". @throws Problem 409 */
-export function requireStates({ id, states }: HistoryEntry, done: string): BeforeAfter {
+export function requireStates({ id, states }: HistoryEntry, participle: string): BeforeAfter {
   if (states?.versions.at(states.before.version) !== undefined) return states;
   throw conflict(
     "state-evicted",
-    `The world before and after ${id} is no longer stored and cannot be ${done}`,
+    `The world before and after ${id} is no longer stored and cannot be ${participle}`,
     "use an entry with `kept`, or save a snapshot of a state that you need later",
   );
 }

@@ -13,7 +13,7 @@ import { RemoteSandbox } from "../remote-sandbox.ts";
 import type { ComparedAnswer } from "./answer-differences.ts";
 
 /** Marks the repeated request, so that its rule applies to no other request and its answer is found. */
-const MARK = "x-sandbox-repeat";
+const MARK_HEADER = "x-sandbox-repeat";
 /** Headers that belong to the connection or choose the sandbox. */
 const NOT_SENT_AGAIN = new Set([
   "connection",
@@ -26,7 +26,7 @@ const NOT_SENT_AGAIN = new Set([
   "transfer-encoding",
   "upgrade",
   "x-sandbox",
-  MARK,
+  MARK_HEADER,
   BASE_HEADER,
 ]);
 
@@ -56,22 +56,22 @@ export async function repeatRequest(
   if ((entry.request_body?.length ?? 0) < entry.request_bytes)
     throw notRepeatable(`The journal does not keep the body of ${entry.id}, which was too long`);
   const mark = randomHex(12);
-  const own = rule && makeRule(rule, entry, mark);
-  const disarm = own && (await armRule(own, { server, target }));
+  const markedRule = rule && makeRule(rule, entry, mark);
+  const disarm = markedRule && (await armRule(markedRule, { server, target }));
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
     const isItsEntry = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
-    const again = {
+    const repeated = {
       method: entry.method,
       target: `/_s/${target.name}${entry.path}${query}`,
-      headers: [...copyHeaders(entry), [MARK, mark], ...toBaseHeaders(entry.base_url)],
+      headers: [...copyHeaders(entry), [MARK_HEADER, mark], ...toBaseHeaders(entry.base_url)],
       body: entry.request_body,
     };
-    const sent = await (target instanceof RemoteSandbox
-      ? sendToRemote(entry, target, again)
-      : sendRecorded(target, server.request, { ...again, isItsEntry }));
-    if (sent === undefined) throw notRepeatable("The server gave no answer to the repeated request");
-    return sent;
+    const answer = await (target instanceof RemoteSandbox
+      ? sendToRemote(entry, target, repeated)
+      : sendRecorded(target, server.request, { ...repeated, isItsEntry }));
+    if (answer === undefined) throw notRepeatable("The server gave no answer to the repeated request");
+    return answer;
   } finally {
     await disarm?.();
   }
@@ -104,7 +104,7 @@ function makeRule(
   const match = {
     ...(operation === null ? {} : { operation }),
     ...rule.match,
-    header: { ...rule.match?.header, [MARK]: mark },
+    header: { ...rule.match?.header, [MARK_HEADER]: mark },
   };
   return { ...rule, id: `repeat-${mark}`, match };
 }
@@ -129,8 +129,8 @@ function copyHeaders({ request_headers }: JournalEntry): string[][] {
   return toPairs(request_headers).filter(([name]) => !NOT_SENT_AGAIN.has(name!.toLowerCase()));
 }
 
-function toPairs(flat: readonly string[]): string[][] {
-  return Array.from({ length: Math.floor(flat.length / 2) }, (_, i) => flat.slice(2 * i, 2 * i + 2));
+function toPairs(headers: readonly string[]): string[][] {
+  return Array.from({ length: Math.floor(headers.length / 2) }, (_, i) => headers.slice(2 * i, 2 * i + 2));
 }
 
 function notRepeatable(detail: string): Problem {

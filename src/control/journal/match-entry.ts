@@ -9,7 +9,7 @@ import { findNearestPath } from "../../engine/faults/check-rule.ts";
 import { listMatchingOperations } from "../../engine/faults/rule.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
-import { unknownWord, unprocessable, WHERE } from "../problem.ts";
+import { LISTING_ADVICE, unknownWord, unprocessable } from "../problem.ts";
 import { parseRequestBody } from "./render-journal-entry.ts";
 
 const Status = typed(
@@ -83,15 +83,19 @@ export function isDeliveryMatch({ event, webhook, attempt }: EntryMatch): boolea
 }
 
 /** @throws Problem 422 for an invalid pattern, and for a word that nothing can match */
-export function createConditions(match: EntryMatch, known: MatchableWords, prefix = ""): Condition[] {
+export function createConditions(match: EntryMatch, words: MatchableWords, prefix = ""): Condition[] {
   const { operation, status, code, method, path, principal, body, stage } = match;
-  const conditions: Condition[] = isDeliveryMatch(match) ? listDeliveryConditions(match, known, prefix) : [];
+  const conditions: Condition[] = isDeliveryMatch(match) ? listDeliveryConditions(match, words, prefix) : [];
   if (operation !== undefined) {
     const matches = compilePattern(`${prefix}operation`, operation);
-    const ids = known.api.operations.map(({ id }) => id);
+    const ids = words.api.operations.map(({ id }) => id);
     if (!ids.some(matches)) {
-      const is = "matches no operation of the emulated API";
-      throw unknownWord(`${prefix}operation`, operation, { is, known: ids, where: WHERE.operations });
+      const problem = "matches no operation of the emulated API";
+      throw unknownWord(`${prefix}operation`, operation, {
+        problem,
+        candidates: ids,
+        advice: LISTING_ADVICE.operations,
+      });
     }
     conditions.push(({ operation: id }) =>
       describeFailure(id !== null && matches(id), "operation", id, operation),
@@ -99,53 +103,64 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
   }
   if (path !== undefined) {
     const matches = compilePattern(`${prefix}path`, path, compilePathGlob);
-    if (!isDeliveryMatch(match)) requirePossiblePath(path, known, prefix);
+    if (!isDeliveryMatch(match)) requirePossiblePath(path, words, prefix);
     conditions.push((entry) => describeFailure(matches(entry.path), "path", redactText(entry.path), path));
   }
   if (
     operation !== undefined &&
-    listMatchingOperations({ operation, path, method: method?.toUpperCase() }, known.api.operations)
+    listMatchingOperations({ operation, path, method: method?.toUpperCase() }, words.api.operations)
       .length === 0
   )
     throw unprocessable(`${prefix}operation`, operation, "fits no operation together with method and path");
   if (method !== undefined) {
     const name = method.toUpperCase();
-    const seen = known.present?.methods;
-    if (seen !== undefined && !seen.has(name) && !METHODS.includes(name)) {
-      const [is, where] = ["is not a method that a request may have", `there are ${METHODS.join(", ")}`];
-      throw unknownWord(`${prefix}method`, method, { is, known: METHODS, where });
+    const methodsInJournal = words.present?.methods;
+    if (methodsInJournal !== undefined && !methodsInJournal.has(name) && !METHODS.includes(name)) {
+      const [problem, advice] = [
+        "is not a method that a request may have",
+        `there are ${METHODS.join(", ")}`,
+      ];
+      throw unknownWord(`${prefix}method`, method, { problem, candidates: METHODS, advice });
     }
-    conditions.push(equals("method", name, (entry) => entry.method));
+    conditions.push(requireEqual("method", name, (entry) => entry.method));
   }
   if (status !== undefined)
     conditions.push((entry) => describeFailure(hasStatus(entry, status), "status", entry.status, status));
   if (code !== undefined) {
     const codes = Object.keys(CATALOGUE);
     if (!codes.includes(code) && !/^HTTP_\d{3}$/.test(code)) {
-      const where = `it has ${codes.join(", ")}`;
-      throw unknownWord(`${prefix}code`, code, { is: "is not a code of the catalogue", known: codes, where });
+      const advice = `it has ${codes.join(", ")}`;
+      throw unknownWord(`${prefix}code`, code, {
+        problem: "is not a code of the catalogue",
+        candidates: codes,
+        advice,
+      });
     }
-    conditions.push(equals("code", code, (entry) => entry.code));
+    conditions.push(requireEqual("code", code, (entry) => entry.code));
   }
   if (stage !== undefined) {
-    const is = "is not a stage of an active scenario";
-    const where = "`GET S/scenarios` lists them";
-    requirePresent(`${prefix}stage`, stage, { is, known: known.present?.stages, where });
+    const problem = "is not a stage of an active scenario";
+    const advice = "`GET S/scenarios` lists them";
+    requirePresent(`${prefix}stage`, stage, { problem, candidates: words.present?.stages, advice });
     conditions.push(({ stages = [] }) =>
       describeFailure(stages.includes(stage), "stage", stages.join(" and ") || undefined, stage),
     );
   }
   if (principal !== undefined) {
-    const is = "is not a user of this sandbox";
-    requirePresent(`${prefix}principal`, principal, { is, known: known.present?.users, where: WHERE.users });
-    conditions.push(equals("principal", principal, (entry) => entry.principal));
+    const problem = "is not a user of this sandbox";
+    requirePresent(`${prefix}principal`, principal, {
+      problem,
+      candidates: words.present?.users,
+      advice: LISTING_ADVICE.users,
+    });
+    conditions.push(requireEqual("principal", principal, (entry) => entry.principal));
   }
   if (body !== undefined) conditions.push((entry) => findBodyDifference(body, parseRequestBody(entry)));
   return conditions;
 }
 
 /** @throws Problem 422 */
-function listDeliveryConditions(match: EntryMatch, known: MatchableWords, prefix: string): Condition[] {
+function listDeliveryConditions(match: EntryMatch, words: MatchableWords, prefix: string): Condition[] {
   const { event, webhook, attempt } = match;
   for (const name of ["operation", "code", "principal"] as const) {
     if (match[name] !== undefined)
@@ -158,11 +173,11 @@ function listDeliveryConditions(match: EntryMatch, known: MatchableWords, prefix
   const conditions: Condition[] = [];
   if (event !== undefined) {
     const matches = compilePattern(`${prefix}event`, event);
-    const names = known.api.events.map(({ name }) => name);
+    const names = words.api.events.map(({ name }) => name);
     if (!names.some(matches)) {
-      const where = `it has ${names.join(", ")}`;
-      const is = "matches no event of the service";
-      throw unknownWord(`${prefix}event`, event, { is, known: names, where });
+      const advice = `it has ${names.join(", ")}`;
+      const problem = "matches no event of the service";
+      throw unknownWord(`${prefix}event`, event, { problem, candidates: names, advice });
     }
     conditions.push(({ delivery }) => {
       const name = delivery?.event;
@@ -170,26 +185,35 @@ function listDeliveryConditions(match: EntryMatch, known: MatchableWords, prefix
     });
   }
   if (webhook !== undefined) {
-    const is = "is not a webhook of this sandbox";
-    const webhooks = known.present?.webhooks;
-    requirePresent(`${prefix}webhook`, webhook, { is, known: webhooks, where: WHERE.webhooks });
-    conditions.push(equals("webhook", webhook, ({ delivery }) => delivery?.webhook_id));
+    const problem = "is not a webhook of this sandbox";
+    const webhooks = words.present?.webhooks;
+    requirePresent(`${prefix}webhook`, webhook, {
+      problem,
+      candidates: webhooks,
+      advice: LISTING_ADVICE.webhooks,
+    });
+    conditions.push(requireEqual("webhook", webhook, ({ delivery }) => delivery?.webhook_id));
   }
-  if (attempt !== undefined) conditions.push(equals("attempt", attempt, ({ delivery }) => delivery?.attempt));
+  if (attempt !== undefined)
+    conditions.push(requireEqual("attempt", attempt, ({ delivery }) => delivery?.attempt));
   return conditions;
 }
 
-function equals(name: string, wanted: string | number, read: (entry: JournalEntry) => unknown): Condition {
-  return (entry) => describeFailure(read(entry) === wanted, name, read(entry), wanted);
+function requireEqual(
+  name: string,
+  expected: string | number,
+  read: (entry: JournalEntry) => unknown,
+): Condition {
+  return (entry) => describeFailure(read(entry) === expected, name, read(entry), expected);
 }
 
 /** @throws Problem 422 */
 function requirePresent(
   field: string,
   id: string,
-  { known, ...words }: { is: string; known: ReadonlySet<string> | undefined; where: string },
+  { candidates, ...words }: { problem: string; candidates: ReadonlySet<string> | undefined; advice: string },
 ): void {
-  if (known !== undefined && !known.has(id)) throw unknownWord(field, id, { ...words, known });
+  if (candidates !== undefined && !candidates.has(id)) throw unknownWord(field, id, { ...words, candidates });
 }
 
 /** A path without wildcards must be that of an operation or of a request in the journal. @throws Problem 422 */
@@ -219,33 +243,38 @@ function compilePattern(field: string, text: string, compile = glob): (text: str
   }
 }
 
-function hasStatus({ status }: JournalEntry, wanted: number | string): boolean {
-  const text = String(wanted).toLowerCase();
+function hasStatus({ status }: JournalEntry, expected: number | string): boolean {
+  const text = String(expected).toLowerCase();
   return text.endsWith("xx") ? Math.floor(status / 100) === Number(text[0]) : status === Number(text);
 }
 
-function describeFailure(met: boolean, what: string, found: unknown, wanted: unknown): string | undefined {
-  return met ? undefined : `${what} is ${found ?? "none"}, not ${redactText(String(wanted))}`;
+function describeFailure(
+  isMet: boolean,
+  what: string,
+  actual: unknown,
+  expected: unknown,
+): string | undefined {
+  return isMet ? undefined : `${what} is ${actual ?? "none"}, not ${redactText(String(expected))}`;
 }
 
 /** Describes where a body lacks the expected content; undefined if it has all of it. */
-export function findBodyDifference(wanted: unknown, found: unknown, path = "body"): string | undefined {
-  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
-    return isEqual(wanted, found)
+export function findBodyDifference(expected: unknown, actual: unknown, path = "body"): string | undefined {
+  if (typeof expected !== "object" || expected === null || Array.isArray(expected)) {
+    return isEqual(expected, actual)
       ? undefined
-      : `${path} is ${formatShown(path, found)}, not ${formatShown(path, wanted)}`;
+      : `${path} is ${formatMasked(path, actual)}, not ${formatMasked(path, expected)}`;
   }
-  if (typeof found !== "object" || found === null || Array.isArray(found))
-    return `${path} is ${formatShown(path, found)}, not an object`;
-  for (const [name, value] of Object.entries(wanted)) {
-    const inner = Object.hasOwn(found, name) ? (found as Record<string, unknown>)[name] : undefined;
+  if (typeof actual !== "object" || actual === null || Array.isArray(actual))
+    return `${path} is ${formatMasked(path, actual)}, not an object`;
+  for (const [name, value] of Object.entries(expected)) {
+    const inner = Object.hasOwn(actual, name) ? (actual as Record<string, unknown>)[name] : undefined;
     const difference = findBodyDifference(value, inner, `${path}.${name}`);
     if (difference !== undefined) return difference;
   }
   return undefined;
 }
 
-function formatShown(path: string, value: unknown): string {
+function formatMasked(path: string, value: unknown): string {
   if (value === undefined) return "missing";
   const name = path.split(".").at(-1)!;
   const masked = (redactJson({ [name]: value }) as Record<string, unknown>)[name];

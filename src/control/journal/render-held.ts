@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ClosedObject, ListOf, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import type { Held } from "../../engine/sandbox/held.ts";
-import { ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
+import { MaskedMessage, maskMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 import { getKind, JournalEntryBody } from "./render-journal-entry.ts";
 
@@ -23,7 +23,7 @@ export const HeldBody = ClosedObject(
     request,
     response: Nullable(
       ClosedObject(
-        { status: Type.Integer(), ...ShownMessage.properties },
+        { status: Type.Integer(), ...MaskedMessage.properties },
         { description: "The answer that waits" },
       ),
     ),
@@ -62,9 +62,9 @@ export function renderHeld({ id, rule, phase, ends_at, message }: Held): Static<
     ...{ event: delivery?.event ?? null, webhook: delivery?.webhook_id ?? null },
     request: {
       query: redactQuery(message.query),
-      ...showMessage(message.request_headers, message.request_body),
+      ...maskMessage(message.request_headers, message.request_body),
     },
     response:
-      status === 0 ? null : { status, ...showMessage(message.response_headers, message.response_body) },
+      status === 0 ? null : { status, ...maskMessage(message.response_headers, message.response_body) },
   };
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
 import { ClosedObject, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import type { AppliedFault, JournalEntry } from "../../engine/sandbox/journal-entry.ts";
-import { decodeBody, SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
+import { decodeBody, MASKED_MESSAGE, MaskedMessage, maskMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 
 /** The attempt to deliver an event; null for a request. */
@@ -63,8 +63,8 @@ export const JournalEntryBody = ClosedObject(
         description: "The stages of scenarios in which it arrived, as `scenario/stage`",
       }),
     ),
-    request: ClosedObject({ query: Type.String(), ...SHOWN_MESSAGE }),
-    response: ShownMessage,
+    request: ClosedObject({ query: Type.String(), ...MASKED_MESSAGE }),
+    response: MaskedMessage,
     warnings: Type.Array(Type.String(), { description: "Warnings, such as an unknown field" }),
     history: Nullable(Type.String({ description: "The id of its history entry if it changed something" })),
     delivery: Nullable(JournaledDelivery),
@@ -117,9 +117,9 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     ...(entry.stages && { stages: [...entry.stages] }),
     request: {
       query: redactQuery(entry.query),
-      ...showMessage(entry.request_headers, decodeBody(entry.request_headers, entry.request_body)),
+      ...maskMessage(entry.request_headers, decodeBody(entry.request_headers, entry.request_body)),
     },
-    response: showMessage(entry.response_headers, decodeBody(entry.response_headers, entry.response_body)),
+    response: maskMessage(entry.response_headers, decodeBody(entry.response_headers, entry.response_body)),
     warnings: entry.warnings.map(redactText),
     history: entry.history,
     delivery: renderDelivery(entry),

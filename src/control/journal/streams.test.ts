@@ -60,14 +60,14 @@ const entry = (sequence: number) => ({
 });
 
 type Kind = "journal" | "history";
-function follow(log: Log, kind: Kind, after: number | undefined, wanted = (_: object) => true) {
+function follow(log: Log, kind: Kind, after: number | undefined, matches = (_: object) => true) {
   const leaving = new AbortController();
   const forget = vi.spyOn(leaving.signal, "removeEventListener");
   const followed = log as unknown as Journal;
   const stream = streamEntries(
     kind,
     followed,
-    { after, wanted, render: ({ id }) => ({ id }) },
+    { after, matches, render: ({ id }) => ({ id }) },
     leaving.signal,
   );
   const pieces = stream[Symbol.asyncIterator]();
@@ -266,8 +266,8 @@ it.each(["", "x1", "1x", "-1", "1.5", "1234567890123456"])(
 
 it("lists begin with the newest matching entry [interfaces 4]", () => {
   const log = { entries: () => [1, 2, 3, 4, 5].map((n) => ({ at: n * 86_400_000 })), dropped: 9 };
-  const listed = (since: string | undefined, limit: number, wanted = (_: { at: number }) => true) =>
-    listNewestFirst(log, { since, limit }, { wanted, render: ({ at }) => at / 86_400_000 });
+  const listed = (since: string | undefined, limit: number, matches = (_: { at: number }) => true) =>
+    listNewestFirst(log, { since, limit }, { matches, render: ({ at }) => at / 86_400_000 });
   expect(listed(undefined, 100)).toEqual({ entries: [5, 4, 3, 2, 1], total: 5, dropped: 9 });
   expect(listed(undefined, 2)).toEqual({ entries: [5, 4], total: 5, dropped: 9 });
   expect(listed("1970-01-04", 1)).toEqual({ entries: [5], total: 3, dropped: 9 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { API } from "../../engine/resources/index.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { type EntryMatch, findBodyDifference, type MatchableWords } from "./match-entry.ts";
-import { type Count, countVerifier, createSequenceVerifier } from "./verify-journal.ts";
+import { type Count, createCountVerifier, createSequenceVerifier } from "./verify-journal.ts";
 
 const KNOWN: MatchableWords = {
   api: API,
@@ -27,7 +27,7 @@ function entry(sequence: number, line: string, more: object = {}): JournalEntry 
 }
 const journal = (...lines: string[]) => lines.map((line, i) => entry(i + 1, line));
 const counted = (match: EntryMatch, count: Count, entries: readonly JournalEntry[]) =>
-  countVerifier({ match, count }, KNOWN)(entries);
+  createCountVerifier({ match, count }, KNOWN)(entries);
 const sequenced = (steps: string[], entries: readonly JournalEntry[], strict = false) =>
   createSequenceVerifier({ sequence: steps.map((operation) => ({ operation })), strict }, KNOWN)(entries);
 const delivery = { event: "user.created", webhook_id: "wh_ops", attempt: 2 };

@@ -4,11 +4,11 @@ import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactText } from "../../tools/redact.ts";
 import { createConditions, type EntryMatch, isDeliveryMatch, type MatchableWords } from "./match-entry.ts";
 
-const Whole = Type.Integer({ minimum: 0 });
+const WholeNumber = Type.Integer({ minimum: 0 });
 export const Count = Type.Unsafe<number | { min?: number; max?: number }>({
   anyOf: [
-    Whole,
-    ClosedObject({ min: Type.Optional(Whole), max: Type.Optional(Whole) }, { minProperties: 1 }),
+    WholeNumber,
+    ClosedObject({ min: Type.Optional(WholeNumber), max: Type.Optional(WholeNumber) }, { minProperties: 1 }),
   ],
   description: "How many are expected",
 });
@@ -51,11 +51,11 @@ const MAX_MISSES = 5;
 /** Returns an entry's differences from a match; undefined for an entry of the other kind (request or delivery). */
 type Compare = (entry: JournalEntry) => string[] | undefined;
 
-function createComparison(match: EntryMatch, known: MatchableWords, prefix: string): Compare {
-  const conditions = createConditions(match, known, prefix);
-  const wantsDelivery = isDeliveryMatch(match);
+function createComparison(match: EntryMatch, words: MatchableWords, prefix: string): Compare {
+  const conditions = createConditions(match, words, prefix);
+  const isForDeliveries = isDeliveryMatch(match);
   return (entry) => {
-    if ((entry.delivery !== undefined) !== wantsDelivery) return undefined;
+    if ((entry.delivery !== undefined) !== isForDeliveries) return undefined;
     return conditions.map((condition) => condition(entry)).filter((text) => text !== undefined);
   };
 }
@@ -65,8 +65,11 @@ function createComparison(match: EntryMatch, known: MatchableWords, prefix: stri
  * checked that no entry was lost.
  * @throws Problem 422
  */
-export function countVerifier(expected: { match: EntryMatch; count: Count }, known: MatchableWords): Verify {
-  const compare = createComparison(expected.match, known, "match.");
+export function createCountVerifier(
+  expected: { match: EntryMatch; count: Count },
+  words: MatchableWords,
+): Verify {
+  const compare = createComparison(expected.match, words, "match.");
   const { min, max } = toBounds(expected.count);
   return (entries) => {
     const { found, misses } = compareEntries(entries, compare);
@@ -81,25 +84,25 @@ export function countVerifier(expected: { match: EntryMatch; count: Count }, kno
  */
 export function createSequenceVerifier(
   { sequence, strict }: { sequence: readonly EntryMatch[]; strict: boolean },
-  known: MatchableWords,
+  words: MatchableWords,
 ): Verify {
-  const steps = sequence.map((match, i) => createComparison(match, known, `sequence[${i}].`));
+  const steps = sequence.map((match, i) => createComparison(match, words, `sequence[${i}].`));
   const meets = (entry: JournalEntry, step: number) => steps[step]!(entry)?.length === 0;
   return (entries) => {
-    const concerned = entries.filter((entry) => steps.some((_, step) => meets(entry, step)));
+    const matching = entries.filter((entry) => steps.some((_, step) => meets(entry, step)));
     const run = strict
-      ? findStepsWithoutGap(concerned, steps.length, meets)
-      : findStepsInOrder(concerned, steps.length, meets);
+      ? findStepsWithoutGap(matching, steps.length, meets)
+      : findStepsInOrder(matching, steps.length, meets);
     if (run.length === steps.length) return { ok: true, found: run.length, nearest: [] };
     const last = run.at(-1);
     const later = last === undefined ? entries : entries.filter(({ sequence: at }) => at > last.sequence);
     const { misses } = compareEntries(later, steps[run.length]!);
-    const after = last === undefined ? "exists" : `exists after ${last.id}`;
-    const between = strict
-      ? concerned.find(({ sequence: at }) => last !== undefined && at > last.sequence)
+    const whereMissing = last === undefined ? "exists" : `exists after ${last.id}`;
+    const interruption = strict
+      ? matching.find(({ sequence: at }) => last !== undefined && at > last.sequence)
       : undefined;
-    const instead = between === undefined ? "" : `; the next entry is ${between.id}`;
-    const why = `step ${run.length + 1} of ${steps.length} is missing: no entry that it matches ${after}${instead}`;
+    const instead = interruption === undefined ? "" : `; the next entry is ${interruption.id}`;
+    const why = `step ${run.length + 1} of ${steps.length} is missing: no entry that it matches ${whereMissing}${instead}`;
     return { ok: false, found: run.length, nearest: findNearest(misses), why };
   };
 }

@@ -23,7 +23,7 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
         );
       }
       // Waits for deliveries in progress, so that each is complete; leaves out one that takes too long.
-      await Promise.race([sandbox.world.whenSettled(), sleep(PATIENCE_MS)]);
+      await Promise.race([sandbox.world.whenSettled(), sleep(MAX_WAIT_MS)]);
       const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
       try {
         return makeBundle(sandbox, recording, {
@@ -38,4 +38,4 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-const PATIENCE_MS = 5000;
+const MAX_WAIT_MS = 5000;

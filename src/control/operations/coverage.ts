@@ -1,7 +1,7 @@
 import { noContent, RawBody } from "../../engine/contract/reply.ts";
 import { buildCoverageMatrix, CoverageMatrix } from "../../tools/reports/coverage.ts";
 import { type ControlOperation, operation } from "../operation.ts";
-import { unknownWord, WHERE } from "../problem.ts";
+import { LISTING_ADVICE, unknownWord } from "../problem.ts";
 
 export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   operation({
@@ -34,23 +34,23 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: CoverageMatrix },
     handle({ body, server: { api, sandboxes } }) {
       const { operations } = api;
-      const known = operations.map(({ id }) => id);
+      const ids = operations.map(({ id }) => id);
       const counts = body.operations.map((row, i) => {
-        const found = operations.find(({ id }) => id === row.operation);
-        if (found !== undefined) return { found, row };
+        const operation = operations.find(({ id }) => id === row.operation);
+        if (operation !== undefined) return { found: operation, row };
         throw unknownWord(`operations[${i}].operation`, row.operation, {
-          is: "is not an operation of the emulated API",
-          known,
-          where: WHERE.operations,
+          problem: "is not an operation of the emulated API",
+          candidates: ids,
+          advice: LISTING_ADVICE.operations,
         });
       });
-      for (const { found, row } of counts) {
+      for (const { found: operation, row } of counts) {
         for (const { status, code, hits } of row.outcomes)
-          if (hits > 0) sandboxes.furtherOutcomes.count(found.id, code ?? status, hits);
+          if (hits > 0) sandboxes.furtherOutcomes.count(operation.id, code ?? status, hits);
         for (const { outcome, hits } of row.other) {
           if (hits > 0)
             sandboxes.furtherOutcomes.count(
-              found.id,
+              operation.id,
               /^\d+$/.test(outcome) ? Number(outcome) : outcome,
               hits,
             );

@@ -6,11 +6,11 @@ import { type Delivery, deliveries, webhooks } from "../../engine/resources/webh
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { queueAttempt, waitForAttempts } from "../../engine/webhooks/outgoing.ts";
-import { DeliveryDetail, ListedDelivery, renderListed, toDeliveryDetail } from "../delivery-body.ts";
+import { DeliveryDetail, ListedDelivery, renderListedDelivery, toDeliveryDetail } from "../delivery-body.ts";
 import { Text } from "../journal/match-entry.ts";
 import { parseSince } from "../list-entries.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
-import { Problem, quoteWord, unknownWord, unprocessable, WHERE } from "../problem.ts";
+import { LISTING_ADVICE, Problem, quoteWord, unknownWord, unprocessable } from "../problem.ts";
 
 const MAX_LISTED = 10_000;
 /** Maximum number of attempts that one call begins. */
@@ -56,7 +56,7 @@ export const RedeliverInput = ClosedObject(
 );
 
 /** @throws Problem 422 */
-export function listChosen(
+export function listDeliveriesToRedeliver(
   tx: Transaction,
   api: Pick<Api, "events">,
   { ids, all_failed, since, webhook, again }: Static<typeof RedeliverInput>,
@@ -75,15 +75,16 @@ export function listChosen(
     const advice = `name a time with since, or a webhook; one call redelivers at most ${MAX_REDELIVERED}`;
     throw unprocessable("all_failed", true, `means ${failed.length} deliveries: ${advice}`);
   }
-  const named = since === undefined ? (webhook === undefined ? undefined : "webhook") : "since";
-  if (named !== undefined) throw unprocessable(named, since ?? webhook, "goes with all_failed, not with ids");
+  const misplacedField = since === undefined ? (webhook === undefined ? undefined : "webhook") : "since";
+  if (misplacedField !== undefined)
+    throw unprocessable(misplacedField, since ?? webhook, "goes with all_failed, not with ids");
   return [...new Set(ids)].map((id, i) => {
     const delivery = tx.get(deliveries, id);
     if (delivery === undefined)
       throw unknownWord(`ids[${i}]`, id, {
-        is: "is not a delivery of this sandbox",
-        known: listKnownIds(tx),
-        where: WHERE.deliveries,
+        problem: "is not a delivery of this sandbox",
+        candidates: listKnownIds(tx),
+        advice: LISTING_ADVICE.deliveries,
       });
     if (delivery.status === "success" && again !== true)
       throw unprocessable(
@@ -104,19 +105,19 @@ export function findDeliveries(
   { status, event, webhook, since }: Filter,
 ): Delivery[] {
   if (webhook !== undefined && tx.get(webhooks, webhook) === undefined) {
-    const known = [...tx.all(webhooks).page(0, 1000)].map(({ webhook_id }) => webhook_id);
+    const ids = [...tx.all(webhooks).page(0, 1000)].map(({ webhook_id }) => webhook_id);
     throw unknownWord("webhook", webhook, {
-      is: "is not a webhook of this sandbox",
-      known,
-      where: WHERE.webhooks,
+      problem: "is not a webhook of this sandbox",
+      candidates: ids,
+      advice: LISTING_ADVICE.webhooks,
     });
   }
   const names = events.map(({ name }) => name);
   if (event !== undefined && !names.includes(event))
     throw unknownWord("event", event, {
-      is: "is not an event of the service",
-      known: names,
-      where: `it has ${names.join(", ")}`,
+      problem: "is not an event of the service",
+      candidates: names,
+      advice: `it has ${names.join(", ")}`,
     });
   const from = tx.toInstant(parseSince(since));
   const all = webhook === undefined ? tx.all(deliveries) : tx.index(deliveries, "newest", webhook);
@@ -138,7 +139,7 @@ export function unknownDelivery(id: string, world: Transaction): Problem {
   const hint = findNearest(id, listKnownIds(world));
   const meant = hint === undefined ? "" : ` Did you mean ${quoteWord(hint)}?`;
   return new Problem("unknown-record", {
-    detail: `There is no delivery ${quoteWord(id)}.${meant} ${WHERE.deliveries}.`,
+    detail: `There is no delivery ${quoteWord(id)}.${meant} ${LISTING_ADVICE.deliveries}.`,
     value: id,
     hint,
   });
@@ -163,8 +164,11 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     handle({ query: { limit, ...filter }, sandbox: { api, world } }) {
       world.catchUp();
       const present = world.read();
-      const found = findDeliveries(present, api, filter);
-      return { items: found.slice(0, limit).map((one) => renderListed(one, present)), total: found.length };
+      const matching = findDeliveries(present, api, filter);
+      return {
+        items: matching.slice(0, limit).map((one) => renderListedDelivery(one, present)),
+        total: matching.length,
+      };
     },
   }),
   operation({
@@ -182,7 +186,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(ListedDelivery) },
     async handle({ body, sandbox: { api, world }, signal }) {
       const { chosen, attempts } = world.transact((tx) => {
-        const chosen = listChosen(tx, api, body);
+        const chosen = listDeliveriesToRedeliver(tx, api, body);
         const attempts = chosen.map(({ delivery_id, webhook_id }) => {
           const id = tx.newId("redelivery_");
           const again = body.again === true ? { again: true } : {};
@@ -195,7 +199,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
       const present = world.read();
       const items = chosen.flatMap(({ delivery_id }) => {
         const delivery = present.get(deliveries, delivery_id);
-        return delivery === undefined ? [] : [renderListed(delivery, present)];
+        return delivery === undefined ? [] : [renderListedDelivery(delivery, present)];
       });
       return toList(items);
     },

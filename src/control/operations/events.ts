@@ -76,13 +76,13 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached"],
     success: { status: 200, schema: TriggeredBody },
     async handle({ body, sandbox: { world, settings, api }, server, signal }) {
-      const queued = world.transact((tx) => {
+      const queuedBy = world.transact((tx) => {
         const { event, organization_id, data } = createEvent(body, tx, { settings, api });
         tx.emit(event, organization_id, data);
         requireRoomAfter(server, world, tx);
         return tx;
       });
-      const ids = listEnqueued(queued);
+      const ids = listEnqueued(queuedBy);
       await waitForAttempts(world, ids, signal);
       const present = world.read();
       return {
@@ -133,21 +133,21 @@ function requireEvent(name: string, api: Api): AnyEvent {
   const names = api.events.flatMap((one) => (one === webhookTest ? [] : one.name));
   const hint = findNearest(name, names);
   // If no name is near, the message lists all of them.
-  const known = hint === undefined ? `, which has ${names.join(", ")}` : "";
-  throw unprocessable("event", name, `${quoteWord(name)} is not an event of the service${known}`, hint);
+  const allNames = hint === undefined ? `, which has ${names.join(", ")}` : "";
+  throw unprocessable("event", name, `${quoteWord(name)} is not an event of the service${allNames}`, hint);
 }
 
 function requireSubject(tx: Transaction, { about }: AnyEvent, id: string): object {
   const subject = about.find(tx, id);
   if (subject !== undefined) return subject;
   const { collections } = about;
-  const known = collections.flatMap((one) => tx.all(one).page(0, 1000).map(one.idOf));
-  const what = collections.map(({ name }) => name).join(" or ");
+  const ids = collections.flatMap((one) => tx.all(one).page(0, 1000).map(one.idOf));
+  const collectionNames = collections.map(({ name }) => name).join(" or ");
   throw unprocessable(
     "for",
     id,
-    `must be the id of one of the ${what} of this sandbox, not ${quoteWord(id)}`,
-    findNearest(id, known),
+    `must be the id of one of the ${collectionNames} of this sandbox, not ${quoteWord(id)}`,
+    findNearest(id, ids),
   );
 }
 
@@ -156,12 +156,12 @@ function requireOrganization(tx: Transaction, id: string | undefined): string {
   if (organization_id !== undefined && tx.get(organizations, organization_id) !== undefined) {
     return organization_id;
   }
-  const known = [...tx.all(organizations).page(0, 1000)].map((organization) => organization.id);
+  const ids = [...tx.all(organizations).page(0, 1000)].map((organization) => organization.id);
   throw unprocessable(
     "organization",
     organization_id,
     `must be the id of an organization of this sandbox${id === undefined ? "" : `, not ${quoteWord(id)}`}`,
-    findNearest(organization_id ?? "", known),
+    findNearest(organization_id ?? "", ids),
   );
 }
 
@@ -178,11 +178,14 @@ function requireKnownFields({ name: event, data: fields }: AnyEvent, data: Recor
 }
 
 /** Merges objects; replaces everything else. The names were checked, so none is `__proto__`. */
-function mergeFields(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
+function mergeFields(
+  base: Record<string, unknown>,
+  overrides: Record<string, unknown>,
+): Record<string, unknown> {
   const result = { ...base };
-  for (const [name, value] of Object.entries(over)) {
-    const below = result[name];
-    result[name] = isJsonObject(below) && isJsonObject(value) ? { ...below, ...value } : value;
+  for (const [name, value] of Object.entries(overrides)) {
+    const baseValue = result[name];
+    result[name] = isJsonObject(baseValue) && isJsonObject(value) ? { ...baseValue, ...value } : value;
   }
   return result;
 }

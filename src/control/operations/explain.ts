@@ -8,7 +8,7 @@ import { users } from "../../engine/resources/users/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
-import { unknownWord, unprocessable, WHERE } from "../problem.ts";
+import { LISTING_ADVICE, unknownWord, unprocessable } from "../problem.ts";
 
 const Scalar = Type.Unsafe<string | number | boolean>({ type: ["string", "number", "boolean"] });
 
@@ -157,13 +157,13 @@ function readRequestLine(input: ExplainInput, operations: readonly AnyOperation[
   }
   if (method !== undefined || path !== undefined)
     throw unprocessable("operation", id, "cannot be combined with method and path; leave one of them out");
-  const found = operations.find((one) => one.id === id);
-  if (found === undefined) {
+  const operation = operations.find((one) => one.id === id);
+  if (operation === undefined) {
     const ids = operations.map((one) => one.id);
-    const is = "is not an operation of the emulated API";
-    throw unknownWord("operation", id, { is, known: ids, where: WHERE.operations });
+    const problem = "is not an operation of the emulated API";
+    throw unknownWord("operation", id, { problem, candidates: ids, advice: LISTING_ADVICE.operations });
   }
-  return { method: found.method, ...fillPath(found, params) };
+  return { method: operation.method, ...fillPath(operation, params) };
 }
 
 /** The operation's path with the given parameters. @throws Problem 422 */
@@ -171,11 +171,11 @@ function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, st
   const names = [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
   for (const [name, value] of Object.entries(params)) {
     if (names.includes(name)) continue;
-    const has = names.length === 0 ? "has none" : `has ${names.join(", ")}`;
+    const pathParameters = names.length === 0 ? "has none" : `has ${names.join(", ")}`;
     throw unprocessable(
       `params.${name}`,
       value,
-      `is not a parameter of ${id}, whose path ${has}`,
+      `is not a parameter of ${id}, whose path ${pathParameters}`,
       findNearest(name, names),
     );
   }
@@ -197,6 +197,10 @@ function requireKey({ world }: Sandbox, user_id: string): string {
     const advice = "make one with POST S/state/api_keys, or omit the principal";
     throw unprocessable("principal", user_id, `has no API key to call with; ${advice}`);
   }
-  const known = [...present.all(users).page(0, 1000)].map(({ id }) => id);
-  throw unknownWord("principal", user_id, { is: "is not a user of this sandbox", known, where: WHERE.users });
+  const userIds = [...present.all(users).page(0, 1000)].map(({ id }) => id);
+  throw unknownWord("principal", user_id, {
+    problem: "is not a user of this sandbox",
+    candidates: userIds,
+    advice: LISTING_ADVICE.users,
+  });
 }

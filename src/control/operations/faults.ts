@@ -126,8 +126,8 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     handle({ params: { id }, sandbox, server }) {
       sandbox.world.catchUp();
       const { inline } = server.faults.of(sandbox).rules;
-      const found = inline.find(({ rule }) => rule.id === id);
-      if (found !== undefined) return renderRule(found);
+      const armed = inline.find(({ rule }) => rule.id === id);
+      if (armed !== undefined) return renderRule(armed);
       throw unknownRule(id, inline);
     },
   }),
@@ -178,10 +178,10 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-function unknownRule(id: string, known: readonly { rule: { id: string } }[]) {
+function unknownRule(id: string, rules: readonly { rule: { id: string } }[]) {
   return unknownName(
     "inline rule",
     id,
-    known.map(({ rule }) => rule.id),
+    rules.map(({ rule }) => rule.id),
   );
 }

@@ -65,10 +65,10 @@ export const HELD_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 204 },
     async handle({ params: { id }, body: release = {}, sandbox }) {
       const { held } = sandbox;
-      const found = held.find(id);
-      if (found === undefined) throw notHeld(held, id);
+      const exchange = held.find(id);
+      if (exchange === undefined) throw notHeld(held, id);
       try {
-        await found.release(release);
+        await exchange.release(release);
       } catch (thrown) {
         throw thrown instanceof DocumentError ? toDocumentProblem(thrown, toReleaseField) : thrown;
       }

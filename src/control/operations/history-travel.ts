@@ -3,7 +3,7 @@ import { Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
 import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
+import { AnswerDifference, compareAnswers } from "../history/answer-differences.ts";
 import { EntryParams, requireEntry, requireStates } from "../history/render-history-entry.ts";
 import { repeatRequest, requireExchange } from "../history/repeat-request.ts";
 import { requireRoom } from "../limits.ts";
@@ -137,7 +137,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
       const first = sandbox.journal.find(params.id) ?? requireExchange(requireEntry(sandbox, params.id));
       const target = body.in === undefined ? sandbox : await requireNamedSandbox(call, body.in, "in");
       const second = await repeatRequest(first, { server, target, rule: body.with });
-      const differences = answerDifferences(first, second);
+      const differences = compareAnswers(first, second);
       return { request: second.id, same: differences.length === 0, differences };
     },
   }),

@@ -10,9 +10,9 @@ import {
   requireEntry,
   requireStates,
 } from "../history/render-history-entry.ts";
-import { listNewestFirst, NEWEST, NewestFirst } from "../list-entries.ts";
+import { LIST_QUERY, listNewestFirst, NewestFirst } from "../list-entries.ts";
 import { type ControlOperation, operation } from "../operation.ts";
-import { RESUMES, readLastEvent, streamEntries } from "../stream-entries.ts";
+import { RESUME_HEADERS, readLastEvent, streamEntries } from "../stream-entries.ts";
 import { TRAVEL_OPERATIONS } from "./history-travel.ts";
 
 const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
@@ -21,7 +21,7 @@ export const HistoryQuery = ClosedObject({
   kind: Type.Optional(Words(HISTORY_KINDS, { description: "What did it" })),
   subject: Text("The id of the record that it is about"),
   cause: Text("The id of the entry that caused it, also through an advance of the clock"),
-  ...NEWEST,
+  ...LIST_QUERY,
 });
 
 export const HistoryBody = NewestFirst(HistoryEntryBody, "history");
@@ -49,11 +49,11 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     query: HistoryQuery,
     success: { status: 200, schema: HistoryBody },
     handle({ query: { kind, subject, cause, since, limit }, sandbox: { history } }) {
-      const isWanted = (entry: HistoryEntry) =>
+      const matches = (entry: HistoryEntry) =>
         (kind === undefined || entry.kind === kind) &&
         (subject === undefined || entry.subject === subject) &&
         (cause === undefined || entry.cause === cause || entry.advanced_by === cause);
-      return listNewestFirst(history, { since, limit }, { wanted: isWanted, render: renderHistoryEntry });
+      return listNewestFirst(history, { since, limit }, { matches, render: renderHistoryEntry });
     },
   }),
   operation({
@@ -61,7 +61,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 10",
     route: "GET S/history/stream",
     summary: "Follow the history",
-    headers: RESUMES,
+    headers: RESUME_HEADERS,
     success: { status: 200, content_types: ["text/event-stream"], events: HistoryEntryBody },
     handle({ headers, sandbox: { history } }) {
       const following = { after: readLastEvent(headers), render: renderHistoryEntry };

@@ -49,7 +49,9 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the control API's document",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server, site }) {
-      const { controlApiDocument } = await import("../../tools/reports/control-openapi.ts");
+      const { buildControlApiDocument: controlApiDocument } = await import(
+        "../../tools/reports/control-openapi.ts"
+      );
       return controlApiDocument(CONTROL_OPERATIONS, server.version, site);
     },
   }),

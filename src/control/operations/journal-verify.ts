@@ -11,7 +11,7 @@ import { checkInput } from "../check-input.ts";
 import { CONDITION_FIELDS, DELIVERY_FIELDS, type MatchableWords, Text } from "../journal/match-entry.ts";
 import {
   Count,
-  countVerifier,
+  createCountVerifier,
   createSequenceVerifier,
   toBounds,
   VerificationBody,
@@ -76,7 +76,7 @@ export const checkJournal = operation({
     const wait = parseWait(body.within);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(wait)]);
     for (;;) {
-      requireWhole(journal);
+      requireCompleteJournal(journal);
       const { hopeless, ...verification } = verify(journal.entries());
       if (verification.ok || hopeless || wait === 0 || ended.aborted || journal.isClosed) return verification;
       await waitForChange([journal], ended);
@@ -85,15 +85,15 @@ export const checkJournal = operation({
 });
 
 /** @throws Problem 422 */
-function createVerifier(body: Expected, known: MatchableWords): Verify {
+function createVerifier(body: Expected, words: MatchableWords): Verify {
   if ("sequence" in body) {
     checkInput(SequenceExpectation, body);
-    return createSequenceVerifier({ sequence: body.sequence, strict: body.strict ?? false }, known);
+    return createSequenceVerifier({ sequence: body.sequence, strict: body.strict ?? false }, words);
   }
   checkInput(CountExpectation, body);
   const { min, max } = toBounds(body.count);
   if (min > max) throw unprocessable("count", body.count, "must have a min that is at most its max");
-  return countVerifier(body, known);
+  return createCountVerifier(body, words);
 }
 
 const MAX_WAIT_MS = 120_000;
@@ -108,7 +108,7 @@ function parseWait(within: string | number | undefined): number {
 }
 
 /** @throws Problem 409 */
-function requireWhole({ dropped }: Journal): void {
+function requireCompleteJournal({ dropped }: Journal): void {
   if (dropped === 0) return;
   throw conflict(
     "journal-incomplete",

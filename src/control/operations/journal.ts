@@ -13,10 +13,10 @@ import {
   type EntryMatch,
 } from "../journal/match-entry.ts";
 import { getKind, JournalEntryBody, renderEntry } from "../journal/render-journal-entry.ts";
-import { listNewestFirst, NEWEST, NewestFirst } from "../list-entries.ts";
+import { LIST_QUERY, listNewestFirst, NewestFirst } from "../list-entries.ts";
 import { type ControlOperation, OptionalText, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";
-import { RESUMES, readLastEvent, streamEntries } from "../stream-entries.ts";
+import { RESUME_HEADERS, readLastEvent, streamEntries } from "../stream-entries.ts";
 import { checkJournal } from "./journal-verify.ts";
 
 const Kind = Words(["request", "delivery"], {
@@ -25,7 +25,7 @@ const Kind = Words(["request", "delivery"], {
 
 const filters = { kind: Type.Optional(Kind), ...CONDITION_FIELDS, ...DELIVERY_FIELDS };
 
-export const JournalQuery = ClosedObject({ ...filters, ...NEWEST });
+export const JournalQuery = ClosedObject({ ...filters, ...LIST_QUERY });
 
 export const JournalBody = NewestFirst(JournalEntryBody, "journal");
 
@@ -51,7 +51,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       return listNewestFirst(
         sandbox.journal,
         { since, limit },
-        { wanted: createFilter(filter, sandbox), render: renderEntry },
+        { matches: createFilter(filter, sandbox), render: renderEntry },
       );
     },
   }),
@@ -74,10 +74,10 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       const wanted = query.body?.toLowerCase() ?? "";
       const contains = (body: JournalEntry["request_body"] | string) =>
         redactText(toBodyText(body)).toLowerCase().includes(wanted);
-      const found = sandbox.journal
+      const matching = sandbox.journal
         .entries()
         .filter(({ request_body, response_body }) => contains(request_body) || contains(response_body));
-      return { seqs: found.map(({ entry }) => entry.number) };
+      return { seqs: matching.map(({ entry }) => entry.number) };
     },
   }),
   operation({
@@ -95,7 +95,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/journal/stream",
     summary: "Follow the journal",
     query: ClosedObject(filters),
-    headers: RESUMES,
+    headers: RESUME_HEADERS,
     success: { status: 200, content_types: ["text/event-stream"], events: JournalEntryBody },
     handle({ headers, query, sandbox }) {
       const wanted = createFilter(query, sandbox);

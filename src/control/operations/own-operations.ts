@@ -68,7 +68,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/operations",
     summary: "List own operations, of the server and of this sandbox",
     success: { status: 200, schema: OwnOperationsBody },
-    handle: ({ sandbox }) => listOwn(sandbox, []),
+    handle: ({ sandbox }) => listOwnOperations(sandbox, []),
   }),
   operation({
     id: "operations.replace",
@@ -107,7 +107,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
       try {
         const { own, warnings } = readSentOperations(body, server.api.resources);
         sandbox.setOwn(own);
-        return listOwn(sandbox, warnings);
+        return listOwnOperations(sandbox, warnings);
       } catch (error) {
         if (!(error instanceof OwnFault)) throw error;
         throw unprocessable("openapi", null, `cannot be used: ${error.message}`);
@@ -132,7 +132,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show this sandbox's API, with its own operations",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ sandbox, server, site }) {
-      const { openApiDocument } = await import("../../tools/reports/openapi.ts");
+      const { buildOpenApiDocument: openApiDocument } = await import("../../tools/reports/openapi.ts");
       return openApiDocument(sandbox.api, server.version, site);
     },
   }),
@@ -150,8 +150,8 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-function listOwn({ api, own }: Sandbox, warnings: string[]) {
-  const alone = new Set<AnyOperation>(own.flatMap(({ operations }) => operations));
+function listOwnOperations({ api, own }: Sandbox, warnings: string[]) {
+  const sandboxOnly = new Set<AnyOperation>(own.flatMap(({ operations }) => operations));
   const items = api.operations
     .filter((one) => one.own !== undefined)
     .map((one) => {
@@ -162,7 +162,7 @@ function listOwn({ api, own }: Sandbox, warnings: string[]) {
         path,
         summary,
         source,
-        scope: alone.has(one) ? ("sandbox" as const) : ("server" as const),
+        scope: sandboxOnly.has(one) ? ("sandbox" as const) : ("server" as const),
       };
     });
   const collections = api.resources

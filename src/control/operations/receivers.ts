@@ -243,8 +243,8 @@ function renderReceiver(
 function requireReceiver({ params: { id } }: { params: { id: string } }, tx: Transaction): Receiver {
   const receiver = tx.get(receivers, id);
   if (receiver !== undefined) return receiver;
-  const known = [...tx.index(receivers, "newest", "").page(0, 1000)].map((one) => one.id);
-  throw unknownName("receiver", id, known);
+  const ids = [...tx.index(receivers, "newest", "").page(0, 1000)].map((one) => one.id);
+  throw unknownName("receiver", id, ids);
 }
 
 function requireReadable(answers: readonly ReceiverAnswer[]): void {

@@ -36,14 +36,14 @@ export const FixtureInput = typed(
  * @throws Problem 422
  */
 export function requireNoPath(fixture: string | object | undefined): void {
-  const [field, named]: readonly [string, unknown] =
+  const [field, nameOrPath]: readonly [string, unknown] =
     typeof fixture === "object"
       ? ["fixture.extends", (fixture as { extends?: unknown }).extends]
       : ["fixture", fixture];
-  if (typeof named !== "string" || !isPath(named)) return;
+  if (typeof nameOrPath !== "string" || !isPath(nameOrPath)) return;
   throw unprocessable(
     field,
-    named,
+    nameOrPath,
     "takes the name of a fixture: the control API reads no files. Send the fixture itself, or give its path to the command line (`understudy start --fixture FILE`, `understudy reset --fixture FILE`)",
   );
 }
@@ -111,7 +111,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       const settings = body.settings && checkSettings(body.settings);
       const clock = body.clock && toClockSetting(body.clock, "clock");
-      const first = {
+      const options = {
         name,
         fixture,
         seed,
@@ -124,7 +124,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
         { server, site },
         () => {
           try {
-            return loadFixture(() => server.sandboxes.create(first));
+            return loadFixture(() => server.sandboxes.create(options));
           } catch (error) {
             // Looked up again, so that only calls that name an unusable scenario read its file.
             for (const [i, one] of (scenarios ?? []).entries())

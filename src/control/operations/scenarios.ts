@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type ListedScenario, listDerived } from "../../documents/scenario-library.ts";
+import { describeDerived, type ListedScenario } from "../../documents/scenario-library.ts";
 import {
   ClosedObject,
   getExamples,
@@ -119,7 +119,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/scenarios",
     summary: "List all scenarios, whether each is active here, and how often its rules were triggered",
     success: { status: 200, schema: ListOf(ScenarioBody) },
-    handle: ({ sandbox, server }) => listIn(server, sandbox),
+    handle: ({ sandbox, server }) => listScenarios(server, sandbox),
   }),
   operation({
     id: "scenarios.activate",
@@ -149,18 +149,18 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
       const rules = [...scenarios].flatMap((scenario) => scenario.rules);
       requireRoom(server, "rules", faults.rules.inline.length + rules.length);
       faults.setScenarios(names);
-      return { names: [...faults.rules.scenarios], ...listIn(server, sandbox) };
+      return { names: [...faults.rules.scenarios], ...listScenarios(server, sandbox) };
     },
   }),
 ];
 
-function listIn({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
+function listScenarios({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
-  const own = faults.of(sandbox);
-  const { derived } = own.library;
+  const sandboxFaults = faults.of(sandbox);
+  const { derived } = sandboxFaults.library;
   const listed = [
     ...scenarios.list(),
-    ...derived.listNames().map((name) => listDerived(derived.find(name)!)),
+    ...derived.listNames().map((name) => describeDerived(derived.find(name)!)),
   ];
-  return toList(listed.map((one) => renderScenario(one, own.rules)));
+  return toList(listed.map((one) => renderScenario(one, sandboxFaults.rules)));
 }

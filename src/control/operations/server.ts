@@ -151,7 +151,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the emulated API's document",
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server, site }) {
-      const { openApiDocument } = await import("../../tools/reports/openapi.ts");
+      const { buildOpenApiDocument: openApiDocument } = await import("../../tools/reports/openapi.ts");
       return openApiDocument(server.api, server.version, site);
     },
   }),

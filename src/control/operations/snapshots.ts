@@ -20,19 +20,19 @@ const NOW = "now";
 const MAX_SNAPSHOTS = 1000;
 const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
 /** Maximum wait of a snapshot for deliveries in progress, so that it does not contain half of an attempt. */
-const PATIENCE_MS = 5000;
+const MAX_WAIT_MS = 5000;
 
 const OfSnapshot = sandboxParams({
   snap: Type.String({ description: "The snapshot's name", examples: ["before"] }),
 });
-const OfTwo = sandboxParams({
+const OfTwoSnapshots = sandboxParams({
   a: Type.String({ description: "A snapshot, or `now`", examples: ["before"] }),
   b: Type.String({ description: "A snapshot, or `now`", examples: ["now"] }),
 });
 
 /** A fork is compared with its source: the worlds of two sandboxes can share most of their records. */
 export const DifferenceQuery = ClosedObject({
-  of: OptionalText("The sandbox that b is of; by default the one in the path", { minLength: 1 }),
+  of: OptionalText("The sandbox whose snapshot `b` is; by default the one in the path", { minLength: 1 }),
 });
 
 export const SnapshotBody = ClosedObject(
@@ -78,7 +78,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: SnapshotBody },
     async handle({ body: { name }, sandbox }) {
       requireName(sandbox, name);
-      await Promise.race([sandbox.world.whenSettled(), sleep(PATIENCE_MS)]);
+      await Promise.race([sandbox.world.whenSettled(), sleep(MAX_WAIT_MS)]);
       // Checked again, since another call may have taken the name meanwhile.
       if (sandbox.snapshots.has(name)) {
         throw conflict(
@@ -169,7 +169,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     id: "snapshots.diff",
     route: "GET S/snapshots/{a}/diff/{b}",
     summary: "Compare two snapshots, also of two sandboxes; `now` is the present state",
-    params: OfTwo,
+    params: OfTwoSnapshots,
     query: DifferenceQuery,
     errors: ["unknown-snapshot"],
     success: { status: 200, schema: DifferenceBody },

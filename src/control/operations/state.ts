@@ -166,14 +166,14 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
         const items = all.page(offset, limit).map((record) => state.toPublic(record, tx));
         return { items, total: all.size };
       }
-      const found: Fields[] = [];
+      const page: Fields[] = [];
       let total = 0;
       for (const record of all) {
         if (!matches(record)) continue;
-        if (total >= offset && found.length < limit) found.push(state.toPublic(record, tx));
+        if (total >= offset && page.length < limit) page.push(state.toPublic(record, tx));
         total += 1;
       }
-      return { items: found, total };
+      return { items: page, total };
     },
   }),
   operation({

@@ -11,7 +11,7 @@ import { renderSandbox, SandboxBody } from "../sandbox-body.ts";
 import { MAX_FILE_BYTES, WORLD_TYPE } from "../world-file/world-file.ts";
 
 /** Maximum wait for deliveries in progress, so that the file has complete ones. */
-const PATIENCE_MS = 5000;
+const MAX_WAIT_MS = 5000;
 
 export const OpenInput = ClosedObject(
   {
@@ -32,7 +32,7 @@ export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
     reads: true,
     success: { status: 200, content_types: [WORLD_TYPE] },
     async handle({ sandbox, server }) {
-      await Promise.race([sandbox.world.whenSettled(), sleep(PATIENCE_MS)]);
+      await Promise.race([sandbox.world.whenSettled(), sleep(MAX_WAIT_MS)]);
       sandbox.world.catchUp();
       const { exportWorld } = await import("../world-file/export-world.ts");
       return new RawBody(WORLD_TYPE, await exportWorld(sandbox, server));

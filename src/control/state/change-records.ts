@@ -29,10 +29,10 @@ export function insertRecord({ state, sandbox, actor, checkLimits }: Target, wri
   return sandbox.world.transact((tx) => {
     const random = tx.random(`state/${collection.name}`);
     const fields = state.toStored(written, tx);
-    requireFree(tx, collection, fields[idField]);
+    requireFreeId(tx, collection, fields[idField]);
     requireReferences(tx, collection, fields);
     const record: Fields = state.factory(fields, new StateContext(tx, { random, settings: actor.settings }));
-    if (written[idField] === undefined) requireFree(tx, collection, record[idField]);
+    if (written[idField] === undefined) requireFreeId(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
     const whole = requireWholeRecord(state, tx, inserted);
     state.requireKept(written, whole, tx);
@@ -55,14 +55,14 @@ export function updateRecord(
   }
   return sandbox.world.transact((tx) => {
     const before = requireRecord(tx, collection, id);
-    const shownBefore = state.toPublic(before, tx);
+    const publicBefore = state.toPublic(before, tx);
     const fields = state.toStored(written, tx);
     requireReferences(tx, collection, fields);
     const after = { ...before, ...fields };
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
     checkLimits(tx);
     const changed = renderRecord(state, tx, updated);
-    state.requireKept(written, changed, tx, shownBefore);
+    state.requireKept(written, changed, tx, publicBefore);
     return changed;
   });
 }
@@ -94,7 +94,7 @@ function renderRecord(state: StateCollection, tx: Transaction, record: StoredRec
   return state.toPublic(tx.get(collection, collection.idOf(record)) ?? record, tx);
 }
 
-function requireFree(tx: Transaction, collection: AnyCollection, id: unknown): void {
+function requireFreeId(tx: Transaction, collection: AnyCollection, id: unknown): void {
   if (id === undefined || tx.get(collection, id as string) === undefined) return;
   throw conflict(
     "id-in-use",

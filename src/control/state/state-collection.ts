@@ -13,14 +13,16 @@ import { unknownName, unprocessable } from "../problem.ts";
 /** A collection as the state calls use it: they refuse with problems. */
 export class StateCollection extends ShownCollection {
   /** The fields that only the server sees. */
-  private readonly own: TObject;
+  private readonly internalFields: TObject;
   private readonly stored: TObject;
 
   constructor(collection: AnyCollection, resource: Pick<Resource, "state" | "factories"> = {}) {
     super(collection, resource);
     const { properties } = collection.schema as TObject;
     this.stored = withAnyEvent(this.whole);
-    this.own = Type.Object(Object.fromEntries(this.internal.map((name) => [name, properties[name]!])));
+    this.internalFields = Type.Object(
+      Object.fromEntries(this.internal.map((name) => [name, properties[name]!])),
+    );
   }
 
   protected override refuse(field: string, value: unknown, message: string): Error {
@@ -65,7 +67,7 @@ export class StateCollection extends ShownCollection {
     checkInput(this.stored, this.toPublic(record, world));
     if (this.internal.length > 0)
       checkInput(
-        this.own,
+        this.internalFields,
         this.convert(record, (at) => toIso(at, world)),
       );
   }
@@ -84,26 +86,26 @@ const byResources = new WeakMap<readonly Resource[], ReadonlyMap<string, StateCo
 
 /** The collections of the state calls, by name; without internal ones. */
 export function listStateCollections(resources: readonly Resource[]): ReadonlyMap<string, StateCollection> {
-  let found = byResources.get(resources);
-  if (found === undefined) {
-    found = new Map(
+  let collections = byResources.get(resources);
+  if (collections === undefined) {
+    collections = new Map(
       resources.flatMap((resource) =>
         resource.collections
           .filter(({ internal }) => internal !== true)
           .map((collection) => [collection.name, new StateCollection(collection, resource)] as const),
       ),
     );
-    byResources.set(resources, found);
+    byResources.set(resources, collections);
   }
-  return found;
+  return collections;
 }
 
 /** @throws Problem 404 */
 export function requireStateCollection({ resources }: Pick<Api, "resources">, name: string): StateCollection {
-  const known = listStateCollections(resources);
-  const found = known.get(name);
-  if (found === undefined) throw unknownName("collection", name, known.keys());
-  return found;
+  const collections = listStateCollections(resources);
+  const collection = collections.get(name);
+  if (collection === undefined) throw unknownName("collection", name, collections.keys());
+  return collection;
 }
 
 /**
@@ -116,25 +118,26 @@ export function createMatcher(
   { filters, contains }: { filters: Readonly<Record<string, string>>; contains: string },
   tx: Transaction,
 ): ((record: object) => boolean) | undefined {
-  const wanted = Object.entries(filters);
+  const equalities = Object.entries(filters);
   const words = contains.toLowerCase().split(/\s+/).filter(Boolean);
-  if (wanted.length === 0 && words.length === 0) return undefined;
-  const known = Object.keys(state.properties);
-  for (const [name, text] of wanted) {
-    if (!known.includes(name)) {
+  if (equalities.length === 0 && words.length === 0) return undefined;
+  const fieldNames = Object.keys(state.properties);
+  for (const [name, text] of equalities) {
+    if (!fieldNames.includes(name)) {
       throw unprocessable(
         name,
         text,
         `is not a field of ${state.collection.name}, nor limit, offset or contains`,
-        findNearest(name, [...known, "limit", "offset", "contains"]),
+        findNearest(name, [...fieldNames, "limit", "offset", "contains"]),
       );
     }
   }
   return (record) => {
-    const shown = state.toPublic(record, tx);
-    if (!wanted.every(([name, text]) => toText(shown[name]) === text)) return false;
-    const whole = words.length === 0 ? "" : Object.values(shown).map(toText).join("\n").toLowerCase();
-    return words.every((word) => whole.includes(word));
+    const publicRecord = state.toPublic(record, tx);
+    if (!equalities.every(([name, text]) => toText(publicRecord[name]) === text)) return false;
+    const recordText =
+      words.length === 0 ? "" : Object.values(publicRecord).map(toText).join("\n").toLowerCase();
+    return words.every((word) => recordText.includes(word));
   };
 }
 

@@ -22,7 +22,7 @@ const Texts = Type.Array(Text);
 const NullOrText = Type.Union([Text, Type.Null()]);
 const RecordOrNull = Type.Union([Type.Object({}), Type.Null()]);
 
-const Written = Type.Unsafe<unknown[]>({
+const WrittenRecord = Type.Unsafe<unknown[]>({
   type: "array",
   minItems: 4,
   maxItems: 4,
@@ -46,21 +46,21 @@ const State = Type.Object(
   },
   CLOSED,
 );
-const Around = Type.Object(
+const EntryStates = Type.Object(
   {
     ...{ before: State, after: State, from: WholeNumber, to: WholeNumber },
     ...{ start: WholeNumber, end: WholeNumber, whole: Type.Optional(Type.Literal(true)) },
   },
   CLOSED,
 );
-const TableOf = Type.Union([
+const StoredTable = Type.Union([
   Type.Object({ records: Records }, CLOSED),
   Type.Object({ put: Records, removed: Texts }, CLOSED),
 ]);
 const StoredStep = Type.Object(
   {
-    ...{ written: Type.Array(Written), draws: WholeNumber },
-    tables: Type.Optional(MapOf(TableOf)),
+    ...{ written: Type.Array(WrittenRecord), draws: WholeNumber },
+    tables: Type.Optional(MapOf(StoredTable)),
   },
   CLOSED,
 );
@@ -70,7 +70,7 @@ const Environment = Type.Object(
 );
 const States = Type.Object(
   {
-    ...{ oldest: WholeNumber, steps: Type.Array(StoredStep), entries: MapOf(Around) },
+    ...{ oldest: WholeNumber, steps: Type.Array(StoredStep), entries: MapOf(EntryStates) },
     ...{ environments: Type.Array(Environment), windows: Type.Array(Windows) },
   },
   CLOSED,
@@ -110,11 +110,11 @@ export function checkFile({ content: { states, operations }, journal }: WorldFil
   const newest = states.oldest + states.steps.length;
   for (const [position, { before, after, from, to }] of Object.entries(states.entries)) {
     const areVersions = states.oldest <= from && from <= to && to <= newest;
-    const isKnown = [before, after].every(
+    const areStatesStored = [before, after].every(
       ({ version, environment, windows }) =>
         version <= newest && environment < states.environments.length && windows < states.windows.length,
     );
-    if (!areVersions || !isKnown)
+    if (!areVersions || !areStatesStored)
       throw unprocessable(
         `states.entries.${position}`,
         position,
@@ -137,10 +137,10 @@ export function checkPastRecords(
   for (let position = steps.length - 1; position >= 0; position -= 1) {
     const step = steps[position]!;
     const place = `states.steps[${position}]`;
-    const check = (which: "before" | "after") =>
+    const check = (side: "before" | "after") =>
       validateRecords(
         resources,
-        step.written.map((one) => [one.collection, one[which]] as const),
+        step.written.map((one) => [one.collection, one[side]] as const),
         { ...world, root },
         place,
       );

@@ -20,7 +20,7 @@ export async function exportWorld(
   const { name, source, created_at, fixture, seed, settings, resets, start, faults, journal, history } =
     sandbox;
   const base = source.root(seed);
-  const own = sandbox.own[0]?.own;
+  const ownSource = sandbox.own[0]?.own;
   const value = sandbox.toValue();
   const snapshots = [...sandbox.snapshots];
   let content: WorldFile["content"];
@@ -38,7 +38,7 @@ export async function exportWorld(
           snapshots: [...sandbox.snapshots.keys()],
         },
         fixture: { name: fixture, document: source.document() },
-        ...(own?.sent && { operations: own.sent }),
+        ...(ownSource?.sent && { operations: ownSource.sent }),
         faults: faults.state(),
         present: toSavedWorld(value, base),
         snapshots: Object.fromEntries(
@@ -64,8 +64,8 @@ export async function exportWorld(
   const secrets = new SecretPlaceholders();
   const text = JSON.stringify(content);
   for (const { secretKey } of [value.world, ...snapshots.map(([, { world }]) => world)])
-    secrets.registerAll(secretKey);
-  for (const { secretKey } of content.states.environments) secrets.registerAll(secretKey);
+    secrets.registerUnnamed(secretKey);
+  for (const { secretKey } of content.states.environments) secrets.registerUnnamed(secretKey);
   secrets.registerIn(text);
   for (const { request_headers, response_headers, ...entry } of entries) {
     secrets.registerIn([...request_headers, ...response_headers].join("\n"));
@@ -109,20 +109,20 @@ function storeExchange(
   secrets: SecretPlaceholders,
 ): StoredExchange {
   const { path, query, request_headers, response_headers, request_body, response_body } = answered;
-  const headers = (flat: readonly string[]) =>
-    toPairs(flat).flatMap(([name, value]) => [name, secrets.redactHeader(name, value)]);
-  const [at, ...search] = secrets.redactTarget(query === "" ? path : `${path}?${query}`).split("?");
-  const findType = (flat: readonly string[]) =>
-    toPairs(flat).find(([name]) => name.toLowerCase() === "content-type")?.[1];
+  const redactHeaders = (headers: readonly string[]) =>
+    toPairs(headers).flatMap(([name, value]) => [name, secrets.redactHeader(name, value)]);
+  const [redactedPath, ...search] = secrets.redactTarget(query === "" ? path : `${path}?${query}`).split("?");
+  const findType = (headers: readonly string[]) =>
+    toPairs(headers).find(([name]) => name.toLowerCase() === "content-type")?.[1];
   return {
     ...answered,
     seq: entry.number,
-    path: at!,
+    path: redactedPath!,
     query: search.join("?"),
     reasons: answered.reasons.map((text) => secrets.redact(text)),
     warnings: answered.warnings.map((text) => secrets.redact(text)),
-    request_headers: headers(request_headers),
-    response_headers: headers(response_headers),
+    request_headers: redactHeaders(request_headers),
+    response_headers: redactHeaders(response_headers),
     request_body: toRecordedBody(request_body, secrets, findType(request_headers)),
     response_body: toRecordedBody(response_body, secrets, findType(response_headers)),
   };

@@ -43,10 +43,14 @@ export async function openWorld(
     const hasWholeMessage =
       error instanceof Problem && (error.kind === "limit-reached" || error.body.field === "file");
     if (hasWholeMessage) throw error;
-    const isKnown = [Problem, DocumentError, InvalidSandboxRows, MissingOperations, WorldDocumentError].some(
-      (kind) => error instanceof kind,
-    );
-    const why = isKnown ? (error as Error).message.replace(/\.$/, "") : "a part of it is missing";
+    const isExpected = [
+      Problem,
+      DocumentError,
+      InvalidSandboxRows,
+      MissingOperations,
+      WorldDocumentError,
+    ].some((kind) => error instanceof kind);
+    const why = isExpected ? (error as Error).message.replace(/\.$/, "") : "a part of it is missing";
     throw unreadable(`does not hold a sandbox that this version can open: ${why}`);
   }
 }
@@ -60,19 +64,19 @@ function findDocument(
   { content: { saved, operations } }: WorldFile,
   { api }: ControlServer,
 ): SentOperations | undefined {
-  const known = api.resources.flatMap(({ own }) => own ?? []);
+  const served = api.resources.flatMap(({ own }) => own ?? []);
   const missing = operations.filter(
-    (one) => !known.some(({ source, sha256 }) => source === one.source || (sha256 && sha256 === one.sha256)),
+    (one) => !served.some(({ source, sha256 }) => source === one.source || (sha256 && sha256 === one.sha256)),
   );
   if (missing.length === 0) return saved.operations ?? undefined;
   const [{ content }] = missing as [WorldFile["content"]["operations"][0]];
   if (missing.length === 1 && content !== undefined && saved.operations == null) return content;
   const files = missing.map(({ source, sha256 = "unknown" }) => `${source} (SHA-256 ${sha256.slice(0, 12)})`);
-  const options = missing.map(
+  const flags = missing.map(
     (one) => `--${one.content ? "openapi" : "operations"} ${toShellWord(one.source)}`,
   );
   throw unreadable(
-    `needs the operations of ${files.join(" and ")}; open it where these files are, with \`understudy open FILE ${options.join(" ")}\``,
+    `needs the operations of ${files.join(" and ")}; open it where these files are, with \`understudy open FILE ${flags.join(" ")}\``,
   );
 }
 

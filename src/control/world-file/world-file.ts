@@ -19,7 +19,7 @@ export interface StoredExchange extends Omit<SavedJournalEntry, "request_body" |
   response_body?: BundleBody | undefined;
 }
 
-/** A sandbox to hand on (interfaces 19), before compression; placeholders replace its secrets. */
+/** A sandbox as a file (interfaces 19), before compression; placeholders replace its secrets. */
 export interface WorldFile {
   format: typeof FORMAT;
   version: number;
@@ -73,8 +73,8 @@ export async function unpackWorld(bytes: Uint8Array): Promise<WorldFile> {
   return value as WorldFile;
 }
 
-export function unreadable(what: string): Problem {
-  return new Problem("invalid-input", { detail: `The file ${what}.`, field: "file" });
+export function unreadable(predicate: string): Problem {
+  return new Problem("invalid-input", { detail: `The file ${predicate}.`, field: "file" });
 }
 
 async function decompress(bytes: Uint8Array): Promise<string> {

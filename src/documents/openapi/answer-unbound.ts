@@ -43,13 +43,13 @@ function toBody(value: unknown, json: object | undefined, type: string): unknown
 
 /** The headers of the answer that have an example. */
 function toHeaders({ headers }: JsonObject, { references, schemas }: ReadOpenApi): Record<string, string> {
-  const found: Record<string, string> = {};
+  const values: Record<string, string> = {};
   for (const [name, header] of Object.entries((headers ?? {}) as JsonObject)) {
     const { node } = references.follow({ node: header as JsonObject, path: [] });
-    const plain = schemas.mergeKeywords(node["schema"]);
-    const value = node["example"] ?? plain["example"] ?? plain["default"];
+    const keywords = schemas.mergeKeywords(node["schema"]);
+    const value = node["example"] ?? keywords["example"] ?? keywords["default"];
     if (["string", "number", "boolean"].includes(typeof value) && !/^content-(type|length)$/i.test(name))
-      found[name] = String(value);
+      values[name] = String(value);
   }
-  return found;
+  return values;
 }

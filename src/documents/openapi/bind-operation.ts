@@ -28,11 +28,11 @@ export function bindOperation(
   binding: OperationBinding,
   context: BindingContext,
 ): AnyOperation {
-  const found = getAction(binding);
-  if (found === undefined) return answerFixed(described, binding, context);
-  const { action, name } = found;
-  const target = context.target(name);
-  const { access = described.open ? "anyone" : "caller" } = binding;
+  const boundAction = getAction(binding);
+  if (boundAction === undefined) return answerFixed(described, binding, context);
+  const { action, name } = boundAction;
+  const target = context.getTarget(name);
+  const { access = described.isPublic ? "anyone" : "caller" } = binding;
   const selector = toSelector(described, binding, target);
   const success = findSuccess(described);
   const status = binding.status ?? success.status;
@@ -69,13 +69,13 @@ function listErrors({
   target: BoundCollection;
   selector: Selector;
 }): ErrorCode[] {
-  const found: ErrorCode[] = [];
-  if (access === "member") found.push(...MEMBER_ERRORS);
-  if (access === "admin") found.push(...ADMINISTRATOR_ERRORS);
-  if (action !== "list" && action !== "create") found.push("RESOURCE_NOT_FOUND");
+  const errors: ErrorCode[] = [];
+  if (access === "member") errors.push(...MEMBER_ERRORS);
+  if (access === "admin") errors.push(...ADMINISTRATOR_ERRORS);
+  if (action !== "list" && action !== "create") errors.push("RESOURCE_NOT_FOUND");
   else if (selector.where.some(([field]) => target.findOwner(field) !== undefined))
-    found.push("RESOURCE_NOT_FOUND");
-  return found;
+    errors.push("RESOURCE_NOT_FOUND");
+  return errors;
 }
 
 function answerFixed(
@@ -83,9 +83,9 @@ function answerFixed(
   binding: OperationBinding,
   { reading }: BindingContext,
 ): AnyOperation {
-  const { status: usual, json } = findSuccess(described);
-  const status = binding.status ?? usual;
-  const { access = described.open ? "anyone" : "caller" } = binding;
+  const { status: describedStatus, json } = findSuccess(described);
+  const status = binding.status ?? describedStatus;
+  const { access = described.isPublic ? "anyone" : "caller" } = binding;
   return {
     ...declareOperation(described, reading),
     credentials: access !== "anyone",

@@ -25,17 +25,20 @@ const shared = {
 const parents = Optional(
   MapOf(MapOf(Type.Unknown()), {
     description:
-      "By a field that names another record: what must be equal there, else it is not found either",
+      "By a field that names another record: conditions on that record; if one does not hold, the answer is 404",
   }),
 );
-const about = {
+const commonKeys = {
   where: Values(
     'Equality of fields, such as `project_id: "{project_id}"`. Placeholders: path parameters, query.NAME, body.NAME, caller.user_id, caller.organization_id, now, id, base_url',
   ),
   item_at: Place("Where the answer has the record"),
   parents,
 };
-const one = { ...about, id: Optional(text("The record's id. Default: the last parameter of the path")) };
+const recordKeys = {
+  ...commonKeys,
+  id: Optional(text("The record's id. Default: the last parameter of the path")),
+};
 const deleted = Optional(Type.Boolean({ description: "Whether softly deleted records count too" }));
 const emit = Optional(text("The event of the change; a new name declares an event of an own collection"));
 const set = Values("Fields that the server sets; placeholders as in `where`");
@@ -60,23 +63,23 @@ const collection = text("The name of a collection: of the reference, or of `coll
 const FORMS = {
   list: binding({
     list: collection,
-    ...{ where: about.where, parents, deleted },
+    ...{ where: commonKeys.where, parents, deleted },
     items_at: Place("Where the answer has the list; without it, the answer is the list, or its only list"),
     page: Optional(Page),
     sort: Optional(text("A field to order by; `-field` for descending. Default: newest first")),
   }),
-  create: binding({ create: collection, ...about, set, emit }),
-  retrieve: binding({ retrieve: collection, ...one, deleted }),
-  update: binding({ update: collection, ...one, set, emit, deleted }),
-  replace: binding({ replace: collection, ...one, set, emit }),
+  create: binding({ create: collection, ...commonKeys, set, emit }),
+  retrieve: binding({ retrieve: collection, ...recordKeys, deleted }),
+  update: binding({ update: collection, ...recordKeys, set, emit, deleted }),
+  replace: binding({ replace: collection, ...recordKeys, set, emit }),
   delete: binding({
     delete: collection,
-    ...{ where: about.where, id: one.id, item_at: about.item_at, emit },
+    ...{ where: commonKeys.where, id: recordKeys.id, item_at: commonKeys.item_at, emit },
     soft: Optional(
-      text("A field that gets the time of the deletion; the record stays, and is found no more"),
+      text("A field that gets the time of the deletion; the record stays, but is no longer found"),
     ),
   }),
-  download: binding({ download: collection, ...{ where: about.where, id: one.id } }),
+  download: binding({ download: collection, ...{ where: commonKeys.where, id: recordKeys.id } }),
   answer: binding({ answer: Type.Unknown({ description: "The body; placeholders as in `where`" }) }),
 };
 export const OperationBinding = Type.Union(Object.values(FORMS));
@@ -154,7 +157,7 @@ export function areBindings(value: unknown): boolean {
 }
 
 export function isBinding(value: unknown): boolean {
-  const key = isJsonObject(value) && Object.keys(FORMS).find((one) => one in value);
+  const key = isJsonObject(value) && Object.keys(FORMS).find((recordKeys) => recordKeys in value);
   return typeof key === "string" && toValidator(FORMS[key as keyof typeof FORMS])(value);
 }
 

@@ -14,9 +14,9 @@ import { fill, toValues } from "./templates.ts";
 
 export interface BindingContext {
   reading: ReadOpenApi;
-  target(name: string): BoundCollection;
+  getTarget(name: string): BoundCollection;
   /** The event of a binding's `emit`. */
-  event(name: string): AnyEvent | undefined;
+  findEvent(name: string): AnyEvent | undefined;
 }
 
 export interface BoundParts extends ListParts {
@@ -48,35 +48,39 @@ export class BoundAccess {
     const params = call.params as JsonObject;
     const conditions = this.toConditions(call);
     const organization = params["organization_id"] ?? params["org_id"] ?? conditions["organization_id"];
-    if (typeof organization === "string") this.permit(call, access, organization);
+    if (typeof organization === "string") this.requireRole(call, access, organization);
     this.requireParents(call, conditions);
     const record =
       this.action === "list" || this.action === "create" ? undefined : this.findRecord(call, conditions);
     if (organization === undefined && (access === "member" || access === "admin")) {
-      const own =
+      const organizationOfRecord =
         (record as JsonObject | undefined)?.["organization_id"] ??
         this.findOrganization(call, record ?? conditions);
-      this.permit(call, access, typeof own === "string" ? own : call.principal.organization_id);
+      this.requireRole(
+        call,
+        access,
+        typeof organizationOfRecord === "string" ? organizationOfRecord : call.principal.organization_id,
+      );
     }
     return record;
   }
 
-  private permit(call: Call, access: string, organization: string): void {
+  private requireRole(call: Call, access: string, organization: string): void {
     if (access === "admin") requireAdministrator(call, organization);
     else if (access === "member") requireMember(call, organization);
   }
 
   /** The organization of a record that belongs to one by way of others. */
   findOrganization(call: Call, record: object): string | undefined {
-    let own: string | undefined;
+    let organization: string | undefined;
     visitReferences(this.target.collection.schema, record, ({ reference, id }) => {
-      if (!reference.owned || own !== undefined) return;
-      const owner = call.world.get(this.context.target(reference.collection).collection, id) as
+      if (!reference.owned || organization !== undefined) return;
+      const owner = call.world.get(this.context.getTarget(reference.collection).collection, id) as
         | JsonObject
         | undefined;
-      if (typeof owner?.["organization_id"] === "string") own = owner["organization_id"];
+      if (typeof owner?.["organization_id"] === "string") organization = owner["organization_id"];
     });
-    return own;
+    return organization;
   }
 
   toConditions(call: Call): JsonObject {
@@ -93,9 +97,9 @@ export class BoundAccess {
       const owner = this.target.findOwner(field);
       const id = conditions[field];
       if (owner === undefined || id === undefined || id === null) continue;
-      const target = this.context.target(owner);
-      const found = target.find(call.world, id);
-      if (found === undefined || target.isDeleted(found) || !this.isVisible(call, field, found))
+      const target = this.context.getTarget(owner);
+      const parent = target.find(call.world, id);
+      if (parent === undefined || target.isDeleted(parent) || !this.isVisible(call, field, parent))
         throw resourceNotFound(toName(template) ?? field, id);
     }
   }

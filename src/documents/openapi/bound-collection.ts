@@ -27,7 +27,7 @@ export class BoundCollection {
   private readonly rules: StateRules<any>;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   private readonly factory: Factory<any> | undefined;
-  private readonly convert: (value: object, one: (value: unknown) => unknown) => unknown;
+  private readonly convert: (value: object, convertValue: (value: unknown) => unknown) => unknown;
   private readonly hidden: readonly string[];
   private readonly instants: readonly string[];
   private readonly numericId: boolean;
@@ -46,7 +46,7 @@ export class BoundCollection {
     this.convert =
       spec === undefined
         ? createInstantConverter(collection.schema)
-        : (value, one) => this.convertTop(value, one);
+        : (value, convertValue) => this.convertTopLevel(value, convertValue);
     const { properties } = collection.schema as TObject;
     const names = Object.keys(properties);
     this.hidden = names.filter((field) => isInternal(properties[field]!));
@@ -56,18 +56,20 @@ export class BoundCollection {
     this.numericId = id !== undefined && isNumeric(id, schemas);
   }
 
-  private convertTop(value: object, one: (value: unknown) => unknown): JsonObject {
+  private convertTopLevel(value: object, convertValue: (value: unknown) => unknown): JsonObject {
     const converted: JsonObject = { ...value };
     for (const field of this.instants)
-      if (converted[field] !== undefined) converted[field] = one(converted[field]);
+      if (converted[field] !== undefined) converted[field] = convertValue(converted[field]);
     return converted;
   }
 
   /** The collection whose records own those of this one by a field. */
   findOwner(field: string): string | undefined {
     const properties = (this.collection.schema as unknown as { properties: JsonObject }).properties;
-    const refers = (properties[field] as JsonObject | undefined)?.["x-refers-to"];
-    return isJsonObject(refers) && refers["owned"] === true ? String(refers["collection"]) : undefined;
+    const reference = (properties[field] as JsonObject | undefined)?.["x-refers-to"];
+    return isJsonObject(reference) && reference["owned"] === true
+      ? String(reference["collection"])
+      : undefined;
   }
 
   getId(record: object): string {
@@ -85,24 +87,24 @@ export class BoundCollection {
   }
 
   toPublic(record: object, world: WorldReader): JsonObject {
-    const shown: JsonObject = { ...(this.rules.toPublic?.(record, world) ?? record) };
-    for (const field of this.hidden) delete shown[field];
+    const publicFields: JsonObject = { ...(this.rules.toPublic?.(record, world) ?? record) };
+    for (const field of this.hidden) delete publicFields[field];
     if (this.spec === undefined)
-      return this.convert(shown, (at) => (typeof at === "number" ? world.iso(at) : at)) as JsonObject;
+      return this.convert(publicFields, (at) => (typeof at === "number" ? world.iso(at) : at)) as JsonObject;
     for (const field of this.instants)
-      if (typeof shown[field] === "number") shown[field] = world.iso(shown[field]);
-    if (this.numericId) shown[this.spec.idField] = Number(shown[this.spec.idField]);
-    return shown;
+      if (typeof publicFields[field] === "number") publicFields[field] = world.iso(publicFields[field]);
+    if (this.numericId) publicFields[this.spec.idField] = Number(publicFields[this.spec.idField]);
+    return publicFields;
   }
 
   /** @throws ApiError for a text that cannot be read as an instant */
   private toStored(fields: JsonObject, world: WorldReader): JsonObject {
     const stored = (this.rules.fromPublic?.(fields, world) ?? fields) as JsonObject;
-    const known =
+    const storable =
       this.spec === undefined
         ? Object.fromEntries(Object.entries(stored).filter(([name]) => this.fields.has(name)))
         : stored;
-    return this.convert(known, (value) => {
+    return this.convert(storable, (value) => {
       if (typeof value !== "string") return value;
       const instant = parseInstant(value);
       if (instant === undefined)
@@ -138,7 +140,7 @@ export class BoundCollection {
     }
     const record: JsonObject = {
       ...stored,
-      [collection.idField]: id === undefined ? this.newId(world) : String(id),
+      [collection.idField]: id === undefined ? this.createId(world) : String(id),
     };
     for (const field of this.instants)
       if (record[field] === undefined && (CREATED.test(field) || UPDATED.test(field)))
@@ -222,7 +224,7 @@ export class BoundCollection {
   }
 
   /** An id as the schema asks for, with the prefix where it has no form of its own. */
-  private newId(world: Transaction): string {
+  private createId(world: Transaction): string {
     const { collection, spec, schemas } = this;
     if (this.numericId) return this.findNextNumber(world);
     const node = schemas.listFields(spec?.schema).get(collection.idField);
@@ -233,9 +235,9 @@ export class BoundCollection {
     const isUuid = schemas.mergeKeywords(node)["format"] === "uuid";
     const rank = Number.parseInt(digits, 36).toString(16).padStart(8, "0");
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const made = String(generateValue(schemas, node, random.uint32()));
+      const generated = String(generateValue(schemas, node, random.uint32()));
       // Records of the same instant are ordered by their ids, so a later record gets a greater id.
-      const id = isUuid ? rank + made.slice(rank.length) : made;
+      const id = isUuid ? rank + generated.slice(rank.length) : generated;
       if (world.get(collection, id) === undefined) return id;
     }
     return usual;

@@ -7,36 +7,36 @@ import { type CollectionSpec, toCollection } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** The declarations that a document may name: the reference's, and those of other files. */
-export type KnownDeclarations = Pick<Api, "resources" | "events">;
+export type AvailableDeclarations = Pick<Api, "resources" | "events">;
 
 /** The collections that a document's operations may work on. */
 export class BoundCollections {
   /** The collections that the document declares. */
-  readonly own: AnyCollection[] = [];
-  private readonly known: KnownDeclarations;
+  readonly declared: AnyCollection[] = [];
+  private readonly available: AvailableDeclarations;
   private readonly schemas: Schemas;
-  private readonly found = new Map<string, BoundCollection>();
+  private readonly byName = new Map<string, BoundCollection>();
 
-  constructor(known: KnownDeclarations, schemas: Schemas) {
-    this.known = known;
+  constructor(available: AvailableDeclarations, schemas: Schemas) {
+    this.available = available;
     this.schemas = schemas;
   }
 
   add(spec: CollectionSpec): void {
     const { schemas } = this;
     const collection = toCollection(spec, schemas);
-    this.own.push(collection);
-    this.found.set(spec.name, new BoundCollection(collection, { spec, schemas }));
+    this.declared.push(collection);
+    this.byName.set(spec.name, new BoundCollection(collection, { spec, schemas }));
   }
 
   find(name: string): BoundCollection | undefined {
-    const found = this.found.get(name);
-    if (found !== undefined) return found;
-    for (const resource of this.known.resources)
+    const cached = this.byName.get(name);
+    if (cached !== undefined) return cached;
+    for (const resource of this.available.resources)
       for (const collection of resource.collections) {
         if (collection.name !== name || collection.internal === true) continue;
         const target = new BoundCollection(collection, { resource, schemas: this.schemas });
-        this.found.set(name, target);
+        this.byName.set(name, target);
         return target;
       }
     return undefined;
@@ -44,10 +44,10 @@ export class BoundCollections {
 
   /** The problem of a name that no collection has; with the nearest of those that there are. */
   describeMissing(name: string, declared: Iterable<string>): Pick<ProblemDetails, "message" | "hint"> {
-    const known = this.known.resources.flatMap(({ collections }) =>
+    const collections = this.available.resources.flatMap(({ collections }) =>
       collections.filter(({ internal }) => !internal),
     );
-    const names = [...known, ...this.own].map((one) => one.name);
+    const names = [...collections, ...this.declared].map((one) => one.name);
     return {
       message: `there is no collection ${JSON.stringify(name)}`,
       hint: findNearest(name, [...names, ...declared]),

@@ -30,12 +30,12 @@ export async function receiveFiles(
   stream: AsyncIterable<Uint8Array>,
   { body }: DescribedOperation,
 ): Promise<SentFile[]> {
-  const most = call.settings.json_limit_mb * 1024 * 1024;
+  const maxBytes = call.settings.json_limit_mb * 1024 * 1024;
   const files = Object.values(call.files);
   if (files.length > 0)
     return Promise.all(
       files.map(async (file) => ({
-        bytes: await file.read(most),
+        bytes: await file.read(maxBytes),
         filename: file.filename,
         mime_type: file.mime_type,
       })),
@@ -46,7 +46,7 @@ export async function receiveFiles(
   let size = 0;
   for await (const piece of stream) {
     size += piece.length;
-    if (size > most) throw new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_bytes: most } });
+    if (size > maxBytes) throw new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_bytes: maxBytes } });
     pieces.push(piece);
   }
   const mime_type = String(call.headers["content-type"] ?? media.type);
@@ -59,20 +59,22 @@ export function addFile(
   names: ReadonlySet<string>,
   { bytes, filename, mime_type }: SentFile,
 ): void {
-  const put = (pattern: RegExp, value: unknown) => {
+  const setFirst = (pattern: RegExp, value: unknown) => {
     const field = [...names].find((one) => pattern.test(one));
     if (field !== undefined && value !== undefined && values[field] === undefined) values[field] = value;
   };
-  put(FILE_NAME, filename);
-  put(MIME_TYPE, mime_type);
-  put(FILE_SIZE, bytes.length);
+  setFirst(FILE_NAME, filename);
+  setFirst(MIME_TYPE, mime_type);
+  setFirst(FILE_SIZE, bytes.length);
   values[CONTENT] ??= toBase64(bytes);
 }
 
 /** The bytes of a file, as the type that the document describes, or as that of the upload. */
-export function toDownload(record: JsonObject, status: number, described = "*/*"): unknown {
+export function toDownload(record: JsonObject, status: number, describedType = "*/*"): unknown {
   const field = Object.keys(record).find((name) => MIME_TYPE.test(name));
-  const type = described.includes("*") ? ((field && record[field]) ?? "application/octet-stream") : described;
+  const type = describedType.includes("*")
+    ? ((field && record[field]) ?? "application/octet-stream")
+    : describedType;
   const content = record[CONTENT];
   const bytes = typeof content === "string" ? fromBase64(content) : new Uint8Array(0);
   return new Reply(status, new RawBody(String(type), bytes));

@@ -14,7 +14,7 @@ import {
   readPage,
   sortBy,
   toFacts,
-  toStep,
+  toPageQuery,
 } from "./list-records.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
@@ -30,7 +30,7 @@ export interface ListParts {
 }
 
 /** Answers a page of a target's records in the form that the document describes. */
-export function toLister(
+export function createLister(
   { described, binding, target, success, status }: ListParts,
   {
     rows,
@@ -48,7 +48,7 @@ export function toLister(
   const filters = described.parameters
     .filter(({ in: place, name }) => place === "query" && target.fields.has(name) && !paging.has(name))
     .map(({ name }) => name);
-  const facts = listFacts(listPlaces(answer, schemas), [names.total, names.next, names.more]);
+  const factPlaces = listFacts(listPlaces(answer, schemas), [names.total, names.next, names.more]);
   const headers = Object.entries((success.node["headers"] ?? {}) as JsonObject).map(([name]) => name);
   const pages = new PageLinks(names, answer, schemas);
   const recordOrder = {
@@ -59,33 +59,33 @@ export function toLister(
     const query = call.query as JsonObject;
     const conditions = toConditions(call);
     for (const name of filters) if (query[name] !== undefined) conditions[name] = query[name];
-    const found = rows.list(call.world, conditions);
-    if (binding.sort === undefined) return found;
+    const records = rows.list(call.world, conditions);
+    if (binding.sort === undefined) return records;
     const sort = fill(binding.sort, toValues(call, call.params as JsonObject, undefined));
-    return typeof sort === "string" && sort !== "" ? sortBy(found, sort) : found;
+    return typeof sort === "string" && sort !== "" ? sortBy(records, sort) : records;
   };
   return (call) => {
     const query = call.query as JsonObject;
-    const found = findRows(call);
+    const records = findRows(call);
     const find = (id: string) => target.find(call.world, id);
-    const page = readPage(found, query, names, { ...recordOrder, find });
+    const page = readPage(records, query, names, { ...recordOrder, find });
     const items = page.records.map((record) => presenter.present(record, call.world));
-    const stated = toFacts(page, { ...recordOrder, find });
-    const sent = Object.fromEntries(pages.listHeaders(headers, call, page));
-    if (envelope === undefined) return new Reply(status, items, sent);
+    const facts = toFacts(page, { ...recordOrder, find });
+    const sentHeaders = Object.fromEntries(pages.listHeaders(headers, call, page));
+    if (envelope === undefined) return new Reply(status, items, sentHeaders);
     const places: [string, unknown][] = [[itemsAt, items]];
     if (names.total !== undefined) places.push([names.total, page.total]);
     if (names.next !== undefined) places.push([names.next, pages.find(names.next, call, page, 1)]);
     if (names.more !== undefined) places.push([names.more, page.next !== undefined]);
-    for (const [place, fact] of facts)
-      places.push([place, fact === "previous" ? pages.find(place, call, page, -1) : stated[fact]]);
+    for (const [place, fact] of factPlaces)
+      places.push([place, fact === "previous" ? pages.find(place, call, page, -1) : facts[fact]]);
     return new Reply(
       status,
       envelope.present(
         places.filter(([, value]) => value !== undefined),
         call.world,
       ),
-      sent,
+      sentHeaders,
     );
   };
 }
@@ -104,7 +104,7 @@ function findItems(answer: unknown, target: Pick<BoundCollection, "collection">,
   );
 }
 
-/** Leads to the pages beside one, in the form that each place of an answer has. */
+/** Links a page to the next and the previous one, in the form that each place of an answer has. */
 class PageLinks {
   private readonly names: PageNames;
   private readonly answer: unknown;
@@ -121,7 +121,7 @@ class PageLinks {
     const { names, schemas } = this;
     const node = findSchema(this.answer, place, schemas);
     const types = schemas.listTypes(node);
-    const step = toStep(page, names, direction);
+    const step = toPageQuery(page, names, direction);
     if (step === undefined) {
       if (types.has("null")) return null;
       // A client that requests pages for as long as the value is a non-empty text would never end.
@@ -137,8 +137,8 @@ class PageLinks {
 
   /** `Link`, and headers such as `X-Total-Count` and `X-Next-Page`, where the document has them. */
   *listHeaders(headers: readonly string[], call: Call, page: RecordPage): Generator<[string, string]> {
-    const [next, previous] = [toStep(page, this.names, 1), toStep(page, this.names, -1)];
-    const stated = toFacts(page, NO_IDS);
+    const [next, previous] = [toPageQuery(page, this.names, 1), toPageQuery(page, this.names, -1)];
+    const facts = toFacts(page, NO_IDS);
     const links = Object.entries({ next, prev: previous }).flatMap(([rel, step]) =>
       step ? [`<${toUrl(call, step)}>; rel="${rel}"`] : [],
     );
@@ -147,7 +147,7 @@ class PageLinks {
       if (/^total(_count)?$/.test(name)) return page.total;
       const [[, fact] = []] = listFacts([name], []);
       const step = name.startsWith("next") ? next : fact === "previous" ? previous : undefined;
-      return step ? Object.values(step)[0] : fact && fact !== "previous" ? stated[fact] : undefined;
+      return step ? Object.values(step)[0] : fact && fact !== "previous" ? facts[fact] : undefined;
     };
     for (const header of headers) {
       const value = toValue(header.toLowerCase().replace(/^x-/, "").replaceAll("-", "_"));

@@ -9,7 +9,7 @@ import type { Action, OperationBinding } from "./binding-schema.ts";
 import { type BindingContext, BoundAccess, type BoundParts } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { addFile, type SentFile, toDownload } from "./bound-files.ts";
-import { toLister } from "./bound-list.ts";
+import { createLister } from "./bound-list.ts";
 import { chooseMedia, coerceForm, type DescribedSuccess } from "./declare-operation.ts";
 import { applyPatch } from "./json-patch.ts";
 import type { DescribedOperation } from "./list-operations.ts";
@@ -63,7 +63,7 @@ export class BoundOperation {
   private toHandler(parts: BoundParts): BoundOperation["handle"] {
     switch (this.action) {
       case "list":
-        return toLister(parts, {
+        return createLister(parts, {
           rows: this.access.rows,
           schemas: this.schemas,
           toConditions: (call) => this.access.toConditions(call),
@@ -139,9 +139,9 @@ export class BoundOperation {
     for (const [field, id] of Object.entries(fields)) {
       const owner = this.target.findOwner(field);
       if (owner === undefined || id === null) continue;
-      const target = this.context.target(owner);
-      const found = target.find(world, id);
-      if (found === undefined || target.isDeleted(found))
+      const target = this.context.getTarget(owner);
+      const parent = target.find(world, id);
+      if (parent === undefined || target.isDeleted(parent))
         throw invalidInput(field, id, `${field} must name one of the ${owner}`);
     }
   }
@@ -179,17 +179,17 @@ export class BoundOperation {
     const changed = Object.keys({ ...before, ...after }).filter(
       (name) => !this.target.isSetByServer(name) && !isEqual(before[name], after[name]),
     );
-    const nothing = this.target.spec === undefined ? null : undefined;
-    return Object.fromEntries(changed.map((name) => [name, name in after ? after[name] : nothing]));
+    const removedValue = this.target.spec === undefined ? null : undefined;
+    return Object.fromEntries(changed.map((name) => [name, name in after ? after[name] : removedValue]));
   }
 
   /** The schema of a request may be wider than that of the record. @throws ApiError INVALID_INPUT */
   private requireFit(call: Call, record: object, sent: readonly string[]): void {
     const { spec } = this.target;
-    const shown = this.target.toPublic(record, call.world);
+    const publicRecord = this.target.toPublic(record, call.world);
     const validate = this.schemas.compileValidator(spec?.schema ?? true, "answer");
-    if (validate(shown)) return;
-    const { field, value, message } = findInvalidField(shown, validate.errors!);
+    if (validate(publicRecord)) return;
+    const { field, value, message } = findInvalidField(publicRecord, validate.errors!);
     if (sent.includes(field.split(/[.[]/)[0]!)) throw invalidInput(field, value, `${field} ${message}`);
   }
 
@@ -228,11 +228,16 @@ export class BoundOperation {
   /** Emits the binding's event, unless the rules of the reference's collection have emitted it already. */
   private emit(call: Call, record: object): void {
     const { emit: name } = this.binding;
-    const declared = name === undefined ? undefined : this.context.event(name);
+    const declared = name === undefined ? undefined : this.context.findEvent(name);
     if (declared === undefined || call.world.emitted.some(({ event }) => event === name)) return;
     const organizations = declared.about.listRecipients(record, call.world);
-    const own = this.access.findOrganization(call, record) ?? call.principal?.organization_id;
-    emit(call.world, declared, record, organizations.length > 0 || own === undefined ? organizations : [own]);
+    const organization = this.access.findOrganization(call, record) ?? call.principal?.organization_id;
+    emit(
+      call.world,
+      declared,
+      record,
+      organizations.length > 0 || organization === undefined ? organizations : [organization],
+    );
   }
 }
 

@@ -8,19 +8,19 @@ import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { type Action, getAction } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
-import type { BoundCollections, KnownDeclarations } from "./bound-collections.ts";
+import type { AvailableDeclarations, BoundCollections } from "./bound-collections.ts";
 import { findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { listPlaces, listQueryNames } from "./list-records.ts";
 import { type LocatedBinding, type ReadBindings, toProblem } from "./read-bindings.ts";
 import type { Schemas } from "./schemas.ts";
 import { listPathNames, toSelector } from "./select-records.ts";
-import { listKnown, listUnknown } from "./templates.ts";
+import { listPlaceholders, listUnknownPlaceholders } from "./templates.ts";
 
-const READ: readonly Method[] = ["GET", "POST"];
+const READ_METHODS: readonly Method[] = ["GET", "POST"];
 /** Clients repeat, cache and prefetch a GET, and expect a change of the other methods. */
 const USUAL_METHODS: Readonly<Record<Action, readonly Method[]>> = {
-  ...{ list: READ, retrieve: READ, download: READ },
+  ...{ list: READ_METHODS, retrieve: READ_METHODS, download: READ_METHODS },
   create: ["POST", "PUT"],
   update: ["PATCH", "PUT", "POST"],
   replace: ["PUT", "PATCH", "POST"],
@@ -33,14 +33,19 @@ export class BindingChecker {
   readonly warnings: DocumentProblem[] = [];
   /** By name; also those that a binding declares. */
   readonly events = new Map<string, AnyEvent>();
-  private readonly known: KnownDeclarations;
+  private readonly available: AvailableDeclarations;
   private readonly targets: BoundCollections;
   private readonly schemas: Schemas;
   /** Names of the collections that bindings declare. */
   private readonly declared: readonly string[];
 
-  constructor(known: KnownDeclarations, targets: BoundCollections, schemas: Schemas, bindings: ReadBindings) {
-    this.known = known;
+  constructor(
+    available: AvailableDeclarations,
+    targets: BoundCollections,
+    schemas: Schemas,
+    bindings: ReadBindings,
+  ) {
+    this.available = available;
     this.targets = targets;
     this.schemas = schemas;
     this.declared = [...bindings.collections.keys()];
@@ -48,26 +53,26 @@ export class BindingChecker {
 
   check(operation: DescribedOperation, binding: LocatedBinding): void {
     const { value } = binding;
-    const found = getAction(value);
+    const boundAction = getAction(value);
     this.checkTemplates(operation, binding);
-    if (found === undefined) {
+    if (boundAction === undefined) {
       this.checkAnswer(operation, binding);
       return;
     }
-    const target = this.targets.find(found.name);
+    const target = this.targets.find(boundAction.name);
     if (target === undefined) {
       this.report(binding, {
-        path: [found.action],
-        ...this.targets.describeMissing(found.name, this.declared),
+        path: [boundAction.action],
+        ...this.targets.describeMissing(boundAction.name, this.declared),
       });
       return;
     }
-    const usual = USUAL_METHODS[found.action];
-    if (!usual.includes(operation.method))
+    const usualMethods = USUAL_METHODS[boundAction.action];
+    if (!usualMethods.includes(operation.method))
       this.warnings.push(
         toProblem(binding, {
-          path: [found.action],
-          message: `${operation.method} ${operation.path} is bound to \`${found.action}\`, which is usual for ${usual.join(" and ")}: is another operation meant?`,
+          path: [boundAction.action],
+          message: `${operation.method} ${operation.path} is bound to \`${boundAction.action}\`, which is usual for ${usualMethods.join(" and ")}: is another operation meant?`,
         }),
       );
     for (const section of ["where", "set"] as const)
@@ -76,17 +81,17 @@ export class BindingChecker {
           this.report(binding, {
             path: [section, field],
             atKey: true,
-            message: `${found.name} has no field ${JSON.stringify(field)}`,
+            message: `${boundAction.name} has no field ${JSON.stringify(field)}`,
             hint: findNearest(field, target.fields),
           });
     this.checkSort(binding, target);
     this.checkPlaces(operation, binding);
     this.checkParents(binding, target);
     const { where, id } = toSelector(operation, value, target);
-    const needsOne = found.action !== "list" && found.action !== "create";
-    if (needsOne && id === undefined && where.length === 0)
+    const needsRecord = boundAction.action !== "list" && boundAction.action !== "create";
+    if (needsRecord && id === undefined && where.length === 0)
       this.report(binding, {
-        path: [found.action],
+        path: [boundAction.action],
         message: `the path ${operation.path} names no record; say which with \`id\` or \`where\``,
       });
     this.checkPage(operation, binding);
@@ -98,16 +103,16 @@ export class BindingChecker {
       collection.schema as unknown as { properties: Record<string, { "x-refers-to"?: Reference }> }
     ).properties;
     for (const [field, conditions] of Object.entries(binding.value.parents ?? {})) {
-      const refers = Object.hasOwn(fields, field) ? fields[field]!["x-refers-to"] : undefined;
-      const parent = refers && this.targets.find(refers.collection);
+      const reference = Object.hasOwn(fields, field) ? fields[field]!["x-refers-to"] : undefined;
+      const parent = reference && this.targets.find(reference.collection);
       if (parent === undefined) {
-        const known = Object.keys(fields).filter((name) => fields[name]!["x-refers-to"] !== undefined);
+        const references = Object.keys(fields).filter((name) => fields[name]!["x-refers-to"] !== undefined);
         const message = `${collection.name} has no field ${JSON.stringify(field)} that names another record`;
         this.report(binding, {
           path: ["parents", field],
           atKey: true,
           message,
-          hint: findNearest(field, known),
+          hint: findNearest(field, references),
         });
         continue;
       }
@@ -116,7 +121,7 @@ export class BindingChecker {
           this.report(binding, {
             path: ["parents", field, name],
             atKey: true,
-            message: `${refers!.collection} has no field ${JSON.stringify(name)}`,
+            message: `${reference!.collection} has no field ${JSON.stringify(name)}`,
             hint: findNearest(name, parent.fields),
           });
     }
@@ -132,7 +137,7 @@ export class BindingChecker {
       });
   }
 
-  /** A place that the answer's schema has not would be left out of every answer. */
+  /** A place that the answer's schema lacks would be left out of every answer. */
   private checkPlaces(operation: DescribedOperation, binding: LocatedBinding): void {
     const answer = findSuccess(operation).json?.schema?.node;
     if (answer === undefined) return;
@@ -155,11 +160,11 @@ export class BindingChecker {
     const queries = operation.parameters.filter((one) => one.in !== "path").map(({ name }) => name);
     const names = { params: listPathNames(operation.path), queries };
     for (const key of ["where", "parents", "set", "id", "answer", "sort"] as const)
-      for (const name of listUnknown(binding.value[key], names))
+      for (const name of listUnknownPlaceholders(binding.value[key], names))
         this.report(binding, {
           path: [key],
           message: `{${name}} is not a placeholder of ${operation.method} ${operation.path}`,
-          hint: findNearest(name, listKnown(names)),
+          hint: findNearest(name, listPlaceholders(names)),
         });
   }
 
@@ -180,7 +185,7 @@ export class BindingChecker {
   private checkEvent(binding: LocatedBinding, target: BoundCollection): void {
     const { emit: name } = binding.value;
     if (name === undefined || this.events.has(name)) return;
-    const all = this.known.events;
+    const all = this.available.events;
     const declared = all.find((one) => one.name === name);
     const { collection } = target;
     const isAbout = declared?.about.collections.some((one: AnyCollection) => one.name === collection.name);

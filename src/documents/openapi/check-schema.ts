@@ -42,9 +42,9 @@ export function checkSchema(schema: JsonObject): SchemaProblem[] {
 }
 
 function checkType(type: unknown): string | undefined {
-  const wrong = [type].flat().find((one) => !TYPES.includes(one as string));
-  if (wrong === undefined || type === null) return undefined;
-  return `${JSON.stringify(wrong)} is not a type; the types are ${TYPES.join(", ")}`;
+  const unknownType = [type].flat().find((one) => !TYPES.includes(one as string));
+  if (unknownType === undefined || type === null) return undefined;
+  return `${JSON.stringify(unknownType)} is not a type; the types are ${TYPES.join(", ")}`;
 }
 
 function checkCount(value: unknown, key: string, schema: JsonObject): string | undefined {
@@ -60,9 +60,9 @@ function checkNumber(value: unknown, key: string, schema: JsonObject): string | 
 
 /** `maxLength` and the like against `minLength`; a lower bound is compared with itself, which fits. */
 function checkBound(key: string, schema: JsonObject): string | undefined {
-  const low = key.replace(/^max/, "min");
-  return (schema[low] as number) > (schema[key] as number)
-    ? `${key} is less than ${low}, so no value fits`
+  const lowerKey = key.replace(/^max/, "min");
+  return (schema[lowerKey] as number) > (schema[key] as number)
+    ? `${key} is less than ${lowerKey}, so no value fits`
     : undefined;
 }
 

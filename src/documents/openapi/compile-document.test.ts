@@ -6,7 +6,7 @@ import { openDocument } from "./open-document.ts";
 
 function compile(text: string, bindings?: string): CompiledDocument {
   const file = bindings === undefined ? undefined : openDocument(bindings, "b.yaml");
-  return compileDocument(openDocument(text, "a.yaml"), { bindings: file, known: API });
+  return compileDocument(openDocument(text, "a.yaml"), { bindings: file, available: API });
 }
 
 /** The problems as a user sees them, or nothing. */
@@ -60,7 +60,7 @@ it("a valid document is read without compiling more than the bindings that it us
   );
   try {
     const text = `${NOTES}x-understudy: { operations: { listNotes: { list: notes } } }\n`;
-    const { operations } = fresh.compileDocument(openDocument(text, "a.yaml"), { known: API });
+    const { operations } = fresh.compileDocument(openDocument(text, "a.yaml"), { available: API });
     expect(operations).toHaveLength(3);
   } finally {
     vi.unstubAllGlobals();
@@ -171,7 +171,7 @@ describe("a binding with an unknown name", () => {
     ],
     [
       "listNotes: { lst: threads, where: {} }",
-      'b.yaml:4:16: "lst" is nothing that an operation does; there are list, create, retrieve, update, replace, delete, download, answer (did you mean "list"?)',
+      'b.yaml:4:16: "lst" is not an action; the actions are list, create, retrieve, update, replace, delete, download, answer (did you mean "list"?)',
     ],
     [
       "listNotes: { list: thraeds }",

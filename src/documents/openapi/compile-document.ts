@@ -17,7 +17,7 @@ import { answerUnbound } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";
 import { type CollectionBinding, getAction, type OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
-import { BoundCollections, type KnownDeclarations } from "./bound-collections.ts";
+import { type AvailableDeclarations, BoundCollections } from "./bound-collections.ts";
 import { BindingChecker } from "./check-bindings.ts";
 import { chooseMedia, listFileParts, listUnreadBodies } from "./declare-operation.ts";
 import { inferPairs } from "./infer-bindings.ts";
@@ -43,25 +43,25 @@ export interface CompiledDocument {
  */
 export function compileDocument(
   document: UserDocument,
-  { bindings: file, known }: { bindings?: UserDocument | undefined; known: KnownDeclarations },
+  { bindings: file, available }: { bindings?: UserDocument | undefined; available: AvailableDeclarations },
 ): CompiledDocument {
   const reading = readOpenApi(document, requireOpenApi(document));
   refuse(reading.problems, document);
   const bindings = readBindings(reading, file);
   refuse(bindings.problems, document, file);
-  const compiling = new DocumentCompiler(reading, bindings, known);
-  const compiled = compiling.compile();
-  refuse(compiling.problems, document, file);
+  const compiler = new DocumentCompiler(reading, bindings, available);
+  const compiled = compiler.compile();
+  refuse(compiler.problems, document, file);
   return compiled;
 }
 
 function refuse(problems: readonly DocumentProblem[], ...documents: (UserDocument | undefined)[]): void {
   const [first] = problems;
   if (first === undefined) return;
-  const isOne = problems.every(({ file }) => file === first.file);
+  const areInOneFile = problems.every(({ file }) => file === first.file);
   throw new DocumentError(
     problems,
-    isOne ? documents.find((one) => one?.file === first.file)?.text : undefined,
+    areInOneFile ? documents.find((one) => one?.file === first.file)?.text : undefined,
   );
 }
 
@@ -69,7 +69,7 @@ class DocumentCompiler {
   readonly problems: DocumentProblem[] = [];
   private readonly reading: ReadOpenApi;
   private readonly bindings: ReadBindings;
-  private readonly known: KnownDeclarations;
+  private readonly available: AvailableDeclarations;
   private readonly targets: BoundCollections;
   /** The bindings of the documents, by their collection. */
   private readonly uses = new Map<string, { value: OperationBinding; operation: DescribedOperation }[]>();
@@ -80,11 +80,11 @@ class DocumentCompiler {
   private readonly inferred = new Set<LocatedBinding>();
   private readonly warnings: DocumentProblem[];
 
-  constructor(reading: ReadOpenApi, bindings: ReadBindings, known: KnownDeclarations) {
+  constructor(reading: ReadOpenApi, bindings: ReadBindings, available: AvailableDeclarations) {
     this.reading = reading;
     this.bindings = bindings;
-    this.known = known;
-    this.targets = new BoundCollections(known, reading.schemas);
+    this.available = available;
+    this.targets = new BoundCollections(available, reading.schemas);
     this.warnings = [...reading.warnings];
   }
 
@@ -102,15 +102,15 @@ class DocumentCompiler {
     }
     this.inferBindings(bound);
     for (const [name, binding] of this.bindings.collections) this.addDeclared(name, binding);
-    const checker = new BindingChecker(this.known, this.targets, this.reading.schemas, this.bindings);
+    const checker = new BindingChecker(this.available, this.targets, this.reading.schemas, this.bindings);
     for (const [operation, binding] of bound) checker.check(operation, binding);
     this.problems.push(...checker.problems);
     this.warnings.push(...checker.warnings);
     if (this.problems.length > 0) return { collections: [], operations: [], events: [], warnings: [] };
     const context = {
       reading: this.reading,
-      target: (name: string) => this.targets.find(name)!,
-      event: (name: string) => checker.events.get(name),
+      getTarget: (name: string) => this.targets.find(name)!,
+      findEvent: (name: string) => checker.events.get(name),
     };
     const operations = described.map((operation) => {
       const binding = bound.get(operation);
@@ -121,22 +121,22 @@ class DocumentCompiler {
             ...(this.inferred.has(binding) && { check: false as const }),
           };
     });
-    this.warnOfBodies(described);
-    const events = [...checker.events.values()].filter((one) => !this.known.events.includes(one));
-    return { collections: this.targets.own, operations, events, warnings: this.warnings };
+    this.warnOfUnreadBodies(described);
+    const events = [...checker.events.values()].filter((one) => !this.available.events.includes(one));
+    return { collections: this.targets.declared, operations, events, warnings: this.warnings };
   }
 
   /** Warns once of each kind of unread body, with its first place. */
-  private warnOfBodies(described: readonly DescribedOperation[]): void {
+  private warnOfUnreadBodies(described: readonly DescribedOperation[]): void {
     const { schemas, document } = this.reading;
-    const found = new Map<string, { path: DocumentPath; count: number }>();
+    const unread = new Map<string, { path: DocumentPath; count: number }>();
     for (const operation of described)
       for (const { feature, path } of listUnreadBodies(operation, schemas)) {
-        const known = found.get(feature);
-        if (known === undefined) found.set(feature, { path, count: 1 });
-        else known.count += 1;
+        const previous = unread.get(feature);
+        if (previous === undefined) unread.set(feature, { path, count: 1 });
+        else previous.count += 1;
       }
-    for (const [feature, { path, count }] of found)
+    for (const [feature, { path, count }] of unread)
       this.warnings.push(locateProblem(document, { path, message: describeUnsupported(feature, count) }));
   }
 
@@ -145,16 +145,16 @@ class DocumentCompiler {
     const { operations, schemas, document } = this.reading;
     const byId = new Map(operations.map((operation) => [operation.id, operation]));
     for (const { collection: name, schema, idField, bindings } of inferPairs({ operations, schemas })) {
-      const open = [...bindings].filter(([id]) => !bound.has(byId.get(id)!));
-      if (open.length === 0) continue;
-      const present = this.targets.find(name);
-      if (present !== undefined && present.spec === undefined && !this.haveSameFields(present, schema)) {
-        const path = byId.get(open[0]![0])!.place;
-        const message = `${name} is a collection of the reference with another schema, so that ${open.map(([id]) => id).join(", ")} answer examples; bind them to a collection of another name`;
+      const unbound = [...bindings].filter(([id]) => !bound.has(byId.get(id)!));
+      if (unbound.length === 0) continue;
+      const existing = this.targets.find(name);
+      if (existing !== undefined && existing.spec === undefined && !this.haveSameFields(existing, schema)) {
+        const path = byId.get(unbound[0]![0])!.place;
+        const message = `${name} is a collection of the reference with another schema, so that ${unbound.map(([id]) => id).join(", ")} answer examples; bind them to a collection of another name`;
         this.warnings.push(locateProblem(document, { path, message }));
         continue;
       }
-      if (present === undefined && !this.bindings.collections.has(name)) {
+      if (existing === undefined && !this.bindings.collections.has(name)) {
         if (!/^[a-z][a-z0-9_]*$/.test(name)) continue;
         this.targets.add({
           name,
@@ -166,7 +166,7 @@ class DocumentCompiler {
           files: false,
         });
       }
-      for (const [id, value] of open) {
+      for (const [id, value] of unbound) {
         const operation = byId.get(id)!;
         const binding = { value, path: operation.place, document };
         this.inferred.add(binding);
@@ -181,11 +181,11 @@ class DocumentCompiler {
     const fields = (collection.schema as unknown as { properties: Record<string, unknown> }).properties;
     return [...schemas.listFields(schema)].every(([name, node]) => {
       if (!Object.hasOwn(fields, name)) return true;
-      const [own, described] = [schemas.listTypes(fields[name]), schemas.listTypes(node)];
+      const [storedTypes, describedTypes] = [schemas.listTypes(fields[name]), schemas.listTypes(node)];
       return (
-        own.size === 0 ||
-        described.size === 0 ||
-        [...own].some((type) => type !== "null" && described.has(type))
+        storedTypes.size === 0 ||
+        describedTypes.size === 0 ||
+        [...storedTypes].some((type) => type !== "null" && describedTypes.has(type))
       );
     });
   }
@@ -201,8 +201,8 @@ class DocumentCompiler {
       });
       return;
     }
-    const found = references.find(schema);
-    if (found === undefined || !isJsonObject(found.node)) {
+    const resolved = references.find(schema);
+    if (resolved === undefined || !isJsonObject(resolved.node)) {
       const names = Object.keys(
         (this.reading.root["components"] as { schemas?: object } | undefined)?.schemas ?? {},
       );
@@ -218,7 +218,7 @@ class DocumentCompiler {
     const files = uses.some(
       ({ value, operation }) => value.download !== undefined || this.takesFiles(operation),
     );
-    const fields = schemas.listFields(found.node);
+    const fields = schemas.listFields(resolved.node);
     for (const [field, owner] of Object.entries(belongs_to))
       if (this.targets.find(owner) === undefined && !this.bindings.collections.has(owner))
         this.report(binding, {
@@ -231,7 +231,7 @@ class DocumentCompiler {
         message: `${schema} has no property ${JSON.stringify(id)}`,
         hint: findNearest(id, fields.keys()),
       });
-    this.targets.add({ name, schema: found.node, idField: id, prefix, belongs_to, soft, files });
+    this.targets.add({ name, schema: resolved.node, idField: id, prefix, belongs_to, soft, files });
   }
 
   private takesFiles({ body }: DescribedOperation): boolean {

@@ -27,22 +27,22 @@ export function findSuccess({ responses }: DescribedOperation): DescribedSuccess
     keys.filter((one) => /^2/.test(one)).sort()[0] ??
     keys.filter((one) => /^3/.test(one)).sort()[0] ??
     keys.find((one) => one === "default");
-  const found = key === undefined ? undefined : responses.get(key);
-  const json = found?.media.find(({ type }) => isJsonType(type));
-  const empty = found !== undefined && found.media.length === 0;
+  const response = key === undefined ? undefined : responses.get(key);
+  const json = response?.media.find(({ type }) => isJsonType(type));
+  const empty = response !== undefined && response.media.length === 0;
   const status =
     key === undefined || !/^\d{3}$/.test(key) ? (empty && key !== "default" ? 204 : 200) : Number(key);
-  return { status, json, media: json ?? found?.media[0], node: found?.node ?? {} };
+  return { status, json, media: json ?? response?.media[0], node: response?.node ?? {} };
 }
 
 /** The parts of a request's body that are files, by name. */
 export function listFileParts(body: DescribedOperation["body"], schemas: Schemas): Map<string, unknown> {
   const media = body && chooseMedia(body.media);
-  const found = new Map<string, unknown>();
-  if (media === undefined || !media.type.startsWith("multipart/")) return found;
+  const parts = new Map<string, unknown>();
+  if (media === undefined || !media.type.startsWith("multipart/")) return parts;
   for (const [name, node] of schemas.listProperties(media.schema?.node))
-    if (isFile(node, schemas)) found.set(name, node);
-  return found;
+    if (isFile(node, schemas)) parts.set(name, node);
+  return parts;
 }
 
 function isFile(node: unknown, schemas: Schemas): boolean {
@@ -69,24 +69,30 @@ const FORM = "application/x-www-form-urlencoded";
 function toBody({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
   const media = body && chooseMedia(body.media);
   if (body === undefined || media === undefined || method === "GET") return undefined;
-  const declared = (schema: unknown) =>
+  const declareSchema = (schema: unknown) =>
     schemas.declare({ node: schema, path: media.schema?.path ?? [] }, "request") as TSchema;
-  const steps = body.media.find(({ type }) => type.startsWith(JSON_PATCH) && type !== media.type);
-  const alone = media.schema?.node ?? true;
+  const patchMedia = body.media.find(({ type }) => type.startsWith(JSON_PATCH) && type !== media.type);
+  const plainBody = media.schema?.node ?? true;
   // A JSON patch is a list, and no other body of an update is.
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  const whole = steps ? { if: { type: "array" }, then: steps.schema?.node ?? true, else: alone } : alone;
-  if (isJsonType(media.type)) return { kind: "json", schema: declared(whole), optional: !body.required };
+  const whole = patchMedia
+    ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      { if: { type: "array" }, then: patchMedia.schema?.node ?? true, else: plainBody }
+    : plainBody;
+  if (isJsonType(media.type)) return { kind: "json", schema: declareSchema(whole), optional: !body.required };
   if (media.type.startsWith("multipart/")) return toForm(whole, schemas);
   if (media.type.startsWith(FORM))
     return {
       kind: "json",
-      schema: declared(whole),
+      schema: declareSchema(whole),
       optional: !body.required,
       text: { types: [FORM], read: (text) => parseForm(text, whole, schemas) },
     };
   if (media.type.startsWith("text/"))
-    return { kind: "json", schema: declared(whole), text: { types: [media.type], read: (text) => text } };
+    return {
+      kind: "json",
+      schema: declareSchema(whole),
+      text: { types: [media.type], read: (text) => text },
+    };
   return { kind: "stream" };
 }
 
@@ -95,24 +101,24 @@ export function* listUnreadBodies(
   { body, method, place }: DescribedOperation,
   schemas: Schemas,
 ): Generator<{ feature: string; path: DocumentPath }> {
-  const read = body && chooseMedia(body.media);
-  if (body === undefined || read === undefined) return;
+  const readMedia = body && chooseMedia(body.media);
+  if (body === undefined || readMedia === undefined) return;
   const whole = [...place, "requestBody"];
   if (method === "GET") return yield { feature: "a body of GET (it is not read)", path: whole };
   for (const { type, schema } of body.media)
-    if (type !== read.type && !(isJsonType(type) && isJsonType(read.type)))
+    if (type !== readMedia.type && !(isJsonType(type) && isJsonType(readMedia.type)))
       yield {
-        feature: `a body in ${type} beside ${read.type} (only the latter is read)`,
+        feature: `a body in ${type} beside ${readMedia.type} (only the latter is read)`,
         path: schema?.path.slice(0, -1) ?? whole,
       };
-  const path = read.schema?.path.slice(0, -1) ?? whole;
-  const isMultipart = read.type.startsWith("multipart/");
-  if (isMultipart && !read.type.startsWith("multipart/form-data"))
-    yield { feature: `a body in ${read.type} (only multipart/form-data is read)`, path };
-  else if (isMultipart && schemas.listProperties(read.schema?.node).size === 0)
+  const path = readMedia.schema?.path.slice(0, -1) ?? whole;
+  const isMultipart = readMedia.type.startsWith("multipart/");
+  if (isMultipart && !readMedia.type.startsWith("multipart/form-data"))
+    yield { feature: `a body in ${readMedia.type} (only multipart/form-data is read)`, path };
+  else if (isMultipart && schemas.listProperties(readMedia.schema?.node).size === 0)
     yield { feature: "a form without named fields (its files are not read)", path };
-  else if (!isMultipart && !isJsonType(read.type) && !PLAIN.test(read.type))
-    yield { feature: `a body in ${read.type} (any bytes are accepted)`, path };
+  else if (!isMultipart && !isJsonType(readMedia.type) && !PLAIN.test(readMedia.type))
+    yield { feature: `a body in ${readMedia.type} (any bytes are accepted)`, path };
 }
 
 const PLAIN = /^(text|image|audio|video)\/|^application\/(x-www-form-urlencoded|octet-stream|pdf|zip|gzip)/;
@@ -184,7 +190,7 @@ export function declareOperation(
   described: DescribedOperation,
   { schemas, root }: Pick<ReadOpenApi, "schemas" | "root">,
 ): Omit<AnyOperation, "handle" | "success" | "errors"> & { errors: ErrorCode[] } {
-  const { id, method, path, node, open } = described;
+  const { id, method, path, node, isPublic } = described;
   const reader = new ParameterReader(schemas, described);
   const body = toBody(described, schemas);
   return {
@@ -192,12 +198,12 @@ export function declareOperation(
     summary: toText(node["summary"]) ?? `${method} ${path}`,
     ...(toText(node["description"]) !== undefined && { description: toText(node["description"])! }),
     ...(body && { body }),
-    ...(open && { credentials: false }),
+    ...(isPublic && { credentials: false }),
     readInput({ params, search, headers }) {
-      const read = reader.readPath(params);
+      const pathParams = reader.readPath(params);
       const { values, unknown } = reader.readQuery(search);
       reader.readHeaders(headers);
-      return { params: read, query: values, unknown };
+      return { params: pathParams, query: values, unknown };
     },
     renderError: (error, context) => renderByDocument(error, context, { operation: described, schemas }),
     described: {
@@ -214,13 +220,13 @@ function describeAnswer(
   status: number,
   schemas: Schemas,
 ): Success | undefined {
-  const found = findResponse(described, status);
-  const isDefault = found !== undefined && found === described.responses.get("default");
-  if (found === undefined || (isDefault && status < 400 && findSuccess(described).node !== found.node))
+  const response = findResponse(described, status);
+  const isDefault = response !== undefined && response === described.responses.get("default");
+  if (response === undefined || (isDefault && status < 400 && findSuccess(described).node !== response.node))
     return undefined;
-  const json = found.media.find(({ type }) => isJsonType(type));
+  const json = response.media.find(({ type }) => isJsonType(type));
   return {
-    ...{ status, content_types: found.media.map(({ type }) => type) },
+    ...{ status, content_types: response.media.map(({ type }) => type) },
     ...(json?.schema && { schema: schemas.declare(json.schema, "answer") as TSchema }),
   };
 }

@@ -87,8 +87,8 @@ function fillField(name: string, schema: unknown, filling: FillContext, depth: n
   const validate = schemas.compileValidator(schema, "answer");
   const fits = (value: unknown) => value !== undefined && validate(value);
   const choices = FIELDS.find(([pattern]) => pattern.test(name))?.[1](filling) ?? [];
-  const found = choices.find(fits);
-  if (found !== undefined || depth > 3) return found;
+  const accepted = choices.find(fits);
+  if (accepted !== undefined || depth > 3) return accepted;
   const types = schemas.listTypes(schema);
   if (types.has("object") || schemas.listProperties(schema).size > 0) {
     const inner = fillError(schema, filling, depth + 1);

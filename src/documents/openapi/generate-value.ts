@@ -37,26 +37,26 @@ export interface Invention {
 }
 
 /**
- * The value of a field that no one gave: what the schema presets, else nothing, empty or zero; invented only where the
+ * The value of a field that is not given: the schema's default, else null, empty or zero; invented only where the
  * schema refuses that.
  */
 export function inventField(node: unknown, invention: Invention): unknown {
   const { schemas, now, seed } = invention;
-  const plain = schemas.mergeKeywords(node);
-  if (plain["default"] !== undefined) return plain["default"];
-  if (plain["const"] !== undefined) return plain["const"];
+  const keywords = schemas.mergeKeywords(node);
+  if (keywords["default"] !== undefined) return keywords["default"];
+  if (keywords["const"] !== undefined) return keywords["const"];
   const types = schemas.listTypes(node);
   if (types.has("null")) return null;
-  if (Array.isArray(plain["enum"])) return plain["enum"][0];
+  if (Array.isArray(keywords["enum"])) return keywords["enum"][0];
   const fits = (value: unknown) =>
     schemas.compileValidator(node, "answer")(value) ? value : generateValue(schemas, node, seed);
   if (types.has("array")) return fits([]);
   if (types.has("boolean")) return fits(false);
-  if (types.has("integer") || types.has("number")) return fits(plain["minimum"] ?? 0);
+  if (types.has("integer") || types.has("number")) return fits(keywords["minimum"] ?? 0);
   if (types.has("object")) return fits(completeObject({}, node, invention));
   if (types.has("string")) {
-    if (plain["format"] === "date-time") return now;
-    if (plain["format"] === "date") return now.slice(0, 10);
+    if (keywords["format"] === "date-time") return now;
+    if (keywords["format"] === "date") return now.slice(0, 10);
   }
   return generateValue(schemas, node, seed);
 }
@@ -64,7 +64,7 @@ export function inventField(node: unknown, invention: Invention): unknown {
 /** Objects deeper within a record stay as they were given. */
 const MAX_DEPTH = 4;
 
-/** Adds the required properties that an object lacks, and those with a preset. */
+/** Adds the required properties that an object lacks, and those with a default. */
 export function completeObject(
   fields: JsonObject,
   node: unknown,
@@ -105,8 +105,8 @@ export function findExample(
       const example = isJsonObject(one) ? follow(one) : {};
       if (example["value"] !== undefined) return { value: example["value"] };
     }
-  const plain = schemas.mergeKeywords(schema);
-  if (plain["example"] !== undefined) return { value: plain["example"] };
-  const [first] = Array.isArray(plain["examples"]) ? plain["examples"] : [];
+  const keywords = schemas.mergeKeywords(schema);
+  if (keywords["example"] !== undefined) return { value: keywords["example"] };
+  const [first] = Array.isArray(keywords["examples"]) ? keywords["examples"] : [];
   return first === undefined ? undefined : { value: first };
 }

@@ -29,33 +29,33 @@ export function inferPairs({
   }
   const pairs: InferredPair[] = [];
   for (const [path, single] of byPath) {
-    const [, above, parameter] = /^(.*\/[^{}/]+)\/\{([^{}/]+)\}$/.exec(path) ?? [];
-    const many = above === undefined ? undefined : byPath.get(above);
-    const [list, retrieve] = [many?.get("GET"), single.get("GET")];
-    if (above === undefined || parameter === undefined || list === undefined || retrieve === undefined)
+    const [, listPath, parameter] = /^(.*\/[^{}/]+)\/\{([^{}/]+)\}$/.exec(path) ?? [];
+    const methodsOfList = listPath === undefined ? undefined : byPath.get(listPath);
+    const [list, retrieve] = [methodsOfList?.get("GET"), single.get("GET")];
+    if (listPath === undefined || parameter === undefined || list === undefined || retrieve === undefined)
       continue;
     const schema = findSuccess(retrieve).json?.schema?.node;
     const properties = schemas.listFields(schema);
     const item = findItem(findSuccess(list).json?.schema?.node, schemas);
     if (properties.size === 0 || item === undefined || !doTypesAgree(item, schema, schemas)) continue;
-    const outer = [...above.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
-    if (!outer.every((name) => properties.has(name))) continue;
+    const outerParameters = [...listPath.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
+    if (!outerParameters.every((name) => properties.has(name))) continue;
     const idField = properties.has("id") ? "id" : properties.has(parameter) ? parameter : undefined;
     if (idField === undefined) continue;
-    const collection = toCollectionName(above.split("/").at(-1)!);
-    const takes = (operation: DescribedOperation | undefined) =>
+    const collection = toCollectionName(listPath.split("/").at(-1)!);
+    const acceptsFields = (operation: DescribedOperation | undefined) =>
       operation?.body === undefined ||
       schemas.listFields(chooseMedia(operation.body.media)?.schema?.node).size > 0;
     const candidates: [DescribedOperation | undefined, OperationBinding][] = [
       [list, { list: collection }],
-      [many!.get("POST"), { create: collection }],
+      [methodsOfList!.get("POST"), { create: collection }],
       [retrieve, { retrieve: collection }],
       [single.get("PATCH"), { update: collection }],
       [single.get("PUT"), { replace: collection }],
       [single.get("DELETE"), { delete: collection }],
     ];
     const bindings = candidates.flatMap(([operation, binding]) => {
-      if (operation === undefined || !takes(operation)) return [];
+      if (operation === undefined || !acceptsFields(operation)) return [];
       const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
       return [[operation.id, { ...binding, ...id }] as const];
     });

@@ -9,44 +9,45 @@ export const JSON_PATCH = "application/json-patch+json";
 export function applyPatch(document: JsonObject, patch: readonly unknown[]): unknown {
   // The whole document is a value like those in it.
   const holder: JsonObject = { document: structuredClone(document) };
-  for (const [at, step] of patch.entries()) new PatchStep(holder, isJsonObject(step) ? step : {}, at).apply();
+  for (const [position, step] of patch.entries())
+    new PatchStep(holder, isJsonObject(step) ? step : {}, position).apply();
   return holder["document"];
 }
 
 class PatchStep {
   private readonly holder: JsonObject;
   private readonly step: JsonObject;
-  private readonly at: number;
+  private readonly position: number;
 
-  constructor(holder: JsonObject, step: JsonObject, at: number) {
+  constructor(holder: JsonObject, step: JsonObject, position: number) {
     this.holder = holder;
     this.step = step;
-    this.at = at;
+    this.position = position;
   }
 
   apply(): void {
     const { op, value } = this.step;
     if (["add", "replace", "test"].includes(op as string) && value === undefined)
       throw this.refuse("value", "is required");
-    if (op === "add") this.put(value);
-    else if (op === "remove") this.take("path");
+    if (op === "add") this.insert(value);
+    else if (op === "remove") this.removeValue("path");
     else if (op === "replace") {
-      this.take("path");
-      this.put(value);
-    } else if (op === "move") this.put(this.take("from"));
-    else if (op === "copy") this.put(structuredClone(read(...this.locate("from"))));
+      this.removeValue("path");
+      this.insert(value);
+    } else if (op === "move") this.insert(this.removeValue("from"));
+    else if (op === "copy") this.insert(structuredClone(read(...this.locate("from"))));
     else if (op !== "test") throw this.refuse("op", "must be add, remove, replace, move, copy or test");
     else if (!isEqual(read(...this.locate("path")), value))
       throw this.refuse("value", "is not the value at the path");
   }
 
-  private put(value: unknown): void {
+  private insert(value: unknown): void {
     const [parent, name] = this.locate("path", { isNew: true });
     if (Array.isArray(parent)) parent.splice(name === "-" ? parent.length : Number(name), 0, value);
     else parent[name] = value;
   }
 
-  private take(key: "path" | "from"): unknown {
+  private removeValue(key: "path" | "from"): unknown {
     const [parent, name] = this.locate(key);
     if (Array.isArray(parent)) return parent.splice(Number(name), 1)[0];
     const value = parent[name];
@@ -73,7 +74,7 @@ class PatchStep {
   }
 
   private refuse(key: string, reason: string): Error {
-    const field = `[${this.at}].${key}`;
+    const field = `[${this.position}].${key}`;
     return invalidInput(field, this.step[key] ?? null, `${field} ${reason}`);
   }
 }

@@ -25,7 +25,7 @@ export interface DescribedOperation {
   /** By status: `200`, `4XX`, `default`. */
   responses: ReadonlyMap<string, { node: JsonObject; media: readonly Media[] }>;
   /** Whether it can be called without credentials. */
-  open: boolean;
+  isPublic: boolean;
 }
 
 export interface DescribedParameter {
@@ -60,14 +60,14 @@ const MAX_PROBLEMS = 20;
 
 /** Reads and checks an OpenAPI document; `root` is its value. */
 export function readOpenApi(document: UserDocument, root: JsonObject): ReadOpenApi {
-  const reading = new Reading(document, root);
-  reading.check();
-  const operations = reading.problems.length === 0 ? reading.listOperations() : [];
-  const { references, schemas, problems } = reading;
-  return { document, root, references, schemas, operations, problems, warnings: reading.listWarnings() };
+  const reader = new DocumentReader(document, root);
+  reader.check();
+  const operations = reader.problems.length === 0 ? reader.listOperations() : [];
+  const { references, schemas, problems } = reader;
+  return { document, root, references, schemas, operations, problems, warnings: reader.listWarnings() };
 }
 
-class Reading {
+class DocumentReader {
   readonly references: References;
   readonly schemas: Schemas;
   readonly problems: DocumentProblem[] = [];
@@ -98,9 +98,13 @@ class Reading {
     if (reference !== undefined && typeof reference !== "string")
       this.report([...path, "$ref"], 'a reference must be a text such as "#/components/schemas/Tag"');
     if (typeof reference === "string") {
-      const bad = this.references.check(node, isSchema);
-      if (bad !== undefined)
-        this.report([...path, "$ref"], `the reference ${JSON.stringify(reference)} ${bad.message}`, bad);
+      const problem = this.references.check(node, isSchema);
+      if (problem !== undefined)
+        this.report(
+          [...path, "$ref"],
+          `the reference ${JSON.stringify(reference)} ${problem.message}`,
+          problem,
+        );
     }
     if (isSchema) {
       for (const { key, message } of checkSchema(node)) this.report([...path, key], message);
@@ -122,8 +126,8 @@ class Reading {
     const base = this.readBase();
     const operations: DescribedOperation[] = [];
     const seen = { ids: new Map<string, string>(), paths: new Map<string, string>() };
-    for (const [path, given] of Object.entries((this.root["paths"] ?? {}) as JsonObject)) {
-      if (path.startsWith("x-") || !isJsonObject(given)) continue;
+    for (const [path, pathItem] of Object.entries((this.root["paths"] ?? {}) as JsonObject)) {
+      if (path.startsWith("x-") || !isJsonObject(pathItem)) continue;
       if (!path.startsWith("/")) {
         this.report(["paths", path], `the path ${path} must begin with a slash`, { atKey: true });
         continue;
@@ -133,7 +137,7 @@ class Reading {
         this.warn(`${unserved} (they are not served)`, ["paths", path]);
         continue;
       }
-      const item = this.references.follow({ node: given, path: ["paths", path] });
+      const item = this.references.follow({ node: pathItem, path: ["paths", path] });
       for (const method of METHODS) {
         const node = item.node[method.toLowerCase()];
         if (!isJsonObject(node)) continue;
@@ -153,18 +157,18 @@ class Reading {
     { id, method, path, node, place }: DescribedOperation,
     { ids, paths }: Record<"ids" | "paths", Map<string, string>>,
   ): boolean {
-    const at = `${method} ${path}`;
+    const signature = `${method} ${path}`;
     const shape = `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
     const [sameId, samePath] = [ids.get(id), paths.get(shape)];
     if (samePath !== undefined)
-      this.report(place, `${at} and ${samePath} are two operations on one path`, { atKey: true });
+      this.report(place, `${signature} and ${samePath} are two operations on one path`, { atKey: true });
     else if (sameId !== undefined)
       this.report(
         node["operationId"] === undefined ? place : [...place, "operationId"],
         `the operationId ${id} is already used by ${sameId}`,
       );
-    ids.set(id, at);
-    paths.set(shape, at);
+    ids.set(id, signature);
+    paths.set(shape, signature);
     return sameId === undefined && samePath === undefined;
   }
 
@@ -183,11 +187,11 @@ class Reading {
       : undefined;
     const answers = Object.entries(isJsonObject(responses) ? responses : {}).flatMap(([status, response]) => {
       if (!isJsonObject(response) || status.startsWith("x-")) return [];
-      const found = this.references.follow({ node: response, path: [...place, "responses", status] });
+      const resolved = this.references.follow({ node: response, path: [...place, "responses", status] });
       return [
         [
           status.toUpperCase().replace("DEFAULT", "default"),
-          { node: found.node, media: this.listMedia(found) },
+          { node: resolved.node, media: this.listMedia(resolved) },
         ] as const,
       ];
     });
@@ -197,7 +201,7 @@ class Reading {
       parameters: this.listParameters(path, { node, path: place }, item),
       body: body && { required: body.node["required"] === true, media: this.listMedia(body) },
       responses: new Map(answers),
-      open:
+      isPublic:
         !Array.isArray(security) ||
         security.length === 0 ||
         security.some((one) => isJsonObject(one) && Object.keys(one).length === 0),
@@ -206,11 +210,17 @@ class Reading {
 
   /** Parameters of the operation replace those of its path. */
   private listParameters(path: string, operation: ResolvedNode, item: ResolvedNode): DescribedParameter[] {
-    const found = new Map<string, DescribedParameter>();
-    for (const { node, path: above } of [item, operation])
-      for (const [at, written] of (Array.isArray(node["parameters"]) ? node["parameters"] : []).entries()) {
+    const parameters = new Map<string, DescribedParameter>();
+    for (const { node, path: parentPath } of [item, operation])
+      for (const [index, written] of (Array.isArray(node["parameters"])
+        ? node["parameters"]
+        : []
+      ).entries()) {
         if (!isJsonObject(written)) continue;
-        const parameter = this.references.follow({ node: written, path: [...above, "parameters", at] });
+        const parameter = this.references.follow({
+          node: written,
+          path: [...parentPath, "parameters", index],
+        });
         const { name, in: place } = parameter.node;
         if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
           const message = "a parameter needs a `name`, and `in`: path, query, header or cookie";
@@ -219,22 +229,22 @@ class Reading {
         }
         if (place === "path" && !path.includes(`{${name}}`))
           this.warn("path parameters that their path does not have (they are not read)", parameter.path);
-        else found.set(`${String(place)} ${name}`, this.describeParameter(parameter));
+        else parameters.set(`${String(place)} ${name}`, this.describeParameter(parameter));
       }
-    return [...found.values()];
+    return [...parameters.values()];
   }
 
   private describeParameter({ node, path }: ResolvedNode): DescribedParameter {
     const { name, in: place, required, schema } = node;
     const [media] = this.listMedia({ node, path });
-    const own = schema === undefined ? undefined : { node: schema, path: [...path, "schema"] };
+    const ownSchema = schema === undefined ? undefined : { node: schema, path: [...path, "schema"] };
     return {
       name: name as string,
       in: place as DescribedParameter["in"],
       required: required === true || place === "path",
       node,
-      schema: own ?? media?.schema,
-      json: own === undefined && media !== undefined && isJsonType(media.type),
+      schema: ownSchema ?? media?.schema,
+      json: ownSchema === undefined && media !== undefined && isJsonType(media.type),
     };
   }
 
@@ -277,9 +287,9 @@ class Reading {
   }
 
   private warn(feature: string, path: DocumentPath): void {
-    const known = this.unsupported.get(feature);
-    if (known === undefined) this.unsupported.set(feature, { path, count: 1 });
-    else known.count += 1;
+    const previous = this.unsupported.get(feature);
+    if (previous === undefined) this.unsupported.set(feature, { path, count: 1 });
+    else previous.count += 1;
   }
 
   listWarnings(): DocumentProblem[] {
@@ -292,8 +302,8 @@ class Reading {
 /** Why no request can have such a path; undefined if one can. */
 function findUnserved(path: string): string | undefined {
   if (path.startsWith("/_")) return "paths that begin with /_, which are Understudy's own";
-  const isOdd = /[?#]|\{\}|[{}]/.test(path.replace(/\{[^{}?#]+\}/g, ""));
-  return isOdd ? "paths with a query, a fragment, or braces without a name in them" : undefined;
+  const isMalformed = /[?#]|\{\}|[{}]/.test(path.replace(/\{[^{}?#]+\}/g, ""));
+  return isMalformed ? "paths with a query, a fragment, or braces without a name in them" : undefined;
 }
 
 export function describeUnsupported(feature: string, count: number): string {

@@ -53,12 +53,12 @@ export interface PageFacts {
 /** The places of an answer, or the names of its headers, that state facts of its page. */
 export function listFacts(
   places: readonly string[],
-  taken: readonly unknown[],
+  usedPlaces: readonly unknown[],
 ): (readonly [place: string, fact: keyof PageFacts | "previous"])[] {
   return places.flatMap((place) => {
     const name = getName(place);
-    const found = FACTS.find(([, pattern]) => pattern.test(name));
-    return found === undefined || taken.includes(place) ? [] : [[place, found[0]] as const];
+    const [fact] = FACTS.find(([, pattern]) => pattern.test(name)) ?? [];
+    return fact === undefined || usedPlaces.includes(place) ? [] : [[place, fact] as const];
   });
 }
 
@@ -74,7 +74,7 @@ export function toFacts({ records, total, start, limit }: RecordPage, { getId }:
 }
 
 /** The query parameters that lead to the next page of a list, or to the one before; undefined if there is none. */
-export function toStep(
+export function toPageQuery(
   { next, start, limit }: RecordPage,
   names: PageNames,
   direction: 1 | -1,
@@ -95,11 +95,11 @@ export function findPageNames(
   const queries = listQueryNames(operation, schemas);
   for (const [key, pattern] of PAGE_PARAMETERS) {
     if (names[key] !== undefined || (key === "page" && names.cursor !== undefined)) continue;
-    const found = queries.find((name) => pattern.test(name));
-    if (found === undefined) continue;
-    const { schema } = operation.parameters.find(({ name }) => name === found) ?? {};
+    const parameter = queries.find((name) => pattern.test(name));
+    if (parameter === undefined) continue;
+    const { schema } = operation.parameters.find(({ name }) => name === parameter) ?? {};
     const isCursor = key === "page" && schemas.listTypes(schema?.node).has("string");
-    names[isCursor ? "cursor" : key] ??= found;
+    names[isCursor ? "cursor" : key] ??= parameter;
   }
   const places = listPlaces(answer, schemas);
   for (const [key, pattern] of PLACES) {
@@ -156,7 +156,7 @@ export interface RecordOrder {
 
 const DEFAULT_LIMIT = 50;
 
-/** One page of an ordered list, as the query asks for it. @throws ApiError for a cursor that is none */
+/** One page of an ordered list, as the query asks for it. @throws ApiError for an invalid cursor */
 export function readPage(
   rows: View<object> | readonly object[],
   query: JsonObject,
@@ -164,10 +164,10 @@ export function readPage(
   order: RecordOrder,
 ): RecordPage {
   const total = Array.isArray(rows) ? rows.length : (rows as View<object>).size;
-  const limit = toCount(query, names.limit) ?? (isPaged(names) ? DEFAULT_LIMIT : total);
+  const limit = readCount(query, names.limit) ?? (isPaged(names) ? DEFAULT_LIMIT : total);
   const cursor = readQuery(query, names.cursor);
-  let start = toCount(query, names.offset) ?? 0;
-  if (names.page !== undefined) start = Math.max(0, (toCount(query, names.page) ?? 1) - 1) * limit;
+  let start = readCount(query, names.offset) ?? 0;
+  if (names.page !== undefined) start = Math.max(0, (readCount(query, names.page) ?? 1) - 1) * limit;
   if (cursor !== undefined && cursor !== null && cursor !== "")
     start = findAfter(rows, readCursor(String(cursor), names, order), order);
   const records = Array.isArray(rows)
@@ -187,7 +187,7 @@ function readQuery(query: JsonObject, name: string | undefined): unknown {
   return query[name] ?? (nested && (query[nested[1]!] as JsonObject | undefined)?.[nested[2]!]);
 }
 
-function toCount(query: JsonObject, name: string | undefined): number | undefined {
+function readCount(query: JsonObject, name: string | undefined): number | undefined {
   const value = readQuery(query, name);
   return typeof value === "number" ? Math.max(0, Math.floor(value)) : undefined;
 }
@@ -212,27 +212,27 @@ function readCursor(cursor: string, names: PageNames, { order, find }: RecordOrd
   throw invalidInput(names.cursor!, cursor, `${names.cursor} must be a cursor of an earlier answer`);
 }
 
-/** The position of the first record behind a rank; the record itself may be gone. */
+/** The position of the first record after a rank; the record of the rank may be gone. */
 function findAfter(
   rows: View<object> | readonly object[],
-  [at, id]: Rank,
+  [lastOrder, id]: Rank,
   { order, getId }: RecordOrder,
 ): number {
-  const isBehind = (record: object) => {
-    const own = order(record);
-    return own === at ? getId(record) > id : own > at;
+  const isAfter = (record: object) => {
+    const recordOrder = order(record);
+    return recordOrder === lastOrder ? getId(record) > id : recordOrder > lastOrder;
   };
   if (Array.isArray(rows)) {
     // The list may have any order: continue after the record, or, if it is gone, at the first one behind its rank.
-    const own = rows.findIndex((record) => getId(record) === id);
-    const found = own >= 0 ? own + 1 : rows.findIndex(isBehind);
-    return found < 0 ? rows.length : found;
+    const position = rows.findIndex((record) => getId(record) === id);
+    const next = position >= 0 ? position + 1 : rows.findIndex(isAfter);
+    return next < 0 ? rows.length : next;
   }
   const view = rows as View<object>;
   let [low, high] = [0, view.size];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (isBehind(view.page(middle, 1)[0]!)) high = middle;
+    if (isAfter(view.page(middle, 1)[0]!)) high = middle;
     else low = middle + 1;
   }
   return low;
@@ -246,8 +246,10 @@ export function sortBy(rows: Iterable<object>, sort: string): object[] {
 }
 
 /** Whether a field has a value, or one of several, as a query asks. */
-export function matches(value: unknown, wanted: unknown): boolean {
-  if (Array.isArray(value) && !Array.isArray(wanted)) return value.includes(wanted);
-  if (Array.isArray(wanted)) return wanted.length === 0 || wanted.some((one) => matches(value, one));
-  return value === wanted || (!isJsonObject(wanted) && String(value ?? null) === String(wanted ?? null));
+export function matches(value: unknown, expected: unknown): boolean {
+  if (Array.isArray(value) && !Array.isArray(expected)) return value.includes(expected);
+  if (Array.isArray(expected)) return expected.length === 0 || expected.some((one) => matches(value, one));
+  return (
+    value === expected || (!isJsonObject(expected) && String(value ?? null) === String(expected ?? null))
+  );
 }

@@ -6,7 +6,7 @@ import type { UserDocument } from "../../engine/documents/user-document.ts";
 import type { OwnSource } from "../../engine/own/join.ts";
 import { digest } from "../../engine/platform.ts";
 import { ChangeListeners } from "../../engine/state/concurrency.ts";
-import { getFileVersion, readFileText, resolveFile, showFile } from "../files.ts";
+import { formatPath, getFileVersion, readFileText, resolveFile } from "../files.ts";
 import { dirname, resolve } from "../node-files.ts";
 import { followVersions, type OwnFiles } from "../watch-documents.ts";
 import { openDocument } from "./open-document.ts";
@@ -39,33 +39,44 @@ export class OpenApiFiles implements OwnFiles {
   }
 
   private open(file: string): OpenApiDocument {
-    const { text, shown } = this.read(file);
-    const document = openDocument(text, shown);
-    const named = isJsonObject(document.value) ? document.value["openapi"] : undefined;
-    if (typeof named !== "string" || /^\d/.test(named)) return { document, sha256: toDigest(text) };
-    return this.openBeside(named, { file, bindings: readDocument(text, { file: shown }) });
+    const { text, shown: displayName } = this.read(file);
+    const document = openDocument(text, displayName);
+    const documentPath = isJsonObject(document.value) ? document.value["openapi"] : undefined;
+    if (typeof documentPath !== "string" || /^\d/.test(documentPath))
+      return { document, sha256: toDigest(text) };
+    return this.openNamedDocument(documentPath, {
+      file,
+      bindings: readDocument(text, { file: displayName }),
+    });
   }
 
   /** The document that a file with bindings names. */
-  private openBeside(
-    named: string,
+  private openNamedDocument(
+    documentPath: string,
     { file, bindings }: { file: string; bindings: UserDocument },
   ): OpenApiDocument {
-    if (/^[a-z][\w+.-]*:\/\//i.test(named))
+    if (/^[a-z][\w+.-]*:\/\//i.test(documentPath))
       throw documentError(
         bindings.file,
         bindings.locate(["openapi"]),
-        `${named} is not a file; nothing is fetched, so download the document`,
+        `${documentPath} is not a file; nothing is fetched, so download the document`,
       );
-    const { text, shown } = this.read(resolve(dirname(file), named));
-    return { document: openDocument(text, shown), bindings, sha256: toDigest(`${bindings.text}\0${text}`) };
+    const { text, shown: displayName } = this.read(resolve(dirname(file), documentPath));
+    return {
+      document: openDocument(text, displayName),
+      bindings,
+      sha256: toDigest(`${bindings.text}\0${text}`),
+    };
   }
 
   private read(file: string): { text: string; shown: string } {
-    const shown = showFile(file, this.cwd);
+    const displayName = formatPath(file, this.cwd);
     const real = resolveFile(file) ?? file;
     this.versions.set(real, getFileVersion(real));
-    return { ...readFileText(real, { shown, noun: "OpenAPI document", maxBytes: MAX_BYTES }), shown };
+    return {
+      ...readFileText(real, { displayName, noun: "OpenAPI document", maxBytes: MAX_BYTES }),
+      shown: displayName,
+    };
   }
 }
 

@@ -18,16 +18,16 @@ export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): Ow
   return {
     source,
     ...(sha256 !== undefined && { sha256 }),
-    read(known, warn) {
-      const events = known.flatMap((one) => one.events ?? []);
+    read(resources, warn) {
+      const events = resources.flatMap((one) => one.events ?? []);
       const { warnings, ...compiled } = compileDocument(document, {
         bindings,
-        known: { resources: known, events },
+        available: { resources, events },
       });
       for (const { file, line, column, message } of warnings)
         warn(line > 0 ? `${file}:${line}:${column}: ${message}` : `${file}: ${message}`);
       const content = document.text !== undefined && { openapi: document.text, bindings: bindings?.text };
-      return toResource(compiled, known, {
+      return toResource(compiled, resources, {
         source,
         ...(sha256 !== undefined && { sha256 }),
         ...(content && { content }),
@@ -38,10 +38,10 @@ export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): Ow
 
 function toResource(
   { collections, operations, events }: Pick<Resource, "collections" | "operations" | "events">,
-  known: readonly Resource[],
+  resources: readonly Resource[],
   own: NonNullable<Resource["own"]>,
 ): Resource {
-  const all = [...known.flatMap((one) => one.collections), ...collections];
+  const all = [...resources.flatMap((one) => one.collections), ...collections];
   const byName = new Map(all.map((one) => [one.name, one]));
   const factories = Object.fromEntries(collections.map((one) => [one.name, makeFactory(one, byName)]));
   return {

@@ -83,7 +83,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   } as never) as AnyCollection;
 }
 
-/** A text that comes before that of any smaller number. */
+/** A text that sorts before that of any smaller number. */
 const toDescending = (number: number) => String(Number.MAX_SAFE_INTEGER - number).padStart(17, "0");
 
 export function isStoredInstant(field: object): boolean {
@@ -117,12 +117,12 @@ export function isNumeric(node: unknown, schemas: Schemas): boolean {
 function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schemas): string {
   if (prefix !== undefined) return prefix;
   const id = schemas.mergeKeywords(schemas.listFields(schema).get(idField));
-  const shown = [id["example"], ...(Array.isArray(id["examples"]) ? id["examples"] : [])].find(
+  const example = [id["example"], ...(Array.isArray(id["examples"]) ? id["examples"] : [])].find(
     (one) => typeof one === "string",
   );
   return (
     /^\^([a-z]+_)/.exec(String(id["pattern"] ?? ""))?.[1] ??
-    /^([a-z]+_)\w/.exec(String(shown ?? ""))?.[1] ??
+    /^([a-z]+_)\w/.exec(String(example ?? ""))?.[1] ??
     ""
   );
 }
@@ -150,19 +150,19 @@ function inlineSchema(node: unknown, schemas: Schemas, depth: number): unknown {
   if (!isJsonObject(node)) return node === false ? false : {};
   if (depth > MAX_DEPTH) return {};
   const properties = schemas.listProperties(node);
-  const plain = schemas.mergeKeywords(node);
-  if (["anyOf", "oneOf", "not"].some((key) => plain[key] !== undefined)) return {};
-  const found: JsonObject = {};
+  const keywords = schemas.mergeKeywords(node);
+  if (["anyOf", "oneOf", "not"].some((key) => keywords[key] !== undefined)) return {};
+  const inlined: JsonObject = {};
   for (const key of KEYWORDS)
-    if (plain[key] !== undefined && !isJsonObject(plain[key])) found[key] = plain[key];
+    if (keywords[key] !== undefined && !isJsonObject(keywords[key])) inlined[key] = keywords[key];
   const types = schemas.listTypes(node);
-  if (types.size > 0) found["type"] = types.size === 1 ? [...types][0] : [...types];
-  if (types.has("null") && Array.isArray(found["enum"]))
-    found["enum"] = [...new Set([...found["enum"], null])];
-  if (plain["items"] !== undefined) found["items"] = inlineSchema(plain["items"], schemas, depth + 1);
+  if (types.size > 0) inlined["type"] = types.size === 1 ? [...types][0] : [...types];
+  if (types.has("null") && Array.isArray(inlined["enum"]))
+    inlined["enum"] = [...new Set([...inlined["enum"], null])];
+  if (keywords["items"] !== undefined) inlined["items"] = inlineSchema(keywords["items"], schemas, depth + 1);
   if (properties.size > 0)
-    found["properties"] = Object.fromEntries(
+    inlined["properties"] = Object.fromEntries(
       [...properties].map(([name, one]) => [name, inlineSchema(one, schemas, depth + 1)]),
     );
-  return found;
+  return inlined;
 }

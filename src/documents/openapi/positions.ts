@@ -32,9 +32,9 @@ export class Positions {
     let value = 1;
     let key = 1;
     for (const step of path) {
-      const found = this.findChild(this.resolveAlias(value), step);
-      if (found === undefined) break;
-      ({ key, value } = found);
+      const child = this.findChild(this.resolveAlias(value), step);
+      if (child === undefined) break;
+      ({ key, value } = child);
     }
     return { key: this.toPosition(key), value: this.toPosition(value) };
   }

@@ -31,16 +31,16 @@ export class RecordPresenter {
   }
 
   present(record: object, world: WorldReader): JsonObject {
-    const shown = this.target.toPublic(record, world);
+    const fields = this.target.toPublic(record, world);
     const { picked } = this;
-    if (picked !== undefined) for (const name in shown) if (!picked.has(name)) delete shown[name];
-    if (this.missing.length === 0) return shown;
+    if (picked !== undefined) for (const name in fields) if (!picked.has(name)) delete fields[name];
+    if (this.missing.length === 0) return fields;
     const invention: Invention = {
       schemas: this.schemas,
       now: world.iso(world.now),
       seed: hash32(this.target.getId(record)),
     };
-    return completeObject(shown, this.node, invention);
+    return completeObject(fields, this.node, invention);
   }
 }
 
@@ -93,7 +93,7 @@ export function findSchema(node: unknown, place: string, schemas: Schemas): unkn
   return place.split(".").reduce<unknown>((inside, step) => schemas.listProperties(inside).get(step), node);
 }
 
-/** Puts a value at a place of the body, such as `meta.next`; the objects on the way are made. @returns the body */
+/** Puts a value at a place of the body, such as `meta.next`; missing objects on the way are created. @returns the body */
 function putAt(body: JsonObject, place: string, value: unknown): JsonObject {
   const steps = place.split(".");
   let inside = body;

@@ -34,45 +34,45 @@ export interface ReadBindings {
 
 /** The bindings of a document: its own `x-understudy`, then those of a file beside it, which take precedence. */
 export function readBindings(reading: ReadOpenApi, file: UserDocument | undefined): ReadBindings {
-  const found: ReadBindings = { collections: new Map(), operations: new Map(), problems: [] };
+  const bindings: ReadBindings = { collections: new Map(), operations: new Map(), problems: [] };
   const { document, root, operations } = reading;
   const inside = root["x-understudy"];
   if (inside !== undefined) {
-    const part = takePart(document, inside, ["x-understudy"]);
+    const part = toPart(document, inside, ["x-understudy"]);
     const problems = areBindings(inside) ? [] : findProblems(part, Bindings);
-    found.problems.push(...problems);
-    if (problems.length === 0) addSections(found, part);
+    bindings.problems.push(...problems);
+    if (problems.length === 0) addSections(bindings, part);
   }
   for (const { id, node, place } of operations) {
-    const own = node["x-understudy"];
-    if (own === undefined) continue;
-    const part = takePart(document, own, [...place, "x-understudy"]);
-    const problems = isBinding(own) ? [] : findProblems(part, OperationBinding);
-    found.problems.push(...problems);
+    const ownBinding = node["x-understudy"];
+    if (ownBinding === undefined) continue;
+    const part = toPart(document, ownBinding, [...place, "x-understudy"]);
+    const problems = isBinding(ownBinding) ? [] : findProblems(part, OperationBinding);
+    bindings.problems.push(...problems);
     if (problems.length === 0)
-      found.operations.set(id, { value: own as OperationBinding, path: [], document: part });
+      bindings.operations.set(id, { value: ownBinding as OperationBinding, path: [], document: part });
   }
   if (file !== undefined) {
     const { openapi: _document, ...sections } = file.value as JsonObject;
     const problems = areBindings(sections) ? [] : findProblems(file, BindingFile);
-    found.problems.push(...problems);
-    if (problems.length === 0) addSections(found, file);
+    bindings.problems.push(...problems);
+    if (problems.length === 0) addSections(bindings, file);
   }
-  const known = new Set(operations.map(({ id }) => id));
-  for (const [id, binding] of found.operations)
-    if (!known.has(id))
-      found.problems.push(
+  const operationIds = new Set(operations.map(({ id }) => id));
+  for (const [id, binding] of bindings.operations)
+    if (!operationIds.has(id))
+      bindings.problems.push(
         toProblem(binding, {
           path: [],
           atKey: true,
           message: `${document.file} has no operation ${JSON.stringify(id)}`,
-          hint: findNearest(id, known),
+          hint: findNearest(id, operationIds),
         }),
       );
-  return found;
+  return bindings;
 }
 
-const WORDS = [...ACTIONS, "answer"];
+const ACTION_WORDS = [...ACTIONS, "answer"];
 
 /** The problems of bindings; a misspelt action is named before all else, since it decides what else is allowed. */
 function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
@@ -86,29 +86,38 @@ function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
         ]);
   const misspelt = bindings.flatMap(([path, binding]) => {
     const keys = isJsonObject(binding) ? Object.keys(binding) : [];
-    const key = keys.find((one) => findNearest(one, WORDS) !== undefined);
-    if (key === undefined || keys.some((one) => WORDS.includes(one))) return [];
-    const message = `${JSON.stringify(key)} is nothing that an operation does; there are ${WORDS.join(", ")}`;
+    const key = keys.find((one) => findNearest(one, ACTION_WORDS) !== undefined);
+    if (key === undefined || keys.some((one) => ACTION_WORDS.includes(one))) return [];
+    const message = `${JSON.stringify(key)} is not an action; the actions are ${ACTION_WORDS.join(", ")}`;
     return [
-      locateProblem(part, { path: [...path, key], atKey: true, message, hint: findNearest(key, WORDS) }),
+      locateProblem(part, {
+        path: [...path, key],
+        atKey: true,
+        message,
+        hint: findNearest(key, ACTION_WORDS),
+      }),
     ];
   });
   return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }
 
-function addSections(found: ReadBindings, document: UserDocument): void {
+function addSections(bindings: ReadBindings, document: UserDocument): void {
   const { collections = {}, operations = {} } = document.value as {
     collections?: JsonObject;
     operations?: JsonObject;
   };
   for (const [name, value] of Object.entries(collections))
-    found.collections.set(name, { value: value as CollectionBinding, path: ["collections", name], document });
+    bindings.collections.set(name, {
+      value: value as CollectionBinding,
+      path: ["collections", name],
+      document,
+    });
   for (const [id, value] of Object.entries(operations))
-    found.operations.set(id, { value: value as OperationBinding, path: ["operations", id], document });
+    bindings.operations.set(id, { value: value as OperationBinding, path: ["operations", id], document });
 }
 
 /** A part of a document as a document of its own, with the positions of the whole. */
-function takePart(document: UserDocument, value: unknown, at: DocumentPath): UserDocument {
+function toPart(document: UserDocument, value: unknown, at: DocumentPath): UserDocument {
   return {
     ...document,
     value,

@@ -6,7 +6,7 @@ import type { Schemas } from "./schemas.ts";
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
 /** The sign before a value of these styles, and between the parts of one. */
-const LEADS: Readonly<Record<string, string>> = { label: ".", matrix: ";" };
+const PREFIXES: Readonly<Record<string, string>> = { label: ".", matrix: ";" };
 
 /** Reads parameters by the styles of a document, and validates them by their schemas. */
 export class ParameterReader {
@@ -46,16 +46,19 @@ export class ParameterReader {
     const { name, in: place, node } = parameter;
     const defaultStyle = place === "query" || place === "cookie" ? "form" : "simple";
     const { style = defaultStyle, explode = style === "form" } = node;
-    const lead = LEADS[String(style)];
-    const bare = lead !== undefined && text.startsWith(lead) ? text.slice(1) : text;
+    const prefix = PREFIXES[String(style)];
+    const withoutPrefix = prefix !== undefined && text.startsWith(prefix) ? text.slice(1) : text;
     const types = this.listTypes(parameter.schema?.node);
-    if (!types.has("array") && !types.has("object")) return withoutName(bare, lead === ";" ? name : "");
-    if (types.has("array") && style === "form" && explode === true) return bare;
+    if (!types.has("array") && !types.has("object"))
+      return withoutName(withoutPrefix, prefix === ";" ? name : "");
+    if (types.has("array") && style === "form" && explode === true) return withoutPrefix;
     const delimiter =
-      lead !== undefined && (explode === true || !bare.includes(","))
-        ? lead
+      prefix !== undefined && (explode === true || !withoutPrefix.includes(","))
+        ? prefix
         : (DELIMITERS[String(style)] ?? ",");
-    const parts = bare.split(delimiter).map((part) => withoutName(part.trim(), lead === ";" ? name : ""));
+    const parts = withoutPrefix
+      .split(delimiter)
+      .map((part) => withoutName(part.trim(), prefix === ";" ? name : ""));
     if (types.has("array")) return parts.length === 1 && types.has("string") ? parts[0] : parts;
     const pairs = explode === true ? parts.map((part) => splitAtEquals(part)) : pairUp(parts);
     return pairs.length > 0 && pairs.every(([, value]) => value !== undefined)
@@ -83,7 +86,7 @@ export class ParameterReader {
     used: Set<string>,
   ): unknown {
     const { name, node, schema } = parameter;
-    const take = (key: string) => {
+    const readTexts = (key: string) => {
       const texts = sent.get(key);
       if (texts !== undefined) used.add(key);
       return texts;
@@ -91,18 +94,18 @@ export class ParameterReader {
     const { style = "form", explode = style === "form" } = node;
     const types = this.listTypes(schema?.node);
     if (types.has("object") || style === "deepObject") {
-      const nested = readNested(name, [...sent.keys()], (key) => take(key)!);
+      const nested = readNested(name, [...sent.keys()], (key) => readTexts(key)!);
       if (nested !== undefined) return nested;
       if (style === "form" && explode === true) {
         const properties = [...this.schemas.listProperties(schema?.node).keys()];
         const parts = properties.flatMap((key) => {
-          const texts = sent.has(key) ? take(key)! : [];
+          const texts = sent.has(key) ? readTexts(key)! : [];
           return texts.length === 0 ? [] : [[key, texts.length === 1 ? texts[0] : texts] as const];
         });
         if (parts.length > 0) return Object.fromEntries(parts);
       }
     }
-    const texts = take(name) ?? take(`${name}[]`);
+    const texts = readTexts(name) ?? readTexts(`${name}[]`);
     if (texts === undefined || !types.has("array"))
       return texts?.length === 1 ? (explode === true ? texts[0] : this.unpack(parameter, texts[0])) : texts;
     const delimiter = DELIMITERS[String(style)] ?? ",";
@@ -119,10 +122,10 @@ export class ParameterReader {
       const { name, required, schema, json } = parameter;
       const sent = find(parameter);
       if (sent === undefined) {
-        const preset = isJsonObject(schema?.node)
+        const defaultValue = isJsonObject(schema?.node)
           ? this.schemas.mergeKeywords(schema.node)["default"]
           : undefined;
-        if (preset !== undefined) values[name] = preset;
+        if (defaultValue !== undefined) values[name] = defaultValue;
         else if (required) throw invalidInput(name, null, `${name} is required`);
         continue;
       }
@@ -131,8 +134,8 @@ export class ParameterReader {
         const validate = this.schemas.compileValidator(schema.node, "request");
         if (!validate(value)) {
           const { pointer, message } = findInvalidField(value, validate.errors!);
-          const named = toFieldName(pointerTo("", name) + pointer);
-          throw invalidInput(named, getValue(json ? value : sent, pointer), `${named} ${message}`);
+          const field = toFieldName(pointerTo("", name) + pointer);
+          throw invalidInput(field, getValue(json ? value : sent, pointer), `${field} ${message}`);
         }
       }
       values[name] = value;
@@ -157,8 +160,12 @@ function parseJson(name: string, text: unknown): unknown {
 }
 
 /** `filter[status]=open`, `filter[range][from]=1`, `expand[]=a` as an object. */
-export function readNested(name: string, keys: readonly string[], take: (key: string) => string[]): unknown {
-  let found: JsonObject | undefined;
+export function readNested(
+  name: string,
+  keys: readonly string[],
+  readTexts: (key: string) => string[],
+): unknown {
+  let nested: JsonObject | undefined;
   for (const key of keys) {
     if (!key.startsWith(`${name}[`)) continue;
     const steps = [...key.slice(name.length).matchAll(/\[([^\]]*)\]/g)].map(([, step]) => step!);
@@ -168,9 +175,9 @@ export function readNested(name: string, keys: readonly string[], take: (key: st
       (steps.length === 1 && steps[0] === "")
     )
       continue;
-    found ??= {};
-    const texts = take(key);
-    let inside: JsonObject = found;
+    nested ??= {};
+    const texts = readTexts(key);
+    let inside: JsonObject = nested;
     for (const step of steps.slice(0, -1)) {
       if (!isJsonObject(inside[step])) inside[step] = {};
       inside = inside[step] as JsonObject;
@@ -178,7 +185,7 @@ export function readNested(name: string, keys: readonly string[], take: (key: st
     const last = steps.at(-1)!;
     inside[last] = last === "" || texts.length > 1 ? texts : texts[0];
   }
-  return found;
+  return nested;
 }
 
 /**
@@ -229,10 +236,10 @@ const withoutName = (text: string, name: string) =>
 
 /** Browsers and frameworks quote or escape what a cookie cannot hold. */
 function toCookie(text: string | undefined): string | undefined {
-  const bare = text?.replace(/^"(.*)"$/, "$1");
+  const unquoted = text?.replace(/^"(.*)"$/, "$1");
   try {
-    return bare && decodeURIComponent(bare);
+    return unquoted && decodeURIComponent(unquoted);
   } catch {
-    return bare;
+    return unquoted;
   }
 }

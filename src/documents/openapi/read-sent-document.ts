@@ -9,18 +9,18 @@ import { toOwnSource } from "./openapi-source.ts";
 
 /**
  * Reads an OpenAPI document that arrived in a request; it declares operations and contains no code.
- * @param known the resources of the server
+ * @param resources the resources of the server
  * @throws DocumentError, OwnFault
  */
 export function readSentOperations(
   sent: SentOperations,
-  known: readonly Resource[],
+  resources: readonly Resource[],
 ): { own: readonly Resource[]; warnings: string[] } {
   const warned: string[] = [];
-  const resource = readSentDocument(sent).read(known, (sentence) => warned.push(sentence));
+  const resource = readSentDocument(sent).read(resources, (sentence) => warned.push(sentence));
   const { source } = resource.own!;
-  const { api, warnings } = joinOwn(known, [{ ...resource, own: { source, sent } }]);
-  return { own: api.resources.slice(known.length), warnings: [...warned, ...warnings] };
+  const { api, warnings } = joinOwn(resources, [{ ...resource, own: { source, sent } }]);
+  return { own: api.resources.slice(resources.length), warnings: [...warned, ...warnings] };
 }
 
 export function readSentDocument({ openapi, bindings }: SentOperations): OwnSource {

@@ -17,7 +17,7 @@ export interface BadReference {
 /** Follows the `$ref`s of one document. Nothing is fetched, and no other file is read. */
 export class References {
   private readonly root: JsonObject;
-  private readonly found = new Map<string, ResolvedNode<unknown> | undefined>();
+  private readonly targets = new Map<string, ResolvedNode<unknown> | undefined>();
 
   constructor(root: JsonObject) {
     this.root = root;
@@ -26,19 +26,19 @@ export class References {
   /** The object itself, or the one that its `$ref` leads to, over any number of steps. Only for checked references. */
   follow({ node, path }: ResolvedNode): ResolvedNode {
     const seen = new Set<JsonObject>();
-    let found: ResolvedNode = { node, path };
-    while (typeof found.node["$ref"] === "string" && !seen.has(found.node)) {
-      seen.add(found.node);
-      const target = this.find(found.node["$ref"]);
-      if (target === undefined || !isJsonObject(target.node)) return found;
-      found = target as ResolvedNode;
+    let resolved: ResolvedNode = { node, path };
+    while (typeof resolved.node["$ref"] === "string" && !seen.has(resolved.node)) {
+      seen.add(resolved.node);
+      const target = this.find(resolved.node["$ref"]);
+      if (target === undefined || !isJsonObject(target.node)) return resolved;
+      resolved = target as ResolvedNode;
     }
-    return found;
+    return resolved;
   }
 
   find(ref: string): ResolvedNode<unknown> | undefined {
-    if (!this.found.has(ref)) this.found.set(ref, this.search(ref));
-    return this.found.get(ref);
+    if (!this.targets.has(ref)) this.targets.set(ref, this.search(ref));
+    return this.targets.get(ref);
   }
 
   private search(ref: string): ResolvedNode<unknown> | undefined {
@@ -60,14 +60,14 @@ export class References {
       return {
         message: `is not in this document; only references within it, which begin with #/, are followed, and nothing is fetched`,
       };
-    const found = this.find(ref);
-    if (found === undefined) return { message: "leads nowhere", hint: this.findNearest(ref) };
-    if (!isJsonObject(found.node) && !(isSchema && typeof found.node === "boolean"))
+    const target = this.find(ref);
+    if (target === undefined) return { message: "leads nowhere", hint: this.findNearest(ref) };
+    if (!isJsonObject(target.node) && !(isSchema && typeof target.node === "boolean"))
       return { message: "leads to no object" };
-    return this.leadsInCircle(node) ? { message: "leads back to itself" } : undefined;
+    return this.isCircular(node) ? { message: "leads back to itself" } : undefined;
   }
 
-  private leadsInCircle(node: JsonObject): boolean {
+  private isCircular(node: JsonObject): boolean {
     const seen = new Set<unknown>();
     for (let next: unknown = node; isJsonObject(next) && typeof next["$ref"] === "string"; ) {
       if (seen.has(next)) return true;
@@ -81,9 +81,9 @@ export class References {
   /** A neighbour of the missing name. */
   private findNearest(ref: string): string | undefined {
     const cut = ref.lastIndexOf("/");
-    const above = this.find(ref.slice(0, cut))?.node;
-    if (cut < 1 || !isJsonObject(above)) return undefined;
-    const name = findNearest(splitReference(ref).at(-1)!, Object.keys(above));
+    const parent = this.find(ref.slice(0, cut))?.node;
+    if (cut < 1 || !isJsonObject(parent)) return undefined;
+    const name = findNearest(splitReference(ref).at(-1)!, Object.keys(parent));
     return name === undefined ? undefined : `${ref.slice(0, cut)}/${name}`;
   }
 }

@@ -6,51 +6,52 @@ import type { References } from "./references.ts";
 export class SchemaReader {
   protected readonly references: References;
   /** In OpenAPI 3.0 a reference hides what is beside it. */
-  protected readonly hides: boolean;
-  private readonly known = {
+  protected readonly hidesSiblings: boolean;
+  private readonly cache = {
     types: new Map<JsonObject, Set<string>>(),
     properties: new Map<JsonObject, ReadonlyMap<string, unknown>>(),
     fields: new Map<JsonObject, ReadonlyMap<string, unknown>>(),
     required: new Map<JsonObject, Set<string>>(),
-    plain: new Map<JsonObject, JsonObject>(),
+    merged: new Map<JsonObject, JsonObject>(),
   };
 
   constructor(references: References, version: string) {
     this.references = references;
-    this.hides = version.startsWith("3.0");
+    this.hidesSiblings = version.startsWith("3.0");
   }
 
   /** The types that a value may have, over alternatives too; empty for any. */
   listTypes(node: unknown): ReadonlySet<string> {
-    return readOnce(this.known.types, node, (schema) => {
-      const found = new Set<string>();
+    return readOnce(this.cache.types, node, (schema) => {
+      const types = new Set<string>();
       for (const part of this.listParts(schema, ["allOf", "anyOf", "oneOf"])) {
-        for (const type of [part["type"] ?? []].flat()) found.add(type as string);
-        if (part["nullable"] === true) found.add("null");
+        for (const type of [part["type"] ?? []].flat()) types.add(type as string);
+        if (part["nullable"] === true) types.add("null");
       }
-      return found;
+      return types;
     });
   }
 
   /** All properties of an object, by name. */
   listProperties(node: unknown): ReadonlyMap<string, unknown> {
-    return readOnce(this.known.properties, node, (schema) => {
-      const found = new Map<string, unknown>();
+    return readOnce(this.cache.properties, node, (schema) => {
+      const byName = new Map<string, unknown>();
       for (const { properties } of this.listParts(schema, ["allOf"]))
-        if (isJsonObject(properties)) for (const name in properties) found.set(name, properties[name]);
-      return found;
+        if (isJsonObject(properties)) for (const name in properties) byName.set(name, properties[name]);
+      return byName;
     });
   }
 
   /** Returns the properties with those of the alternatives; any value fits where they differ. */
   listFields(node: unknown): ReadonlyMap<string, unknown> {
-    return readOnce(this.known.fields, node, (schema) => {
-      const own = this.listProperties(schema);
-      const found = new Map(own);
+    return readOnce(this.cache.fields, node, (schema) => {
+      const properties = this.listProperties(schema);
+      const fields = new Map(properties);
       for (const branch of this.listAlternatives(schema))
         for (const [name, one] of branch === schema ? [] : this.listFields(branch))
-          if (!own.has(name)) found.set(name, found.has(name) && !isEqual(found.get(name), one) ? {} : one);
-      return found;
+          if (!properties.has(name))
+            fields.set(name, fields.has(name) && !isEqual(fields.get(name), one) ? {} : one);
+      return fields;
     });
   }
 
@@ -61,7 +62,7 @@ export class SchemaReader {
 
   /** The names that an object must have. */
   listRequired(node: unknown): ReadonlySet<string> {
-    return readOnce(this.known.required, node, (schema) => {
+    return readOnce(this.cache.required, node, (schema) => {
       const parts = this.listParts(schema, ["allOf"]);
       return new Set(parts.flatMap(({ required }) => (required ?? []) as string[]));
     });
@@ -69,9 +70,9 @@ export class SchemaReader {
 
   /** All other keywords in one schema without references and `allOf`. */
   mergeKeywords(node: unknown): JsonObject {
-    return readOnce(this.known.plain, node, (schema) => {
+    return readOnce(this.cache.merged, node, (schema) => {
       if (isLeaf(schema, ["allOf"])) return schema;
-      const parts = this.listParts(schema, ["allOf"]).filter(saysMore);
+      const parts = this.listParts(schema, ["allOf"]).filter(hasKeywords);
       // The same object for each reference to it, so that circles are seen.
       if (parts.length === 1 && parts[0]!["allOf"] === undefined) return parts[0]!;
       const { $ref: _reference, allOf: _parts, ...merged } = Object.assign({}, ...parts) as JsonObject;
@@ -100,7 +101,7 @@ export class SchemaReader {
       add(target);
       for (const key of keys) if (Array.isArray(node[key])) node[key].forEach(add);
       // A reference of OpenAPI 3.0 hides the rest, but `nullable` is often meant.
-      const isHidden = target !== undefined && this.hides;
+      const isHidden = target !== undefined && this.hidesSiblings;
       parts.push(isHidden ? (node["nullable"] === true ? { nullable: true } : {}) : node);
     };
     add(schema);
@@ -108,19 +109,19 @@ export class SchemaReader {
   }
 }
 
-const NOTHING: JsonObject = {};
+const EMPTY_SCHEMA: JsonObject = {};
 
 const isLeaf = (schema: JsonObject, keys: readonly string[]) =>
   schema["$ref"] === undefined && keys.every((key) => schema[key] === undefined);
 
-const saysMore = (part: JsonObject) => Object.keys(part).some((key) => key !== "$ref" && key !== "allOf");
+const hasKeywords = (part: JsonObject) => Object.keys(part).some((key) => key !== "$ref" && key !== "allOf");
 
-function readOnce<T>(known: Map<JsonObject, T>, node: unknown, read: (schema: JsonObject) => T): T {
-  const schema = isJsonObject(node) ? node : NOTHING;
-  let found = known.get(schema);
-  if (found === undefined) {
-    found = read(schema);
-    known.set(schema, found);
+function readOnce<T>(cache: Map<JsonObject, T>, node: unknown, read: (schema: JsonObject) => T): T {
+  const schema = isJsonObject(node) ? node : EMPTY_SCHEMA;
+  let value = cache.get(schema);
+  if (value === undefined) {
+    value = read(schema);
+    cache.set(schema, value);
   }
-  return found;
+  return value;
 }

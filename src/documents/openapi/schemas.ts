@@ -15,16 +15,16 @@ const COPIED = new Set([
   ...["maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties"],
   ...["dependentRequired", "exclusiveMinimum", "exclusiveMaximum", "pattern", "required"],
 ]);
-/** The formats that are judged; any other only describes. */
+/** The formats that are validated; any other only describes. */
 const FORMATS = new Set<unknown>([
   ...["date-time", "date", "time", "email", "uuid", "uri", "ipv4", "ipv6", "hostname", "int32", "int64"],
 ]);
-const ONES = [
+const SCHEMA_KEYWORDS = [
   ...["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"],
   ...["unevaluatedProperties", "unevaluatedItems"],
 ];
-const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const MAPS = ["properties", "patternProperties", "dependentSchemas"];
+const LIST_KEYWORDS = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const MAP_KEYWORDS = ["properties", "patternProperties", "dependentSchemas"];
 
 /**
  * The schemas of one document as JSON Schema 2020-12. Each is converted when it is first needed, and each target of a
@@ -34,7 +34,7 @@ export class Schemas extends SchemaReader {
   /** Made on first use: it costs more than reading a small document. */
   private ajv: Ajv2020 | undefined;
   private readonly names = new Map<string, string>();
-  private readonly open: { name: string; node: unknown; purpose: Purpose }[] = [];
+  private readonly unconverted: { name: string; node: unknown; purpose: Purpose }[] = [];
 
   /** A schema for declarations: its validator is that of the document's schema. */
   declare({ node, path }: ResolvedNode<unknown>, purpose: Purpose): object {
@@ -108,13 +108,13 @@ export class Schemas extends SchemaReader {
     if (name === undefined) {
       name = `schema:${this.names.size}`;
       this.names.set(key, name);
-      this.open.push({ name, node, purpose });
+      this.unconverted.push({ name, node, purpose });
     }
     return name;
   }
 
   private convertAll(ajv: Ajv2020): void {
-    for (let next = this.open.pop(); next !== undefined; next = this.open.pop()) {
+    for (let next = this.unconverted.pop(); next !== undefined; next = this.unconverted.pop()) {
       const schema = this.convert(next.node, next.purpose);
       ajv.addSchema(
         typeof schema === "boolean" ? (schema ? {} : { not: {} }) : (schema as object),
@@ -128,17 +128,17 @@ export class Schemas extends SchemaReader {
     const schema: JsonObject = {};
     if (typeof node["$ref"] === "string") {
       schema["$ref"] = this.register(this.resolve(node), purpose);
-      if (this.hides) return node["nullable"] === true ? allowNull(schema) : schema;
+      if (this.hidesSiblings) return node["nullable"] === true ? allowNull(schema) : schema;
     }
-    const inner = (value: unknown) => this.convert(value, purpose);
+    const convertInner = (value: unknown) => this.convert(value, purpose);
     for (const key in node) {
       const value = node[key];
       if (COPIED.has(key) || (key === "format" && FORMATS.has(value))) schema[key] = value;
-      else if (ONES.includes(key)) schema[key] = inner(value);
-      else if (LISTS.includes(key)) schema[key] = (value as unknown[]).map(inner);
-      else if (MAPS.includes(key))
+      else if (SCHEMA_KEYWORDS.includes(key)) schema[key] = convertInner(value);
+      else if (LIST_KEYWORDS.includes(key)) schema[key] = (value as unknown[]).map(convertInner);
+      else if (MAP_KEYWORDS.includes(key))
         schema[key] = Object.fromEntries(
-          Object.entries(value as JsonObject).map(([name, one]) => [name, inner(one)]),
+          Object.entries(value as JsonObject).map(([name, one]) => [name, convertInner(one)]),
         );
     }
     this.amend(schema, node, purpose);
@@ -170,15 +170,18 @@ export class Schemas extends SchemaReader {
     if (typeof property !== "string") return;
     const choices = this.listChoices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
     if (choices === undefined) return;
-    const refer = (target: unknown) => ({ $ref: this.register(target, purpose) });
-    const named = (names: unknown[]) => ({
+    const toReference = (target: unknown) => ({ $ref: this.register(target, purpose) });
+    const toNameSchema = (names: unknown[]) => ({
       properties: { [property]: { enum: names } },
       required: [property],
     });
     delete schema[key];
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    const rules = choices.map(({ target, names }) => ({ if: named(names), then: refer(target) }));
-    const all = [{ type: "object", ...named(choices.flatMap(({ names }) => names)) }, ...rules];
+    const rules = choices.map(({ target, names }) => ({
+      if: toNameSchema(names),
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: toReference(target),
+    }));
+    const all = [{ type: "object", ...toNameSchema(choices.flatMap(({ names }) => names)) }, ...rules];
     schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), ...all];
   }
 
@@ -199,8 +202,8 @@ export class Schemas extends SchemaReader {
       const target = isJsonObject(branch) ? this.resolve(branch) : undefined;
       if (target === undefined) return undefined;
       if (byTarget.has(target)) continue;
-      const own = this.mergeKeywords(this.listProperties(target).get(property));
-      const values = own["const"] === undefined ? own["enum"] : [own["const"]];
+      const nameSchema = this.mergeKeywords(this.listProperties(target).get(property));
+      const values = nameSchema["const"] === undefined ? nameSchema["enum"] : [nameSchema["const"]];
       const name = String((branch as JsonObject)["$ref"])
         .split("/")
         .at(-1);
@@ -211,12 +214,12 @@ export class Schemas extends SchemaReader {
 }
 
 const numbers = new WeakMap<JsonObject, number>();
-let identified = 0;
+let lastNumber = 0;
 
 function identify(node: JsonObject): number {
   let number = numbers.get(node);
   if (number === undefined) {
-    number = ++identified;
+    number = ++lastNumber;
     numbers.set(node, number);
   }
   return number;

@@ -30,8 +30,8 @@ export function toValues(call: Call, params: JsonObject, body: unknown, id?: str
 }
 
 const PLACEHOLDER = /\{([\w.-]+)\}/g;
-const WORDS = ["query", "body", "now", "id", "base_url"];
-const CALLER = ["user_id", "organization_id", "key_id"];
+const PLACEHOLDER_WORDS = ["query", "body", "now", "id", "base_url"];
+const CALLER_FIELDS = ["user_id", "organization_id", "key_id"];
 
 /** Replaces placeholders at any depth; a text that is one placeholder becomes its value, of whatever type. */
 export function fill(template: unknown, values: Values): unknown {
@@ -40,41 +40,45 @@ export function fill(template: unknown, values: Values): unknown {
     return Object.fromEntries(Object.entries(template).map(([key, one]) => [key, fill(one, values)]));
   if (typeof template !== "string" || !template.includes("{")) return template;
   const only = /^\{([\w.-]+)\}$/.exec(template)?.[1];
-  if (only !== undefined) return find(only, values);
-  return template.replace(PLACEHOLDER, (_, name: string) => String(find(name, values) ?? ""));
+  if (only !== undefined) return findValue(only, values);
+  return template.replace(PLACEHOLDER, (_, name: string) => String(findValue(name, values) ?? ""));
 }
 
-function find(name: string, values: Values): unknown {
+function findValue(name: string, values: Values): unknown {
   if (Object.hasOwn(values.params, name)) return values.params[name];
-  let found: unknown = values;
+  let value: unknown = values;
   for (const step of name.split(".")) {
-    if (!isJsonObject(found) || !(step in found)) return undefined;
-    found = found[step];
+    if (!isJsonObject(value) || !(step in value)) return undefined;
+    value = value[step];
   }
-  return found;
+  return value;
 }
 
 /** The parameters that placeholders may name. */
-export interface KnownParameters {
+export interface AvailableParameters {
   params: readonly string[];
   queries: readonly string[];
 }
 
 /** The names of the placeholders in a template, in any depth, that stand for nothing. */
-export function* listUnknown(template: unknown, named: KnownParameters): Generator<string> {
-  if (Array.isArray(template)) for (const one of template) yield* listUnknown(one, named);
-  else if (isJsonObject(template)) for (const one of Object.values(template)) yield* listUnknown(one, named);
+export function* listUnknownPlaceholders(
+  template: unknown,
+  available: AvailableParameters,
+): Generator<string> {
+  if (Array.isArray(template)) for (const one of template) yield* listUnknownPlaceholders(one, available);
+  else if (isJsonObject(template))
+    for (const one of Object.values(template)) yield* listUnknownPlaceholders(one, available);
   else if (typeof template === "string")
     for (const [, name] of template.matchAll(PLACEHOLDER)) {
       const [first, second] = name!.split(".");
-      const parts = first === "caller" ? CALLER : first === "query" ? named.queries : undefined;
-      const known = parts && second ? parts.includes(second) : WORDS.includes(first!);
-      if (!named.params.includes(name!) && !known) yield name!;
+      const parts = first === "caller" ? CALLER_FIELDS : first === "query" ? available.queries : undefined;
+      const isKnown = parts && second ? parts.includes(second) : PLACEHOLDER_WORDS.includes(first!);
+      if (!available.params.includes(name!) && !isKnown) yield name!;
     }
 }
 
-export function listKnown({ params, queries }: KnownParameters): string[] {
-  const parts = { caller: CALLER, query: queries };
+export function listPlaceholders({ params, queries }: AvailableParameters): string[] {
+  const parts = { caller: CALLER_FIELDS, query: queries };
   const dotted = Object.entries(parts).flatMap(([word, names]) => names.map((name) => `${word}.${name}`));
-  return [...params, ...dotted, ...WORDS];
+  return [...params, ...dotted, ...PLACEHOLDER_WORDS];
 }

@@ -77,9 +77,9 @@ export function walk(place: Place, visit: (place: Place) => void): void {
   visit(place);
   const { kind, node, path } = place;
   if (typeof node["$ref"] === "string" && kind !== "schema") return;
-  const known = GRAMMAR[kind];
+  const children = GRAMMAR[kind];
   for (const key in node) {
-    const rule = Object.hasOwn(known, key) ? known[key] : undefined;
+    const rule = Object.hasOwn(children, key) ? children[key] : undefined;
     if (rule === undefined) continue;
     const [inner, shape] = rule;
     const value = node[key];

@@ -36,7 +36,7 @@ export interface DispatcherParts extends AttemptParts {
   /** Called once its outcome is recorded. */
   onAttempt: (attempt: CompletedAttempt) => void;
   /** Settles once the change that led to the attempt is stored. */
-  readyToSend: () => Promise<void>;
+  waitUntilReadyToSend: () => Promise<void>;
 }
 
 /**
@@ -171,7 +171,7 @@ export class Dispatcher {
     try {
       // Runs after the commit that queued it, since the outcome has its own transaction. Meanwhile an undo may have
       // removed the attempt.
-      await this.parts.readyToSend().catch(() => {});
+      await this.parts.waitUntilReadyToSend().catch(() => {});
       if (this.jobs.get(row.id) !== job) return;
       const before = this.world.read();
       const plan = rules.plan(before, row);
@@ -239,7 +239,7 @@ export interface DeliveriesParts<S extends Sender> {
   /** Called once an attempt's outcome is recorded. */
   onAttempt: (sandbox: S, attempt: CompletedAttempt) => void;
   /** Called before an attempt is sent; by default there is no wait. */
-  readyToSend?: (sandbox: S) => Promise<void>;
+  waitUntilReadyToSend?: (sandbox: S) => Promise<void>;
 }
 
 export interface Deliveries<S extends Sender> {
@@ -253,7 +253,7 @@ export interface Deliveries<S extends Sender> {
 
 /** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
 export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): Deliveries<S> {
-  const { outbound, rules, fault, onError, onAttempt, readyToSend = async () => {} } = parts;
+  const { outbound, rules, fault, onError, onAttempt, waitUntilReadyToSend = async () => {} } = parts;
   const budget = new Semaphore();
   const dispatchers = new WeakMap<S, Dispatcher>();
   return {
@@ -267,7 +267,7 @@ export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): D
         held: sandbox.held,
         onError,
         onAttempt: (attempt) => onAttempt(sandbox, attempt),
-        readyToSend: () => readyToSend(sandbox),
+        waitUntilReadyToSend: () => waitUntilReadyToSend(sandbox),
       });
       dispatchers.set(sandbox, dispatcher);
       return {

@@ -28,5 +28,9 @@ export interface DurabilityHook {
    * @param call `reads`: the call changed nothing
    * @throws StoreRefusal if a change after the mark was undone instead
    */
-  settled(sandbox: Sandbox | undefined, mark: number, call: { reads: boolean }): undefined | Promise<void>;
+  waitUntilStored(
+    sandbox: Sandbox | undefined,
+    mark: number,
+    call: { reads: boolean },
+  ): undefined | Promise<void>;
 }

@@ -33,7 +33,7 @@ export function makeBundle(
     delay,
   }: { version: string; scenarios: ScenarioLibrary; delay: Faults["delay"] },
 ): Bundle {
-  const { first, calls } = recording;
+  const { initial, calls } = recording;
   // Leaves out requests that were refused for an invalid scenario file: they changed nothing, and a replay does not have the file.
   const entries = requireCompleteJournal(sandbox, recording).filter(
     (entry) => !isRefusedForFile(entry, library),
@@ -43,32 +43,34 @@ export function makeBundle(
     for (const { id, key } of root.tables.get(apiKeys.name)?.all() ?? [])
       secrets.register(key as string, `api_key:${id}`);
   }
-  const document = first.fixture.document();
+  const document = initial.fixture.document();
   const fixtureText = JSON.stringify(document);
   secrets.registerWritten(fixtureText);
-  const own = sandbox.api.resources
+  const ownSources = sandbox.api.resources
     .flatMap((resource) => resource.own ?? [])
-    .filter(({ sent }) => !sent)
+    .filter(({ sent: sentDocument }) => !sentDocument)
     .map(({ source, sha256 }) => ({ source, ...(sha256 && { sha256 }) }));
-  const [sent] = first.own.map((resource) => resource.own?.sent);
+  const [sentDocument] = initial.own.map((resource) => resource.own?.sent);
   return {
     format: BUNDLE_FORMAT,
     version: BUNDLE_VERSION,
     understudy: version,
     sandbox: sandbox.name,
-    fixture: { name: first.fixture.name, document: JSON.parse(secrets.redact(fixtureText)) },
-    seed: first.seed,
-    resets: first.resets,
+    fixture: { name: initial.fixture.name, document: JSON.parse(secrets.redact(fixtureText)) },
+    seed: initial.seed,
+    resets: initial.resets,
     clock: {
-      mode: first.mode,
-      start: toIso(first.begin),
-      ...(first.rate === undefined ? {} : { rate: first.rate }),
+      mode: initial.mode,
+      start: toIso(initial.begin),
+      ...(initial.rate === undefined ? {} : { rate: initial.rate }),
     },
-    settings: { ...first.settings },
-    ...(own.length > 0 && { operations: own }),
-    ...(sent !== undefined && { document: JSON.parse(secrets.redact(JSON.stringify(sent))) as typeof sent }),
+    settings: { ...initial.settings },
+    ...(ownSources.length > 0 && { operations: ownSources }),
+    ...(sentDocument !== undefined && {
+      document: JSON.parse(secrets.redact(JSON.stringify(sentDocument))) as typeof sentDocument,
+    }),
     scenarios: listScenarios(library, recording, entries, sandbox),
-    active: [...first.scenarios],
+    active: [...initial.scenarios],
     ...(delay === undefined ? {} : { delay }),
     deliveries: listDeliveries(recording),
     steps: listSteps(sandbox, { entries, calls, secrets }),
@@ -78,13 +80,13 @@ export function makeBundle(
 /** @throws BundleRefusal */
 function requireCompleteJournal({ journal, held }: Sandbox, recording: Recording): readonly JournalEntry[] {
   const entries = journal.entries();
-  const { first, calls, restores } = recording;
+  const { initial, calls, restores } = recording;
   const problem = recording.replayProblem ?? held.replayProblem ?? findUnexplainedState(calls, restores);
   if (problem !== undefined) {
     const detail = `This sandbox cannot be put into a bundle: ${problem}`;
     throw new BundleRefusal("not-replayable", detail, "reset the sandbox and repeat the requests");
   }
-  const missing = journal.lastSequence - first.position - entries.length;
+  const missing = journal.lastSequence - initial.position - entries.length;
   if (missing > 0) {
     const detail = `The journal has lost ${missing} of the requests since the sandbox was created or reset`;
     const advice = "raise the setting journal_limit, reset the sandbox, and repeat the requests";
@@ -115,9 +117,9 @@ function findUnexplainedState(calls: readonly RecordedCall[], restores: number):
 }
 
 /** The states of the world that may contain API keys of recorded requests. */
-function listRootsWithKeys({ world, snapshots }: Sandbox, { first }: Recording): Root[] {
+function listRootsWithKeys({ world, snapshots }: Sandbox, { initial }: Recording): Root[] {
   const saved = [...snapshots.values()].map((value) => value.world.root);
-  return [first.fixture.root(first.seed), ...saved, world.root];
+  return [initial.fixture.root(initial.seed), ...saved, world.root];
 }
 
 /** @throws BundleRefusal for a file that can no longer be used */
@@ -127,7 +129,7 @@ function listScenarios(
   entries: readonly JournalEntry[],
   { own }: Pick<Sandbox, "own">,
 ): Bundle["scenarios"] {
-  const names = new Set(recording.first.scenarios);
+  const names = new Set(recording.initial.scenarios);
   for (const { call } of recording.calls) {
     if (call.operation !== "scenarios.activate") continue;
     for (const name of (call.body as { names: string[] }).names) names.add(name);
@@ -184,18 +186,18 @@ function listSteps(
 ): Bundle["steps"] {
   const idSeed = requestIdSeed(sandbox.world.seed);
   const steps: Bundle["steps"] = [];
-  const waiting = [...calls];
+  const remainingCalls = [...calls];
   const addCallsBefore = (sequence: number) => {
-    while (waiting[0] !== undefined && waiting[0].after < sequence)
-      steps.push(toControlStep(waiting.shift()!, secrets));
+    while (remainingCalls[0] !== undefined && remainingCalls[0].after < sequence)
+      steps.push(toControlStep(remainingCalls.shift()!, secrets));
   };
   for (const [i, entry] of entries.entries()) {
     addCallsBefore(entry.sequence);
     // The id shows the number of earlier requests, unless it was drawn from another seed.
     const { id, number } = entry;
-    const drawn = number !== undefined && drawRequestId(idSeed, number) === id;
+    const isNumbered = number !== undefined && drawRequestId(idSeed, number) === id;
     // The request comes first, since it can only contain secrets of earlier answers.
-    const request = { ...(drawn && { number }), ...describeRequest(entry, sandbox, secrets) };
+    const request = { ...(isNumbered && { number }), ...describeRequest(entry, sandbox, secrets) };
     steps.push({ request, answer: toRecordedAnswer(entry, i + 1, secrets) });
   }
   addCallsBefore(Number.POSITIVE_INFINITY);

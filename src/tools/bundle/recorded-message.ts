@@ -6,7 +6,7 @@ import type { BundleAnswer, BundleBody } from "./bundle.ts";
 import type { SecretPlaceholders } from "./secret-placeholders.ts";
 
 /** interfaces 5: headers that may differ, and headers of the connection. */
-const NOT_COMPARED = new Set(["date", "service-processing-ms", "connection", "keep-alive"]);
+const IGNORED_HEADERS = new Set(["date", "service-processing-ms", "connection", "keep-alive"]);
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -16,7 +16,9 @@ export function toRecordedAnswer(
   number: number,
   secrets: SecretPlaceholders,
 ): BundleAnswer {
-  const headers = toPairs(entry.response_headers).filter(([name]) => !NOT_COMPARED.has(name.toLowerCase()));
+  const headers = toPairs(entry.response_headers).filter(
+    ([name]) => !IGNORED_HEADERS.has(name.toLowerCase()),
+  );
   const content = decode(entry.response_body);
   secrets.registerIssued(number, headers.map(([, value]) => value).join("\n"));
   if (content !== undefined) secrets.registerIssued(number, getText(content));
@@ -116,13 +118,13 @@ function getText(body: BundleBody | undefined): string {
   return "text" in body ? body.text : body.latin1;
 }
 
-const BEFORE = 40;
-const AFTER = 60;
+const CHARACTERS_BEFORE = 40;
+const CHARACTERS_AFTER = 60;
 
 /** The difference with its context, on one line. */
 function showContext(text: string, at: number): string {
-  const start = Math.max(0, at - BEFORE);
-  const end = Math.min(text.length, at + AFTER);
-  const shown = JSON.stringify(text.slice(start, end)).slice(1, -1);
-  return `${start > 0 ? "…" : ""}${shown}${end < text.length ? "…" : ""}${at >= text.length ? "(ends here)" : ""}`;
+  const start = Math.max(0, at - CHARACTERS_BEFORE);
+  const end = Math.min(text.length, at + CHARACTERS_AFTER);
+  const excerpt = JSON.stringify(text.slice(start, end)).slice(1, -1);
+  return `${start > 0 ? "…" : ""}${excerpt}${end < text.length ? "…" : ""}${at >= text.length ? "(ends here)" : ""}`;
 }

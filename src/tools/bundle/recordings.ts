@@ -53,11 +53,11 @@ export interface AttemptEnd {
 }
 
 export interface Recording {
-  first: InitialSandbox;
+  initial: InitialSandbox;
   calls: RecordedCall[];
   /** By delivery, in the order of their ends. Restores and deletions do not remove any, since they do not undo a call to a receiver. */
   attempts: Map<string, AttemptEnd[]>;
-  attempted: number;
+  attemptCount: number;
   bytes: number;
   /** The reason why this sandbox cannot be replayed; undefined if it can. */
   replayProblem: string | undefined;
@@ -108,7 +108,7 @@ export class Recordings {
     // A fixture that was edited on disk moves untouched sandboxes to its new version (interfaces 6).
     queueMicrotask(() => {
       if (!sandbox.world.untouched || this.recordings.get(sandbox) !== recording) return;
-      if (sandbox.journal.lastSequence === recording.first.position) this.begin(sandbox);
+      if (sandbox.journal.lastSequence === recording.initial.position) this.begin(sandbox);
       else recording.replayProblem ??= "its fixture was edited after it had answered requests";
     });
   };
@@ -133,14 +133,14 @@ export class Recordings {
     }
     const { history, journal, world } = sandbox;
     const entry = history.entries().findLast(({ kind }) => kind === "control");
-    const isOfCall = entry !== undefined && entry.sequence > recording.lastControl;
-    if (isOfCall) recording.lastControl = entry.sequence;
+    const hasEntry = entry !== undefined && entry.sequence > recording.lastControl;
+    if (hasEntry) recording.lastControl = entry.sequence;
     recording.calls.push({
-      history: isOfCall,
+      history: hasEntry,
       after: journal.lastSequence,
       now: world.epochNow(),
       changed: world.changedAt,
-      call: world.isStopped ? toReached(call, world.epochNow()) : call,
+      call: world.isStopped ? toReachedInstant(call, world.epochNow()) : call,
     });
   };
 
@@ -157,10 +157,10 @@ export class Recordings {
   readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
-    for (const { id, before: was, after: is } of listWrites(deliveries, written)) {
-      const attempt = findNewAttempt(was, is);
+    for (const { id, before, after } of listWrites(deliveries, written)) {
+      const attempt = findNewAttempt(before, after);
       if (attempt === undefined) continue;
-      if (++recording.attempted > MAX_ATTEMPTS) {
+      if (++recording.attemptCount > MAX_ATTEMPTS) {
         recording.replayProblem ??= `more than ${MAX_ATTEMPTS} attempts to deliver were made`;
         recording.attempts.clear();
         return;
@@ -177,7 +177,7 @@ export class Recordings {
     const { world, faults, journal, source, seed, resets, settings } = sandbox;
     const { mode, rate } = world.clock;
     this.recordings.set(sandbox, {
-      first: {
+      initial: {
         fixture: source,
         seed,
         resets,
@@ -191,7 +191,7 @@ export class Recordings {
       },
       calls: [],
       attempts: new Map(),
-      attempted: 0,
+      attemptCount: 0,
       bytes: 0,
       replayProblem: world.untouched
         ? undefined
@@ -203,14 +203,14 @@ export class Recordings {
 }
 
 /** Deliveries of fixtures and state calls are not attempts: only a real attempt increases the number of attempts by one. */
-function findNewAttempt(was: Delivery | undefined, is: Delivery | undefined) {
-  if (is === undefined || is.attempts !== (was?.attempts ?? 0) + 1) return undefined;
-  const last = is.attempt_log.at(-1);
-  return last === was?.attempt_log.at(-1) ? undefined : last;
+function findNewAttempt(before: Delivery | undefined, after: Delivery | undefined) {
+  if (after === undefined || after.attempts !== (before?.attempts ?? 0) + 1) return undefined;
+  const last = after.attempt_log.at(-1);
+  return last === before?.attempt_log.at(-1) ? undefined : last;
 }
 
-/** A stopped advance ran up to the instant that it reached, not to the one that it was to reach. */
-function toReached(call: ChangingCall, now: number): ChangingCall {
+/** A stopped advance ended at the instant that it had reached, not at its target. */
+function toReachedInstant(call: ChangingCall, now: number): ChangingCall {
   const at = new Date(now).toISOString();
   if (call.operation === "clock.advance") return { ...call, body: { to: at } };
   return call.operation === "clock.set" ? { ...call, body: { ...(call.body as object), now: at } } : call;

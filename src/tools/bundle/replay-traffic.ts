@@ -12,7 +12,7 @@ export interface RecordedRequest extends WireRequest {
 }
 
 /** A fault may delay an answer by minutes; a later answer counts as lost. */
-const PATIENCE_MS = 10 * 60_000;
+const MAX_ANSWER_MS = 10 * 60_000;
 /** How long to wait for the end of a connection once the journal has the answer, since a fault may never close it. */
 const LINGER_MS = 500;
 
@@ -23,21 +23,21 @@ const LINGER_MS = 500;
 export async function sendRecorded(
   sandbox: Sandbox,
   request: SendToSelf,
-  { isItsEntry = () => true, ...sent }: RecordedRequest,
+  { isItsEntry = () => true, ...wireRequest }: RecordedRequest,
 ): Promise<JournalEntry | undefined> {
-  const leaving = new AbortController();
-  const entry = waitForEntry(sandbox, isItsEntry, leaving.signal);
-  const answered = request(sent, leaving.signal).then(doNothing, doNothing);
-  const found = await Promise.race([
-    entry,
+  const abort = new AbortController();
+  const pendingEntry = waitForEntry(sandbox, isItsEntry, abort.signal);
+  const answered = request(wireRequest, abort.signal).then(doNothing, doNothing);
+  const entry = await Promise.race([
+    pendingEntry,
     // A request that was refused before it reached the sandbox has an answer and no entry.
-    answered.then(() => Promise.race([entry, waitFor(LINGER_MS)])),
+    answered.then(() => Promise.race([pendingEntry, waitFor(LINGER_MS)])),
   ]);
-  const patienceMs = found?.streamed === undefined ? LINGER_MS : PATIENCE_MS;
-  if (found !== undefined && !isEndless(found)) await Promise.race([answered, waitFor(patienceMs)]);
-  leaving.abort();
-  while (found?.streamed === "under way") await platform().nextTurn();
-  return found;
+  const timeoutMs = entry?.streamed === undefined ? LINGER_MS : MAX_ANSWER_MS;
+  if (entry !== undefined && !isEndless(entry)) await Promise.race([answered, waitFor(timeoutMs)]);
+  abort.abort();
+  while (entry?.streamed === "under way") await platform().nextTurn();
+  return entry;
 }
 
 function isEndless(entry: JournalEntry): boolean {
@@ -50,7 +50,7 @@ function waitForEntry(
   signal: AbortSignal,
 ): Promise<JournalEntry | undefined> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => finish(undefined), PATIENCE_MS);
+    const timer = setTimeout(() => finish(undefined), MAX_ANSWER_MS);
     const finish = (entry: JournalEntry | undefined) => {
       clearTimeout(timer);
       stop();
@@ -87,9 +87,9 @@ export function createRecordedOutbound(
       const recorded = id === undefined ? undefined : deliveries[id]?.[attempt];
       const response_code = recorded?.response_code ?? (id === undefined ? otherwise() : 200);
       if (recorded?.ended_at !== undefined) onEnd(recorded.ended_at);
-      const plain = { response_code, headers: {}, body: Buffer.alloc(0), truncated: false, duration_ms: 0 };
-      if (response_code !== 0) return plain;
-      return { ...plain, error: { kind: "refused", message: "no answer, as it was recorded" } };
+      const result = { response_code, headers: {}, body: Buffer.alloc(0), truncated: false, duration_ms: 0 };
+      if (response_code !== 0) return result;
+      return { ...result, error: { kind: "refused", message: "no answer, as it was recorded" } };
     },
     close() {},
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { showMessage } from "../har/har-entry.ts";
+import { maskMessage } from "../har/har-entry.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 import { toRecordedBody } from "./recorded-message.ts";
 import { SecretPlaceholders } from "./secret-placeholders.ts";
@@ -58,7 +58,7 @@ describe("journal and bundle mask the same secrets [interfaces 4]", () => {
       redactBrokenJson(part),
       redactBrokenJson(part.slice(0, -9)),
       secrets.redact(part),
-      JSON.stringify(showMessage(headers, bytes)),
+      JSON.stringify(maskMessage(headers, bytes)),
       JSON.stringify(toRecordedBody(bytes, secrets, headers[1])),
     ])
       expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);

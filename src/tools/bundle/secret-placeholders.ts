@@ -16,14 +16,14 @@ const CLOSE = "⟧";
 const REFERENCE = /⟦([a-z_]+):?([^⟧]*)⟧/g;
 
 /** Forms of secrets that users choose themselves, and the letter for each in placeholders. */
-const GIVEN = [
+const USER_SECRETS = [
   ["k", API_KEY],
   ["w", WEBHOOK_SECRET],
 ] as const;
 const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
-const NAMED = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
+const NAMED_SECRET = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
 /** A list or an object under the name of a secret. */
-const NAMED_MANY = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*(?=[[{])`, "gi");
+const NAMED_SECRET_LIST = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*(?=[[{])`, "gi");
 const TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[[\]{}]/g;
 /** A parameter of a query or of a form. */
 const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
@@ -65,7 +65,7 @@ export class SecretPlaceholders {
 
   /** Registers keys and webhook secrets that the user wrote into a text. */
   registerWritten(text: string): void {
-    for (const [letter, pattern] of GIVEN) {
+    for (const [letter, pattern] of USER_SECRETS) {
       for (const [secret] of text.matchAll(pattern)) {
         this.register(secret, `given:${letter}${this.used.size}:${secret.length}`);
         this.used.add(secret);
@@ -77,10 +77,10 @@ export class SecretPlaceholders {
   registerIn(text: string): void {
     this.registerWritten(text);
     for (const secret of findIssuedSecrets(text))
-      if (secret.length >= 16 && /\d/.test(secret)) this.registerAll(secret);
+      if (secret.length >= 16 && /\d/.test(secret)) this.registerUnnamed(secret);
   }
 
-  registerAll(secret: string): void {
+  registerUnnamed(secret: string): void {
     this.register(secret, `given:t${this.names.size}:${secret.length}`);
   }
 
@@ -100,7 +100,7 @@ export class SecretPlaceholders {
       .replace(API_KEY, (_, secret: string) => `ak_${maskUnknown(secret)}`)
       .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${maskUnknown(secret)}`)
       .replace(JWT, maskUnknown)
-      .replace(NAMED, (pair, secret: string) =>
+      .replace(NAMED_SECRET, (pair, secret: string) =>
         secret.includes(OPEN) ? pair : `${pair.slice(0, -secret.length - 1)}${maskUnknown(secret)}"`,
       )
       .replace(SECRET_PART, (pair, before: string, secret: string) =>
@@ -121,10 +121,10 @@ export class SecretPlaceholders {
   }
 
   redactHeader(name: string, value: string): string {
-    const known = this.replaceKnown(value);
+    const replaced = this.replaceKnown(value);
     if (!SECRET_HEADER.test(name)) return this.redact(value);
-    const [, scheme = "", rest = ""] = /^((?:Bearer|Basic|Digest) +)?(.*)$/is.exec(known)!;
-    return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? known : scheme + maskUnknownCredential(rest);
+    const [, scheme = "", rest = ""] = /^((?:Bearer|Basic|Digest) +)?(.*)$/is.exec(replaced)!;
+    return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? replaced : scheme + maskUnknownCredential(rest);
   }
 }
 
@@ -132,7 +132,7 @@ export class SecretPlaceholders {
 function replaceNamedTexts(text: string): string {
   let masked = "";
   let end = 0;
-  for (const { 0: name, index } of text.matchAll(NAMED_MANY)) {
+  for (const { 0: name, index } of text.matchAll(NAMED_SECRET_LIST)) {
     if (index < end) continue;
     const begin = index + name.length;
     masked += text.slice(end, begin);
@@ -154,22 +154,22 @@ function replaceNamedTexts(text: string): string {
 
 /** The secrets that an answer hands out, in the order of the text. */
 function findIssuedSecrets(text: string): string[] {
-  const found: { at: number; secret: string }[] = [];
+  const matches: { at: number; secret: string }[] = [];
   for (const pattern of [API_KEY, WEBHOOK_SECRET, JWT]) {
-    for (const match of text.matchAll(pattern)) found.push({ at: match.index, secret: match[0] });
+    for (const match of text.matchAll(pattern)) matches.push({ at: match.index, secret: match[0] });
   }
-  for (const match of text.matchAll(NAMED)) {
+  for (const match of text.matchAll(NAMED_SECRET)) {
     const secret = match[1]!;
-    found.push({ at: match.index + match[0].length - secret.length - 1, secret });
+    matches.push({ at: match.index + match[0].length - secret.length - 1, secret });
   }
   for (const url of text.matchAll(URL_TEXT)) {
     for (const token of url[0].matchAll(LONG_TOKEN)) {
-      if (/\d/.test(token[0])) found.push({ at: url.index + token.index, secret: token[0] });
+      if (/\d/.test(token[0])) matches.push({ at: url.index + token.index, secret: token[0] });
     }
   }
   // The match that begins first contains the other ones.
-  found.sort((a, b) => a.at - b.at || b.secret.length - a.secret.length);
-  return [...new Set(found.map(({ secret }) => secret))];
+  matches.sort((a, b) => a.at - b.at || b.secret.length - a.secret.length);
+  return [...new Set(matches.map(({ secret }) => secret))];
 }
 
 /** Puts values in place of the references of a text. */

@@ -107,11 +107,11 @@ export function toJunitCase(
   },
 ): JunitCase {
   const { name, classname, message, detail, output, tolerated } = about;
-  const one: JunitCase = { name, classname, time_seconds: duration_ms / 1000 };
-  if (outcome === "failed" && tolerated === undefined) one.failure = { message, detail };
-  if (outcome === "failed" && tolerated !== undefined) one.skipped = `${tolerated}: ${message}`;
-  if (outcome === "error") one.error = { message, detail };
-  if (outcome === "not-observable") one.skipped = message;
-  if (output) one.system_out = output;
-  return one;
+  const testCase: JunitCase = { name, classname, time_seconds: duration_ms / 1000 };
+  if (outcome === "failed" && tolerated === undefined) testCase.failure = { message, detail };
+  if (outcome === "failed" && tolerated !== undefined) testCase.skipped = `${tolerated}: ${message}`;
+  if (outcome === "error") testCase.error = { message, detail };
+  if (outcome === "not-observable") testCase.skipped = message;
+  if (output) testCase.system_out = output;
+  return testCase;
 }

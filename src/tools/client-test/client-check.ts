@@ -60,8 +60,8 @@ export interface ReadContext {
   run: ClientRun;
   /** The run without failures; in a scenario, the requests of the run that none has hit. */
   baseline: ClientRun;
-  /** Answers without failures, to compare others with. */
-  usual: readonly JournalEntry[];
+  /** Requests without failures, with which others are compared. */
+  undisturbed: readonly JournalEntry[];
   /** Whether other failures than the check's can have happened, as in a scenario. */
   isMixed: boolean;
   collected: unknown;
@@ -112,7 +112,7 @@ function isSameBody(a: unknown, b: unknown): boolean {
   return a === undefined || b === undefined || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The first request that the stage's rules answered and that `accepts` takes. */
+/** The first request that the stage's rules answered and for which `accepts` is true. */
 export function findHit(
   { requests, isHit }: ClientRun,
   accepts: (entry: JournalEntry) => boolean = () => true,
@@ -121,7 +121,7 @@ export function findHit(
 }
 
 /** Whether the run's end shows how the client took this failure: there was no other, or nothing else came after it. */
-export function endsWith(
+export function isEndCausedBy(
   { run, isMixed }: ReadContext,
   hit: JournalEntry,
   accepts: (entry: JournalEntry) => boolean,
@@ -135,7 +135,7 @@ export function isBrokenBy({ reasons }: JournalEntry, wire: string): boolean {
   return reasons.includes(`wire fault ${wire}`);
 }
 
-/** The first request of the run that was answered and that `accepts` takes. */
+/** The first request of the run that was answered and for which `accepts` is true. */
 export function findTarget(
   { requests }: ClientRun,
   accepts: (entry: JournalEntry) => boolean = () => true,
@@ -165,7 +165,7 @@ export function getArrival({ at }: JournalEntry): number {
 }
 
 /** Wall milliseconds from the answer of one request to the next. */
-export function pauseBetween(first: JournalEntry, next: JournalEntry): number {
+export function measurePause(first: JournalEntry, next: JournalEntry): number {
   return getArrival(next) - getArrival(first) - first.duration_ms;
 }
 

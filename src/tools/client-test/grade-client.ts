@@ -33,7 +33,7 @@ const TIMEOUT_MS = 20_000;
 const GRACE_MS = 1000;
 const MAX_ENTRIES = 1000;
 /** The snapshot from which each run begins. */
-export const BEFORE = "before-client-test";
+export const SNAPSHOT_NAME = "before-client-test";
 /** Begins the ids of its rules; others stay in force. */
 export const RULE_PREFIX = "client-test-";
 /** Rules end by themselves if the test is gone, such as a closed page. Browsers call a hidden page once a minute. */
@@ -44,7 +44,7 @@ const PLACEHOLDER = '"$STAGED"';
 
 /**
  * Runs a client against a sandbox, first without failures, then once for each kind of failure, and reads its behaviour
- * from the timeline (interfaces 21). Each run begins with the sandbox as it was, and so it is left.
+ * from the timeline (interfaces 21). Each run begins with the sandbox's original state, which is restored at the end.
  * @throws ClientTestUsageError
  */
 export async function gradeClient(
@@ -57,7 +57,7 @@ export async function gradeClient(
   // First the run without failures, which has no stage.
   const stages = new Map<Stage | undefined, ClientCheck[]>([[undefined, []]]);
   for (const check of checks) stages.set(check.stage, [...(stages.get(check.stage) ?? []), check]);
-  await sandbox.snapshots.save(BEFORE);
+  await sandbox.snapshots.save(SNAPSHOT_NAME);
   const runner = new ClientRunner(sandbox, run, options);
   const reports = new Map<ClientCheck, ClientCheckReport>();
   let baseline: ClientRun | undefined;
@@ -69,13 +69,16 @@ export async function gradeClient(
       if (options.signal?.aborted) stopped = "the grading was interrupted";
       if (stopped !== null) break;
       const began = performance.now();
-      const clean = baseline;
+      const cleanRun = baseline;
       options.onRun?.({
         ...{ run: runs + 1, of: stages.size, checks: group.map(({ id }) => id) },
         observe: async () => {
-          const soFar = await runner.read(stage, { how: "ok", detail: "" });
+          const partialRun = await runner.read(stage, { how: "ok", detail: "" });
           return group.map((check) =>
-            toReport(check, check.readsEnd ? AT_THE_END : readFinding(check, soFar, clean ?? soFar.run!)),
+            toReport(
+              check,
+              check.readsEnd ? PENDING_FINDING : readFinding(check, partialRun, cleanRun ?? partialRun.run!),
+            ),
           );
         },
       });
@@ -98,8 +101,8 @@ export async function gradeClient(
       }
     }
   } finally {
-    await sandbox.snapshots.restore(BEFORE);
-    await sandbox.snapshots.remove(BEFORE);
+    await sandbox.snapshots.restore(SNAPSHOT_NAME);
+    await sandbox.snapshots.remove(SNAPSHOT_NAME);
   }
   const results = checks.flatMap((check) => reports.get(check) ?? []);
   const failures = results.filter(({ outcome }) => outcome === "failed");
@@ -115,12 +118,10 @@ export async function gradeClient(
 
 /** @throws ClientTestUsageError */
 function selectChecks({ only, skip = [] }: GradeClientOptions): ClientCheck[] {
-  const known = CLIENT_CHECKS.map(({ id }) => id);
+  const ids = CLIENT_CHECKS.map(({ id }) => id);
   for (const id of [...(only ?? []), ...skip])
-    if (!known.includes(id))
-      throw new ClientTestUsageError(
-        `there is no check ${JSON.stringify(id)}; there are ${known.join(", ")}`,
-      );
+    if (!ids.includes(id))
+      throw new ClientTestUsageError(`there is no check ${JSON.stringify(id)}; there are ${ids.join(", ")}`);
   const selected = CLIENT_CHECKS.filter(({ id }) => (only?.includes(id) ?? true) && !skip.includes(id));
   if (selected.length === 0) throw new ClientTestUsageError("no check is left to run");
   return selected;
@@ -157,10 +158,10 @@ function readFinding(
 ): ClientFinding {
   return run === undefined
     ? notObservable(why)
-    : check.read({ run, baseline, usual: baseline.requests, isMixed: false, collected });
+    : check.read({ run, baseline, undisturbed: baseline.requests, isMixed: false, collected });
 }
 
-const AT_THE_END = notObservable("it is seen when the run has ended");
+const PENDING_FINDING = notObservable("it is seen when the run has ended");
 
 function toReport(
   { id, title, severity, advice }: ClientCheck,
@@ -184,7 +185,7 @@ class ClientRunner {
   /** @param baseline undefined for the run without failures */
   async runStage(stage: Stage, baseline: ClientRun | undefined): Promise<StagedRun> {
     const { sandbox } = this;
-    await sandbox.snapshots.restore(BEFORE);
+    await sandbox.snapshots.restore(SNAPSHOT_NAME);
     const before = await sandbox.info();
     const rules = baseline === undefined ? [] : (stage.rules?.(baseline) ?? []);
     if (typeof rules === "string") return { run: undefined, why: rules, collected: undefined };

@@ -41,7 +41,7 @@ export class ManualClientTest {
         return report;
       })
       .finally(() => this.announce());
-    // Callers see it by `ready`.
+    // Callers get the error from `ready`.
     this.report.catch(() => {});
   }
 
@@ -54,7 +54,7 @@ export class ManualClientTest {
   }
 
   /** Resolves when the next run can be made, or the report is there. @throws as `report` does */
-  async ready(): Promise<void> {
+  async waitForRun(): Promise<void> {
     if (this.finishRun !== undefined || this.result !== undefined) return;
     await Promise.race([this.report, new Promise<void>((resolve) => (this.announce = resolve))]);
   }

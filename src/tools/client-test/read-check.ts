@@ -2,7 +2,7 @@ import type { JournalEntry } from "../../../types/control-api.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
 import { type ClientFinding, type ClientRun, isSame, notObservable, type RunEnd } from "./client-check.ts";
 
-interface StageOfRun {
+interface RunStage {
   end: RunEnd;
   /** The scenario, or `inline`. */
   source: string;
@@ -11,14 +11,14 @@ interface StageOfRun {
 }
 
 /** The requests of a stage, and those after it, which show how the client took its failures. */
-export function toStageRun(requests: readonly JournalEntry[], { end, source, stage }: StageOfRun): ClientRun {
+export function toStageRun(requests: readonly JournalEntry[], { end, source, stage }: RunStage): ClientRun {
   const isOfStage = ({ stages = [] }: JournalEntry) => stage === undefined || stages.includes(stage);
   const first = requests.findIndex(isOfStage);
   const isHit = (entry: JournalEntry) => isOfStage(entry) && entry.decision.startsWith(`fault:${source}/`);
   return { end, isHit, requests: first < 0 ? [] : requests.slice(first) };
 }
 
-interface RunOfScenario {
+interface ScenarioRun {
   run: ClientRun;
   /** The requests of all stages. */
   requests: readonly JournalEntry[];
@@ -27,18 +27,18 @@ interface RunOfScenario {
 }
 
 /** Reads a check from requests whose failures a scenario staged. */
-export function readCheck(id: string, { run, requests, isReal }: RunOfScenario): ClientFinding {
+export function readCheck(id: string, { run, requests, isReal }: ScenarioRun): ClientFinding {
   const check = CLIENT_CHECKS.find((one) => one.id === id)!;
   if (check.readsTime && !isReal)
     return notObservable("the sandbox's clock does not run as the client's does, so pauses cannot be seen");
-  const undisturbed = (entry: JournalEntry) => hasOwnAnswer(entry, requests);
+  const isUndisturbed = (entry: JournalEntry) => hasOwnAnswer(entry, requests);
   // A suite's command ends by itself.
   const baseline: ClientRun = {
     ...{ end: { how: "ok", detail: "" }, isHit: () => false },
-    requests: run.requests.filter(undisturbed),
+    requests: run.requests.filter(isUndisturbed),
   };
-  const usual = requests.filter(undisturbed);
-  return check.read({ run, baseline, usual, isMixed: true, collected: undefined });
+  const undisturbed = requests.filter(isUndisturbed);
+  return check.read({ run, baseline, undisturbed, isMixed: true, collected: undefined });
 }
 
 /**

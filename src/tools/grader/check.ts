@@ -1,6 +1,6 @@
 import type { Check as AnyCheck } from "../checks/frame.ts";
 import type { DeliveryShape, TestDelivery, Transport } from "./delivery.ts";
-import { describe, type FailureKind, STORE_THEN_ANSWER } from "./failure-kind.ts";
+import { describeResult, type FailureKind, STORE_THEN_ANSWER } from "./failure-kind.ts";
 import {
   adviseIfLate,
   type Finding,
@@ -40,8 +40,8 @@ export interface Case {
   label: string;
   shape?: DeliveryShape;
   transport?: Transport;
-  /** Changes the genuine delivery; `right` is its signature: `sha256=` and 64 hex digits. */
-  change?: (given: { delivery: TestDelivery; right: string; session: Session }) => Partial<TestDelivery>;
+  /** Changes the genuine delivery; `signature` is its own: `sha256=` and 64 hex digits. */
+  change?: (given: { delivery: TestDelivery; signature: string; session: Session }) => Partial<TestDelivery>;
   /** Another case finds the same problems, so a slow receiver does not get this one. */
   isCovered?: boolean;
 }
@@ -49,12 +49,12 @@ export interface Case {
 type Cases = readonly Case[] | ((session: Session) => readonly Case[]);
 
 /** A check that passes when every case is accepted. */
-export function accepts({ cases, ...about }: Omit<Check, "run"> & { cases: Cases }): Check {
+export function defineAcceptCheck({ cases, ...about }: Omit<Check, "run"> & { cases: Cases }): Check {
   return { ...about, run: (session) => expectAccepted(session, listCases(cases, session)) };
 }
 
 /** A check that passes when every case is refused (see `expectRefused`). */
-export function refuses({
+export function defineRefuseCheck({
   cases,
   anyRefusal,
   ...about
@@ -92,7 +92,7 @@ function prepareCases(session: Session, cases: readonly Case[]): PreparedCase[] 
 /** Each delivery has its own id. */
 function makeDelivery(session: Session, { shape, change }: Case): TestDelivery {
   const delivery = session.makeDelivery(shape);
-  return { ...delivery, ...change?.({ delivery, right: delivery.signature!, session }) };
+  return { ...delivery, ...change?.({ delivery, signature: delivery.signature!, session }) };
 }
 
 /** Makes the finding for a delivery that should have been accepted, and was not. */
@@ -102,7 +102,7 @@ export async function explainNotAccepted(
   label: string,
 ): Promise<Finding> {
   if (isDeferred(attempt)) return explainDeferred(session, attempt, label);
-  return failed(`${label}: the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
+  return failed(`${label}: the receiver ${describeResult(attempt)}, where 2xx is expected`, attempt);
 }
 
 /** Sends all deliveries at once; passes if every one is answered 2xx. */
@@ -112,7 +112,7 @@ export async function expectAccepted(session: Session, cases: readonly Case[]): 
   const refused = attempts.findIndex((attempt) => !isAccepted(attempt));
   if (refused >= 0) return explainNotAccepted(session, attempts[refused]!, prepared[refused]!.label);
   const last = attempts.at(-1) ?? null;
-  return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
+  return passed(last ? `the receiver ${describeResult(last)}` : "nothing to send", last);
 }
 
 type PreparedCase = Case & { delivery: TestDelivery };
@@ -155,7 +155,7 @@ export async function expectRefused(
       continue;
     }
     if (anyRefusal ? !isAccepted(attempt) : isRefused(attempt)) continue;
-    return failed(`${label}: the receiver ${describe(attempt)}, where 4xx is expected`, attempt);
+    return failed(`${label}: the receiver ${describeResult(attempt)}, where 4xx is expected`, attempt);
   }
   const last = attempts.at(-1) ?? null;
   const effects = await session.observeEffects(before, expected);
@@ -164,11 +164,11 @@ export async function expectRefused(
       "Verify the signature before anything is done with the delivery: refusing it is not enough.";
     return { ...failed(`the delivery was refused and yet processed: ${effects.difference}`, last), advice };
   }
-  return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
+  return passed(last ? `the receiver ${describeResult(last)}` : "nothing to send", last);
 }
 
 /** Answers of a receiver that is still busy with the same delivery. */
-const BUSY = new Set([409, 423, 425, 500, 502, 503, 504]);
+const BUSY_STATUSES = new Set([409, 423, 425, 500, 502, 503, 504]);
 
 /**
  * Sends a delivery that the receiver may be working on already: while it answers that it is busy, the delivery is sent
@@ -178,7 +178,7 @@ export async function deliverWhenFree(session: Session, delivery: TestDelivery):
   const giveUp = performance.now() + session.options.patienceMs;
   for (;;) {
     const attempt = await session.deliver(delivery);
-    if (!BUSY.has(getStatus(attempt)) || performance.now() >= giveUp) return attempt;
+    if (!BUSY_STATUSES.has(getStatus(attempt)) || performance.now() >= giveUp) return attempt;
     await session.pause(200);
   }
 }
@@ -195,7 +195,7 @@ export async function deliverInTurn(session: Session, deliveries: TestDelivery[]
 }
 
 /** Acknowledged, but not processed. */
-const LOST = `A delivery that is acknowledged must be processed. ${STORE_THEN_ANSWER}`;
+const LOST_ADVICE = `A delivery that is acknowledged must be processed. ${STORE_THEN_ANSWER}`;
 
 /** Compares the probe's reading with the expected side effects, once all answers were right. */
 export async function checkEffects(
@@ -215,7 +215,7 @@ export async function checkEffects(
   }
   const finding = failed(effects.difference, attempt);
   if (!effects.missing) return finding;
-  return { ...finding, advice: `${observed.whenMissing ?? LOST} ${adviseIfLate(session)}` };
+  return { ...finding, advice: `${observed.whenMissing ?? LOST_ADVICE} ${adviseIfLate(session)}` };
 }
 
 /** Expects one side effect for each delivery. */
@@ -241,12 +241,12 @@ function explainDeferredByOther(
   { label, other }: { label: string; other: Attempt },
 ): Finding {
   // A delivery answered 503 was not sent again.
-  const often = isOverloaded(attempt) ? "" : ", again and again";
-  const answer = `${label}: the receiver ${describe(attempt)}${often}`;
+  const repetition = isOverloaded(attempt) ? "" : ", again and again";
+  const answer = `${label}: the receiver ${describeResult(attempt)}${repetition}`;
   if (isDeferred(other))
     return notObservable(`${answer}; it answers other deliveries in the same way`, attempt);
   if (isAccepted(other)) return failed(`${answer}, while it accepted another delivery`, attempt);
-  return failed(`${answer}; to another delivery it ${describe(other)}`, attempt);
+  return failed(`${answer}; to another delivery it ${describeResult(other)}`, attempt);
 }
 
 /**

@@ -20,10 +20,13 @@ export function toCurlCommand(request: RawRequest, caFile?: string): string {
   if (request.chunkAt) parts.push("-H 'Transfer-Encoding: chunked'");
   if (request.method === "GET") return parts.join(" ");
   const pieces = splitLongRuns(request.body);
-  const only = pieces.length === 1 && typeof pieces[0] === "string" ? toPlainText(request.body) : null;
+  const plainText = pieces.length === 1 && typeof pieces[0] === "string" ? toPlainText(request.body) : null;
   // A leading @ would name a file.
-  if (only !== null && !only.startsWith("@")) return `${parts.join(" ")} --data-binary ${quote(only)}`;
-  const producers = pieces.map((piece) => (typeof piece === "string" ? printfCommand(piece) : repeat(piece)));
+  if (plainText !== null && !plainText.startsWith("@"))
+    return `${parts.join(" ")} --data-binary ${quote(plainText)}`;
+  const producers = pieces.map((piece) =>
+    typeof piece === "string" ? toPrintfCommand(piece) : toRepeatCommand(piece),
+  );
   const body = producers.length === 1 ? producers[0] : `{ ${producers.join("; ")}; }`;
   return `${body} | ${parts.join(" ")} --data-binary @-`;
 }
@@ -62,7 +65,7 @@ function toPlainText(body: Buffer): string | null {
   return Buffer.from(text).equals(body) && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text) ? text : null;
 }
 
-function printfCommand(latin1: string): string {
+function toPrintfCommand(latin1: string): string {
   // A leading hyphen is escaped too: printf would read it as an option.
   const format = latin1.replace(/^-|[^ -~]|['%\\]/g, (character) => {
     return character === "%" ? "%%" : `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`;
@@ -70,6 +73,6 @@ function printfCommand(latin1: string): string {
   return `printf '${format}'`;
 }
 
-function repeat({ byte, length }: Run): string {
+function toRepeatCommand({ byte, length }: Run): string {
   return `head -c ${length} /dev/zero | tr '\\000' '\\${byte.toString(8).padStart(3, "0")}'`;
 }

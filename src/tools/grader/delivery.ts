@@ -83,18 +83,18 @@ export function toRequest(
   delivery: TestDelivery,
   transport: Transport = {},
 ): RawRequest {
-  const sent: Record<string, string> = toDeliveryHeaders({
+  const serviceHeaders: Record<string, string> = toDeliveryHeaders({
     event: delivery.event,
     deliveryId: transport.headerDeliveryId ?? delivery.id,
     signature: delivery.signature ?? "",
     serviceName: target.serviceName,
   });
-  if (transport.contentType === null) delete sent["Content-Type"];
-  else if (transport.contentType !== undefined) sent["Content-Type"] = transport.contentType;
-  if (delivery.signature === null) delete sent[SIGNATURE_HEADER];
-  const named = transport.headerNames ?? ((name: string) => name);
-  const headers = [...Object.entries(sent), ...(transport.headers ?? [])].map(
-    ([name, value]): [string, string] => [named(name), value],
+  if (transport.contentType === null) delete serviceHeaders["Content-Type"];
+  else if (transport.contentType !== undefined) serviceHeaders["Content-Type"] = transport.contentType;
+  if (delivery.signature === null) delete serviceHeaders[SIGNATURE_HEADER];
+  const toHeaderName = transport.headerNames ?? ((name: string) => name);
+  const headers = [...Object.entries(serviceHeaders), ...(transport.headers ?? [])].map(
+    ([name, value]): [string, string] => [toHeaderName(name), value],
   );
   const { method = "POST", chunkAt, reuse, leave } = transport;
   return { method, url: target.url, headers, body: delivery.body, chunkAt, reuse, leave };

@@ -32,19 +32,19 @@ const MAX_GUESSES = 200;
 export async function diagnoseRefusal(session: Session): Promise<Diagnosis | null> {
   const refused = session.attempts.at(-1);
   if (!refused || !isRefused(refused) || OTHER_CAUSES.has(getStatus(refused))) return null;
-  const stranger = session.makeDelivery();
-  stranger.signature = sign(randomBytes(16).toString("hex"), stranger.body);
+  const otherwiseSigned = session.makeDelivery();
+  otherwiseSigned.signature = sign(randomBytes(16).toString("hex"), otherwiseSigned.body);
   // If the receiver accepts anything, or has recovered meanwhile, every guess would seem right.
-  if (isAccepted(await session.deliver(stranger))) return null;
+  if (isAccepted(await session.deliver(otherwiseSigned))) return null;
   if (isAccepted(await session.deliver(session.makeDelivery()))) return null;
   const size = session.calculateConcurrency();
   for (let start = 0; start < MAX_GUESSES; start += size) {
-    const guesses = Array.from({ length: size }, (_, offset) => guessAt(session, start + offset));
+    const guesses = Array.from({ length: size }, (_, offset) => makeGuess(session, start + offset));
     const tried = guesses.filter((guess) => guess !== undefined);
     const answers = await Promise.all(tried.map(({ delivery }) => session.deliver(delivery)));
-    const right = answers.findIndex(isAccepted);
-    if (right >= 0) {
-      const { cause, codes } = tried[right]!;
+    const acceptedIndex = answers.findIndex(isAccepted);
+    if (acceptedIndex >= 0) {
+      const { cause, codes } = tried[acceptedIndex]!;
       return { cause, fix: codes.map((code) => FIXES[code]).join(" ") };
     }
     if (tried.length < size || answers.some(isDeferred)) return null;
@@ -53,7 +53,7 @@ export async function diagnoseRefusal(session: Session): Promise<Diagnosis | nul
 }
 
 /** Each guess is made for the bytes of its own delivery. */
-function guessAt(session: Session, index: number): (Guess & { delivery: TestDelivery }) | undefined {
+function makeGuess(session: Session, index: number): (Guess & { delivery: TestDelivery }) | undefined {
   const delivery = session.makeDelivery();
   const guess = findGuess(index, session.options.secret, delivery);
   return guess && { ...guess, delivery: { ...delivery, signature: guess.signature } };
@@ -62,12 +62,12 @@ function guessAt(session: Session, index: number): (Guess & { delivery: TestDeli
 function findGuess(index: number, secret: string, delivery: TestDelivery): Guess | undefined {
   const forms = listOtherForms(delivery.signature!);
   if (index < forms.length) return forms[index];
-  let left = index - forms.length;
+  let remaining = index - forms.length;
   for (const candidate of listDigestCandidates({ secret, body: delivery.body })) {
     if (candidate.mistake === "none") continue;
     if (candidate.mistake === "key-and-bytes") return undefined;
-    if (left === 0) return toGuess(candidate);
-    left -= 1;
+    if (remaining === 0) return toGuess(candidate);
+    remaining -= 1;
   }
   return undefined;
 }
@@ -88,8 +88,8 @@ function toGuess({ mistake, key, bytes, digest }: DigestCandidate): Guess {
   return { cause, codes: [code], signature: `sha256=${toHex(digest)}` };
 }
 
-function listOtherForms(right: string): Guess[] {
-  const hex = right.slice("sha256=".length);
+function listOtherForms(signature: string): Guess[] {
+  const hex = signature.slice("sha256=".length);
   const base64 = toBase64(fromHex(hex));
   return [
     { cause: "it expects the digest without sha256= before it", codes: ["no-prefix"], signature: hex },

@@ -176,7 +176,7 @@ function adviseOnTls({ result }: Attempt, { trustCertificate }: OptionNames): st
 }
 
 /** The result as the end of a sentence: `answered 200 in 12 ms`, `gave no answer: socket hang up`. */
-export function describe({ result }: Attempt): string {
+export function describeResult({ result }: Attempt): string {
   const { error, response_code: status, headers, body } = result;
   if (error?.kind === "left") return "was left without reading the answer";
   if (error !== undefined) return describeSilence(error, result.duration_ms);

@@ -28,7 +28,7 @@ export interface Effects {
   missing: boolean;
   /** When the last of them was seen, in milliseconds after the start. */
   latenessMs: number;
-  settled: ProbeReading;
+  lastReading: ProbeReading;
 }
 
 /** Deliveries accepted since the reading `from`, whose side effects may still happen. */
@@ -37,7 +37,7 @@ export interface PendingEffects {
   pending: ReadonlySet<string>;
 }
 
-const HURRIED_MS = 500;
+const SHORT_PATIENCE_MS = 500;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 const UNSETTLED =
@@ -53,13 +53,13 @@ export class Probe {
   }
 
   /** Adapts the waits to side effects that come this late. */
-  allowFor(latenessMs: number): void {
+  adaptToLateness(latenessMs: number): void {
     this.latenessMs = Math.max(this.latenessMs, latenessMs);
     this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
   }
 
   shortenPatience(): void {
-    this.options.patienceMs = Math.min(this.options.patienceMs, HURRIED_MS);
+    this.options.patienceMs = Math.min(this.options.patienceMs, SHORT_PATIENCE_MS);
   }
 
   /** @throws ProbeError if the probe cannot be reached, or its answer has an unknown form */
@@ -96,11 +96,11 @@ export class Probe {
     for (;;) {
       await this.pause(this.options.settleMs);
       const next = await this.read();
-      const moved = next.count !== reading.count;
+      const hasChanged = next.count !== reading.count;
       // A list is searched by delivery id, so others may arrive in between.
-      if ((!moved || next.ids !== null) && isComplete(next)) return next;
+      if ((!hasChanged || next.ids !== null) && isComplete(next)) return next;
       if (performance.now() >= giveUp) {
-        if (moved && next.ids === null) throw new ProbeError(UNSETTLED);
+        if (hasChanged && next.ids === null) throw new ProbeError(UNSETTLED);
         return next;
       }
       reading = next;
@@ -116,18 +116,18 @@ export class Probe {
     const started = performance.now();
     const giveUp = started + patienceMs;
     let now = await this.read();
-    while (isShort(before, now, expected) && performance.now() < giveUp) {
+    while (areEffectsMissing(before, now, expected) && performance.now() < giveUp) {
       await this.pause(Math.min(25 + (performance.now() - started) / 20, 250));
       now = await this.read();
     }
     const latenessMs = performance.now() - started;
     await this.pause(sumEffects(expected) === 0 ? Math.max(settleMs, this.latenessMs * 1.5) : settleMs);
-    const settled = await this.read();
-    const found = findDifference(before, settled, expected);
-    const missing = found !== null && isShort(before, settled, expected);
+    const lastReading = await this.read();
+    const difference = findDifference(before, lastReading, expected);
+    const missing = difference !== null && areEffectsMissing(before, lastReading, expected);
     return {
-      difference: missing ? `${found}, in ${formatSeconds(patienceMs)}` : found,
-      ...{ missing, latenessMs, settled },
+      difference: missing ? `${difference}, in ${formatSeconds(patienceMs)}` : difference,
+      ...{ missing, latenessMs, lastReading },
     };
   }
 
@@ -142,10 +142,10 @@ export function formatSeconds(ms: number): string {
 }
 
 /** Whether expected side effects are still missing. */
-function isShort(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): boolean {
+function areEffectsMissing(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): boolean {
   if (now.ids === null) return now.count - before.count < sumEffects(expected);
   return [...expected].some(
-    ([id, wanted]) => countOccurrences(now, id) - countOccurrences(before, id) < wanted,
+    ([id, expectedCount]) => countOccurrences(now, id) - countOccurrences(before, id) < expectedCount,
   );
 }
 
@@ -156,13 +156,13 @@ function sumEffects(expected: ExpectedEffects): number {
 function findDifference(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): string | null {
   if (now.ids === null) {
     const total = sumEffects(expected);
-    const seen = now.count - before.count;
-    return seen === total ? null : `the probe's count rose by ${seen} instead of ${total}`;
+    const count = now.count - before.count;
+    return count === total ? null : `the probe's count rose by ${count} instead of ${total}`;
   }
-  for (const [id, wanted] of expected) {
-    const seen = countOccurrences(now, id) - countOccurrences(before, id);
-    if (seen !== wanted)
-      return `the probe lists delivery ${id} ${formatTimes(seen)} instead of ${formatTimes(wanted)}`;
+  for (const [id, expectedCount] of expected) {
+    const count = countOccurrences(now, id) - countOccurrences(before, id);
+    if (count !== expectedCount)
+      return `the probe lists delivery ${id} ${formatTimes(count)} instead of ${formatTimes(expectedCount)}`;
   }
   return null;
 }

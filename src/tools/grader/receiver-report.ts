@@ -107,7 +107,7 @@ ${renderConsoleHtml(report)}
 ${renderFixesHtml(report)}
 <h2>Every check</h2>
 <p class="quiet">Severity of a failure: critical, events are lost, forged or processed twice; major, genuine deliveries are refused, or a check of the receiver is weak; minor, little harm. Not observable: neither passed nor failed.</p>
-${sortWorstFirst(report.checks).map(checkHtml)}
+${sortWorstFirst(report.checks).map(renderCheckHtml)}
 ${renderManualChecksHtml(report)}`,
   });
 }
@@ -159,10 +159,10 @@ ${items}</ul>`;
 
 /** The worst first. */
 function renderFixesHtml({ checks }: ReceiverReport): Html {
-  const open = checks.filter(({ outcome }) => outcome === "failed" || outcome === "error");
-  if (open.length === 0) return html``;
+  const failures = checks.filter(({ outcome }) => outcome === "failed" || outcome === "error");
+  if (failures.length === 0) return html``;
   const items = WORST_SEVERITY_FIRST.flatMap((severity) =>
-    open.filter((check) => check.severity === severity),
+    failures.filter((check) => check.severity === severity),
   ).map(
     ({ id, title, severity }) =>
       html`<li><a href="#${id}">${title}</a> <span class="quiet">${severity}</span></li>\n`,
@@ -172,7 +172,7 @@ function renderFixesHtml({ checks }: ReceiverReport): Html {
 ${items}</ol>`;
 }
 
-function checkHtml(check: CheckReport): Html {
+function renderCheckHtml(check: CheckReport): Html {
   const advice =
     check.outcome === "passed"
       ? html`<p class="quiet">Advice: ${renderProseHtml(check.advice)}</p>`

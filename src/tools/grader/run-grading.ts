@@ -57,7 +57,7 @@ export async function gradeFor(
   url: string,
   options: GradeReceiverOptions,
 ): Promise<ReceiverReport> {
-  const chosen = chooseChecks(options);
+  const selectedChecks = chooseChecks(options);
   const session = openSession(url, options, caller);
   const report = createReporter(options, caller.names);
   const startedAt = new Date();
@@ -74,7 +74,7 @@ export async function gradeFor(
     else {
       const unreadable = await session.dropUnreadableProbe();
       if (unreadable !== null) reportProblem(PROBE, unreadable.message);
-      const run = await runAll(session, chosen, { report, onProgress: options.onProgress });
+      const run = await runAll(session, selectedChecks, { report, onProgress: options.onProgress });
       checks.push(...run.reports);
       stopped = run.stopped;
     }
@@ -159,11 +159,11 @@ function createReporter({ secret, caFile }: GradeReceiverOptions, names: OptionN
   return (check, finding, durationMs) => {
     const { id, title, severity, why } = check;
     const { outcome, detail, attempt, note } = finding;
-    const isOpen = outcome === "failed" || outcome === "error";
+    const hasFailed = outcome === "failed" || outcome === "error";
     return {
       ...{ id, title, severity, why, outcome },
       detail: redact(detail),
-      advice: finding.advice ?? (isOpen ? adviseOnCheck(check, { attempt, names }) : check.advice),
+      advice: finding.advice ?? (hasFailed ? adviseOnCheck(check, { attempt, names }) : check.advice),
       note: note ?? null,
       duration_ms: Math.round(durationMs),
       request: attempt && toReportedRequest(attempt),
@@ -254,16 +254,16 @@ function chooseChecks({ only, skip = [], failOn = "minor" }: GradeReceiverOption
 }
 
 function requireKnown(
-  what: string,
+  kind: string,
   given: readonly string[],
   { all, option }: { all: readonly string[]; option?: ReceiverTestUsageError["option"] },
 ): void {
   const unknown = given.find((one) => !all.includes(one));
   if (unknown === undefined) return;
-  const meant = findNearest(unknown, all);
+  const nearest = findNearest(unknown, all);
   // Where no known word is near, all of them are listed.
-  const hint = meant === undefined ? `take one of ${all.join(", ")}` : `did you mean "${meant}"?`;
-  throw new ReceiverTestUsageError(`there is no ${what} "${unknown.slice(0, 80)}"; ${hint}`, option);
+  const hint = nearest === undefined ? `take one of ${all.join(", ")}` : `did you mean "${nearest}"?`;
+  throw new ReceiverTestUsageError(`there is no ${kind} "${unknown.slice(0, 80)}"; ${hint}`, option);
 }
 
 function requireDuration(what: string, ms: number): number {

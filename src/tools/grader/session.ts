@@ -69,8 +69,8 @@ export class Session {
   /** The first delivery that was accepted, and when. */
   first: { delivery: TestDelivery; at: number } | null = null;
   /** The probe's last settled reading; undefined after something was sent. */
-  private settled: ProbeReading | null = null;
-  private last: ProbeReading | null = null;
+  private settledReading: ProbeReading | null = null;
+  private lastReading: ProbeReading | null = null;
   /** Deliveries accepted since the last reading, by id: their side effects may still follow. */
   private readonly pending = new Map<string, TestDelivery>();
   /** Events without a side effect in this receiver, for which the run does not wait. */
@@ -103,13 +103,18 @@ export class Session {
     if (genuine && transport === undefined) request.reuse = this.reusesConnections;
     const result = await this.sendPatiently(request);
     if (!isSilence(result) || !result.reused) return this.record({ request, delivery, genuine, result });
-    const again = { ...request, reuse: false };
-    return this.record({ request: again, delivery, genuine, result: await this.sendPatiently(again) });
+    const newConnectionRequest = { ...request, reuse: false };
+    return this.record({
+      request: newConnectionRequest,
+      delivery,
+      genuine,
+      result: await this.sendPatiently(newConnectionRequest),
+    });
   }
 
   /** Sends a delivery once, without another try if the connection breaks or the answer is 429. */
   async deliverOnce(delivery: TestDelivery, { reuse }: { reuse: boolean }): Promise<Attempt> {
-    this.settled = null;
+    this.settledReading = null;
     const request = { ...toRequest(this.options, delivery), reuse };
     const result = await sendRaw(request, this.options);
     return this.record({ request, delivery, genuine: this.isGenuine(delivery), result });
@@ -129,8 +134,9 @@ export class Session {
   /** Drops a probe that cannot be read, so that checks go by answers alone. */
   async dropUnreadableProbe(): Promise<ProbeError | null> {
     try {
-      this.settled = (await this.options.probe?.readSettled({ from: null, pending: new Set() })) ?? null;
-      this.last = this.settled;
+      this.settledReading =
+        (await this.options.probe?.readSettled({ from: null, pending: new Set() })) ?? null;
+      this.lastReading = this.settledReading;
       return null;
     } catch (error) {
       if (!(error instanceof ProbeError)) throw error;
@@ -141,27 +147,27 @@ export class Session {
 
   /** The probe's state before a check acts; null without a probe. */
   async readProbe(): Promise<ProbeReading | null> {
-    if (this.settled !== null || !this.options.probe) return this.settled;
+    if (this.settledReading !== null || !this.options.probe) return this.settledReading;
     const pending = [...this.pending.values()];
     this.pending.clear();
-    const settled = await this.options.probe.readSettled({
-      from: this.last,
+    const reading = await this.options.probe.readSettled({
+      from: this.lastReading,
       pending: new Set(pending.map(({ id }) => id)),
     });
-    for (const { id, event } of settled.ids === null ? [] : pending) {
-      if (event !== this.options.event && !settled.ids!.includes(id)) this.unusedEvents.add(event);
+    for (const { id, event } of reading.ids === null ? [] : pending) {
+      if (event !== this.options.event && !reading.ids!.includes(id)) this.unusedEvents.add(event);
     }
-    this.settled = settled;
-    this.last = settled;
-    return settled;
+    this.settledReading = reading;
+    this.lastReading = reading;
+    return reading;
   }
 
   /** How the side effects since `before` compare with the expected ones; null without a probe. */
   async observeEffects(before: ProbeReading | null, expected: ExpectedEffects): Promise<Effects | null> {
     if (!this.options.probe || !before) return null;
     const effects = await this.options.probe.compare(before, expected);
-    this.settled = effects.settled;
-    this.last = effects.settled;
+    this.settledReading = effects.lastReading;
+    this.lastReading = effects.lastReading;
     this.pending.clear();
     return effects;
   }
@@ -184,9 +190,9 @@ export class Session {
   }
 
   /** Raises the wait for later side effects to one and a half times this delay. */
-  allowFor(latenessMs: number): void {
+  adaptToLateness(latenessMs: number): void {
     this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
-    this.options.probe?.allowFor(latenessMs);
+    this.options.probe?.adaptToLateness(latenessMs);
   }
 
   /** Shortens the wait for later side effects, because the first did not come within `waitedMs`. */
@@ -236,7 +242,7 @@ export class Session {
 
   /** A 429 only asks to wait, so the request is sent again after the time in the answer. */
   private async sendPatiently(request: RawRequest): Promise<OutboundResult> {
-    this.settled = null;
+    this.settledReading = null;
     for (let retries = 0; ; retries += 1) {
       const result = await sendRaw(request, this.options);
       if (result.response_code !== 429 || retries === MAX_RATE_LIMIT_RETRIES) return result;

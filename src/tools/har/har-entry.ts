@@ -6,7 +6,7 @@ import { isForm } from "../../engine/contract/secret-names.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 
 /** One half of an exchange without secrets; fields for a schema that adds more. */
-export const SHOWN_MESSAGE = {
+export const MASKED_MESSAGE = {
   headers: Type.Array(ClosedObject({ name: Type.String(), value: Type.String() }), {
     description: "As sent, secrets masked",
   }),
@@ -16,26 +16,29 @@ export const SHOWN_MESSAGE = {
     }),
   ),
 };
-export const ShownMessage = ClosedObject(SHOWN_MESSAGE);
-export type ShownMessage = Static<typeof ShownMessage>;
+export const MaskedMessage = ClosedObject(MASKED_MESSAGE);
+export type MaskedMessage = Static<typeof MaskedMessage>;
 
-/** `flat` is name, value, name, value … as it went over the wire. */
-export function showMessage(flat: readonly string[], bytes: Uint8Array | string | undefined): ShownMessage {
-  const headers = toPairs(flat).map(([name, value]) => ({ name, value: redactHeader(name, value) }));
+/** Masks a message's secrets; `rawHeaders` is name, value, name, value … as sent. */
+export function maskMessage(
+  rawHeaders: readonly string[],
+  bytes: Uint8Array | string | undefined,
+): MaskedMessage {
+  const headers = toPairs(rawHeaders).map(([name, value]) => ({ name, value: redactHeader(name, value) }));
   if (bytes === undefined || bytes.length === 0) return { headers };
-  return { headers, body: showBody(bytes, findHeader({ headers }, "content-type") ?? "") };
+  return { headers, body: maskBody(bytes, findHeader({ headers }, "content-type") ?? "") };
 }
 
-export function toPairs(flat: readonly string[]): [name: string, value: string][] {
-  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!]] : []));
+export function toPairs(items: readonly string[]): [name: string, value: string][] {
+  return items.flatMap((name, i) => (i % 2 === 0 ? [[name, items[i + 1]!]] : []));
 }
 
-/** @param wanted the name in lower case */
-function findHeader({ headers }: Pick<ShownMessage, "headers">, wanted: string): string | undefined {
-  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
+/** @param lowerCaseName the name in lower case */
+function findHeader({ headers }: Pick<MaskedMessage, "headers">, lowerCaseName: string): string | undefined {
+  return headers.find(({ name }) => name.toLowerCase() === lowerCaseName)?.value;
 }
 
-function showBody(bytes: Uint8Array | string, type: string): unknown {
+function maskBody(bytes: Uint8Array | string, type: string): unknown {
   const text = decodeText(bytes);
   if (text === undefined) return { bytes: bytes.length };
   if (isForm(type)) return redactQuery(text);
@@ -184,9 +187,9 @@ export interface ArchivedExchange {
 export function toHarEntry(exchange: ArchivedExchange): HarEntry {
   const { at, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);
-  const sent = showMessage(exchange.requestHeaders, exchange.requestBody.bytes);
-  const received = showMessage(exchange.responseHeaders, exchange.responseBody.bytes);
-  const posted = toContent(sent, exchange.requestBody);
+  const sent = maskMessage(exchange.requestHeaders, exchange.requestBody.bytes);
+  const received = maskMessage(exchange.responseHeaders, exchange.responseBody.bytes);
+  const postData = toContent(sent, exchange.requestBody);
   return {
     startedDateTime: new Date(at).toISOString(),
     time: send + wait + receive,
@@ -199,7 +202,7 @@ export function toHarEntry(exchange: ArchivedExchange): HarEntry {
       queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
       headersSize: -1,
       bodySize: exchange.requestBody.size,
-      ...(exchange.requestBody.size === 0 ? {} : { postData: posted }),
+      ...(exchange.requestBody.size === 0 ? {} : { postData }),
     },
     response: {
       status,
@@ -217,7 +220,7 @@ export function toHarEntry(exchange: ArchivedExchange): HarEntry {
   };
 }
 
-function toContent(message: ShownMessage, { bytes, size }: ArchivedBody) {
+function toContent(message: MaskedMessage, { bytes, size }: ArchivedBody) {
   const mimeType = findHeader(message, "content-type") ?? "";
   if (size === 0) return { mimeType };
   if (bytes === undefined) return { mimeType, comment: `${size} bytes, not kept` };

@@ -41,19 +41,19 @@ const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
  * @throws InputError; the system's error for a file that cannot be read
  */
 export async function readHar(file: string, onEntry: (entry: HarValue) => void): Promise<HarFacts> {
-  const reading = new Reading(file, onEntry);
+  const reader = new HarReader(file, onEntry);
   try {
     for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES }))
-      reading.add(piece as Buffer);
+      reader.add(piece as Buffer);
   } catch (error) {
     // An error while reading, of a folder for example, does not name the file.
     if ((error as NodeJS.ErrnoException).syscall === "read") Object.assign(error as Error, { path: file });
     throw error;
   }
-  return reading.end();
+  return reader.end();
 }
 
-class Reading {
+class HarReader {
   private readonly facts = { creator: "", entries: 0 };
   private readonly file: string;
   private readonly parser = new JSONParser({
@@ -95,9 +95,11 @@ class Reading {
     const text = this.decode(piece);
     this.parse(() => this.parser.write(text));
     if (this.bytesRead - this.lastEnd <= MAX_ENTRY_BYTES) return;
-    const most = MAX_ENTRY_BYTES / (1024 * 1024);
-    const which = `entry ${this.facts.entries + 1}`;
-    throw new InputError(`${this.file}: ${which} is larger than ${most} MB; export it without such a body`);
+    const maxMegabytes = MAX_ENTRY_BYTES / (1024 * 1024);
+    const entryName = `entry ${this.facts.entries + 1}`;
+    throw new InputError(
+      `${this.file}: ${entryName} is larger than ${maxMegabytes} MB; export it without such a body`,
+    );
   }
 
   /** @throws InputError */

@@ -33,29 +33,30 @@ export function unpackHar(file: string): { har: string; remove: () => void } {
 
 /** Offsets are those of PKWARE's APPNOTE 4.3. */
 function unpack(zip: Buffer): { name: string; bytes: Buffer }[] {
-  const readShort = (at: number) => zip.readUInt16LE(at);
-  const readLong = (at: number) => zip.readUInt32LE(at);
+  const readShort = (position: number) => zip.readUInt16LE(position);
+  const readLong = (position: number) => zip.readUInt32LE(position);
   const end = zip.lastIndexOf("PK\x05\x06", undefined, "latin1");
   if (end < 0) throw new Error("it is cut short");
-  let room = MAX_UNPACKED_BYTES;
-  let at = readLong(end + 16);
+  let remainingBytes = MAX_UNPACKED_BYTES;
+  let position = readLong(end + 16);
   return Array.from({ length: readShort(end + 10) }, () => {
-    if (zip.toString("latin1", at, at + 4) !== "PK\x01\x02") throw new Error("its directory is damaged");
-    const isEncrypted = (readShort(at + 8) & 1) === 1;
+    if (zip.toString("latin1", position, position + 4) !== "PK\x01\x02")
+      throw new Error("its directory is damaged");
+    const isEncrypted = (readShort(position + 8) & 1) === 1;
     const [method, size, local, nameEnd] = [
-      readShort(at + 10),
-      readLong(at + 20),
-      readLong(at + 42),
-      at + 46 + readShort(at + 28),
+      readShort(position + 10),
+      readLong(position + 20),
+      readLong(position + 42),
+      position + 46 + readShort(position + 28),
     ];
     if (isEncrypted || (method !== 0 && method !== 8))
       throw new Error("it is encrypted, or packed in another way");
     const start = local + 30 + readShort(local + 26) + readShort(local + 28);
     const packed = zip.subarray(start, start + size);
-    const bytes = method === 8 ? inflateRawSync(packed, { maxOutputLength: room }) : packed;
-    room -= bytes.length;
-    const name = zip.toString("utf8", at + 46, nameEnd);
-    at = nameEnd + readShort(at + 30) + readShort(at + 32);
+    const bytes = method === 8 ? inflateRawSync(packed, { maxOutputLength: remainingBytes }) : packed;
+    remainingBytes -= bytes.length;
+    const name = zip.toString("utf8", position + 46, nameEnd);
+    position = nameEnd + readShort(position + 30) + readShort(position + 32);
     return { name, bytes };
   });
 }

@@ -42,10 +42,10 @@ const MAX_SHOWN_BYTES = 4096;
 /** Formats a delivery for the terminal. If the signature does not match, shows the reason and the bytes that should be signed. */
 export function formatDelivery(delivery: ListenedDelivery): string {
   const { at, method, path, event, delivery_id, attempt, signature, answer, body, headers } = delivery;
-  const what =
+  const subject =
     event === undefined ? `${method} ${path}` : `${event}  ${delivery_id ?? "without delivery id"}`;
   const lines = [
-    `${at.slice(11, 23)}  ${toPrintable(what)}  attempt ${attempt}  signature ${describeVerdict(signature)}  -> ${answer}`,
+    `${at.slice(11, 23)}  ${toPrintable(subject)}  attempt ${attempt}  signature ${describeVerdict(signature)}  -> ${answer}`,
   ];
   if (signature === undefined || signature.verdict === "valid") lines.push(`  ${formatBody(body)}`);
   else {
@@ -167,7 +167,7 @@ function toText(header: string | readonly string[] | undefined): string | undefi
 }
 
 /** A server forwards only signed deliveries. */
-const SIGNED: SignatureVerdict = {
+const CHECKED_BY_SERVER: SignatureVerdict = {
   verdict: "valid",
   code: "match",
   reason: "the server has checked it",
@@ -194,23 +194,23 @@ export class LocalReceiver {
   }> {
     const at = new Date().toISOString();
     const body = Buffer.from(body_base64, "base64");
-    const answered = await this.outbound.send({
+    const result = await this.outbound.send({
       url: this.url.href,
       method,
       headers,
       body,
       timeoutMs: this.timeoutMs,
     });
-    const { response_code, duration_ms, error } = answered;
+    const { response_code, duration_ms, error } = result;
     const failure = error && (await this.explain(error));
-    const received = lowerCaseNames(headers);
+    const received = toLowerCaseNames(headers);
     return {
       answer:
         failure === undefined
           ? {
               status: response_code,
-              headers: answered.headers,
-              body_base64: answered.body.toString("base64"),
+              headers: result.headers,
+              body_base64: result.body.toString("base64"),
             }
           : { failure },
       listened: {
@@ -220,7 +220,7 @@ export class LocalReceiver {
         path: this.url.pathname,
         headers: received,
         body,
-        signature: SIGNED,
+        signature: CHECKED_BY_SERVER,
         answer: failure === undefined ? `${response_code} in ${duration_ms} ms` : `no answer: ${failure}`,
       },
     };
@@ -253,6 +253,6 @@ async function speaksTls(place: { host: string; port: number }): Promise<boolean
   }
 }
 
-function lowerCaseNames(headers: ForwardedDelivery["headers"]): ForwardedDelivery["headers"] {
+function toLowerCaseNames(headers: ForwardedDelivery["headers"]): ForwardedDelivery["headers"] {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { API } from "../../engine/resources/index.ts";
 import { type ApiDocument, renderApiPage } from "./api-page.ts";
-import { openApiDocument } from "./openapi.ts";
+import { buildOpenApiDocument } from "./openapi.ts";
 
-const document = openApiDocument(API, "0.0.0") as unknown as ApiDocument;
+const document = buildOpenApiDocument(API, "0.0.0") as unknown as ApiDocument;
 type Responses = Record<string, { $ref?: string; "x-error-codes"?: string[] }>;
 type Paths = Record<string, Record<string, { responses: Responses }>>;
 const shared = document.components.responses as Responses;

@@ -1,5 +1,5 @@
 import { toSentence } from "../../engine/contract/text.ts";
-import { describe, describeType, type Shape, toLink } from "./describe-schema.ts";
+import { describeSchema, describeType, type Shape, toLink } from "./describe-schema.ts";
 
 /** The parts of the OpenAPI document that the page shows. */
 export interface ApiDocument {
@@ -53,11 +53,13 @@ export function renderApiPage({ paths, components }: ApiDocument): string {
     })),
   );
   const records = Object.entries(components.schemas as Record<string, Shape>);
-  const shown = new DescribedPlaces(records);
+  const placesBefore = new DescribedPlaces(records);
   const tags = [...new Set(calls.map(({ call }) => call.tags[0]!))];
   const sections = tags.map((tag) => {
-    const own = calls.filter(({ call }) => call.tags[0] === tag).map((one) => callSection(one, shown));
-    return `## ${toTitle(tag)}\n\n${own.join("\n")}`;
+    const callsOfTag = calls
+      .filter(({ call }) => call.tags[0] === tag)
+      .map((one) => renderCallSection(one, placesBefore));
+    return `## ${toTitle(tag)}\n\n${callsOfTag.join("\n")}`;
   });
   return `# The API
 
@@ -75,7 +77,7 @@ Every operation of the emulated API, generated from the [OpenAPI document](opena
 ${sections.join("\n")}
 ## Records
 
-${records.map((record) => recordSection(record, shown)).join("\n")}`;
+${records.map((record) => renderRecordSection(record, placesBefore)).join("\n")}`;
 }
 
 function resolveShared(responses: Call["responses"], shared: Call["responses"]): Call["responses"] {
@@ -90,59 +92,61 @@ function resolveShared(responses: Call["responses"], shared: Call["responses"]):
 /** A name means the same in every path. */
 function describePathParameters(calls: readonly Call[]): string {
   const all = calls.flatMap((call) => findParameters(call, "path"));
-  const named = new Map(all.map(({ name, schema }) => [name, `\`${name}\` (${describeType(schema)})`]));
-  return [...named.values()].join(", ");
+  const descriptions = new Map(
+    all.map(({ name, schema }) => [name, `\`${name}\` (${describeType(schema)})`]),
+  );
+  return [...descriptions.values()].join(", ");
 }
 
 function findParameters({ parameters = [] }: Call, place: string) {
   return parameters.filter((one) => one.$ref === undefined && one.in === place);
 }
 
-function callSection(
+function renderCallSection(
   { method, path, call }: { method: string; path: string; call: Call },
-  shown: DescribedPlaces,
+  placesBefore: DescribedPlaces,
 ): string {
-  const about = [call.summary, call.description].filter((one) => one !== undefined).join(". ");
+  const prose = [call.summary, call.description].filter((one) => one !== undefined).join(". ");
   const assumed = (call["x-assumption"] ?? []).map((id) => `[${id}](reference/assumptions.md#${id})`);
   const section = call["x-section"];
   const page = section.startsWith("G") ? "assumptions" : "service-api";
   const sources = [`[${section}](reference/${page}.md#${section})`, ...assumed];
-  const lists = ["query", "header"].map((place) => renderParameters(call, place, shown));
+  const lists = ["query", "header"].map((place) => renderParameters(call, place, placesBefore));
   return [
     `### ${call.operationId}`,
     `\`${method} ${path}\``,
-    `${toSentence(about)} ${[...new Set(sources)].join(", ")}`,
-    ...[...lists, renderBody(call, shown)].filter((list) => list !== ""),
-    `${answerLine(call)}\n`,
+    `${toSentence(prose)} ${[...new Set(sources)].join(", ")}`,
+    ...[...lists, renderBody(call, placesBefore)].filter((list) => list !== ""),
+    `${renderAnswers(call)}\n`,
   ].join("\n\n");
 }
 
-function renderParameters(call: Call, place: string, shown: DescribedPlaces): string {
+function renderParameters(call: Call, place: string, placesBefore: DescribedPlaces): string {
   const items = findParameters(call, place).map(({ name, required, schema, description }) =>
     renderItem(name, required === true, description === undefined ? schema : { ...schema, description }),
   );
   if (items.length === 0) return "";
   const list = joinItems(items);
-  const earlier = shown.findList(list, call.operationId);
+  const earlier = placesBefore.findList(list, call.operationId);
   const title = toTitle(place);
   return earlier === undefined
     ? `${title}:\n\n${list}`
     : `${title}: as [${earlier}](#${earlier.replaceAll(".", "")})`;
 }
 
-function renderBody({ requestBody }: Call, shown: DescribedPlaces): string {
+function renderBody({ requestBody }: Call, placesBefore: DescribedPlaces): string {
   return Object.entries(requestBody?.content ?? {})
     .map(([type, { schema = {} }]) => {
       if (schema.properties === undefined) return `Body: \`${type}\`, ${describeType(schema)}`;
       const title = type === "application/json" ? "Body" : "Form";
-      return `${title}:\n\n${joinItems(listFields(schema, shown))}`;
+      return `${title}:\n\n${joinItems(listFields(schema, placesBefore))}`;
     })
     .join("\n\n");
 }
 
-function listFields({ properties = {}, required = [] }: Shape, shown?: DescribedPlaces): string[] {
+function listFields({ properties = {}, required = [] }: Shape, placesBefore?: DescribedPlaces): string[] {
   return Object.entries(properties).map(([name, field]) =>
-    renderItem(name, required.includes(name), field, shown?.findField(name, field)),
+    renderItem(name, required.includes(name), field, placesBefore?.findField(name, field)),
   );
 }
 
@@ -158,7 +162,7 @@ function joinItems(items: readonly string[]): string {
   return lines.map(([names, about]) => `- ${names}${about}`).join("\n");
 }
 
-function answerLine({ responses }: Call): string {
+function renderAnswers({ responses }: Call): string {
   const lines = Object.entries(responses).flatMap(([status, answer]) => {
     const codes = answer["x-error-codes"]?.filter(
       (code) => !COMMON_CODES.has(code) && !USUAL_CODES.includes(code),
@@ -176,17 +180,17 @@ function answerLine({ responses }: Call): string {
   return `Answers ${lines.join("; ")}`;
 }
 
-function recordSection([name, schema]: [string, Shape], shown: DescribedPlaces): string {
+function renderRecordSection([name, schema]: [string, Shape], placesBefore: DescribedPlaces): string {
   const about = schema.description === undefined ? "" : `${toSentence(schema.description)}\n\n`;
   const all = listFields(schema);
-  const base = shown.bases.get(name);
+  const base = placesBefore.bases.get(name);
   const inherited = new Set(base === undefined ? [] : listFields(base.schema));
   const fields = joinItems(all.filter((field) => !inherited.has(field)));
   const head = base === undefined ? "" : `The fields of ${toLink(base.name)}, and\n\n`;
   return `### ${name}\n\n${about}${head}${all.length === 0 ? toSentence(describeType(schema)) : fields}\n`;
 }
 
-/** Where the page describes a long field or list of parameters; later places link to it. */
+/** The places where the page describes a long field or list of parameters; later places link to them. */
 class DescribedPlaces {
   /** By record: another record that has a part of its fields. */
   readonly bases = new Map<string, { name: string; schema: Shape }>();
@@ -214,7 +218,7 @@ class DescribedPlaces {
     return text.length < MIN_LENGTH ? undefined : this.fields.get(text);
   }
 
-  /** The operation that the same list was shown for. */
+  /** The earlier operation that has the same list. */
   findList(list: string, operation: string): string | undefined {
     const earlier = this.lists.get(list);
     if (earlier === undefined && list.length >= MIN_LENGTH) this.lists.set(list, operation);
@@ -226,7 +230,7 @@ const MIN_SHARED = 4;
 const MIN_LENGTH = 70;
 
 function renderItem(name: string, required: boolean, schema: Shape, home?: string): string {
-  const about = home === undefined ? describe(schema) : `as in ${toLink(home)}`;
+  const about = home === undefined ? describeSchema(schema) : `as in ${toLink(home)}`;
   return `- \`${name}\`${required ? "\\*" : ""}${about === "" ? "" : `: ${about}`}`;
 }
 

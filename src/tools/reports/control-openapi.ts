@@ -28,7 +28,7 @@ const HEADERS: JsonObject = {
 };
 
 /** The OpenAPI document of the control API. */
-export function controlApiDocument(
+export function buildControlApiDocument(
   calls: readonly Call[],
   version: string,
   site: Pick<Site, "baseUrl"> = LOCAL_SITE,
@@ -52,8 +52,8 @@ export function controlApiDocument(
         headers: HEADERS,
         schemas: {},
       },
-      notes: () => ({}),
-      errorResponses: toProblemResponses,
+      listNotes: () => ({}),
+      toErrorResponses: toProblemResponses,
     },
     calls,
   );

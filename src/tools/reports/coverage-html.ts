@@ -45,7 +45,10 @@ body { max-width: none; }
  */
 export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consoleUrl?: string): string {
   const columns = listColumns(matrix);
-  const most = Math.max(1, ...matrix.operations.flatMap(({ outcomes }) => outcomes.map(({ hits }) => hits)));
+  const maxHits = Math.max(
+    1,
+    ...matrix.operations.flatMap(({ outcomes }) => outcomes.map(({ hits }) => hits)),
+  );
   const headline = `${title}: ${matrix.percent} percent`;
   return renderHtmlPage({
     title: headline,
@@ -61,7 +64,7 @@ export function renderCoverageHtml(matrix: CoverageMatrix, title: string, consol
 <div class="map" role="region" aria-label="Operations and their outcomes" tabindex="0"><table>
 <thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${columns.map(renderHeadHtml)}<th scope="col">Other</th></tr></thead>
 <tbody>
-${matrix.operations.map((row) => renderRowHtml(row, { columns, most, consoleUrl }))}</tbody>
+${matrix.operations.map((row) => renderRowHtml(row, { columns, most: maxHits, consoleUrl }))}</tbody>
 </table></div>`,
   });
 }
@@ -85,30 +88,34 @@ function renderHeadHtml({ key }: Column): Html {
 
 function renderRowHtml(
   row: CoveredOperation,
-  { columns, most, consoleUrl }: { columns: readonly Column[]; most: number; consoleUrl: string | undefined },
+  {
+    columns,
+    most: maxHits,
+    consoleUrl,
+  }: { columns: readonly Column[]; most: number; consoleUrl: string | undefined },
 ): Html {
   const hits = new Map(row.outcomes.map((outcome) => [toKey(outcome.status, outcome.code), outcome.hits]));
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
-  const cells = columns.map(({ key }) => renderCellHtml(row, key, { hits: hits.get(key), most }));
+  const cells = columns.map(({ key }) => renderCellHtml(row, key, { hits: hits.get(key), most: maxHits }));
   const seen = `${row.outcomes.filter((one) => one.hits > 0).length} of ${row.outcomes.length}`;
   const name = row.operation.split(/(?<=[._])/).flatMap((part) => [html`<wbr>`, part]);
-  const named =
+  const nameHtml =
     consoleUrl === undefined
       ? name.slice(1)
       : html`<a href="${`${consoleUrl}/coverage?operation=${row.operation}`}">${name.slice(1)}</a>`;
-  return html`<tr><th scope="row" title="${row.method} ${row.path}">${named} <small>${row.section}</small></th><td class="seen" data-head="Seen">${seen}</td>${cells}<td class="other" data-head="Other:">${other}</td></tr>\n`;
+  return html`<tr><th scope="row" title="${row.method} ${row.path}">${nameHtml} <small>${row.section}</small></th><td class="seen" data-head="Seen">${seen}</td>${cells}<td class="other" data-head="Other:">${other}</td></tr>\n`;
 }
 
 function renderCellHtml(
   { operation }: CoveredOperation,
   key: string,
-  { hits, most }: { hits: number | undefined; most: number },
+  { hits, most: maxHits }: { hits: number | undefined; most: number },
 ): Html {
   if (hits === undefined) return html`<td class="none"></td>`;
   // Each cell has its own label, since the headers of a large map are out of sight.
   const title = `${operation}: ${key}`;
   if (hits === 0) return html`<td class="never" title="${title}" data-head="${key}">0</td>`;
   // On a logarithmic scale, so that an error with one hit is visible beside ten thousand polls.
-  const heat = 0.25 + 0.5 * (Math.log1p(hits) / Math.log1p(most));
+  const heat = 0.25 + 0.5 * (Math.log1p(hits) / Math.log1p(maxHits));
   return html`<td class="hit" style="--heat: ${heat.toFixed(2)}" title="${title}" data-head="${key}">${hits}</td>`;
 }

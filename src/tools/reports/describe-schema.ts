@@ -28,7 +28,7 @@ export function toLink(record: string): string {
 }
 
 /** The type of a field and what it means. */
-export function describe(schema: Shape): string {
+export function describeSchema(schema: Shape): string {
   const text = schema.description?.replaceAll("\n", " ");
   const type = describeType(schema);
   if (text === DATE_OR_INSTANT) return "date";
@@ -55,8 +55,8 @@ export function describeType(schema: Shape): string {
 
 function describeObject({ properties }: Shape): string {
   const names = Object.entries(properties ?? {}).map(([name, shape]) => {
-    const inner = shape.properties === undefined && shape.$ref === undefined && shape.items === undefined;
-    return inner ? `\`${name}\`` : `\`${name}\`: ${describeType(shape)}`;
+    const isPlain = shape.properties === undefined && shape.$ref === undefined && shape.items === undefined;
+    return isPlain ? `\`${name}\`` : `\`${name}\`: ${describeType(shape)}`;
   });
   return names.length === 0 ? "object" : `{${names.join(", ")}}`;
 }
@@ -66,20 +66,20 @@ function describeText(schema: Shape): string {
   if (schema.format !== undefined) return schema.format;
   const [, kind] = /^\^(.+)_\[A-Za-z0-9_-\]\{1,120\}\$$/.exec(schema.pattern ?? "") ?? [];
   if (kind !== undefined) return quote(`${kind.replace(/^\((.*)\)$/, "$1")}_…`);
-  const like = schema.pattern === undefined ? "" : ` like ${quote(schema.pattern)}`;
-  return `text${like}${describeBounds(schema.minLength, schema.maxLength, "characters")}${describeDefault(schema)}`;
+  const patternText = schema.pattern === undefined ? "" : ` like ${quote(schema.pattern)}`;
+  return `text${patternText}${describeBounds(schema.minLength, schema.maxLength, "characters")}${describeDefault(schema)}`;
 }
 
 function describeDefault(schema: Shape): string {
   return schema.default === undefined ? "" : `, default ${quote(schema.default)}`;
 }
 
-function describeBounds(least: number | undefined, most: number | undefined, of: string): string {
-  if (of !== "" && least === 1 && most === undefined) return ", not empty";
-  const unit = of === "" ? "" : ` ${of}`;
-  const shown = (value: number) =>
+function describeBounds(least: number | undefined, most: number | undefined, unitName: string): string {
+  if (unitName !== "" && least === 1 && most === undefined) return ", not empty";
+  const unit = unitName === "" ? "" : ` ${unitName}`;
+  const format = (value: number) =>
     value > Number.MAX_SAFE_INTEGER / 2 ? undefined : value.toLocaleString("en");
-  const [from, to] = [least, most].map((value) => (value === undefined ? undefined : shown(value)));
+  const [from, to] = [least, most].map((value) => (value === undefined ? undefined : format(value)));
   if (from !== undefined && to !== undefined) return `, ${from} to ${to}${unit}`;
   if (to !== undefined) return `, at most ${to}${unit}`;
   return from === undefined || from === "0" ? "" : `, at least ${from}${unit}`;

@@ -8,14 +8,14 @@ const KINDS = ["schemas", "responses", "parameters", "requestBodies", "headers",
  * Copies parameters, body and answers of an own operation from its OpenAPI document, and the components that they refer
  * to, under names that begin with the document's number.
  */
-export function takeDescribedParts(
+export function copyDescribedParts(
   { described }: AnyOperation,
-  { foreign }: DocumentComponents,
+  { userComponents }: DocumentComponents,
 ): JsonObject | undefined {
   if (described === undefined) return undefined;
   const document = described.document as JsonObject;
-  if (!foreign.documents.includes(document)) foreign.documents.push(document);
-  const number = foreign.documents.indexOf(document) + 1;
+  if (!userComponents.documents.includes(document)) userComponents.documents.push(document);
+  const number = userComponents.documents.indexOf(document) + 1;
   const copy = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copy);
     if (!isJsonObject(value)) return value;
@@ -28,8 +28,8 @@ export function takeDescribedParts(
     // A reference to any other place is rare: its target accepts everything here.
     if (kind === undefined || !KINDS.includes(kind)) return `#/components/schemas/${ANYTHING}`;
     const key = `Own${number}.${name!.replace(/[^\w.-]/g, "_")}`;
-    const group = (foreign.components[kind] ?? {}) as JsonObject;
-    foreign.components[kind] = group;
+    const group = (userComponents.components[kind] ?? {}) as JsonObject;
+    userComponents.components[kind] = group;
     if (!Object.hasOwn(group, key)) {
       // Reserved first, since a component may refer to itself.
       group[key] = {};

@@ -105,12 +105,12 @@ const PYTHON: Language = {
   list: (item) => `list[${item}]`,
 };
 
-function spell(field: Field, language: Language): string {
+function toTypeText(field: Field, language: Language): string {
   const literals = field.const === undefined ? field.enum : [field.const];
   if (literals) return language.literals(literals.map((one) => JSON.stringify(one)));
-  if (field.anyOf) return field.anyOf.map((one) => spell(one, language)).join(" | ");
+  if (field.anyOf) return field.anyOf.map((one) => toTypeText(one, language)).join(" | ");
   const types = [field.type ?? "unknown"].flat().map((type) => {
-    if (type === "array") return language.list(spell(field.items ?? {}, language));
+    if (type === "array") return language.list(toTypeText(field.items ?? {}, language));
     return language.types[type] ?? language.any;
   });
   return types.join(" | ");
@@ -153,7 +153,7 @@ function listFields({ schema }: CataloguedEvent, language: Language) {
   ).properties;
   return Object.entries(data.properties ?? {}).map(([name, field]) => ({
     name,
-    type: spell(field, language),
+    type: toTypeText(field, language),
     optional: data.required?.includes(name) !== true,
   }));
 }

@@ -17,8 +17,8 @@ export function toAnnotations(report: JunitReport, workspace = process.cwd()): s
     .map(({ name, file, problem }) => {
       const properties = { file: file && findPathWithin(workspace, file), title: `${report.name}: ${name}` };
       const present = Object.entries(properties).filter(([, value]) => value !== undefined);
-      const written = present.map(([key, value]) => `${key}=${escapeProperty(value!)}`);
-      return `::error ${written.join(",")}::${escapeData(problem.message)}`;
+      const propertyTexts = present.map(([key, value]) => `${key}=${escapeProperty(value!)}`);
+      return `::error ${propertyTexts.join(",")}::${escapeData(problem.message)}`;
     });
 }
 

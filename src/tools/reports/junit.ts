@@ -31,15 +31,15 @@ export interface JunitReport {
 export function writeJunit(report: JunitReport): string {
   const all = report.suites.flatMap((suite) => suite.cases);
   const suites = report.suites.map(({ name, cases, properties = [] }) =>
-    elementXml(
+    writeElement(
       "testsuite",
       { name, ...sumTotals(cases) },
-      propertiesXml(properties) + cases.map(testCase).join(""),
+      writeProperties(properties) + cases.map(writeCase).join(""),
     ),
   );
   // Jenkins' schema has no `skipped` here.
   const { skipped: _, ...sums } = sumTotals(all);
-  const root = elementXml("testsuites", { name: report.name, ...sums }, suites.join(""));
+  const root = writeElement("testsuites", { name: report.name, ...sums }, suites.join(""));
   return `<?xml version="1.0" encoding="UTF-8"?>\n${root}`;
 }
 
@@ -54,29 +54,31 @@ function sumTotals(cases: JunitCase[]): Record<string, string> {
   };
 }
 
-function testCase({ name, classname, time_seconds, ...said }: JunitCase): string {
+function writeCase({ name, classname, time_seconds, ...said }: JunitCase): string {
   const { failure, error, skipped, system_out } = said;
   const children: string[] = [];
-  if (failure) children.push(problemXml("failure", failure));
-  if (error) children.push(problemXml("error", error));
-  if (skipped !== undefined) children.push(elementXml("skipped", { message: skipped }));
-  if (system_out !== undefined) children.push(elementXml("system-out", {}, escapeXml(system_out)));
-  return elementXml("testcase", { classname, name, time: time_seconds.toFixed(3) }, children.join(""));
+  if (failure) children.push(writeProblem("failure", failure));
+  if (error) children.push(writeProblem("error", error));
+  if (skipped !== undefined) children.push(writeElement("skipped", { message: skipped }));
+  if (system_out !== undefined) children.push(writeElement("system-out", {}, escapeXml(system_out)));
+  return writeElement("testcase", { classname, name, time: time_seconds.toFixed(3) }, children.join(""));
 }
 
-function propertiesXml(properties: readonly JunitProperty[]): string {
+function writeProperties(properties: readonly JunitProperty[]): string {
   if (properties.length === 0) return "";
-  const each = properties.map(({ name, value }) => elementXml("property", { name, value }));
-  return elementXml("properties", {}, each.join(""));
+  const each = properties.map(({ name, value }) => writeElement("property", { name, value }));
+  return writeElement("properties", {}, each.join(""));
 }
 
-function problemXml(tag: string, { message, detail }: JunitProblem): string {
-  return elementXml(tag, { message }, escapeXml(detail));
+function writeProblem(tag: string, { message, detail }: JunitProblem): string {
+  return writeElement(tag, { message }, escapeXml(detail));
 }
 
-function elementXml(tag: string, attributes: Record<string, string>, content = ""): string {
-  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`);
-  const open = `<${tag}${written.join("")}`;
+function writeElement(tag: string, attributes: Record<string, string>, content = ""): string {
+  const attributeText = Object.entries(attributes).map(
+    ([name, value]) => ` ${name}="${escapeAttribute(value)}"`,
+  );
+  const open = `<${tag}${attributeText.join("")}`;
   return content === ""
     ? `${open}/>\n`
     : `${open}>${content.startsWith("<") ? "\n" : ""}${content}</${tag}>\n`;

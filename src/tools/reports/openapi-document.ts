@@ -22,14 +22,14 @@ export interface DocumentedApi<O extends AnyDeclaration> {
     schemas: JsonObject;
   };
   /** Additional members of an operation. */
-  notes: (operation: O) => JsonObject;
+  listNotes: (operation: O) => JsonObject;
   /** Responses by status. */
-  errorResponses: (operation: O, components: DocumentComponents) => JsonObject;
+  toErrorResponses: (operation: O, components: DocumentComponents) => JsonObject;
   /** Members of an operation that a user's document describes, in place of those of its declaration. */
-  described?: (operation: O, components: DocumentComponents) => JsonObject | undefined;
+  copyDescribed?: (operation: O, components: DocumentComponents) => JsonObject | undefined;
   tags?: readonly string[];
   /** Members of the whole document. */
-  more?: (components: SchemaComponents) => JsonObject;
+  listMembers?: (components: SchemaComponents) => JsonObject;
 }
 
 /** The components to which operations refer; writing operations adds to them. */
@@ -37,7 +37,7 @@ export interface DocumentComponents {
   schemas: SchemaComponents;
   responses: JsonObject;
   /** Components of users' documents, by kind. */
-  foreign: { documents: object[]; components: JsonObject };
+  userComponents: { documents: object[]; components: JsonObject };
 }
 
 /** An OpenAPI 3.1 document, computed from the declarations. */
@@ -45,8 +45,8 @@ export function toOpenApi<O extends AnyDeclaration>(
   api: DocumentedApi<O>,
   operations: readonly O[],
 ): JsonObject {
-  const foreign = { documents: [], components: {} as JsonObject };
-  const components: DocumentComponents = { schemas: new SchemaComponents(), responses: {}, foreign };
+  const userComponents = { documents: [], components: {} as JsonObject };
+  const components: DocumentComponents = { schemas: new SchemaComponents(), responses: {}, userComponents };
   const paths: Record<string, JsonObject> = {};
   for (const operation of operations) {
     const item = paths[operation.path] ?? {};
@@ -54,7 +54,7 @@ export function toOpenApi<O extends AnyDeclaration>(
     item[operation.method.toLowerCase()] = toOperationObject(api, operation, components);
   }
   const { schemas, ...others } = api.components;
-  const more = api.more?.(components.schemas);
+  const more = api.listMembers?.(components.schemas);
   return {
     openapi: "3.1.0",
     info: { ...api.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
@@ -62,18 +62,18 @@ export function toOpenApi<O extends AnyDeclaration>(
     tags: [...new Set([...operations.map(getTag), ...(api.tags ?? [])])].map((name) => ({ name })),
     security: api.security,
     paths,
-    components: mergeKinds(
+    components: mergeComponents(
       others,
       Object.keys(components.responses).length > 0 ? { responses: components.responses } : {},
       { schemas: { ...components.schemas.schemas, ...schemas } },
-      foreign.components,
+      userComponents.components,
     ),
     ...more,
   };
 }
 
 /** Components of several documents, by kind. */
-function mergeKinds(...all: readonly JsonObject[]): JsonObject {
+function mergeComponents(...all: readonly JsonObject[]): JsonObject {
   const merged: Record<string, JsonObject> = {};
   for (const components of all)
     for (const [kind, named] of Object.entries(components))
@@ -121,14 +121,14 @@ function toOperationObject<O extends AnyDeclaration>(
   const { id, section, summary, description } = operation;
   const { schemas } = components;
   const headers = toHeaderRefs(api.components.headers);
-  const described = api.described?.(operation, components);
+  const described = api.copyDescribed?.(operation, components);
   return {
     operationId: id,
     tags: [getTag(operation)],
     summary,
     ...(description ? { description } : {}),
     "x-section": section,
-    ...api.notes(operation),
+    ...api.listNotes(operation),
     parameters: listParameters(operation, schemas),
     ...(operation.body && !described ? { requestBody: toRequestBody(operation, schemas) } : {}),
     ...described,
@@ -139,7 +139,7 @@ function toOperationObject<O extends AnyDeclaration>(
           toSuccessResponse(success, headers, schemas),
         ]),
       ),
-      ...api.errorResponses(operation, components),
+      ...api.toErrorResponses(operation, components),
       ...(described?.["responses"] as JsonObject | undefined),
     },
   };
@@ -274,28 +274,28 @@ export class SchemaComponents {
 
   private inline(schema: TSchema): JsonObject {
     const copy: JsonObject = {};
-    for (const [key, value] of Object.entries(schema)) {
+    for (const [key, convertValue] of Object.entries(schema)) {
       if (INTERNAL.has(key)) continue;
-      if (key === "format" && value === "date-or-instant") {
+      if (key === "format" && convertValue === "date-or-instant") {
         copy["description"] ??= DATE_OR_INSTANT;
-      } else copy[key] = this.value(key, value);
+      } else copy[key] = this.convertValue(key, convertValue);
     }
     return copy;
   }
 
-  private value(key: string, value: unknown): unknown {
+  private convertValue(key: string, convertValue: unknown): unknown {
     if (key === "properties" || key === "patternProperties") {
       return Object.fromEntries(
-        Object.entries(value as Record<string, TSchema>).map(([name, inner]) => [
+        Object.entries(convertValue as Record<string, TSchema>).map(([name, inner]) => [
           name,
           this.addSchema(inner),
         ]),
       );
     }
-    if (key === "items" || (key === "additionalProperties" && typeof value === "object"))
-      return this.addSchema(value as TSchema);
+    if (key === "items" || (key === "additionalProperties" && typeof convertValue === "object"))
+      return this.addSchema(convertValue as TSchema);
     if (key === "anyOf" || key === "oneOf" || key === "allOf")
-      return (value as TSchema[]).map((inner) => this.addSchema(inner));
-    return value;
+      return (convertValue as TSchema[]).map((inner) => this.addSchema(inner));
+    return convertValue;
   }
 }

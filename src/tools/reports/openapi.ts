@@ -9,7 +9,7 @@ import { listRefusals } from "../../engine/contract/refusals.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { Site } from "../../engine/pipeline/plain-http.ts";
 import { BUDGET_SCOPES } from "../../engine/resources/usage/rules.ts";
-import { takeDescribedParts } from "./described-operation.ts";
+import { copyDescribedParts } from "./described-operation.ts";
 import {
   type DocumentComponents,
   groupBy,
@@ -27,7 +27,7 @@ const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
  * The OpenAPI document of the emulated API. Gaps of the specification are marked `x-assumption` and
  * `x-assumed`, with the ids of the ledger.
  */
-export function openApiDocument(
+export function buildOpenApiDocument(
   { operations, events }: Pick<Api, "operations" | "events">,
   version: string,
   site: Pick<Site, "baseUrl"> = LOCAL_SITE,
@@ -60,11 +60,11 @@ export function openApiDocument(
         parameters: DELIVERY_PARAMETERS,
         schemas: { ...ERROR_SCHEMAS, WebhookEvent: DELIVERY_SCHEMA },
       },
-      notes: describeAssumed,
-      errorResponses: toErrorResponses,
-      described: takeDescribedParts,
+      listNotes: describeAssumed,
+      toErrorResponses,
+      copyDescribed: copyDescribedParts,
       tags: ["events"],
-      more: (components) => ({
+      listMembers: (components) => ({
         webhooks: toWebhookObjects(events, components),
         "x-assumptions": Object.fromEntries(
           ASSUMPTIONS.map(({ id, topic, chosen }) => [id, `${topic}: ${chosen}`]),
@@ -103,8 +103,10 @@ function toErrorResponses(operation: AnyOperation, { responses }: DocumentCompon
 }
 
 function toErrorResponse(operation: AnyOperation, status: number, codes: ErrorCode[]): JsonObject {
-  const own = operation.envelope ?? "A";
-  const envelopes = [...new Set(codes.map((code) => getEnvelope({ code, status }, own, "operation")))];
+  const ownEnvelope = operation.envelope ?? "A";
+  const envelopes = [
+    ...new Set(codes.map((code) => getEnvelope({ code, status }, ownEnvelope, "operation"))),
+  ];
   const schemas = envelopes.map((envelope) => toErrorSchema(operation, envelope, codes));
   return {
     description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].message}`).join(" "),
@@ -245,7 +247,7 @@ const DELIVERY_SCHEMA: JsonObject = {
   },
 };
 
-const header = (name: string, description: string): JsonObject => ({
+const toHeaderParameter = (name: string, description: string): JsonObject => ({
   name,
   in: "header",
   required: true,
@@ -255,12 +257,12 @@ const header = (name: string, description: string): JsonObject => ({
 
 /** Section 6.2. */
 const DELIVERY_PARAMETERS: JsonObject = {
-  DeliveryEvent: header("X-Service-Event", "The event"),
-  DeliverySignature: header(
+  DeliveryEvent: toHeaderParameter("X-Service-Event", "The event"),
+  DeliverySignature: toHeaderParameter(
     "X-Service-Signature",
     "`sha256=` and the lower-case hex HMAC-SHA256 of the body's bytes, keyed with the webhook's secret",
   ),
-  DeliveryId: header("X-Service-Delivery", "The delivery's id"),
+  DeliveryId: toHeaderParameter("X-Service-Delivery", "The delivery's id"),
 };
 
 /** The requests to receivers, by event: the `webhooks` of OpenAPI 3.1. */
@@ -272,7 +274,9 @@ function toWebhookObjects(events: readonly AnyEvent[], components: SchemaCompone
 
 function toDeliveryObject(event: AnyEvent, components: SchemaComponents): JsonObject {
   const { name, section, assumptions, summary, description } = event;
-  const own = { properties: { event: { const: name }, data: components.addSchema(toDataSchema(event)) } };
+  const eventSchema = {
+    properties: { event: { const: name }, data: components.addSchema(toDataSchema(event)) },
+  };
   return {
     tags: ["events"],
     summary,
@@ -284,7 +288,9 @@ function toDeliveryObject(event: AnyEvent, components: SchemaComponents): JsonOb
     requestBody: {
       required: true,
       content: {
-        "application/json": { schema: { allOf: [{ $ref: "#/components/schemas/WebhookEvent" }, own] } },
+        "application/json": {
+          schema: { allOf: [{ $ref: "#/components/schemas/WebhookEvent" }, eventSchema] },
+        },
       },
     },
     responses: {

@@ -24,28 +24,28 @@ interface Shape {
  * -->`, problems after `<!-- problems -->`, settings after `<!-- settings -->`. The rest is written by hand, including
  * the rule that unknown names are 404.
  */
-export function withTables(page: string, calls: readonly Call[]): string {
-  const shown: ListedFields = new Map();
+export function rewriteTables(page: string, calls: readonly Call[]): string {
+  const listed: ListedFields = new Map();
   return page.replaceAll(
     /(<!-- (calls|problems|settings)(?:: ([\w ]+))? -->\n).*?(<!-- end -->)/gs,
     (...match) => {
-      const [, begin, what, tags, end] = match as [string, string, string, string | undefined, string];
-      if (what === "problems") return `${begin}${problemTable()}${end}`;
-      if (what === "settings") return `${begin}${settingTable()}${end}`;
+      const [, begin, table, tags, end] = match as [string, string, string, string | undefined, string];
+      if (table === "problems") return `${begin}${renderProblems()}${end}`;
+      if (table === "settings") return `${begin}${renderSettings()}${end}`;
       const groups = tags!.split(" ");
       const rows = groups.flatMap((tag) => calls.filter((call) => getTag(call) === tag));
-      return `${begin}${callList(rows, shown)}${end}`;
+      return `${begin}${renderCalls(rows, listed)}${end}`;
     },
   );
 }
 
 /** A line for each call: its input, its summary, and after the arrow its answer, unless it is 204 alone. */
-function callList(calls: readonly Call[], shown: ListedFields): string {
+function renderCalls(calls: readonly Call[], listed: ListedFields): string {
   const lines = calls.map((call) => {
-    const request = [call.method, shortenPath(call), describeInput(call, shown)].filter(
+    const request = [call.method, shortenPath(call), describeInput(call, listed)].filter(
       (part) => part !== "",
     );
-    const answer = describeAnswers(call, shown);
+    const answer = describeAnswers(call, listed);
     return `- ${request.join(" ")}: ${call.summary}${answer === "204" ? "" : ` → ${answer}`}\n`;
   });
   return lines.join("");
@@ -56,32 +56,35 @@ function shortenPath({ path }: AnyDeclaration): string {
   return below === path ? `\`${path}\`` : below === "" ? "S" : `S\`${below}\``;
 }
 
-function describeInput({ query, body }: AnyDeclaration, shown: ListedFields): string {
+function describeInput({ query, body }: AnyDeclaration, listed: ListedFields): string {
   const keys = Object.keys((query as Shape | undefined)?.properties ?? {});
   const parts = keys.length === 0 ? [] : [`\`?${keys.map((key) => `${key}=`).join("&")}\``];
   if (body?.kind === "json")
-    parts.push(describeShape(body.schema as Shape, shown) + (body.optional ? "?" : ""));
+    parts.push(describeShape(body.schema as Shape, listed) + (body.optional ? "?" : ""));
   return parts.join(", ");
 }
 
-function describeAnswers(call: Call, shown: ListedFields): string {
+function describeAnswers(call: Call, listed: ListedFields): string {
   const successes = listSuccesses(call);
-  const alone = successes.length === 1;
+  const isOnlyOne = successes.length === 1;
   const named = call.errors.filter((one) => !one.startsWith("unknown-"));
   const byStatus = groupBy(named, (kind): number => PROBLEMS[kind].status);
   return [
     ...successes.map((success) => {
-      const status = alone && success.status === 200 ? "" : `${success.status} `;
-      return (status + formatSuccess(success, shown)).trim();
+      const status = isOnlyOne && success.status === 200 ? "" : `${success.status} `;
+      return (status + formatSuccess(success, listed)).trim();
     }),
     ...[...byStatus].map(([status, kinds]) => `${status} ${kinds.map((kind) => `\`${kind}\``).join(", ")}`),
   ].join("; ");
 }
 
-function formatSuccess({ schema, content_types, events, description }: Success, shown: ListedFields): string {
+function formatSuccess(
+  { schema, content_types, events, description }: Success,
+  listed: ListedFields,
+): string {
   if (description !== undefined) return description;
-  if (events !== undefined) return `server-sent events, each ${describeShape(events as Shape, shown)}`;
-  if (schema !== undefined) return describeShape(schema as Shape, shown);
+  if (events !== undefined) return `server-sent events, each ${describeShape(events as Shape, listed)}`;
+  if (schema !== undefined) return describeShape(schema as Shape, listed);
   return (content_types ?? []).map((type) => `\`${type}\``).join(", ");
 }
 
@@ -95,21 +98,21 @@ const MANY_FIELDS = 5;
 const TOO_MANY_FIELDS = 14;
 
 /** The fields of an object, optional ones with a question mark, or its description. */
-function describeShape(schema: Shape, shown: ListedFields): string {
+function describeShape(schema: Shape, listed: ListedFields): string {
   const { $id, description, properties = {}, items } = schema;
-  const inside = findItem(schema) ?? items;
-  if (inside !== undefined) {
-    const isNamed = Object.keys(inside.properties ?? {}).length >= MANY_FIELDS;
-    const one = inside.properties === undefined ? inside.$id! : formatFields(inside);
+  const itemSchema = findItem(schema) ?? items;
+  if (itemSchema !== undefined) {
+    const isNamed = Object.keys(itemSchema.properties ?? {}).length >= MANY_FIELDS;
+    const one = itemSchema.properties === undefined ? itemSchema.$id! : formatFields(itemSchema);
     if (items !== undefined) return `\`[${one}]\``;
-    return `list of ${isNamed ? describeShape(inside, shown) : `\`${one}\``}`;
+    return `list of ${isNamed ? describeShape(itemSchema, listed) : `\`${one}\``}`;
   }
   const names = Object.keys(properties);
   if (names.length === 0) return $id === undefined ? (description ?? "") : `\`${$id}\``;
   if ($id === undefined || names.length < MANY_FIELDS) return `\`${formatFields(schema)}\``;
-  if (shown.has($id)) return `\`${$id}\``;
-  const whole = [...shown].find(([, part]) => part.every((field) => names.includes(field)));
-  shown.set($id, names);
+  if (listed.has($id)) return `\`${$id}\``;
+  const whole = [...listed].find(([, part]) => part.every((field) => names.includes(field)));
+  listed.set($id, names);
   if (names.length >= TOO_MANY_FIELDS) return `\`${$id}\``;
   return `\`${$id}\`: \`${formatFields(schema, whole)}\``;
 }
@@ -117,9 +120,9 @@ function describeShape(schema: Shape, shown: ListedFields): string {
 /** Writes the fields; if they include all of another object, the other's name and the remaining ones. */
 function formatFields(
   { properties = {}, required = [] }: Shape,
-  [base, known]: readonly [string?, (readonly string[])?] = [],
+  [base, baseFields]: readonly [string?, (readonly string[])?] = [],
 ): string {
-  const names = Object.keys(properties).filter((name) => known?.includes(name) !== true);
+  const names = Object.keys(properties).filter((name) => baseFields?.includes(name) !== true);
   const fields = names.map((name) => (required.includes(name) ? name : `${name}?`));
   return `{${[...(base === undefined ? [] : [`...${base}`]), ...fields].join(", ")}}`;
 }
@@ -130,7 +133,7 @@ function findItem({ properties = {} }: Shape): Shape | undefined {
   return total !== undefined && Object.keys(others).length === 0 ? items?.items : undefined;
 }
 
-function problemTable(): string {
+function renderProblems(): string {
   const kinds = Object.entries(PROBLEMS).sort(([, a], [, b]) => a.status - b.status);
   const rows = groupBy(kinds, ([, { status, when }]) => `${status} ${when}`);
   return [...rows.values()]
@@ -141,11 +144,11 @@ function problemTable(): string {
     .join("");
 }
 
-function settingTable(): string {
+function renderSettings(): string {
   const rows = describeSettings().map(({ name, default: initial, description, assumption = "", schema }) => {
-    const shown = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
+    const defaultText = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
     const gap = assumption && ` ([${assumption}](reference/assumptions.md#${assumption}))`;
-    return `| \`${name}\` | \`${shown}\` | ${describeValues(schema)} | ${description}${gap} |\n`;
+    return `| \`${name}\` | \`${defaultText}\` | ${describeValues(schema)} | ${description}${gap} |\n`;
   });
   return `| setting | default | takes | what it changes |\n|---|---|---|---|\n${rows.join("")}`;
 }
@@ -164,6 +167,6 @@ function describeValues(schema: DescribedSetting["schema"]): string {
   }
   if (type === "array") return maxItems === undefined ? "a list" : `a list of at most ${maxItems}`;
   if (type === "string") return `\`${pattern}\``;
-  const most = maximum!.toLocaleString("en-US");
-  return minimum === undefined ? `more than 0, up to ${most}` : `${minimum} to ${most}`;
+  const maximumText = maximum!.toLocaleString("en-US");
+  return minimum === undefined ? `more than 0, up to ${maximumText}` : `${minimum} to ${maximumText}`;
 }

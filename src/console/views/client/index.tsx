@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { CLIENT_CHECKS } from "../../../tools/client-test/checks/index.ts";
 import type { ClientCheckReport, ClientReport } from "../../../tools/client-test/client-report-types.ts";
-import { BEFORE, describeReport, RULE_PREFIX } from "../../../tools/client-test/grade-client.ts";
+import { describeReport, RULE_PREFIX, SNAPSHOT_NAME } from "../../../tools/client-test/grade-client.ts";
 import { ManualClientTest, type ManualStatus } from "../../../tools/client-test/manual-test.ts";
 import { useSandboxName } from "../../address.ts";
 import { sandboxKey, useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
@@ -33,7 +33,7 @@ export default function ClientTest() {
   const step = useMutation({
     mutationFn: async (change: () => void) => {
       change();
-      await TESTS.get(name)?.ready();
+      await TESTS.get(name)?.waitForRun();
     },
     onSettled: () => refetch(),
   });
@@ -85,12 +85,12 @@ function StartForm({ onStart, isPending }: { onStart: (check: string) => void; i
     async (calls) => {
       const { items } = await calls.rules();
       for (const { id } of items) if (id.startsWith(RULE_PREFIX)) await calls.removeRule(id);
-      await calls.restoreSnapshot(BEFORE);
-      await calls.removeSnapshot(BEFORE);
+      await calls.restoreSnapshot(SNAPSHOT_NAME);
+      await calls.removeSnapshot(SNAPSHOT_NAME);
     },
     { done: "The sandbox is as it was before the test." },
   );
-  const isLeftOver = data?.items.some((snapshot) => snapshot.name === BEFORE) && !isPending;
+  const isLeftOver = data?.items.some((snapshot) => snapshot.name === SNAPSHOT_NAME) && !isPending;
   return (
     <>
       {isLeftOver && (

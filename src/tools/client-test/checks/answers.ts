@@ -3,11 +3,11 @@ import {
   type ClientCheck,
   type ClientRun,
   describeRequest,
-  endsWith,
   failed,
   findHit,
   findTarget,
   isBrokenBy,
+  isEndCausedBy,
   isRead,
   isSame,
   makeRule,
@@ -48,7 +48,7 @@ function breakOnce(effect: NonNullable<RuleDefinition["effect"]>) {
   };
 }
 
-const BROKEN = [
+const BROKEN_ANSWERS = [
   [
     "truncated",
     "a body that ends in the middle",
@@ -61,25 +61,25 @@ const BROKEN = [
     { wire: "empty" },
     (entry: JournalEntry) => isBrokenBy(entry, "empty"),
   ],
-  ["wrong-type", "a page of HTML in place of JSON", wrongType(), isWrongType],
+  ["wrong-type", "a page of HTML in place of JSON", makeHtmlAnswer(), isHtmlAnswer],
 ] as const satisfies readonly unknown[];
 
-function wrongType() {
+function makeHtmlAnswer() {
   const headers = { "Content-Type": "text/html; charset=utf-8" };
   return { status: 200, headers, body: "<!doctype html><title>Sign in</title>" };
 }
 
-function isWrongType({ status, fault, response }: JournalEntry): boolean {
+function isHtmlAnswer({ status, fault, response }: JournalEntry): boolean {
   const type = response.headers.find(({ name }) => name.toLowerCase() === "content-type")?.value;
   return status === 200 && fault?.replaced === "response" && type !== undefined && !type.includes("json");
 }
 
-const brokenBodies = BROKEN.map(
-  ([name, what, effect, isBroken]): ClientCheck => ({
+const brokenBodies = BROKEN_ANSWERS.map(
+  ([name, description, effect, isBroken]): ClientCheck => ({
     id: `survives-${name}`,
-    title: `ends in an error, and not in silence, after ${what}`,
+    title: `ends in an error, and not in silence, after ${description}`,
     severity: "error",
-    advice: `Treat ${what} as a failed request: show an error or try again, and stop waiting.`,
+    advice: `Treat ${description} as a failed request: show an error or try again, and stop waiting.`,
     stage: breakOnce(effect),
     readsEnd: true,
     read(context) {
@@ -87,23 +87,24 @@ const brokenBodies = BROKEN.map(
       const hit = findHit(run, isBroken);
       if (hit === undefined) return notObservable("the request that was to break was not sent");
       const { how } = run.end;
-      if (how !== "ok" && !endsWith(context, hit, isBroken)) return notObservable(describeOtherEnd(what));
+      if (how !== "ok" && !isEndCausedBy(context, hit, isBroken))
+        return notObservable(describeOtherEnd(description));
       if (how === "timed out") {
         return baseline.end.how === "timed out"
           ? notObservable(NEVER_ENDS)
-          : failed(`it did not end after ${what}`, [hit]);
+          : failed(`it did not end after ${description}`, [hit]);
       }
       const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
-      const again = later.find((one) => isSame(one, hit));
-      if (again !== undefined) return passed("it tried again", [hit, again]);
+      const retry = later.find((one) => isSame(one, hit));
+      if (retry !== undefined) return passed("it tried again", [hit, retry]);
       if (how === "failed") return passed("it ended with an error", [hit]);
       return notObservable("it ended well; whether the user saw an error cannot be seen here");
     },
   }),
 );
 
-function describeOtherEnd(what: string): string {
-  return `it went on after ${what}, so its end may have another cause`;
+function describeOtherEnd(description: string): string {
+  return `it went on after ${description}, so its end may have another cause`;
 }
 
 const toleratesAdditions: ClientCheck = {
@@ -111,8 +112,8 @@ const toleratesAdditions: ClientCheck = {
   title: "works when answers have new fields, new headers and another order of keys",
   severity: "error",
   advice: "Ignore fields and headers that you do not know, and never rely on the order of keys.",
-  ...newerVersion({
-    change: withAdditions,
+  ...checkNewerAnswers({
+    change: addFields,
     list: listFields,
     nothingToChange: "no GET was answered with JSON",
   }),
@@ -123,8 +124,8 @@ const toleratesNewValues: ClientCheck = {
   title: "works when an open enumeration has a value that is new",
   severity: "error",
   advice: "Treat a value that you do not know as a default, such as `other`, and go on with the rest.",
-  ...newerVersion({
-    change: withNewValues,
+  ...checkNewerAnswers({
+    change: replaceOpenValues,
     list: listOpenValues,
     nothingToChange: "no answer to a GET has an open enumeration",
   }),
@@ -139,7 +140,7 @@ interface NewerAnswers {
 }
 
 /** The answers of the run without failures, as a later version of the service gives them. */
-function newerVersion({
+function checkNewerAnswers({
   change,
   list,
   nothingToChange,
@@ -159,14 +160,14 @@ function newerVersion({
     stage: { rules },
     readsEnd: true,
     read(context) {
-      const { run, usual } = context;
+      const { run, undisturbed } = context;
       const isNewer = (entry: JournalEntry) => {
-        const others = usual.filter(({ operation }) => operation === entry.operation);
-        const known = new Set(others.flatMap(({ response }) => list(response.body)));
+        const others = undisturbed.filter(({ operation }) => operation === entry.operation);
+        const earlierParts = new Set(others.flatMap(({ response }) => list(response.body)));
         return (
           entry.status === 200 &&
           others.length > 0 &&
-          list(entry.response.body).some((part) => !known.has(part))
+          list(entry.response.body).some((part) => !earlierParts.has(part))
         );
       };
       const hit = findHit(run, isNewer);
@@ -174,7 +175,7 @@ function newerVersion({
         return notObservable("no answer differed in this way from earlier ones of its operation");
       const { how, detail } = run.end;
       if (how === "ok") return passed("it ended as it does without the changes", [hit]);
-      return endsWith(context, hit, isNewer)
+      return isEndCausedBy(context, hit, isNewer)
         ? failed(`with the changes it ${how === "failed" ? `ended with ${detail}` : "did not end"}`, [hit])
         : notObservable(describeOtherEnd("the changes"));
     },
@@ -198,10 +199,10 @@ function toNewerAnswer(entry: JournalEntry, change: (body: unknown) => unknown):
   return { ...rule, match: { ...match, query } };
 }
 
-function withAdditions(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withAdditions);
+function addFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(addFields);
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).map(([key, inner]) => [key, withAdditions(inner)] as const);
+  const entries = Object.entries(value).map(([key, inner]) => [key, addFields(inner)] as const);
   return { added_later: { any: ["value", 1, null] }, ...Object.fromEntries(entries.toReversed()) };
 }
 
@@ -211,13 +212,13 @@ function withAdditions(value: unknown): unknown {
  */
 const OPEN_ENUMERATIONS = new Set(["provider", "action", "action_type", "resource_type", "level", "event"]);
 
-function withNewValues(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withNewValues);
+function replaceOpenValues(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(replaceOpenValues);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const isOpen = OPEN_ENUMERATIONS.has(key) && typeof inner === "string";
-      return [key, isOpen ? "added_later" : withNewValues(inner)];
+      return [key, isOpen ? "added_later" : replaceOpenValues(inner)];
     }),
   );
 }

@@ -43,7 +43,7 @@ const noBlindRepeat: ClientCheck = {
     const key = getHeader(hit, "idempotency-key");
     if (key !== undefined && key === getHeader(repeat, "idempotency-key"))
       return passed("it repeated the request with the same idempotency key", [hit, repeat]);
-    // The service itself made it once, for example by an id that the request contains.
+    // The service itself made the change once, for example by an id that the request contains.
     if (repeat.status < 300 && repeat.history === null)
       return passed("it sent the request again, which changed nothing", [hit, repeat]);
     const reads = later.slice(0, at).filter(({ method }) => method === "GET" || method === "HEAD");
@@ -59,10 +59,10 @@ const isUploadPart = ({ operation, method, path }: JournalEntry) =>
 const getRange = (entry: JournalEntry) => getHeader(entry, "content-range") ?? "";
 
 /** Bytes; the smallest piece of a resumable upload. */
-const ONE_PIECE = 256 * 1024;
+const MIN_CHUNK_BYTES = 256 * 1024;
 
-/** How much has arrived? */
-const isQuestion = (entry: JournalEntry) => /^bytes \*\//.test(getRange(entry));
+/** Whether it asks how much of the upload has arrived. */
+const isStatusQuery = (entry: JournalEntry) => /^bytes \*\//.test(getRange(entry));
 
 const resumesUploads: ClientCheck = {
   id: "resumes-uploads",
@@ -73,7 +73,7 @@ const resumesUploads: ClientCheck = {
   stage: {
     rules(baseline) {
       const target = baseline.requests.find(
-        (entry) => isUploadPart(entry) && entry.status > 0 && !isQuestion(entry),
+        (entry) => isUploadPart(entry) && entry.status > 0 && !isStatusQuery(entry),
       );
       if (target === undefined) return "the client uploaded nothing by PUT";
       const { match, ...rule } = makeRule(target, { times: 1, phase: "after", effect: { wire: "reset" } });
@@ -83,13 +83,13 @@ const resumesUploads: ClientCheck = {
     },
   },
   read({ run }) {
-    const hit = findHit(run, (entry) => isUploadPart(entry) && !isQuestion(entry) && entry.status === 0);
+    const hit = findHit(run, (entry) => isUploadPart(entry) && !isStatusQuery(entry) && entry.status === 0);
     if (hit === undefined) return notObservable("the upload whose answer was to get lost was not sent");
     const next = run.requests.find((one) => one.sequence > hit.sequence && isUploadPart(one));
     if (next === undefined) return notObservable("it did not go on with the upload");
-    if (getRange(next) === "" && Number(getHeader(next, "content-length")) <= ONE_PIECE)
+    if (getRange(next) === "" && Number(getHeader(next, "content-length")) <= MIN_CHUNK_BYTES)
       return notObservable("it sent a small upload again in one piece, as it may");
-    return isQuestion(next)
+    return isStatusQuery(next)
       ? passed("it asked how much had arrived", [hit, next])
       : failed(`it sent ${getRange(next) || "all bytes"} again without asking how much had arrived`, [
           hit,

@@ -69,11 +69,11 @@ const noKeyInUrl: ClientCheck = {
   advice: "URLs are written to logs and histories. Send keys and tokens in a header.",
   read({ baseline }) {
     // The timeline shows a secret in a path or query as asterisks.
-    const found = baseline.requests.filter(
+    const leaks = baseline.requests.filter(
       (entry) => `${entry.path}?${entry.request.query}`.includes("***") && !isHandedOut(entry, baseline),
     );
-    return found.length > 0
-      ? failed(`${describeRequest(found[0]!)} has a credential in its URL`, found)
+    return leaks.length > 0
+      ? failed(`${describeRequest(leaks[0]!)} has a credential in its URL`, leaks)
       : passed("no URL has a credential");
   },
 };
@@ -104,8 +104,8 @@ const noKeyElsewhere: ClientCheck = {
     },
     async collect(sandbox) {
       const { items } = await sandbox.receivers.list();
-      const each = await Promise.all(items.map(({ id }) => sandbox.receivers.requests(id)));
-      return each.flatMap((list) => list.items);
+      const requestLists = await Promise.all(items.map(({ id }) => sandbox.receivers.requests(id)));
+      return requestLists.flatMap((list) => list.items);
     },
   },
   read({ run, collected }) {
@@ -113,10 +113,10 @@ const noKeyElsewhere: ClientCheck = {
     if (hit === undefined) return notObservable("the request that was to be redirected was not sent");
     const [request] = collected as ReceivedRequest[];
     if (request === undefined) return passed("it did not follow a redirect to another origin", [hit]);
-    const sent = Object.keys(request.headers).find((name) => CREDENTIAL.test(name));
-    return sent === undefined
+    const sentCredential = Object.keys(request.headers).find((name) => CREDENTIAL.test(name));
+    return sentCredential === undefined
       ? passed("it followed the redirect without credentials", [hit])
-      : failed(`it sent ${sent} to the origin of the redirect`, [hit]);
+      : failed(`it sent ${sentCredential} to the origin of the redirect`, [hit]);
   },
 };
 

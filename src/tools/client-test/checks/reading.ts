@@ -9,8 +9,8 @@ import {
   passed,
 } from "../client-check.ts";
 
-const hasHeader = (headers: JournalEntry["request"]["headers"], wanted: string) =>
-  headers.some(({ name }) => name.toLowerCase() === wanted);
+const hasHeader = (headers: JournalEntry["request"]["headers"], lowerCaseName: string) =>
+  headers.some(({ name }) => name.toLowerCase() === lowerCaseName);
 
 const usesEtags: ClientCheck = {
   id: "uses-etags",
@@ -26,9 +26,9 @@ const usesEtags: ClientCheck = {
     });
     const [first] = repeats;
     if (first === undefined) return notObservable("the client read nothing twice that has an ETag");
-    const bare = repeats.filter(({ request }) => !hasHeader(request.headers, "if-none-match"));
-    return bare.length > 0
-      ? failed(`it read ${describeRequest(bare[0]!)} again without If-None-Match`, bare)
+    const withoutEtag = repeats.filter(({ request }) => !hasHeader(request.headers, "if-none-match"));
+    return withoutEtag.length > 0
+      ? failed(`it read ${describeRequest(withoutEtag[0]!)} again without If-None-Match`, withoutEtag)
       : passed("it sent If-None-Match", repeats);
   },
 };

@@ -5,19 +5,19 @@ import {
   type ClientFinding,
   type ClientRun,
   describeRequest,
-  endsWith,
   failed,
   findHit,
   findTarget,
   formatSeconds,
   getArrival,
+  isEndCausedBy,
   isRead,
   isSame,
   isTokenRequest,
   makeRule,
+  measurePause,
   notObservable,
   passed,
-  pauseBetween,
   type ReadContext,
   type Stage,
   usesToken,
@@ -57,14 +57,14 @@ const honoursRetryAfter: ClientCheck = {
       const next = listAfter(run, hit).find((one) => isSame(one, hit));
       return next === undefined
         ? []
-        : [{ hit, next, told_ms: readRetryAfter(hit)!, pause: pauseBetween(hit, next) }];
+        : [{ hit, next, retryAfterMs: readRetryAfter(hit)!, pause: measurePause(hit, next) }];
     });
-    const early = retries.find(({ pause, told_ms }) => pause < told_ms - TOLERANCE_MS);
-    const shown = early ?? retries[0];
-    if (shown === undefined)
+    const early = retries.find(({ pause, retryAfterMs }) => pause < retryAfterMs - TOLERANCE_MS);
+    const example = early ?? retries[0];
+    if (example === undefined)
       return notObservable(`${describeRequest(first)} was not retried after ${first.status}`);
-    const { hit, next, told_ms, pause } = shown;
-    const finding = `Retry-After was ${told_ms / 1000} s, and it waited ${formatSeconds(pause)}`;
+    const { hit, next, retryAfterMs, pause } = example;
+    const finding = `Retry-After was ${retryAfterMs / 1000} s, and it waited ${formatSeconds(pause)}`;
     return early === undefined ? passed(finding, [hit, next]) : failed(finding, [hit, next]);
   },
 };
@@ -94,14 +94,14 @@ const boundedRetries: ClientCheck = {
   stage: OUTAGE,
   read(context) {
     const { run, baseline } = context;
-    const attempts = listAttempts(run, mayPass);
+    const attempts = listAttempts(run, isRetryable);
     const [first] = attempts;
     if (first === undefined) return notObservable("the client did not call the endpoint that was down");
     if (attempts.length === 1) return passed("it does not retry a 503", attempts);
     const finding = `it sent ${describeRequest(first)} ${attempts.length} times in ${formatSeconds(measureSpan(attempts))}`;
     if (attempts.length > MAX_ATTEMPTS) return failed(finding, attempts);
     const isHanging = run.end.how === "timed out" && baseline.end.how !== "timed out";
-    return isHanging && endsWith(context, first, mayPass)
+    return isHanging && isEndCausedBy(context, first, isRetryable)
       ? failed(`${finding}, and was still trying when the time ran out`, attempts)
       : passed(finding, attempts);
   },
@@ -135,7 +135,7 @@ const jitteredPauses: ClientCheck = {
     readPauses(run, (pauses, attempts) => {
       const finding = `its pauses were ${formatPauses(pauses)}`;
       const ratio = pauses.at(-1)! / pauses.at(-2)!;
-      // Others are drawn, and regular by chance.
+      // Random pauses may be regular by chance, but rarely by one of these factors.
       const isUsual = [1, 1.5, 2, 3, 4].some((usual) => Math.abs(ratio - usual) < 0.05 * usual);
       const isRegular =
         isUsual &&
@@ -147,7 +147,7 @@ const jitteredPauses: ClientCheck = {
     }),
 };
 
-/** Two pauses show no pattern. */
+/** A pattern needs at least three pauses. */
 const MIN_PAUSES = 3;
 
 function readPauses(
@@ -155,16 +155,16 @@ function readPauses(
   read: (pauses: readonly number[], attempts: readonly JournalEntry[]) => ClientFinding,
 ): ClientFinding {
   // Retry-After says how long to wait, so the client has no choice.
-  const attempts = listAttempts(run, (entry) => mayPass(entry) && readRetryAfter(entry) === undefined);
-  const pauses = attempts.slice(1).map((attempt, at) => pauseBetween(attempts[at]!, attempt));
+  const attempts = listAttempts(run, (entry) => isRetryable(entry) && readRetryAfter(entry) === undefined);
+  const pauses = attempts.slice(1).map((attempt, at) => measurePause(attempts[at]!, attempt));
   if (pauses.length < MIN_PAUSES)
     return notObservable(`it retried ${pluralize(pauses.length, "time")}; ${MIN_PAUSES} retries are needed`);
   return read(pauses, attempts);
 }
 
 function formatPauses(pauses: readonly number[]): string {
-  const shown = pauses.slice(0, 8).map(formatSeconds).join(", ");
-  return pauses.length > 8 ? `${shown} …` : shown;
+  const firstPauses = pauses.slice(0, 8).map(formatSeconds).join(", ");
+  return pauses.length > 8 ? `${firstPauses} …` : firstPauses;
 }
 
 /** The attempts at the first request that failed in this way, up to the one that did not. */
@@ -177,7 +177,7 @@ function listAttempts(run: ClientRun, hasFailed: (entry: JournalEntry) => boolea
 }
 
 /** Whether a retry makes sense; without an answer the status is 0. */
-const mayPass = ({ status }: JournalEntry) => status === 0 || status === 429 || status >= 500;
+const isRetryable = ({ status }: JournalEntry) => status === 0 || status === 429 || status >= 500;
 
 function listAfter({ requests }: ClientRun, { sequence }: JournalEntry): JournalEntry[] {
   return requests.filter((one) => one.sequence > sequence);
@@ -188,14 +188,14 @@ function measureSpan(attempts: readonly JournalEntry[]): number {
 }
 
 /** Refusals that the same request gets again and again, with an operation that can give each. */
-const LOST_CAUSES = [
+const PERMANENT_REFUSALS = [
   [400, "INVALID_JSON!", (entry: JournalEntry) => !isRead(entry)],
   [403, "INSUFFICIENT_PERMISSIONS!", undefined],
   [404, "RESOURCE_NOT_FOUND!", undefined],
   [422, "INVALID_INPUT!", undefined],
 ] as const;
 
-const lostCauses = LOST_CAUSES.map(
+const permanentRefusals = PERMANENT_REFUSALS.map(
   ([status, error, accepts]): ClientCheck => ({
     id: `no-retry-of-${status}`,
     title: `does not send a request again that got ${status}`,
@@ -245,11 +245,11 @@ function readRefusals({ run, baseline }: ReadContext, status: number, changes = 
   const [first] = attempts;
   if (first === undefined) return notObservable("the client did not send the request in this run");
   const usual = baseline.requests.filter((one) => isSame(one, first)).length;
-  const usually = usual === 0 ? "" : `, ${usual} without the refusal`;
-  const said = `it sent ${describeRequest(first)} ${pluralize(attempts.length, "time")}${usually}`;
+  const baselineNote = usual === 0 ? "" : `, ${usual} without the refusal`;
+  const finding = `it sent ${describeRequest(first)} ${pluralize(attempts.length, "time")}${baselineNote}`;
   return attempts.length > Math.max(1, usual) * (1 + changes)
-    ? failed(said, attempts)
-    : passed(said, attempts);
+    ? failed(finding, attempts)
+    : passed(finding, attempts);
 }
 
 export const RETRY_CHECKS: readonly ClientCheck[] = [
@@ -257,6 +257,6 @@ export const RETRY_CHECKS: readonly ClientCheck[] = [
   boundedRetries,
   growingPauses,
   jitteredPauses,
-  ...lostCauses,
+  ...permanentRefusals,
   noRetryOf401,
 ];

@@ -1,4 +1,4 @@
-import { accepts, type Check, combineCases, expectAccepted } from "../check.ts";
+import { type Check, combineCases, defineAcceptCheck, expectAccepted } from "../check.ts";
 import type { Payload, TestDelivery, Transport } from "../delivery.ts";
 
 // Genuine deliveries whose bodies are unusual.
@@ -37,7 +37,8 @@ const combineUnusual = combineCases((session) => {
   return [{ label: "unusual in every way", change: () => delivery, transport }];
 }, expectAccepted);
 
-export const acceptTogether = (check: Parameters<typeof accepts>[0]): Check => combineUnusual(accepts(check));
+export const defineCombinedAcceptCheck = (check: Parameters<typeof defineAcceptCheck>[0]): Check =>
+  combineUnusual(defineAcceptCheck(check));
 
 function addFields(payload: Payload): object {
   return {
@@ -54,11 +55,11 @@ function reverseKeys<T extends object>(object: T): T {
 
 /** Positions after the first byte of every tenth multi-byte character. */
 function cutCharacters({ body }: TestDelivery): number[] {
-  const leads = [...body.keys()].filter((index) => body[index]! >= 0xc0);
-  return leads.filter((_, index) => index % 10 === 0).map((index) => index + 1);
+  const leadBytes = [...body.keys()].filter((index) => body[index]! >= 0xc0);
+  return leadBytes.filter((_, index) => index % 10 === 0).map((index) => index + 1);
 }
 
-export const bodyWhitespace = accepts({
+export const bodyWhitespace = defineAcceptCheck({
   ...RAW_BODY,
   id: "body-whitespace",
   title: "Accepts unusual whitespace in the body",
@@ -79,7 +80,7 @@ export const bodyWhitespace = accepts({
   ],
 });
 
-export const bodyKeyOrder = acceptTogether({
+export const bodyKeyOrder = defineCombinedAcceptCheck({
   ...RAW_BODY,
   id: "body-key-order",
   title: "Accepts any order of keys",
@@ -94,7 +95,7 @@ export const bodyKeyOrder = acceptTogether({
   ],
 });
 
-export const bodyUnicodeEscapes = accepts({
+export const bodyUnicodeEscapes = defineAcceptCheck({
   ...RAW_BODY,
   id: "body-unicode-escapes",
   title: "Accepts unicode escapes and other spellings of the same value",
@@ -124,13 +125,13 @@ export const bodyUnicodeEscapes = accepts({
 });
 
 function escapeCharacters(payload: Payload): string {
-  const unicode = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const toEscape = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(payload)
     .replaceAll("/", "\\/")
-    .replaceAll(/[\u0080-\uffff&<>@]/g, unicode);
+    .replaceAll(/[\u0080-\uffff&<>@]/g, toEscape);
 }
 
-export const bodyUtf8 = acceptTogether({
+export const bodyUtf8 = defineCombinedAcceptCheck({
   ...RAW_BODY,
   id: "body-utf8",
   title: "Accepts characters outside ASCII as plain UTF-8",
@@ -141,7 +142,7 @@ export const bodyUtf8 = acceptTogether({
   ],
 });
 
-export const bodyUnicodeForms = acceptTogether({
+export const bodyUnicodeForms = defineCombinedAcceptCheck({
   ...RAW_BODY,
   id: "body-unicode-forms",
   title: "Accepts characters in any Unicode form",
@@ -153,7 +154,7 @@ export const bodyUnicodeForms = acceptTogether({
   })),
 });
 
-export const extraFields = acceptTogether({
+export const extraFields = defineCombinedAcceptCheck({
   id: "extra-fields",
   title: "Accepts fields it doesn't know",
   severity: "major",
@@ -171,7 +172,7 @@ export const extraFields = acceptTogether({
 /** Size of the whole body in bytes: above the 100 KB of common parsers, and just within limits called 1 MB. */
 const SIZES = [256 * 1024, 990_000];
 
-export const bodyLarge = accepts({
+export const bodyLarge = defineAcceptCheck({
   id: "body-large",
   title: "Accepts a large body (up to 1 MB)",
   severity: "major",
@@ -192,7 +193,7 @@ export const bodyLarge = accepts({
     }),
 });
 
-export const bodyChunked = acceptTogether({
+export const bodyChunked = defineCombinedAcceptCheck({
   id: "body-chunked",
   title: "Accepts a chunked body, cut anywhere",
   severity: "major",

@@ -1,7 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { webhookTest } from "../../../engine/resources/webhooks/schema.ts";
 import { sign } from "../../../engine/webhooks/sign.ts";
-import { type Case, type Check, combineCases, expectRefused, explainNotAccepted, refuses } from "../check.ts";
+import {
+  type Case,
+  type Check,
+  combineCases,
+  defineRefuseCheck,
+  expectRefused,
+  explainNotAccepted,
+} from "../check.ts";
 import { SENT_EVENTS, type TestDelivery } from "../delivery.ts";
 import { isAccepted } from "../finding.ts";
 import type { Session } from "../session.ts";
@@ -11,7 +18,7 @@ import { createSignedCase } from "./signature.ts";
 // signing.
 
 /** A well-formed signature with a random secret. */
-function signWithOther({ delivery }: { delivery: TestDelivery }): { signature: string } {
+function signWithOtherSecret({ delivery }: { delivery: TestDelivery }): { signature: string } {
   return { signature: sign(`whsec_${randomBytes(16).toString("hex")}`, delivery.body) };
 }
 
@@ -19,18 +26,18 @@ function signWithOther({ delivery }: { delivery: TestDelivery }): { signature: s
 function forge({ label, ...one }: Case): Case[] {
   return [
     { ...one, label: `${label}, without a signature`, change: () => ({ signature: null }) },
-    { ...one, label: `${label}, signed with another secret`, change: signWithOther },
+    { ...one, label: `${label}, signed with another secret`, change: signWithOtherSecret },
   ];
 }
 
 type Header = readonly [name: string, value: string];
 
-const FORWARDED = ["X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP", "CF-Connecting-IP"];
-const LOCAL = ["127.0.0.1", "10.0.0.1"];
+const ADDRESS_HEADERS = ["X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP", "CF-Connecting-IP"];
+const LOCAL_ADDRESSES = ["127.0.0.1", "10.0.0.1"];
 
 const SINGLE_HEADERS: readonly Header[] = [
-  ...FORWARDED.flatMap((name) => LOCAL.map((ip): Header => [name, ip])),
-  ...LOCAL.map((ip): Header => ["Forwarded", `for=${ip};proto=https`]),
+  ...ADDRESS_HEADERS.flatMap((name) => LOCAL_ADDRESSES.map((ip): Header => [name, ip])),
+  ...LOCAL_ADDRESSES.map((ip): Header => ["Forwarded", `for=${ip};proto=https`]),
   ["X-Forwarded-Proto", "https"],
   ["X-Forwarded-Host", "localhost"],
   ["X-Forwarded-Port", "443"],
@@ -43,18 +50,18 @@ const SINGLE_HEADERS: readonly Header[] = [
 ];
 
 /** Headers that proxies and colleagues add, one by one. */
-const ALONE = SINGLE_HEADERS.map(
+const SINGLE_HEADER_CASES = SINGLE_HEADERS.map(
   (header): Case => ({
     label: `${header[0]}: ${header[1]}`,
     transport: { headers: [header] },
   }),
 );
-const ALL_OF_PROXY = LOCAL.map(
+const PROXY_CASES = LOCAL_ADDRESSES.map(
   (ip): Case => ({
     label: `every header of a proxy, from ${ip}`,
     transport: {
       headers: [
-        ...FORWARDED.map((name): Header => [name, ip]),
+        ...ADDRESS_HEADERS.map((name): Header => [name, ip]),
         ["Forwarded", `for=${ip};proto=https`],
         ["X-Forwarded-Proto", "https"],
         ["X-Forwarded-Host", "localhost"],
@@ -63,12 +70,14 @@ const ALL_OF_PROXY = LOCAL.map(
     },
   }),
 );
-/** In place of those alone, for a slow receiver: all that do not contradict each other. */
-const WITHOUT_CONTRADICTION = LOCAL.map(
+/** For a slow receiver, in place of a case for each header: all headers that do not contradict each other. */
+const CONSISTENT_HEADER_CASES = LOCAL_ADDRESSES.map(
   (ip): Case => ({
     label: `every header that proxies and colleagues add, from ${ip}`,
     transport: {
-      headers: SINGLE_HEADERS.filter(([, value]) => !LOCAL.some((one) => one !== ip && value.includes(one))),
+      headers: SINGLE_HEADERS.filter(
+        ([, value]) => !LOCAL_ADDRESSES.some((one) => one !== ip && value.includes(one)),
+      ),
     },
   }),
 );
@@ -87,7 +96,7 @@ const GUESSABLE = [
 ];
 
 const signWithWrongSecrets = ({ options: { secret, webhookId } }: Session): Case[] => [
-  { label: "another secret", change: signWithOther },
+  { label: "another secret", change: signWithOtherSecret },
   createSignedCase("an empty secret", (_, { delivery }) => sign("", delivery.body)),
   createSignedCase(
     "a plain SHA-256 of the body",
@@ -101,23 +110,23 @@ const signWithWrongSecrets = ({ options: { secret, webhookId } }: Session): Case
 ];
 
 /** One forgery for each event; together they try every secret and header. Two more have headers and no signature. */
-const forgeTogether = combineCases((session) => {
+const combineForgeries = combineCases((session) => {
   const secrets = signWithWrongSecrets(session);
   const signed = SENT_EVENTS.map((event, index): Case => {
     const secret = secrets[index % secrets.length]!;
     // Some cases have no further headers, since a receiver may refuse the headers alone.
-    const headers = WITHOUT_CONTRADICTION[index % (WITHOUT_CONTRADICTION.length + 1)];
+    const headers = CONSISTENT_HEADER_CASES[index % (CONSISTENT_HEADER_CASES.length + 1)];
     return { ...headers, ...secret, label: `${event}, ${secret.label}`, shape: { event } };
   });
-  const unsigned = WITHOUT_CONTRADICTION.map((one) => ({
+  const unsigned = CONSISTENT_HEADER_CASES.map((one) => ({
     ...forge(one)[0]!,
     shape: { event: webhookTest.name },
   }));
   return [...signed, ...unsigned];
 }, expectRefused);
 
-export const signatureWrongSecret = forgeTogether(
-  refuses({
+export const signatureWrongSecret = combineForgeries(
+  defineRefuseCheck({
     id: "signature-wrong-secret",
     title: "Refuses a signature made with another secret",
     severity: "critical",
@@ -129,20 +138,20 @@ export const signatureWrongSecret = forgeTogether(
   }),
 );
 
-export const signatureBehindProxy = forgeTogether(
-  refuses({
+export const signatureBehindProxy = combineForgeries(
+  defineRefuseCheck({
     id: "signature-behind-proxy",
     title: "Verifies the signature whatever other headers say",
     severity: "critical",
     why: "Anyone can write X-Forwarded-For and the like; a receiver that trusts requests that seem internal lets attackers in without a signature.",
     advice: "Verify every delivery; let no header except X-Service-Signature influence the result.",
-    cases: [...ALONE, ...ALL_OF_PROXY].flatMap(forge),
+    cases: [...SINGLE_HEADER_CASES, ...PROXY_CASES].flatMap(forge),
     anyRefusal: true,
   }),
 );
 
-export const signatureEveryEvent = forgeTogether(
-  refuses({
+export const signatureEveryEvent = combineForgeries(
+  defineRefuseCheck({
     id: "signature-every-event",
     title: "Verifies the signature of every event",
     severity: "critical",
@@ -160,7 +169,7 @@ export const signatureEveryEvent = forgeTogether(
 const LARGE_BYTES = 128 * 1024;
 
 const IN_CHUNKS = { chunkAt: [10, 100] };
-const OLD = { at: Date.parse("2001-01-01T00:00:00Z") };
+const OLD_TIMESTAMP = { at: Date.parse("2001-01-01T00:00:00Z") };
 
 const FORMS: readonly Case[] = [
   { label: "as text/plain", transport: { contentType: "text/plain" } },
@@ -176,10 +185,10 @@ const FORMS: readonly Case[] = [
     transport: { reuse: true },
     isCovered: true,
   },
-  { label: "with an old timestamp", shape: OLD, isCovered: true },
+  { label: "with an old timestamp", shape: OLD_TIMESTAMP, isCovered: true },
   {
     label: "in chunks, on such a connection, with an old timestamp",
-    shape: OLD,
+    shape: OLD_TIMESTAMP,
     transport: { ...IN_CHUNKS, reuse: true },
   },
 ];

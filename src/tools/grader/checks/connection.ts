@@ -1,5 +1,5 @@
 import { type Check, explainDeferred } from "../check.ts";
-import { adviseOnAttempt, describe } from "../failure-kind.ts";
+import { adviseOnAttempt, describeResult } from "../failure-kind.ts";
 import {
   type Finding,
   failed,
@@ -15,8 +15,8 @@ import type { Attempt, Session } from "../session.ts";
 // Connections, methods, and statuses that the service treats in a special way.
 
 /** Deliveries in a row over one connection; and how often one must break before it is not an accident of timing. */
-const IN_A_ROW = 8;
-const TWICE = 2;
+const DELIVERIES_IN_A_ROW = 8;
+const MIN_BREAKS = 2;
 
 export const connectionReuse: Check = {
   id: "connection-reuse",
@@ -32,9 +32,9 @@ export const connectionReuse: Check = {
   async run(session) {
     let reused = 0;
     let broken: Attempt | null = null;
-    for (let sent = 0, breaks = 0; sent < IN_A_ROW; sent += 1) {
+    for (let sent = 0, breaks = 0; sent < DELIVERIES_IN_A_ROW; sent += 1) {
       // Two deliveries to a slow receiver show that it keeps no connection, and four that every second one breaks.
-      if (session.isSlow && sent === (reused === 0 && broken === null ? TWICE : 2 * TWICE)) break;
+      if (session.isSlow && sent === (reused === 0 && broken === null ? MIN_BREAKS : 2 * MIN_BREAKS)) break;
       const delivery = session.makeDelivery();
       const attempt = await session.deliverOnce(delivery, { reuse: true });
       if (isDeferred(attempt)) return checkCutShort(attempt, { sent, reused, isBroken: broken !== null });
@@ -45,14 +45,14 @@ export const connectionReuse: Check = {
       const fresh = await session.deliverOnce(delivery, { reuse: false });
       // The connection is not the cause; other checks report this.
       if (!isAccepted(fresh))
-        return notObservable(`also over a new connection the receiver ${describe(fresh)}`, fresh);
+        return notObservable(`also over a new connection the receiver ${describeResult(fresh)}`, fresh);
       if (!attempt.result.reused) continue;
       broken = attempt;
       breaks += 1;
-      if (breaks < TWICE) continue;
+      if (breaks < MIN_BREAKS) continue;
       session.reusesConnections = false;
       return failed(
-        `twice a delivery failed over a connection that the receiver had offered to keep: it ${describe(broken)}; over a new connection each was accepted. From here on every delivery gets a new connection`,
+        `twice a delivery failed over a connection that the receiver had offered to keep: it ${describeResult(broken)}; over a new connection each was accepted. From here on every delivery gets a new connection`,
         broken,
       );
     }
@@ -66,9 +66,12 @@ export const connectionReuse: Check = {
  * The finding if the receiver defers a delivery: earlier answers decide, unless a connection broke for an unknown
  * reason.
  */
-function checkCutShort(attempt: Attempt, seen: { sent: number; reused: number; isBroken: boolean }): Finding {
-  const { sent, reused, isBroken } = seen;
-  const end = `after ${sent} of ${IN_A_ROW} deliveries the receiver ${describe(attempt)}`;
+function checkCutShort(
+  attempt: Attempt,
+  progress: { sent: number; reused: number; isBroken: boolean },
+): Finding {
+  const { sent, reused, isBroken } = progress;
+  const end = `after ${sent} of ${DELIVERIES_IN_A_ROW} deliveries the receiver ${describeResult(attempt)}`;
   if (reused === 0 || isBroken) return notObservable(end, attempt);
   return passed(`${reused} deliveries were answered over a connection that was kept; ${end}`, attempt);
 }
@@ -94,9 +97,15 @@ export const methodPostOnly: Check = {
     const status = getStatus(attempt);
     // Some servers answer 501 to an unknown method.
     if (status >= 500 && status !== 501) {
-      return failed(`GET: the receiver ${describe(attempt)}, where no server error is expected`, attempt);
+      return failed(
+        `GET: the receiver ${describeResult(attempt)}, where no server error is expected`,
+        attempt,
+      );
     }
-    return passed(`${METHODS.join(", ")} aren't accepted; to GET the receiver ${describe(attempt)}`, attempt);
+    return passed(
+      `${METHODS.join(", ")} aren't accepted; to GET the receiver ${describeResult(attempt)}`,
+      attempt,
+    );
   },
 };
 
@@ -114,7 +123,7 @@ async function checkMethod(session: Session, method: string): Promise<Finding | 
   const genuine = await session.deliver(delivery, { method });
   if (!isAccepted(genuine)) return findDeferred(session, genuine, method);
   const accepted = failed(
-    `${method}: a valid delivery was accepted: the receiver ${describe(genuine)}`,
+    `${method}: a valid delivery was accepted: the receiver ${describeResult(genuine)}`,
     genuine,
   );
   const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
@@ -139,7 +148,7 @@ export const noRedirect: Check = {
     const answered = session.attempts.filter((attempt) => attempt.genuine && getStatus(attempt) > 0);
     const redirect = answered.find((attempt) => Math.floor(getStatus(attempt) / 100) === 3);
     if (redirect) {
-      const finding = failed(`a valid delivery: the receiver ${describe(redirect)}`, redirect);
+      const finding = failed(`a valid delivery: the receiver ${describeResult(redirect)}`, redirect);
       return { ...finding, advice: adviseOnAttempt(redirect, session.options.names) };
     }
     const last = answered.at(-1);

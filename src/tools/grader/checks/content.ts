@@ -1,7 +1,7 @@
 import { sign } from "../../../engine/webhooks/sign.ts";
-import { accepts, type Check, expectOnceEach, explainDeferred } from "../check.ts";
+import { type Check, defineAcceptCheck, expectOnceEach, explainDeferred } from "../check.ts";
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
-import { adviseOnAttempt, describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
+import { adviseOnAttempt, describeResult, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import {
   adviseIfLate,
   failed,
@@ -15,7 +15,7 @@ import {
   withoutProbe,
 } from "../finding.ts";
 import { formatSeconds } from "../probe.ts";
-import { acceptTogether } from "./body.ts";
+import { defineCombinedAcceptCheck } from "./body.ts";
 
 // Valid deliveries, their headers and fields, and one that is not JSON.
 
@@ -28,25 +28,25 @@ export const validAccepted: Check = {
   async run(session) {
     const delivery = session.makeDelivery();
     const first = await session.deliver(delivery);
-    if (isAccepted(first)) return passed(`the receiver ${describe(first)}`, first);
+    if (isAccepted(first)) return passed(`the receiver ${describeResult(first)}`, first);
     if (isRateLimited(first))
-      return notObservable(`the receiver ${describe(first)} until patience ended`, first);
-    const detail = `the receiver ${describe(first)}, where 2xx is expected within ${session.options.timeoutMs / 1000} s`;
+      return notObservable(`the receiver ${describeResult(first)} until patience ended`, first);
+    const detail = `the receiver ${describeResult(first)}, where 2xx is expected within ${session.options.timeoutMs / 1000} s`;
     const advice = adviseOnAttempt(first, session.options.names);
     if (getStatus(first) >= 500) {
       // A receiver that recovers on the retry can still be graded on everything else.
       const retry = await session.deliver(delivery);
-      return { ...failed(`${detail}; sent again, it ${describe(retry)}`, first), advice };
+      return { ...failed(`${detail}; sent again, it ${describeResult(retry)}`, first), advice };
     }
     const diagnosis = await diagnoseRefusal(session);
     if (diagnosis === null) return { ...failed(detail, first), advice };
-    const found = `${detail}. It accepts a delivery with another signature: ${diagnosis.cause}`;
-    return { ...failed(found, first), advice: diagnosis.fix };
+    const explanation = `${detail}. It accepts a delivery with another signature: ${diagnosis.cause}`;
+    return { ...failed(explanation, first), advice: diagnosis.fix };
   },
 };
 
-/** The first side effect is waited for this many times as long as the others: it shows how late they are. */
-const FIRST_PATIENCE = 4;
+/** The grader waits this many times as long for the first side effect, which shows how late they come. */
+const FIRST_PATIENCE_FACTOR = 4;
 
 export const validProcessed: Check = {
   id: "valid-processed",
@@ -61,12 +61,12 @@ export const validProcessed: Check = {
     const attempt = await session.deliver(delivery);
     if (isDeferred(attempt)) return explainDeferred(session, attempt, "a valid delivery");
     if (!isAccepted(attempt)) {
-      const finding = failed(`the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
+      const finding = failed(`the receiver ${describeResult(attempt)}, where 2xx is expected`, attempt);
       return { ...finding, advice: adviseOnAttempt(attempt, names) };
     }
     let effects = await session.observeEffects(before, expectOnceEach([delivery]));
     let waitedMs = effects?.latenessMs ?? 0;
-    for (let turn = 1; effects?.missing && turn < FIRST_PATIENCE; turn += 1) {
+    for (let turn = 1; effects?.missing && turn < FIRST_PATIENCE_FACTOR; turn += 1) {
       effects = await session.observeEffects(before, expectOnceEach([delivery]));
       waitedMs += effects!.latenessMs;
     }
@@ -78,7 +78,7 @@ export const validProcessed: Check = {
       return { ...failed(detail, attempt), advice: `${this.advice} ${adviseIfLate(session)}` };
     }
     if (effects.difference !== null) return failed(effects.difference, attempt);
-    session.allowFor(waitedMs);
+    session.adaptToLateness(waitedMs);
     const finding = passed("the answer is right, and the probe shows exactly one side effect", attempt);
     if (waitedMs <= patienceMs) return finding;
     const note = `Its side effect happened ${formatSeconds(waitedMs)} after the answer, so the grader waits that long each time from here on. Raise ${names.patience} to ${Math.ceil((waitedMs * 1.5) / 1000)} s to wait that long from the start.`;
@@ -87,7 +87,7 @@ export const validProcessed: Check = {
   },
 };
 
-export const unknownEvent = accepts({
+export const unknownEvent = defineAcceptCheck({
   id: "unknown-event",
   title: "Accepts an event it doesn't know",
   severity: "major",
@@ -106,7 +106,7 @@ export const unknownEvent = accepts({
   ],
 });
 
-export const headerNameCase = acceptTogether({
+export const headerNameCase = defineCombinedAcceptCheck({
   id: "header-name-case",
   title: "Accepts header names in any letter case",
   severity: "major",
@@ -120,7 +120,7 @@ export const headerNameCase = acceptTogether({
   ],
 });
 
-export const contentTypeCharset = acceptTogether({
+export const contentTypeCharset = defineCombinedAcceptCheck({
   id: "content-type-charset",
   title: "Accepts a charset in the content type",
   severity: "major",
@@ -142,18 +142,21 @@ export const malformedJson: Check = {
   adviceAppliesTo: ["exception", "hung-up"],
   async run(session) {
     const body = Buffer.from('{"event":"user.created","data":{"user_id":');
-    const broken = { ...session.makeDelivery(), body, signature: sign(session.options.secret, body) };
-    const attempt = await session.deliver(broken);
-    const answer = `the receiver ${describe(attempt)}`;
+    const malformed = { ...session.makeDelivery(), body, signature: sign(session.options.secret, body) };
+    const attempt = await session.deliver(malformed);
+    const answer = `the receiver ${describeResult(attempt)}`;
     if (isDeferred(attempt)) return explainDeferred(session, attempt, "malformed JSON");
     if (!isRefused(attempt)) return failed(`${answer}, where 4xx is expected`, attempt);
     const after = await session.deliver(session.makeDelivery());
     if (isRateLimited(after)) {
-      return notObservable(`${answer}; whether it keeps running can't be seen: it ${describe(after)}`, after);
+      return notObservable(
+        `${answer}; whether it keeps running can't be seen: it ${describeResult(after)}`,
+        after,
+      );
     }
     // A 503 is what a gateway answers while the process is down.
     if (!isAccepted(after))
-      return failed(`a valid delivery after it: the receiver ${describe(after)}`, attempt);
+      return failed(`a valid delivery after it: the receiver ${describeResult(after)}`, attempt);
     return passed(`${answer}, and accepted the next delivery`, attempt);
   },
 };

@@ -33,8 +33,8 @@ export const secretNotDisclosed: Check = {
 };
 
 /** This many characters of the digest in one answer are a leak; fewer are one if they recur in other answers. */
-const CERTAIN = 12;
-const SUSPICIOUS = 6;
+const CERTAIN_LENGTH = 12;
+const SUSPICIOUS_LENGTH = 6;
 
 export const signatureNotDisclosed: Check = {
   id: "signature-not-disclosed",
@@ -73,10 +73,10 @@ function findLeak(session: Session, refused: Attempt[]): { attempt: Attempt; wha
       // Some forgeries contain the right digest in a wrong form: repeating what was sent discloses nothing.
       const sent = findSentSignature(attempt, encoding);
       if (searched.includes(spelling) && !sent.includes(spelling)) return { attempt, what: "the signature" };
-      for (const { at, part } of cutText(spelling, SUSPICIOUS)) {
+      for (const { at, part } of cutText(spelling, SUSPICIOUS_LENGTH)) {
         if (!searched.includes(part) || sent.includes(part)) continue;
-        const longer = spelling.slice(at, at + CERTAIN);
-        const isCertain = longer.length === CERTAIN && searched.includes(longer);
+        const longer = spelling.slice(at, at + CERTAIN_LENGTH);
+        const isCertain = longer.length === CERTAIN_LENGTH && searched.includes(longer);
         const key = `${encoding} ${at}`;
         const earlier = suspicions.get(key);
         const recurs = earlier !== undefined && earlier.delivery!.id !== attempt.delivery!.id;

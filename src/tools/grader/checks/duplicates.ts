@@ -7,7 +7,7 @@ import {
   explainNotAccepted,
 } from "../check.ts";
 import { createId, drawEventData, type TestDelivery } from "../delivery.ts";
-import { describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
+import { describeResult, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import { failed, isAccepted, isDeferred, notObservable, passed, withoutProbe } from "../finding.ts";
 import { countOccurrences } from "../probe.ts";
 import type { Attempt, Session } from "../session.ts";
@@ -45,8 +45,9 @@ async function noteOnReplay(session: Session, delivery: TestDelivery): Promise<s
   await session.deliver(delivery, { headerDeliveryId: header });
   const after = await session.readProbe();
   if (!before || !after) return null;
-  const isAgain = (id: string) => countOccurrences(after, id) > countOccurrences(before, id);
-  if (after.ids === null ? after.count === before.count : ![delivery.id, header].some(isAgain)) return null;
+  const wasProcessedAgain = (id: string) => countOccurrences(after, id) > countOccurrences(before, id);
+  if (after.ids === null ? after.count === before.count : ![delivery.id, header].some(wasProcessedAgain))
+    return null;
   return "Sent again with another X-Service-Delivery header, the same signed body was processed again. That header isn't covered by the signature: deduplicate by the body's delivery_id.";
 }
 
@@ -104,21 +105,21 @@ function makeLookalikes(session: Session): TestDelivery[] {
     at,
     known: { organization_id: organizationId, webhook_id: webhookId, ...known },
   });
-  const stem = createId("del").slice(0, -1);
+  const idPrefix = createId("del").slice(0, -1);
   return [
     ...(session.isSlow ? [] : [session.makeDelivery({ data, at })]),
     session.makeDelivery({ data, at: at + 1000 }),
-    session.makeDelivery({ data, at, id: `${stem}1` }),
-    session.makeDelivery({ data, at, id: `${stem}2` }),
+    session.makeDelivery({ data, at, id: `${idPrefix}1` }),
+    session.makeDelivery({ data, at, id: `${idPrefix}2` }),
   ];
 }
 
-const BURST = 16;
+const BURST_SIZE = 16;
 /**
  * Number of deliveries that a slow receiver gets before the burst; if it handles these one by one, a burst would show
  * no more.
  */
-const FEW = 4;
+const FIRST_BURST_SIZE = 4;
 
 export const distinctAtOnce: Check = {
   id: "distinct-at-once",
@@ -130,7 +131,7 @@ export const distinctAtOnce: Check = {
   async run(session) {
     const before = await session.readProbe();
     const deliveries: TestDelivery[] = [];
-    for (const length of session.isSlow ? [FEW, BURST] : [BURST]) {
+    for (const length of session.isSlow ? [FIRST_BURST_SIZE, BURST_SIZE] : [BURST_SIZE]) {
       // One instant for all, so that a millisecond that passes while they are made changes nothing.
       const at = Date.now();
       const burst = Array.from({ length }, () => session.makeDelivery({ at }));
@@ -178,7 +179,7 @@ export const forgeryBeforeOriginal: Check = {
     const finding = await checkEffects(session, { before, expected, whenMissing: VERIFY_FIRST });
     if (finding.outcome !== "passed" || !isDeferred(forged)) return finding;
     return notObservable(
-      `the forged delivery may not have been read: the receiver ${describe(forged)}`,
+      `the forged delivery may not have been read: the receiver ${describeResult(forged)}`,
       forged,
     );
   },
@@ -196,12 +197,15 @@ export const lateEffects: Check = {
     if (reading === null) return withoutProbe(session, "");
     if (reading.ids === null) return passed("at the end the probe's count no longer changes");
     const once = findSentOnce(session);
-    const again = once.find(({ delivery }) => countOccurrences(reading, delivery!.id) > 1);
-    if (again === undefined) {
+    const repeated = once.find(({ delivery }) => countOccurrences(reading, delivery!.id) > 1);
+    if (repeated === undefined) {
       return passed(`none of ${once.length} deliveries that were sent once was processed twice`, once[0]);
     }
-    const times = countOccurrences(reading, again.delivery!.id);
-    return failed(`delivery ${again.delivery!.id} was sent once, and by now processed ${times} times`, again);
+    const times = countOccurrences(reading, repeated.delivery!.id);
+    return failed(
+      `delivery ${repeated.delivery!.id} was sent once, and by now processed ${times} times`,
+      repeated,
+    );
   },
 };
 

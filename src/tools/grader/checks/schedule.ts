@@ -7,7 +7,7 @@ import {
   explainNotAccepted,
 } from "../check.ts";
 import { createId, type TestDelivery, type Transport } from "../delivery.ts";
-import { describe } from "../failure-kind.ts";
+import { describeResult } from "../failure-kind.ts";
 import {
   type Finding,
   failed,
@@ -121,7 +121,7 @@ export const wholeSchedule: Check = {
 const ACCEPT_LATE_EVENTS =
   "Don't refuse or drop by the payload's timestamp; where order matters, compare versions of the object when applying the change, and still count the delivery as processed.";
 
-const LIFE = ["user.created", "user.updated", "user.deleted"];
+const USER_EVENTS = ["user.created", "user.updated", "user.deleted"];
 const MINUTE_MS = 60_000;
 
 export const outOfOrder: Check = {
@@ -133,19 +133,19 @@ export const outOfOrder: Check = {
   adviceAppliesTo: ["bad-request", "not-found", "conflict", "gone", "invalid", "exception"],
   async run(session) {
     const start = await session.readProbe();
-    const inOrder = makeLifeOfUser(session, 0);
+    const inOrder = makeUserEvents(session, 0);
     const refusal = await deliverInTurn(session, inOrder);
     if (refusal) return refusal;
     const before = await session.readProbe();
     // An event that has no effect in order needs none out of order.
-    const used = findUsedEvents(inOrder, start, before);
-    const reversed = makeLifeOfUser(session, MINUTE_MS).reverse();
-    const late = await deliverInTurn(session, reversed);
-    if (late) return late;
-    if (used === null) {
+    const usedEvents = findUsedEvents(inOrder, start, before);
+    const reversed = makeUserEvents(session, MINUTE_MS).reverse();
+    const lateRefusal = await deliverInTurn(session, reversed);
+    if (lateRefusal) return lateRefusal;
+    if (usedEvents === null) {
       return withoutProbe(session, "all answers are right, but ", session.attempts.at(-1)!);
     }
-    const expected = new Map(reversed.map(({ id, event }) => [id, used.has(event) ? 1 : 0]));
+    const expected = new Map(reversed.map(({ id, event }) => [id, usedEvents.has(event) ? 1 : 0]));
     return checkEffects(session, { before, expected, whenMissing: ACCEPT_LATE_EVENTS });
   },
 };
@@ -158,19 +158,19 @@ function findUsedEvents(
 ): ReadonlySet<string> | null {
   if (before === null || after === null) return null;
   const { ids } = after;
-  const used =
+  const usedEvents =
     ids === null
       ? deliveries.slice(0, after.count - before.count)
       : deliveries.filter(({ id }) => ids.includes(id));
-  return new Set(used.map(({ event }) => event));
+  return new Set(usedEvents.map(({ event }) => event));
 }
 
 /** A user is created, updated and deleted, `apartMs` after each other; the last event is now. */
-function makeLifeOfUser(session: Session, apartMs: number): TestDelivery[] {
+function makeUserEvents(session: Session, apartMs: number): TestDelivery[] {
   const user_id = session.options.data["user_id"] ?? createId("usr");
   const now = Date.now();
-  return LIFE.map((event, index) => {
-    const at = now - (LIFE.length - 1 - index) * apartMs;
+  return USER_EVENTS.map((event, index) => {
+    const at = now - (USER_EVENTS.length - 1 - index) * apartMs;
     return session.makeDelivery({ event, at, data: { user_id } });
   });
 }
@@ -210,7 +210,7 @@ export const longMemory: Check = {
     // Too few others show that it forgets, but not that it remembers.
     if (deferred !== null) {
       return notObservable(
-        `it accepted ${others} of ${options.memoryDeliveries} others, then the receiver ${describe(deferred)}; a repetition behind these, and one ${when}, had no side effect`,
+        `it accepted ${others} of ${options.memoryDeliveries} others, then the receiver ${describeResult(deferred)}; a repetition behind these, and one ${when}, had no side effect`,
         deferred,
       );
     }
@@ -224,19 +224,19 @@ export const longMemory: Check = {
 /** Sends the others, or as many as the receiver accepts in the time; `deferred` ended it early. */
 async function deliverOthers(session: Session): Promise<{ accepted: number; deferred: Attempt | null }> {
   const giveUp = performance.now() + MAX_FILLING_MS;
-  let left = session.options.memoryDeliveries;
+  let remaining = session.options.memoryDeliveries;
   let accepted = 0;
   let deferred: Attempt | null = null;
   const fill = async () => {
-    while (left > 0 && performance.now() < giveUp) {
-      left -= 1;
+    while (remaining > 0 && performance.now() < giveUp) {
+      remaining -= 1;
       const other = session.makeDelivery();
-      const once = await session.deliverOnce(other, { reuse: session.reusesConnections });
-      const attempt = asksForShortWait(once) ? await session.deliver(other) : once;
+      const firstAttempt = await session.deliverOnce(other, { reuse: session.reusesConnections });
+      const attempt = asksForShortWait(firstAttempt) ? await session.deliver(other) : firstAttempt;
       if (isAccepted(attempt)) accepted += 1;
       // Its rate limit is reached; what was accepted so far still tests the memory.
       if (!isDeferred(attempt)) continue;
-      left = 0;
+      remaining = 0;
       deferred ??= attempt;
     }
   };
@@ -258,6 +258,6 @@ async function repeat(
   if (!isAccepted(attempt)) return explainNotAccepted(session, attempt, `a repetition ${when}`);
   const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
   if (effects === null || effects.difference === null)
-    return passed(`a repetition ${when}: the receiver ${describe(attempt)}`, attempt);
+    return passed(`a repetition ${when}: the receiver ${describeResult(attempt)}`, attempt);
   return failed(`a repetition ${when} was processed again`, attempt);
 }

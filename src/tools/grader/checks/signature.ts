@@ -1,30 +1,32 @@
 import { createHmac } from "node:crypto";
-import { type Case, type Check, explainDeferred, refuses } from "../check.ts";
-import { describe } from "../failure-kind.ts";
+import { type Case, type Check, defineRefuseCheck, explainDeferred } from "../check.ts";
+import { describeResult } from "../failure-kind.ts";
 import { failed, isAccepted, isDeferred, isRefused, passed } from "../finding.ts";
 
 // Signatures that are wrong, or nearly right.
 
-const HEX = "sha256=".length;
+const DIGEST_START = "sha256=".length;
 
 type CaseInput = Parameters<NonNullable<Case["change"]>>[0];
 
 /** A delivery of the service with another signature; null leaves the header out. */
 export function createSignedCase(
   label: string,
-  write: (right: string, given: CaseInput) => string | null,
+  write: (signature: string, given: CaseInput) => string | null,
 ): Case {
-  return { label, change: (test) => ({ signature: write(test.right, test) }) };
+  return { label, change: (test) => ({ signature: write(test.signature, test) }) };
 }
 
-const asCovered = (one: Case): Case => ({ ...one, isCovered: true });
+const markCovered = (one: Case): Case => ({ ...one, isCovered: true });
 
 /** A check of signatures that are wrong in one way; the fix is the same if the receiver throws an exception. */
-function refusesSignatures(check: Omit<Parameters<typeof refuses>[0], "adviceAppliesTo">): Check {
-  return refuses({ ...check, adviceAppliesTo: ["exception"] });
+function defineSignatureCheck(
+  check: Omit<Parameters<typeof defineRefuseCheck>[0], "adviceAppliesTo">,
+): Check {
+  return defineRefuseCheck({ ...check, adviceAppliesTo: ["exception"] });
 }
 
-export const signatureMissing = refusesSignatures({
+export const signatureMissing = defineSignatureCheck({
   id: "signature-missing",
   title: "Refuses a delivery without a signature",
   severity: "critical",
@@ -33,7 +35,7 @@ export const signatureMissing = refusesSignatures({
   cases: [createSignedCase("without the header", () => null)],
 });
 
-export const signatureEmpty = refusesSignatures({
+export const signatureEmpty = defineSignatureCheck({
   id: "signature-empty",
   title: "Refuses an empty signature",
   severity: "critical",
@@ -46,7 +48,7 @@ export const signatureEmpty = refusesSignatures({
   ],
 });
 
-export const signatureTruncated = refusesSignatures({
+export const signatureTruncated = defineSignatureCheck({
   id: "signature-truncated",
   title: "Refuses a truncated signature",
   severity: "critical",
@@ -54,42 +56,53 @@ export const signatureTruncated = refusesSignatures({
   advice:
     "Compare whole values, and check that lengths are equal before a constant-time comparison that requires it.",
   cases: [
-    asCovered(createSignedCase("the first eight digits of the digest", (right) => right.slice(0, HEX + 8))),
-    asCovered(createSignedCase("the first half of the digest", (right) => right.slice(0, HEX + 32))),
-    createSignedCase("the second half of the digest alone", (right) => right.slice(-32)),
-    createSignedCase("the digest without its last character", (right) => right.slice(0, -1)),
+    markCovered(
+      createSignedCase("the first eight digits of the digest", (signature) =>
+        signature.slice(0, DIGEST_START + 8),
+      ),
+    ),
+    markCovered(
+      createSignedCase("the first half of the digest", (signature) => signature.slice(0, DIGEST_START + 32)),
+    ),
+    createSignedCase("the second half of the digest alone", (signature) => signature.slice(-32)),
+    createSignedCase("the digest without its last character", (signature) => signature.slice(0, -1)),
   ],
 });
 
-export const signatureNearlyRight = refusesSignatures({
+export const signatureNearlyRight = defineSignatureCheck({
   id: "signature-nearly-right",
   title: "Refuses a digest that differs in one digit",
   severity: "critical",
   why: "If only a part of the digest is compared, an attacker has to guess only that part.",
   advice: "Compare all 64 digits, or all 32 bytes.",
   cases: [
-    { what: "the first digit", at: HEX },
-    { what: "a digit in the middle", at: HEX + 31 },
-    { what: "the last digit", at: HEX + 63 },
+    { what: "the first digit", at: DIGEST_START },
+    { what: "a digit in the middle", at: DIGEST_START + 31 },
+    { what: "the last digit", at: DIGEST_START + 63 },
   ].map(({ what, at }) =>
-    createSignedCase(`${what} changed`, (right) => {
-      return right.slice(0, at) + changeDigit(right[at]!) + right.slice(at + 1);
+    createSignedCase(`${what} changed`, (signature) => {
+      return signature.slice(0, at) + changeDigit(signature[at]!) + signature.slice(at + 1);
     }),
   ),
 });
 
-export const signaturePrefix = refusesSignatures({
+export const signaturePrefix = defineSignatureCheck({
   id: "signature-prefix",
   title: "Refuses a digest that only begins right",
   severity: "critical",
   why: "If only the first digits are compared, an attacker guesses these few and signs any body.",
   advice: "Compare all 64 digits, or all 32 bytes; never cut a digest to a length before comparing.",
-  cases: [...[8, 16, 32].map((right) => asCovered(beginsRight(right))), beginsRight(48)],
+  cases: [
+    ...[8, 16, 32].map((digits) => markCovered(createPartlyRightCase(digits))),
+    createPartlyRightCase(48),
+  ],
 });
 
-function beginsRight(right: number): Case {
-  return createSignedCase(`the first ${right} digits right and the others wrong`, (signature) =>
-    signature.replace(/\w/g, (digit, at: number) => (at < HEX + right ? digit : changeDigit(digit))),
+function createPartlyRightCase(rightDigits: number): Case {
+  return createSignedCase(`the first ${rightDigits} digits right and the others wrong`, (signature) =>
+    signature.replace(/\w/g, (digit, at: number) =>
+      at < DIGEST_START + rightDigits ? digit : changeDigit(digit),
+    ),
   );
 }
 
@@ -97,19 +110,19 @@ function changeDigit(digit: string): string {
   return (Number.parseInt(digit, 16) ^ 1).toString(16);
 }
 
-export const signatureTrailingText = refusesSignatures({
+export const signatureTrailingText = defineSignatureCheck({
   id: "signature-trailing-text",
   title: "Refuses text after the right digest",
   severity: "minor",
   why: "A hex decoder that stops at the first other character (Node's Buffer.from does) accepts values that the service never sends; the next change to such a comparison may break it completely.",
   advice: "Compare text with text, or check that the digest has 64 hex digits before it is decoded.",
   cases: ["zz", " and more", ";v=1"].map((text) => ({
-    ...createSignedCase(`“${text}” after the right digest`, (right) => right + text),
+    ...createSignedCase(`“${text}” after the right digest`, (signature) => signature + text),
     isCovered: text === "zz",
   })),
 });
 
-export const signatureWrongPrefix = refusesSignatures({
+export const signatureWrongPrefix = defineSignatureCheck({
   id: "signature-wrong-prefix",
   title: "Refuses another prefix than sha256=",
   severity: "major",
@@ -117,8 +130,8 @@ export const signatureWrongPrefix = refusesSignatures({
   advice:
     "Require `sha256=` and then the digest; don't split at `=` and use the rest, and don't look up the algorithm by what was sent.",
   cases: [
-    createSignedCase("sha1= before the right digest", (right) => `sha1=${right.slice(HEX)}`),
-    createSignedCase("the right digest without a prefix", (right) => right.slice(HEX)),
+    createSignedCase("sha1= before the right digest", (signature) => `sha1=${signature.slice(DIGEST_START)}`),
+    createSignedCase("the right digest without a prefix", (signature) => signature.slice(DIGEST_START)),
     ...["sha1", "md5", "sha512"].map((algorithm) => ({
       ...createSignedCase(`an HMAC with ${algorithm}`, (_, { session, delivery }) => {
         const hmac = createHmac(algorithm, session.options.secret).update(delivery.body);
@@ -129,7 +142,7 @@ export const signatureWrongPrefix = refusesSignatures({
   ],
 });
 
-export const signatureWrongEncoding = refusesSignatures({
+export const signatureWrongEncoding = defineSignatureCheck({
   id: "signature-wrong-encoding",
   title: "Refuses a digest in base64",
   severity: "major",
@@ -138,12 +151,12 @@ export const signatureWrongEncoding = refusesSignatures({
   cases: [
     createSignedCase(
       "the right digest in base64",
-      (right) => `sha256=${Buffer.from(right.slice(HEX), "hex").toString("base64")}`,
+      (signature) => `sha256=${Buffer.from(signature.slice(DIGEST_START), "hex").toString("base64")}`,
     ),
   ],
 });
 
-export const signatureSurrounded = refusesSignatures({
+export const signatureSurrounded = defineSignatureCheck({
   id: "signature-surrounded",
   title: "Refuses more than the signature",
   severity: "major",
@@ -151,15 +164,17 @@ export const signatureSurrounded = refusesSignatures({
   advice:
     "Compare the whole header value with the whole expected one: no startsWith, no includes, no cutting to length, no list of values.",
   cases: [
-    createSignedCase("two more hex digits after the right digest", (right) => `${right}00`),
-    asCovered(createSignedCase("the right digest twice", (right) => right + right.slice(HEX))),
+    createSignedCase("two more hex digits after the right digest", (signature) => `${signature}00`),
+    markCovered(
+      createSignedCase("the right digest twice", (signature) => signature + signature.slice(DIGEST_START)),
+    ),
     createSignedCase(
       "two more hex digits before the right digest",
-      (right) => `sha256=00${right.slice(HEX)}`,
+      (signature) => `sha256=00${signature.slice(DIGEST_START)}`,
     ),
     createSignedCase(
       "a wrong signature, a comma and the right one",
-      (right) => `sha256=${"0".repeat(64)},${right}`,
+      (signature) => `sha256=${"0".repeat(64)},${signature}`,
     ),
   ],
 });
@@ -173,12 +188,12 @@ export const signatureUpperCase: Check = {
   adviceAppliesTo: ["exception"],
   async run(session) {
     const delivery = session.makeDelivery();
-    const signature = `sha256=${delivery.signature!.slice(HEX).toUpperCase()}`;
+    const signature = `sha256=${delivery.signature!.slice(DIGEST_START).toUpperCase()}`;
     const attempt = await session.deliver({ ...delivery, signature });
-    if (isRefused(attempt)) return passed(`the receiver ${describe(attempt)}`, attempt);
+    if (isRefused(attempt)) return passed(`the receiver ${describeResult(attempt)}`, attempt);
     if (isDeferred(attempt)) return explainDeferred(session, attempt, "a digest in upper case");
-    if (!isAccepted(attempt)) return failed(`the receiver ${describe(attempt)}`, attempt);
+    if (!isAccepted(attempt)) return failed(`the receiver ${describeResult(attempt)}`, attempt);
     const note = "It accepts a digest in upper case too: harmless, as long as the digest is right.";
-    return { ...passed(`the receiver ${describe(attempt)}`, attempt), note };
+    return { ...passed(`the receiver ${describeResult(attempt)}`, attempt), note };
   },
 };
