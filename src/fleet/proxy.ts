@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
-import { flushTogether } from "../hosts/node/batch-responses.ts";
+import { flushTogether } from "../hosts/node/batches.ts";
 import type { ReplayableBody } from "./replayable-body.ts";
 
 /** Names the node that forwarded a request. The next node answers or refuses it, and does not forward it again. */

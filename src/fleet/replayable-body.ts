@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { flushTogether } from "../hosts/node/batch-responses.ts";
+import { flushTogether } from "../hosts/node/batches.ts";
 
 /** A larger body is not stored, and can be sent once. */
 const MAX_STORED_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
-import { flushTogether } from "./batch-responses.ts";
+import { flushTogether } from "./batches.ts";
 import { LINGER_MS } from "./linger.ts";
 
 const PING_MS = 10_000;

@@ -5,6 +5,7 @@ import { MAX_HEADER_BYTES } from "../../engine/contract/router.ts";
 import { handleRequest } from "../../engine/pipeline/engine.ts";
 import type { EngineParts } from "../../engine/pipeline/engine-parts.ts";
 import { readAddress } from "../../engine/pipeline/plain-http.ts";
+import { handleTogether } from "./batches.ts";
 import type { ExpressServer } from "./express-server.ts";
 import type { FindSandbox } from "./hooks.ts";
 import { followSockets, lingerOnClose } from "./linger.ts";
@@ -100,7 +101,7 @@ export interface RequestParts {
 
 /** The emulated API is answered directly: Express's layers would cost a small request a quarter of its time. */
 export function answerRequests(server: Server, parts: RequestParts): void {
-  server.on("request", (request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
     // The answer before this request was the last of the connection.
     if (request.socket.writableEnded) return;
     answerRequest(parts, request, response).catch((err) => {
@@ -108,7 +109,8 @@ export function answerRequests(server: Server, parts: RequestParts): void {
       parts.engine.log.error({ err }, "a request could not be answered");
       response.destroy();
     });
-  });
+  };
+  server.on("request", handleTogether(handle));
 }
 
 async function answerRequest(

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, it, test, vi } from "vitest";
-import { flushTogether } from "./batch-responses.ts";
+import { flushTogether, handleTogether } from "./batches.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -15,7 +15,20 @@ const responses = () => {
   return { ended, response };
 };
 
-test("answers that are ready in one turn of the event loop are written at its end, in their order", async () => {
+test("requests that arrive in one turn of the event loop are handled in a row, after the last was read", async () => {
+  const handled: string[] = [];
+  const handle = handleTogether((path: string) => void handled.push(path));
+  for (const path of ["/1", "/2"]) handle(path);
+  await Promise.resolve();
+  expect(handled).toEqual([]);
+  await turn();
+  expect(handled).toEqual(["/1", "/2"]);
+  handle("/3");
+  await turn();
+  expect(handled).toEqual(["/1", "/2", "/3"]);
+});
+
+test("answers that become ready before Node's next tick are written there, in their order", async () => {
   const { ended, response } = responses();
   flushTogether(response("a"), "1", "latin1");
   await Promise.resolve();
