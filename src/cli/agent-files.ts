@@ -37,8 +37,8 @@ export function writeAgentFiles(folder: string): WrittenFile[] {
   // All files are checked before the first one is written.
   for (const file of [...SKILL_FILES, POINTER_FILE]) requireFile(join(folder, file));
   return [
-    ...SKILL_FILES.map((file) => writeBlock(folder, file, { whole: skill })),
-    writeBlock(folder, POINTER_FILE, { whole: `${POINTER}\n`, append: true }),
+    ...SKILL_FILES.map((file) => writeBlock(folder, file, { content: skill })),
+    writeBlock(folder, POINTER_FILE, { content: `${POINTER}\n`, append: true }),
   ];
 }
 
@@ -46,15 +46,15 @@ export function writeAgentFiles(folder: string): WrittenFile[] {
 function writeBlock(
   folder: string,
   file: string,
-  { whole, append = false }: { whole: string; append?: boolean },
+  { content, append = false }: { content: string; append?: boolean },
 ): WrittenFile {
   const path = join(folder, file);
   if (!existsSync(path)) {
-    writeNewFile(path, whole);
+    writeNewFile(path, content);
     return { file, did: "created" };
   }
   const before = readFileSync(path, "utf8");
-  const [block] = BLOCK.exec(whole)!;
+  const [block] = BLOCK.exec(content)!;
   let after = before;
   if (BLOCK.test(before)) after = before.replace(BLOCK, () => block);
   else if (append) after = `${before.trimEnd()}\n\n${block}\n`;

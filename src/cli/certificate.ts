@@ -19,7 +19,7 @@ export function readCertificate(cert: string | undefined, key: string | undefine
     throw new UsageError(
       `--${cert === undefined ? "key needs --cert" : "cert needs --key"}, the other half of the pair`,
     );
-  const files = { cert: read("--cert", cert), key: read("--key", key) };
+  const files = { cert: readOptionFile("--cert", cert), key: readOptionFile("--key", key) };
   try {
     createSecureContext(files);
   } catch (error) {
@@ -30,7 +30,7 @@ export function readCertificate(cert: string | undefined, key: string | undefine
   return files;
 }
 
-function read(option: string, file: string): string {
+function readOptionFile(option: string, file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
@@ -64,11 +64,11 @@ function loadOwnCertificate(folder: string): UsedCertificate {
   try {
     mkdirSync(join(folder, ".."), { recursive: true, mode: 0o700 });
     // The folder appears at once, so that two simultaneous starts use the same pair.
-    const fresh = mkdtempSync(`${folder}-`);
-    writeFileSync(join(fresh, "localhost.pem"), certificate.cert);
-    writeFileSync(join(fresh, "localhost-key.pem"), certificate.key, { mode: 0o600 });
+    const newFolder = mkdtempSync(`${folder}-`);
+    writeFileSync(join(newFolder, "localhost.pem"), certificate.cert);
+    writeFileSync(join(newFolder, "localhost-key.pem"), certificate.key, { mode: 0o600 });
     rmSync(folder, { recursive: true, force: true });
-    renameSync(fresh, folder);
+    renameSync(newFolder, folder);
     return load();
   } catch (error) {
     throw new UsageError(
@@ -80,11 +80,11 @@ function loadOwnCertificate(folder: string): UsedCertificate {
 /** Where programs keep a user's data. */
 function findDataFolder(): string {
   const { env, platform } = process;
-  const usual =
+  const folder =
     platform === "win32"
       ? (env["LOCALAPPDATA"] ?? join(homedir(), "AppData", "Local"))
       : platform === "darwin"
         ? join(homedir(), "Library", "Application Support")
         : env["XDG_DATA_HOME"] || join(homedir(), ".local", "share");
-  return join(usual, "understudy");
+  return join(folder, "understudy");
 }

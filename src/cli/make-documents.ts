@@ -9,8 +9,8 @@ import { DEFAULT_SETTINGS, LOCALES } from "../engine/contract/settings.ts";
 import { pluralize } from "../engine/contract/text.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { InputError } from "../tools/har/har-file.ts";
-import { fixtureFromHar } from "../tools/traffic/fixture-from-har.ts";
-import { scenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
+import { inferFixtureFromHar } from "../tools/traffic/fixture-from-har.ts";
+import { inferScenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
 import { Contract } from "../tools/verify/contract.ts";
 import { TargetUnusable } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
@@ -29,7 +29,7 @@ const MAX_DROPPED_SHOWN = 5;
 export async function writeFixture({ file, out, force }: Recording): Promise<Result> {
   const contract = new Contract(RESOURCES);
   const { fixture, base, counts, dropped, key, without_body } = await readRecording(() =>
-    fixtureFromHar({ file, contract, resources: RESOURCES }),
+    inferFixtureFromHar({ file, contract, resources: RESOURCES }),
   );
   if (Object.keys(counts).length === 0) {
     const left =
@@ -60,7 +60,7 @@ export async function writeScenario({ file, out, force }: Recording): Promise<Re
   const plain = basename(named, extname(named)).replaceAll(/[^A-Za-z0-9._-]+/g, "-");
   const name = plain.replace(/^[^A-Za-z0-9]+/, "").slice(0, 80) || "recorded";
   const contract = new Contract(RESOURCES);
-  const scenario = await readRecording(() => scenarioFromHar({ file, contract, name }));
+  const scenario = await readRecording(() => inferScenarioFromHar({ file, contract, name }));
   const text = stringify(scenario, { lineWidth: 100 });
   if (out === undefined) return { value: scenario, text: text.trimEnd() };
   writeNewFile(out, text, { force });

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readsOnly } from "../../src/engine/contract/operation.ts";
 import { API, RESOURCES } from "../../src/engine/resources/index.ts";
 import { EXTRACTORS } from "../../src/tools/traffic/extractors.ts";
-import { fixtureFromHar } from "../../src/tools/traffic/fixture-from-har.ts";
-import { scenarioFromHar } from "../../src/tools/traffic/scenario-from-har.ts";
+import { inferFixtureFromHar } from "../../src/tools/traffic/fixture-from-har.ts";
+import { inferScenarioFromHar } from "../../src/tools/traffic/scenario-from-har.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
@@ -30,7 +30,8 @@ function written(har: unknown): string {
   return file;
 }
 
-const fixtureOf = (har: unknown) => fixtureFromHar({ file: written(har), contract, resources: RESOURCES });
+const fixtureOf = (har: unknown) =>
+  inferFixtureFromHar({ file: written(har), contract, resources: RESOURCES });
 
 /** An archive of nothing but these answers. */
 function archive(
@@ -196,7 +197,7 @@ describe("fixture from-har [interfaces 12]", () => {
 });
 
 describe("scenario from-har [interfaces 12]", () => {
-  const scenarioOf = (har: unknown) => scenarioFromHar({ file: written(har), contract, name: "seen" });
+  const scenarioOf = (har: unknown) => inferScenarioFromHar({ file: written(har), contract, name: "seen" });
 
   it("has the percentiles and shares of the recording [interfaces 12]", async () => {
     const waits = Array.from({ length: 100 }, (_, i) => ({ path: "/v1/models", wait: i + 1 }));

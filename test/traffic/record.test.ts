@@ -277,7 +277,16 @@ describe("a recorded archive [interfaces 12]", () => {
     expect(read()).toEqual([]);
     const none = { bytes: undefined, size: 0 };
     const entry = toHarEntry({
-      ...{ at: 0, send: 0, wait: 1, receive: 2, method: "GET", url: "http://a/ü", query: "", status: 200 },
+      ...{
+        wallStart: 0,
+        send: 0,
+        wait: 1,
+        receive: 2,
+        method: "GET",
+        url: "http://a/ü",
+        query: "",
+        status: 200,
+      },
       ...{ requestHeaders: [], requestBody: none, responseHeaders: [], responseBody: none },
     });
     for (let i = 1; i <= 3; i++) {

@@ -55,7 +55,7 @@ function toRecordedEntry(entry: JournalEntry, base_url: string): Static<typeof J
   const size = typeof streamed === "object" ? streamed.bytes : sent;
   return {
     ...toHarEntry({
-      ...{ at, send: 0, wait: duration_ms, receive: 0, method, url: origin + path, query, status },
+      ...{ wallStart: at, send: 0, wait: duration_ms, receive: 0, method, url: origin + path, query, status },
       requestHeaders: entry.request_headers,
       requestBody: { bytes: request_body, size: entry.request_bytes },
       responseHeaders: entry.response_headers,

@@ -164,7 +164,7 @@ export interface ArchivedBody {
 
 export interface ArchivedExchange {
   /** Milliseconds since 1970. */
-  at: number;
+  wallStart: number;
   /** Milliseconds until the request was sent, until the head of the answer, and until its end, each from the one before. */
   send: number;
   wait: number;
@@ -185,13 +185,13 @@ export interface ArchivedExchange {
 
 /** Creates all entries of archives. Masks secrets, as in the journal, and leaves out bodies that are not text. */
 export function toHarEntry(exchange: ArchivedExchange): HarEntry {
-  const { at, send, wait, receive, method, status } = exchange;
+  const { wallStart, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);
   const sent = maskMessage(exchange.requestHeaders, exchange.requestBody.bytes);
   const received = maskMessage(exchange.responseHeaders, exchange.responseBody.bytes);
   const postData = toContent(sent, exchange.requestBody);
   return {
-    startedDateTime: new Date(at).toISOString(),
+    startedDateTime: new Date(wallStart).toISOString(),
     time: send + wait + receive,
     request: {
       method,

@@ -35,29 +35,29 @@ export interface TypeScope {
 export function toType(schema: Shape | boolean, scope: TypeScope): string {
   if (typeof schema !== "object" || schema === null) return schema === false ? "never" : "unknown";
   const parts = listParts(schema, scope);
-  const type = parts.length === 1 ? parts[0]! : parts.map(group).join(" & ") || "unknown";
-  return scope.nullable && schema.nullable === true ? unite([type, "null"]) : type;
+  const type = parts.length === 1 ? parts[0]! : parts.map(addParentheses).join(" & ") || "unknown";
+  return scope.nullable && schema.nullable === true ? toUnion([type, "null"]) : type;
 }
 
 /** The types that a value has at the same time. */
 function listParts(schema: Shape, scope: TypeScope): string[] {
   const { $ref, anyOf, oneOf, allOf, enum: values } = schema;
   if (schema.const !== undefined) return [toLiteral(schema.const)];
-  if (Array.isArray(values) && values.length > 0) return [unite(values.map(toLiteral))];
+  if (Array.isArray(values) && values.length > 0) return [toUnion(values.map(toLiteral))];
   const parts: string[] = [];
   if ($ref !== undefined) parts.push(scope.refer($ref));
   for (const one of allOf ?? []) parts.push(toType(one, scope));
   const choices = anyOf ?? oneOf;
-  if (Array.isArray(choices)) parts.push(unite(choices.map((one) => toType(one, scope))));
+  if (Array.isArray(choices)) parts.push(toUnion(choices.map((one) => toType(one, scope))));
   // Beside others, a bare `type: object` says nothing.
-  const own = schema.properties === undefined && parts.length > 0 ? "unknown" : toOwnType(schema, scope);
-  if (own !== "unknown") parts.push(own);
+  const ownType = schema.properties === undefined && parts.length > 0 ? "unknown" : toOwnType(schema, scope);
+  if (ownType !== "unknown") parts.push(ownType);
   return parts.filter((part) => part !== "unknown");
 }
 
 function toOwnType(schema: Shape, scope: TypeScope): string {
   const { type, items, prefixItems } = schema;
-  if (Array.isArray(type)) return unite(type.map((one) => toOwnType({ ...schema, type: one }, scope)));
+  if (Array.isArray(type)) return toUnion(type.map((one) => toOwnType({ ...schema, type: one }, scope)));
   switch (type) {
     case "integer":
     case "number":
@@ -69,8 +69,8 @@ function toOwnType(schema: Shape, scope: TypeScope): string {
       return type;
     case "array": {
       const rest = items === undefined ? "unknown" : toType(items, scope);
-      if (prefixItems === undefined) return `${group(rest)}[]`;
-      return `[${[...prefixItems.map((one) => toType(one, scope)), `...${group(rest)}[]`].join(", ")}]`;
+      if (prefixItems === undefined) return `${addParentheses(rest)}[]`;
+      return `[${[...prefixItems.map((one) => toType(one, scope)), `...${addParentheses(rest)}[]`].join(", ")}]`;
     }
     default:
       return type === "object" || schema.properties !== undefined ? toObject(schema, scope) : "unknown";
@@ -99,9 +99,9 @@ export function toField(name: string, type: string, optional = false): string {
 /** Some line ends are allowed within JSON. */
 const quote = (value: unknown) => JSON.stringify(value).replace(/[\u2028\u2029]/g, " ");
 
-const unite = (types: readonly string[]) => [...new Set(types)].join(" | ");
+const toUnion = (types: readonly string[]) => [...new Set(types)].join(" | ");
 
-const group = (type: string) => (/ [|&] /.test(type) ? `(${type})` : type);
+const addParentheses = (type: string) => (/ [|&] /.test(type) ? `(${type})` : type);
 
 function toLiteral(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toLiteral).join(", ")}]`;

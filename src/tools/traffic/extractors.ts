@@ -16,11 +16,11 @@ const pick = (fields: Fields, ...names: string[]): Fields =>
 /** Added to webhooks, since an inferred fixture must not call anyone's receiver. */
 const INACTIVE = { active: false };
 
-const toNumber = (value: unknown, otherwise: number) =>
-  Number.isFinite(Number(value ?? Number.NaN)) ? Number(value) : otherwise;
+const toNumber = (value: unknown, fallback: number) =>
+  Number.isFinite(Number(value ?? Number.NaN)) ? Number(value) : fallback;
 
 /** A recording may have any offset; items beyond this one are left out. */
-const MAX_FILLED = 100_000;
+const MAX_POSITION = 100_000;
 
 /** Puts the items of a page at their positions in the list; `filler` replaces items that were not seen. */
 function fillPage(
@@ -28,7 +28,7 @@ function fillPage(
   items: Items,
   { offset, filler }: { offset: number; filler: Fields },
 ): void {
-  if (!Number.isInteger(offset) || offset < 0 || offset > MAX_FILLED) return;
+  if (!Number.isInteger(offset) || offset < 0 || offset > MAX_POSITION) return;
   for (const [i, item] of items.entries()) {
     while (list.length < offset + i) list.push({ ...filler });
     list[offset + i] = item;
@@ -46,11 +46,11 @@ const extractDepartment: Extractor = (world, { body }) => {
   world.record("departments", "id", rest);
 };
 
-const extractJob = (world: InferredFixture, one: Fields, organization_id: string): void => {
-  world.record("connections", "id", { id: one["connection_id"], organization_id });
+const extractJob = (world: InferredFixture, job: Fields, organization_id: string): void => {
+  world.record("connections", "id", { id: job["connection_id"], organization_id });
   world.record("connector_jobs", "job_id", {
-    ...one,
-    duration: one["duration"] ?? undefined,
+    ...job,
+    duration: job["duration"] ?? undefined,
     organization_id,
   });
 };
@@ -72,9 +72,9 @@ const extractStoreFile: Extractor = (world, { body, exchange: { params, sent }, 
   world.record("files", "id", { id: file_id, organization_id });
   const files = world.openList<Fields>(store, "files");
   const fields = { file_id, ...pick(body, "status", "started_at", "completed_at", "error_message") };
-  const at = files.findIndex((one) => one["file_id"] === file_id);
-  if (at < 0) files.push(fields);
-  else files[at] = fields;
+  const index = files.findIndex((one) => one["file_id"] === file_id);
+  if (index < 0) files.push(fields);
+  else files[index] = fields;
 };
 
 const extractSession: Extractor = (world, { body }) => {
@@ -83,44 +83,45 @@ const extractSession: Extractor = (world, { body }) => {
   world.record("meeting_sessions", "id", { id, owner, ...rest, ended_at: rest["ended_at"] ?? undefined });
 };
 
-const extractWebhook = (world: InferredFixture, one: Fields, organization_id: string): void => {
-  const { webhook_id: id } = one;
+const extractWebhook = (world: InferredFixture, webhook: Fields, organization_id: string): void => {
+  const { webhook_id: id } = webhook;
   world.record("webhooks", "id", {
     id,
-    ...pick(one, "url", "events", "description", "created_at"),
+    ...pick(webhook, "url", "events", "description", "created_at"),
     ...INACTIVE,
     organization_id,
   });
 };
 
 const extractModels = (world: InferredFixture, body: Fields): void => {
-  for (const one of body["models"] as Items) world.record("models", "key", one);
+  for (const model of body["models"] as Items) world.record("models", "key", model);
 };
 
 /** Spending by requested month; which months a fixture can contain is known only at the end. */
 const extractUsage: Extractor = (world, { body, exchange: { params, sent } }) => {
   const { month, year } = sent.query;
-  const when = month === undefined || year === undefined ? "current" : `${year}-${month.padStart(2, "0")}`;
+  const monthKey =
+    month === undefined || year === undefined ? "current" : `${year}-${month.padStart(2, "0")}`;
   const organization_id = params["org_id"]!;
-  const own = world.openForOrganization<Fields>("usage", organization_id, () => ({ spent: {}, keys: {} }));
+  const usage = world.openForOrganization<Fields>("usage", organization_id, () => ({ spent: {}, keys: {} }));
   const limits = body["organization_limits"] as Fields;
   const api = body["api_limits"] as Fields | null;
-  own["monthly_limit"] = limits["monthly_limit"];
-  own["api_monthly_limit"] = api?.["monthly_limit"] ?? null;
-  (own["spent"] as Fields)[when] = limits["current_usage"];
+  usage["monthly_limit"] = limits["monthly_limit"];
+  usage["api_monthly_limit"] = api?.["monthly_limit"] ?? null;
+  (usage["spent"] as Fields)[monthKey] = limits["current_usage"];
   for (const { api_key_id, api_key_name: name, monthly_limit, current_usage } of body[
     "api_key_limits"
   ] as Items) {
     const id = String(api_key_id);
     world.record("api_keys", "id", { id, name, user_id: RECORDED_USER, current: organization_id });
-    const keys = own["keys"] as Record<string, Fields>;
-    const known = keys[id] ?? { spent: {} };
-    keys[id] = { ...known, monthly_limit, spent: { ...(known["spent"] as Fields), [when]: current_usage } };
+    const keys = usage["keys"] as Record<string, Fields>;
+    const key = keys[id] ?? { spent: {} };
+    keys[id] = { ...key, monthly_limit, spent: { ...(key["spent"] as Fields), [monthKey]: current_usage } };
   }
 };
 
 /** The columns of section 2.6, by the names that fixtures use. */
-const CSV = [
+const CSV_COLUMNS = [
   "timestamp",
   "entity_type",
   "entity_name",
@@ -172,21 +173,25 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "change_logs.list": (world, { body, organization_id }) => {
     const list = body["logs"] as Items;
     extractEntries(world, list, organization_id);
-    const own = world.openForOrganization<Fields[]>("dashboard_change_logs", organization_id, () => []);
-    const known = new Set(own.map(({ id }) => id));
-    for (const { user_name: _, user_email: __, ...rest } of list) if (!known.has(rest["id"])) own.push(rest);
-    own.sort((a, b) => Date.parse(String(b["timestamp"])) - Date.parse(String(a["timestamp"])));
+    const stored = world.openForOrganization<Fields[]>("dashboard_change_logs", organization_id, () => []);
+    const ids = new Set(stored.map(({ id }) => id));
+    for (const { user_name: _, user_email: __, ...rest } of list) if (!ids.has(rest["id"])) stored.push(rest);
+    stored.sort((a, b) => Date.parse(String(b["timestamp"])) - Date.parse(String(a["timestamp"])));
   },
   "audit_logs.export": (world, { exchange: { answer, sent }, organization_id }) => {
-    const rows = parseCsv(answer.text, { columns: CSV, from_line: 2, relax_column_count: true }) as Fields[];
-    const own = world.openForOrganization<Fields[]>("audit_log", organization_id, () => []);
+    const rows = parseCsv(answer.text, {
+      columns: CSV_COLUMNS,
+      from_line: 2,
+      relax_column_count: true,
+    }) as Fields[];
+    const stored = world.openForOrganization<Fields[]>("audit_log", organization_id, () => []);
     // A filtered export is a part of the log; the longest one is used.
-    if (rows.length <= own.length && Object.keys(sent.query).length > 0) return;
-    own.splice(0, own.length, ...rows.map(toAuditEntry));
+    if (rows.length <= stored.length && Object.keys(sent.query).length > 0) return;
+    stored.splice(0, stored.length, ...rows.map(toAuditEntry));
   },
   "connectors.list_auth_configs": (world, { body, organization_id }) => {
-    const own = world.openForOrganization<Fields[]>("auth_configs", organization_id, () => []);
-    own.splice(0, own.length, ...(body["auth_configs"] as Fields[]));
+    const stored = world.openForOrganization<Fields[]>("auth_configs", organization_id, () => []);
+    stored.splice(0, stored.length, ...(body["auth_configs"] as Fields[]));
   },
   "transcriptions.list_sentences": (world, { body, exchange: { params, sent, answer }, organization_id }) => {
     const { sentences, audio_duration_seconds } = body["data"] as {
@@ -216,9 +221,9 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "meeting_sessions.stop": extractSession,
   "meeting_sessions.export_transcript": (world, { body, exchange: { params, sent }, organization_id }) => {
     const id = params["session_id"];
-    const known = world.record("meeting_sessions", "id", { id, organization_id, owner: RECORDED_USER });
+    const stored = world.record("meeting_sessions", "id", { id, organization_id, owner: RECORDED_USER });
     if (sent.query["format"] !== "json") return;
-    known["transcript_entries"] = body as unknown as Items;
+    stored["transcript_entries"] = body as unknown as Items;
   },
   "store_files.retrieve_status": extractStoreFile,
   "store_files.attach": extractStoreFile,
@@ -230,8 +235,8 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "connector_jobs.retrieve": (world, { body, organization_id }) => extractJob(world, body, organization_id),
   "connector_jobs.trigger": (world, { body, organization_id }) => extractJob(world, body, organization_id),
   "connector_notifications.retrieve": (world, { body, organization_id }) => {
-    const own = world.openForOrganization<unknown[]>("connector_notifications", organization_id, () => []);
-    own.splice(0, own.length, ...(body["notifications"] as unknown[]));
+    const stored = world.openForOrganization<unknown[]>("connector_notifications", organization_id, () => []);
+    stored.splice(0, stored.length, ...(body["notifications"] as unknown[]));
   },
   "share_links.resolve": (world, { body, exchange: { params }, organization_id }) => {
     const { dashboard_id: id, title, link_id } = body;
@@ -249,9 +254,9 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     for (const one of body["data"] as Items) extractWebhook(world, one, organization_id);
   },
   "webhooks.list_deliveries": (world, { body, exchange: { params }, organization_id }) => {
-    const known = world.record("webhooks", "id", { id: params["webhook_id"], ...INACTIVE, organization_id });
-    known["url"] ??= "http://127.0.0.1:9/recorded";
+    const stored = world.record("webhooks", "id", { id: params["webhook_id"], ...INACTIVE, organization_id });
+    stored["url"] ??= "http://127.0.0.1:9/recorded";
     // Recorded deliveries are not retried.
-    known["deliveries"] = (body["data"] as Items).map((one) => ({ ...one, next_retry: null }));
+    stored["deliveries"] = (body["data"] as Items).map((one) => ({ ...one, next_retry: null }));
   },
 };

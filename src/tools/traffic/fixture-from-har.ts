@@ -32,7 +32,7 @@ const MAX_DROPPED = 10_000;
  * that fixtures do not allow, and adds records to which others refer.
  * @throws InputError; TargetUnusable if nothing belongs to this API; DocumentError if the parts contradict each other
  */
-export async function fixtureFromHar({
+export async function inferFixtureFromHar({
   file,
   contract,
   resources,
@@ -63,14 +63,14 @@ export async function fixtureFromHar({
 }
 
 /** Section 7.1 and 4.11: the instant that an answer states for itself; NaN if it states none. */
-function readStatedInstants(body: { error?: Fields; metadata?: Fields } | undefined): number {
+function readStatedInstant(body: { error?: Fields; metadata?: Fields } | undefined): number {
   return Date.parse(String(body?.error?.["timestamp"] ?? body?.metadata?.["timestamp"]));
 }
 
 function collectRecords(world: InferredFixture, exchange: OperationExchange, dropped: string[]): void {
   const { operation, answer, whole, params, at } = exchange;
-  world.at("recorded", at);
-  world.at("stated", readStatedInstants(answer.json));
+  world.recordTime("recorded", at);
+  world.recordTime("stated", readStatedInstant(answer.json));
   const extractor = EXTRACTORS[operation.id];
   if (extractor === undefined || !whole || answer.status >= 300 || answer.status < 200) return;
   const organization_id =
@@ -100,9 +100,11 @@ function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
     for (const name of Object.keys(spent))
       if (/^\d/.test(name) || spent[name] === undefined) delete spent[name];
   };
-  for (const own of Object.values(usage as Record<string, { spent: Fields; keys: Record<string, Fields> }>)) {
-    keepMonths(own);
-    for (const key of Object.values(own.keys)) keepMonths(key);
+  for (const organizationUsage of Object.values(
+    usage as Record<string, { spent: Fields; keys: Record<string, Fields> }>,
+  )) {
+    keepMonths(organizationUsage);
+    for (const key of Object.values(organizationUsage.keys)) keepMonths(key);
   }
 }
 
@@ -126,7 +128,7 @@ function dropInvalidValues(document: Fields, shape: FixtureShape): string[] {
     // The last item of a list first, so that the positions of the others stay.
     const places = [...new Set(diagnose(document, validate).map(findPlace))].toReversed();
     for (const place of places) {
-      remove(document, place);
+      removeValue(document, place);
       dropped.push(place);
     }
   }
@@ -138,7 +140,7 @@ function findPlace({ keyword, instancePath, params }: ErrorObject): string {
   return pointerTo(instancePath, String(params["additionalProperty"]));
 }
 
-function remove(document: Fields, place: string): void {
+function removeValue(document: Fields, place: string): void {
   const names = toSteps(place);
   const last = names.pop()!;
   const holder = names.reduce<unknown>((value, name) => (value as Fields | undefined)?.[name], document);
@@ -148,11 +150,11 @@ function remove(document: Fields, place: string): void {
 
 /** Adds users, files, connections and other records that are only named. */
 function addMissingRecords(document: Fields, shape: FixtureShape): void {
-  const named = new Map<string, Set<string>>();
+  const idsByCollection = new Map<string, Set<string>>();
   visitReferences(shape.document, document, ({ reference: { collection }, id }) => {
-    named.set(collection, (named.get(collection) ?? new Set()).add(id));
+    idsByCollection.set(collection, (idsByCollection.get(collection) ?? new Set()).add(id));
   });
-  for (const [collection, ids] of named) {
+  for (const [collection, ids] of idsByCollection) {
     const list = shape.lists.get(collection);
     if (list === undefined) continue;
     const records = (document[collection] ?? []) as Fields[];

@@ -21,11 +21,11 @@ export class InferredFixture {
     if (typeof id !== "string" || isMasked(id)) return {};
     const records = this.lists.get(list) ?? new Map<string, Fields>();
     this.lists.set(list, records);
-    const known = records.get(id) ?? {};
+    const stored = records.get(id) ?? {};
     const given = Object.entries(fields).filter(([, value]) => value !== undefined && !isMasked(value));
-    Object.assign(known, Object.fromEntries(given));
-    records.set(id, known);
-    return known;
+    Object.assign(stored, Object.fromEntries(given));
+    records.set(id, stored);
+    return stored;
   }
 
   /** Returns a list within a record; creates it if needed. */
@@ -56,14 +56,14 @@ export class InferredFixture {
   openForOrganization<T>(key: string, organization_id: string, start: () => T): T {
     const all = this.maps.get(key) ?? new Map<string, unknown>();
     this.maps.set(key, all);
-    const own = (all.get(organization_id) ?? start()) as T;
-    all.set(organization_id, own);
+    const records = (all.get(organization_id) ?? start()) as T;
+    all.set(organization_id, records);
     this.addOrganization(organization_id);
-    return own;
+    return records;
   }
 
   /** Records the time of an answer, in milliseconds since 1970, and whose clock that is. */
-  at(clock: "stated" | "recorded", time: number): void {
+  recordTime(clock: "stated" | "recorded", time: number): void {
     if (time > this.latest[clock]) this.latest[clock] = time;
   }
 

@@ -44,12 +44,12 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
   const { target, port, host, onExchange } = options;
   const { Agent, request } = target.startsWith("https:") ? https : http;
   const agent = new Agent({ keepAlive: true });
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   const server = http.createServer((incoming, outgoing) => {
     const relay = new Relay(target, (url, sent) => request(url, { ...sent, agent }));
-    const passing = relay.pass(incoming, outgoing).then(onExchange);
-    underWay.add(passing);
-    void passing.finally(() => underWay.delete(passing));
+    const relaying = relay.pass(incoming, outgoing).then(onExchange);
+    running.add(relaying);
+    void relaying.finally(() => running.delete(relaying));
   });
   // The service decides about timeouts.
   server.requestTimeout = 0;
@@ -57,7 +57,7 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
   return {
     url,
     async close() {
-      await Promise.all([closeAtOnce(server), ...underWay]);
+      await Promise.all([closeAtOnce(server), ...running]);
       agent.destroy();
     },
   };
@@ -65,14 +65,14 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
 
 type Send = (url: string, sent: http.RequestOptions) => http.ClientRequest;
 
-/** One request on its way through. */
+/** One request that is forwarded to the service. */
 class Relay {
   private readonly target: string;
   private readonly send: Send;
-  private readonly at = Date.now();
-  private readonly started = performance.now();
+  private readonly wallStart = Date.now();
+  private readonly monotonicStart = performance.now();
   private readonly requestBody = new BodyCapture();
-  private readonly answered = new BodyCapture();
+  private readonly responseBody = new BodyCapture();
   private sentAt: number | undefined;
   private headAt: number | undefined;
   private answer: http.IncomingMessage | undefined;
@@ -95,7 +95,7 @@ class Relay {
     incoming: http.IncomingMessage,
     outgoing: http.ServerResponse,
     done: () => void,
-    { again = false } = {},
+    { isRetry = false } = {},
   ): void {
     const upstream = this.send(this.target + incoming.url!, {
       method: incoming.method,
@@ -120,9 +120,9 @@ class Relay {
     upstream.once("error", (error: NodeJS.ErrnoException) => {
       if (this.answer !== undefined || outgoing.destroyed) return;
       // A kept connection may have been closed as it was reused; then the target has not seen the request.
-      if (upstream.reusedSocket && error.code === "ECONNRESET" && !hasBody(incoming) && !again) {
+      if (upstream.reusedSocket && error.code === "ECONNRESET" && !hasBody(incoming) && !isRetry) {
         outgoing.off("close", leave);
-        return this.forward(incoming, outgoing, done, { again: true });
+        return this.forward(incoming, outgoing, done, { isRetry: true });
       }
       this.refuse(outgoing, error);
     });
@@ -144,7 +144,7 @@ class Relay {
     outgoing.writeHead(answer.statusCode!, answer.statusMessage, listProxied(answer.rawHeaders));
     // An event stream may say nothing for a while.
     outgoing.flushHeaders();
-    answer.on("data", (piece: Buffer) => this.answered.add(piece));
+    answer.on("data", (piece: Buffer) => this.responseBody.add(piece));
     answer.once("error", () => {
       this.error ??= "the target broke off";
       outgoing.destroy();
@@ -173,9 +173,9 @@ class Relay {
     const [path = "", ...query] = url!.split("?");
     const { answer } = this;
     const exchange: ArchivedExchange = {
-      at: this.at,
+      wallStart: this.wallStart,
       ...{
-        send: roundToTenths(sent - this.started),
+        send: roundToTenths(sent - this.monotonicStart),
         wait: roundToTenths(head - sent),
         receive: roundToTenths(ended - head),
       },
@@ -184,7 +184,7 @@ class Relay {
       requestBody: this.requestBody.toArchived(headers["content-encoding"]),
       status: answer?.statusCode ?? 0,
       responseHeaders: answer?.rawHeaders ?? [],
-      responseBody: this.answered.toArchived(answer?.headers["content-encoding"]),
+      responseBody: this.responseBody.toArchived(answer?.headers["content-encoding"]),
     };
     return { ...toHarEntry(exchange), ...(this.error === undefined ? {} : { _error: this.error }) };
   }
@@ -209,7 +209,7 @@ function withHost(raw: readonly string[], host: string): string[] {
 }
 
 /** A longer body is forwarded, but not stored. */
-const MAX_KEPT_BYTES = 10 * 1024 * 1024;
+const MAX_CAPTURED_BYTES = 10 * 1024 * 1024;
 
 /** Captures a body for the archive while it passes. */
 export class BodyCapture {
@@ -219,7 +219,7 @@ export class BodyCapture {
 
   add(piece: Buffer): void {
     this.size += piece.length;
-    const room = MAX_KEPT_BYTES - this.captured;
+    const room = MAX_CAPTURED_BYTES - this.captured;
     if (room <= 0) return;
     this.pieces.push(piece.length > room ? piece.subarray(0, room) : piece);
     this.captured += Math.min(room, piece.length);
@@ -229,14 +229,14 @@ export class BodyCapture {
   toArchived(coding: string | undefined): ArchivedBody {
     const bytes = Buffer.concat(this.pieces);
     if (bytes.length === 0) return { bytes: undefined, size: 0 };
-    const decoded = decompress(bytes, coding, MAX_KEPT_BYTES);
+    const decoded = decompress(bytes, coding, MAX_CAPTURED_BYTES);
     if (decoded === undefined) return { bytes: undefined, size: this.size };
     if (this.captured === this.size) return { bytes: decoded, size: decoded.length };
     return { bytes: withoutHalfCharacter(decoded), size: Math.max(this.size, decoded.length + 1) };
   }
 }
 
-/** Drops an incomplete UTF-8 character at the end, with which the text would be no text any more. */
+/** Drops an incomplete UTF-8 character at the end, which would make the text invalid. */
 function withoutHalfCharacter(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && end > bytes.length - 4 && (bytes[end - 1]! & 0xc0) === 0x80) end -= 1;

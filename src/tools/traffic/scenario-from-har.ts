@@ -20,7 +20,7 @@ interface ObservedOperation {
   errors: Map<string, { effect: object; times: number }>;
 }
 
-/** More waits of an operation say nothing new of its percentiles. */
+/** More waits would hardly change an operation's percentiles. */
 const MAX_WAITS = 10_000;
 /** The longest delay that a rule may have. */
 const MAX_DELAY_MS = 3_600_000;
@@ -28,14 +28,14 @@ const MAX_DELAY_MS = 3_600_000;
 /** A sample of all waits, evenly over the recording, whatever its length. */
 class WaitSample {
   private readonly waits: number[] = [];
-  private every = 1;
-  private seen = 0;
+  private interval = 1;
+  private count = 0;
 
   add(milliseconds: number): void {
-    if (this.seen++ % this.every !== 0) return;
+    if (this.count++ % this.interval !== 0) return;
     this.waits.push(milliseconds);
     if (this.waits.length < MAX_WAITS) return;
-    this.every *= 2;
+    this.interval *= 2;
     for (let i = 0; i < MAX_WAITS / 2; i++) this.waits[i] = this.waits[2 * i]!;
     this.waits.length = MAX_WAITS / 2;
   }
@@ -56,7 +56,7 @@ class WaitSample {
  * interfaces 12: latency percentiles and error shares of each recorded operation, as a scenario.
  * @throws InputError; TargetUnusable if nothing belongs to this API
  */
-export async function scenarioFromHar({
+export async function inferScenarioFromHar({
   file,
   contract,
   name,
@@ -65,12 +65,12 @@ export async function scenarioFromHar({
   contract: Contract;
   name: string;
 }): Promise<RecordedScenario> {
-  const seen = new Map<string, ObservedOperation>();
+  const observed = new Map<string, ObservedOperation>();
   const { base, entries } = await visitExchanges({ contract, file, target: undefined }, () => ({
     skip() {},
-    exchange: (exchange) => recordCall(seen, exchange),
+    exchange: (exchange) => recordCall(observed, exchange),
   }));
-  const operations = [...seen.values()].toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
+  const operations = [...observed.values()].toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
   const calls = operations.reduce((sum, one) => sum + one.calls, 0);
   return {
     name,
@@ -81,27 +81,32 @@ export async function scenarioFromHar({
 }
 
 function recordCall(
-  seen: Map<string, ObservedOperation>,
+  observed: Map<string, ObservedOperation>,
   { operation, answer, wait_ms }: OperationExchange,
 ): void {
-  const one = seen.get(operation.id) ?? { operation, calls: 0, waits: new WaitSample(), errors: new Map() };
-  seen.set(operation.id, one);
-  one.calls += 1;
-  if (wait_ms !== undefined) one.waits.add(wait_ms);
+  const observedOperation = observed.get(operation.id) ?? {
+    operation,
+    calls: 0,
+    waits: new WaitSample(),
+    errors: new Map(),
+  };
+  observed.set(operation.id, observedOperation);
+  observedOperation.calls += 1;
+  if (wait_ms !== undefined) observedOperation.waits.add(wait_ms);
   if (answer.status < 400 || listSuccesses(operation).some(({ status }) => status === answer.status)) return;
   const { key, effect } = findError(operation, answer);
-  const known = one.errors.get(key) ?? { effect, times: 0 };
-  known.times += 1;
-  one.errors.set(key, known);
+  const error = observedOperation.errors.get(key) ?? { effect, times: 0 };
+  error.times += 1;
+  observedOperation.errors.set(key, error);
 }
 
 /** A code that the operation answers, so that the rule answers as it does; else the bare status. */
 function findError(operation: AnyOperation, { status, json }: OperationExchange["answer"]) {
-  const shown: unknown = json?.error?.code;
+  const recordedCode: unknown = json?.error?.code;
   const codes = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
   const spellCode = (code: ErrorCode) =>
     operation.envelope === "B" ? toCodeInB(code, operation.spellings) : code;
-  const code = codes.find((one) => spellCode(one) === shown) ?? codes[0];
+  const code = codes.find((one) => spellCode(one) === recordedCode) ?? codes[0];
   return code === undefined
     ? { key: `http-${status}`, effect: { status } }
     : { key: code, effect: { error: code } };
@@ -121,12 +126,12 @@ function toLatencyRules({ operation, waits }: ObservedOperation): object[] {
 
 /** Rules are evaluated in order, so the probability of each refers to the calls that earlier rules leave. */
 function toErrorRules({ operation, calls, errors }: ObservedOperation): object[] {
-  let left = calls;
+  let remainingCalls = calls;
   return [...errors]
     .toSorted(([, a], [, b]) => b.times - a.times)
     .map(([key, { effect, times }]) => {
-      const probability = Number((times / left).toFixed(4));
-      left -= times;
+      const probability = Number((times / remainingCalls).toFixed(4));
+      remainingCalls -= times;
       return {
         id: `${nameRule(operation)}-${key.toLowerCase().replaceAll("_", "-")}`,
         match: { operation: operation.id },

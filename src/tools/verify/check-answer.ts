@@ -19,7 +19,12 @@ import type { Exchange } from "./target.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Headers that a success has only in some cases; the checks of their operations cover them. */
-const SOMETIMES = new Set(["x-pii-redacted", "x-pii-policies", "x-provider-credits-consumed", "range"]);
+const OPTIONAL_HEADERS = new Set([
+  "x-pii-redacted",
+  "x-pii-policies",
+  "x-provider-credits-consumed",
+  "range",
+]);
 
 export function hasSucceeded({ status }: Exchange): boolean {
   return status >= 200 && status < 300;
@@ -30,9 +35,9 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   const operation = exchange.operation!;
   const { status, method, path, text } = exchange;
   if (!checkWire(verdict, exchange)) return false;
-  const about = `${method} ${path}`;
+  const request = `${method} ${path}`;
   if (!hasSucceeded(exchange)) {
-    const problem = `${about} answers ${status} instead of a success: ${toExcerpt(text)}`;
+    const problem = `${request} answers ${status} instead of a success: ${toExcerpt(text)}`;
     return verdict.expect(false, problem, findAssumedEndpoint(operation));
   }
   const documented = operation.described?.answer(status);
@@ -41,12 +46,12 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   const statuses = declared.map((one) => one.status).join(" or ");
   verdict.expect(
     success !== undefined,
-    `${about} answers ${status} instead of ${statuses}`,
+    `${request} answers ${status} instead of ${statuses}`,
     findAssumedStatus(operation),
   );
   const shape = success ?? declared[0]!;
   for (const name of shape.headers ?? []) {
-    if (SOMETIMES.has(name.toLowerCase())) continue;
+    if (OPTIONAL_HEADERS.has(name.toLowerCase())) continue;
     const problem = `${path}: the header ${name} is missing`;
     verdict.expect(exchange.headers.has(name), problem, findAssumedEndpoint(operation));
   }
@@ -57,10 +62,10 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
 /** An own operation whose path ends with the id of a record answers that record. */
 function checkRecord(verdict: Verdict, { operation, method, path, json, sent }: Exchange): boolean {
   const [, name] = /\/\{([^{}]+)\}$/.exec(operation!.path) ?? [];
-  const found = name === undefined || method !== "GET" ? undefined : findRecord(json, name);
-  if (found === undefined) return true;
-  const id = found.record[found.field];
-  const problem = `GET ${path} answers ${found.field} ${toExcerpt(id)}`;
+  const identified = name === undefined || method !== "GET" ? undefined : findRecord(json, name);
+  if (identified === undefined) return true;
+  const id = identified.record[identified.field];
+  const problem = `GET ${path} answers ${identified.field} ${toExcerpt(id)}`;
   return verdict.expect(isMasked(id) || String(id) === sent.params[name!], problem);
 }
 
@@ -115,11 +120,11 @@ function checkRepeated(verdict: Verdict, exchange: Exchange): boolean {
     ["/data", json.data],
   ]) {
     for (const [name, value] of Object.entries((fields ?? {}) as object)) {
-      const wanted = sent[OTHER_NAMES[operation.id]?.[name] ?? name];
-      if (wanted === undefined || OTHER_VALUES.has(name) || isMasked(value) || isMasked(wanted)) continue;
+      const expected = sent[OTHER_NAMES[operation.id]?.[name] ?? name];
+      if (expected === undefined || OTHER_VALUES.has(name) || isMasked(value) || isMasked(expected)) continue;
       if (typeof value === "object" && !isListOfTexts(value)) continue;
-      const fits = isDeepStrictEqual(value, wanted) || String(value) === wanted;
-      const problem = `${operation.id}: ${name} is ${toExcerpt(value)} instead of ${toExcerpt(wanted)}`;
+      const fits = isDeepStrictEqual(value, expected) || String(value) === expected;
+      const problem = `${operation.id}: ${name} is ${toExcerpt(value)} instead of ${toExcerpt(expected)}`;
       ok = verdict.expect(fits, problem, findAssumedPlace(operation, `${place}/${name}`)) && ok;
     }
   }
@@ -185,10 +190,10 @@ export function checkBody(
   { masked = false } = {},
 ): boolean {
   const validate = toValidator(schema);
-  const own = findAssumedPlace(operation, "");
+  const bodyGap = findAssumedPlace(operation, "");
   if (validate(body)) {
     noteUnknownFields(verdict, schema, body);
-    return verdict.expect(true, "", own);
+    return verdict.expect(true, "", bodyGap);
   }
   let ok = true;
   const problems = diagnose(body, validate).filter((error) => !(masked && isMasked(error.data)));
@@ -263,22 +268,22 @@ function findUnknownFields(
   shape: Shape,
   value: unknown,
   place: string,
-  found = new Set<string>(),
+  places = new Set<string>(),
 ): Set<string> {
-  if (typeof value !== "object" || value === null) return found;
+  if (typeof value !== "object" || value === null) return places;
   if (Array.isArray(value)) {
     for (const item of shape.items ? value.slice(0, 20) : [])
-      findUnknownFields(shape.items!, item, `${place}/*`, found);
-    return found;
+      findUnknownFields(shape.items!, item, `${place}/*`, places);
+    return places;
   }
   const properties = shape.properties ?? shape.anyOf?.find((one) => one.properties)?.properties;
-  if (properties === undefined) return found;
+  if (properties === undefined) return places;
   for (const [name, inner] of Object.entries(value)) {
     if (Object.hasOwn(properties, name))
-      findUnknownFields(properties[name]!, inner, `${place}/${name}`, found);
-    else found.add(`${place}/${name}`);
+      findUnknownFields(properties[name]!, inner, `${place}/${name}`, places);
+    else places.add(`${place}/${name}`);
   }
-  return found;
+  return places;
 }
 
 /** Checks that there is an answer, and that an answer declared as JSON is JSON. */

@@ -4,11 +4,11 @@ import { type AnyOperation, listErrorCodes } from "../../engine/contract/operati
 import { findAssumedEndpoint } from "../../engine/contract/provenance.ts";
 import { listRefusals, type Refusal } from "../../engine/contract/refusals.ts";
 import { checkContent, checkWire, isMasked, toExcerpt } from "./check-answer.ts";
-import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "./refusal-cases.ts";
+import { READING_REFUSALS, type RefusalCase, WRITING_REFUSALS } from "./refusal-cases.ts";
 import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
 
-export interface Expected extends Pick<Case, "code" | "gap" | "codeGap" | "detailsGap"> {
+export interface Expected extends Pick<RefusalCase, "code" | "gap" | "codeGap" | "detailsGap"> {
   /** Details that the reference or the assumption names. */
   details?: Readonly<Record<string, unknown>>;
   /** Replaces the operation's own envelope (transport and routes). */
@@ -18,37 +18,37 @@ export interface Expected extends Pick<Case, "code" | "gap" | "codeGap" | "detai
 /** Checks that a request was refused with one code of the catalogue, in its operation's envelope. */
 export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Expected): void {
   const { operation, status } = exchange;
-  const own = operation && findAssumedEndpoint(operation);
-  const gap = expected.gap ?? own;
-  const wanted = CATALOGUE[expected.code].status;
+  const assumedEndpoint = operation && findAssumedEndpoint(operation);
+  const gap = expected.gap ?? assumedEndpoint;
+  const expectedStatus = CATALOGUE[expected.code].status;
   if (operation?.described !== undefined)
-    return void checkDescribedRefusal(verdict, exchange, { statuses: [wanted], gap: expected.gap });
+    return void checkDescribedRefusal(verdict, exchange, { statuses: [expectedStatus], gap: expected.gap });
   if (!checkWire(verdict, exchange)) return;
-  const about = `${exchange.method} ${exchange.path}`;
+  const requestLine = `${exchange.method} ${exchange.path}`;
   // The way of refusing a caller may be an assumption; the refusal itself is in the reference (section 5, 7.4).
-  const granted = operation !== undefined && status < 400 && [401, 403, 404].includes(wanted);
-  const basis = granted ? (wanted === 401 ? undefined : own) : gap;
-  const problem = `${about} answers ${status} instead of ${wanted} ${expected.code}`;
-  if (!verdict.expect(status === wanted, problem, basis)) {
+  const granted = operation !== undefined && status < 400 && [401, 403, 404].includes(expectedStatus);
+  const basis = granted ? (expectedStatus === 401 ? undefined : assumedEndpoint) : gap;
+  const problem = `${requestLine} answers ${status} instead of ${expectedStatus} ${expected.code}`;
+  if (!verdict.expect(status === expectedStatus, problem, basis)) {
     checkStatusOfCode(verdict, exchange);
     return;
   }
   const envelope = expected.envelope ?? operation?.envelope ?? "A";
-  const found = checkEnvelope(verdict, exchange, { envelope, gap });
-  if (found === undefined || found === "C") return;
-  const code = spell(expected.code, found, operation);
-  const shown = exchange.json.error.code as unknown;
+  const actualEnvelope = checkEnvelope(verdict, exchange, { envelope, gap });
+  if (actualEnvelope === undefined || actualEnvelope === "C") return;
+  const code = spellCode(expected.code, actualEnvelope, operation);
+  const actualCode = exchange.json.error.code as unknown;
   verdict.expect(
-    shown === code,
-    `${about} has the code ${toExcerpt(shown)} instead of ${code}`,
+    actualCode === code,
+    `${requestLine} has the code ${toExcerpt(actualCode)} instead of ${code}`,
     gap ?? expected.codeGap,
   );
-  if (found !== "A") return;
+  if (actualEnvelope !== "A") return;
   const details = (exchange.json.error.details ?? {}) as Record<string, unknown>;
   for (const [name, value] of Object.entries(expected.details ?? {})) {
     const fits = details[name] !== undefined && String(details[name]) === String(value);
-    const wrong = `${exchange.path}: details.${name} is ${toExcerpt(details[name])} instead of ${toExcerpt(value)}`;
-    verdict.expect(fits, wrong, gap ?? expected.detailsGap);
+    const detailProblem = `${exchange.path}: details.${name} is ${toExcerpt(details[name])} instead of ${toExcerpt(value)}`;
+    verdict.expect(fits, detailProblem, gap ?? expected.detailsGap);
   }
 }
 
@@ -66,7 +66,7 @@ export function checkDescribedRefusal(
   if (documented !== undefined) checkContent(verdict, exchange, documented);
 }
 
-function spell(code: string, envelope: Envelope, operation: AnyOperation | undefined): string {
+function spellCode(code: string, envelope: Envelope, operation: AnyOperation | undefined): string {
   return envelope === "B" ? toCodeInB(code, operation?.spellings) : code;
 }
 
@@ -77,9 +77,9 @@ export function checkUnauthenticated(verdict: Verdict, exchange: Exchange): void
 }
 
 /** G09: transport errors come in envelope A for every operation. */
-const TRANSPORT = new Set([400, 405, 413, 415]);
+const TRANSPORT_STATUSES = new Set([400, 405, 413, 415]);
 /** The assumption behind a refusal that no section shows. */
-const BY_STATUS: Readonly<Record<number, string>> = {
+const GAP_BY_STATUS: Readonly<Record<number, string>> = {
   401: "G03",
   403: "G03",
   404: "G27",
@@ -94,22 +94,23 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   if (operation.described !== undefined)
     return void checkDescribedRefusal(verdict, exchange, { statuses: [status] });
   if (status === 401) return void checkUnauthenticated(verdict, exchange);
-  const transport = TRANSPORT.has(status);
+  const transport = TRANSPORT_STATUSES.has(status);
   const gap = findAssumedEndpoint(operation) ?? (transport ? "G09" : status === 429 ? "G05" : undefined);
   const envelope = transport ? "A" : (operation.envelope ?? "A");
-  const found = checkEnvelope(verdict, exchange, { envelope, gap });
-  if (found === undefined || found === "C") return undefined;
-  const shown = String(exchange.json.error.code);
+  const actualEnvelope = checkEnvelope(verdict, exchange, { envelope, gap });
+  if (actualEnvelope === undefined || actualEnvelope === "C") return undefined;
+  const actualCode = String(exchange.json.error.code);
   const declared = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
-  const code = declared.find((one) => spell(one, found, operation) === shown);
-  const words = declared.map((one) => spell(one, found, operation)).join(", ");
+  const code = declared.find((one) => spellCode(one, actualEnvelope, operation) === actualCode);
+  const words = declared.map((one) => spellCode(one, actualEnvelope, operation)).join(", ");
   // If a section shows the only code of this status, another code departs from the reference.
-  const only = declared.length === 1 ? findCase(operation.id, declared[0]!) : undefined;
-  const specified = only !== undefined && only.gap === undefined && only.codeGap === undefined;
-  const problem = `${method} ${path} answers ${status} with the code ${toExcerpt(shown)}, not ${words}`;
-  verdict.expect(code !== undefined, problem, gap ?? (specified ? undefined : BY_STATUS[status]));
-  if (code !== undefined && found === "A") checkDetails(verdict, exchange, { code, gap });
-  return shown;
+  const documentedCase = declared.length === 1 ? findCase(operation.id, declared[0]!) : undefined;
+  const specified =
+    documentedCase !== undefined && documentedCase.gap === undefined && documentedCase.codeGap === undefined;
+  const problem = `${method} ${path} answers ${status} with the code ${toExcerpt(actualCode)}, not ${words}`;
+  verdict.expect(code !== undefined, problem, gap ?? (specified ? undefined : GAP_BY_STATUS[status]));
+  if (code !== undefined && actualEnvelope === "A") checkDetails(verdict, exchange, { code, gap });
+  return actualCode;
 }
 
 /** Whether the operation may refuse with a status. */
@@ -128,16 +129,22 @@ function checkDetails(
   const reasons = listRefusals(operation).filter((one) => one.code === code);
   const problems = reasons.map((reason) => findProblems(details, reason, exchange));
   const fewest = problems.toSorted((a, b) => a.length - b.length)[0] ?? [];
-  const shown = findCase(operation.id, code);
+  const documentedCase = findCase(operation.id, code);
   for (const { name, problem } of fewest)
-    verdict.expect(false, `${exchange.path}: ${problem}`, gap ?? findBasis(name, shown, exchange.status));
-  if (fewest.length === 0) verdict.expect(true, "", gap ?? findBasis("", shown, exchange.status));
+    verdict.expect(
+      false,
+      `${exchange.path}: ${problem}`,
+      gap ?? findBasis(name, documentedCase, exchange.status),
+    );
+  if (fewest.length === 0) verdict.expect(true, "", gap ?? findBasis("", documentedCase, exchange.status));
 }
 
 /** Undefined if the section names the detail; else the assumption that does. */
-function findBasis(name: string, shown: Case | undefined, status: number): Basis {
-  const named = shown?.details?.includes(name) === true || Object.hasOwn(shown?.more ?? {}, name);
-  return named ? (shown!.gap ?? shown!.detailsGap) : BY_STATUS[status];
+function findBasis(name: string, documentedCase: RefusalCase | undefined, status: number): Basis {
+  const isDocumented =
+    documentedCase?.details?.includes(name) === true ||
+    Object.hasOwn(documentedCase?.otherDetails ?? {}, name);
+  return isDocumented ? (documentedCase!.gap ?? documentedCase!.detailsGap) : GAP_BY_STATUS[status];
 }
 
 function findProblems(details: Record<string, unknown>, { details: sources }: Refusal, exchange: Exchange) {
@@ -161,11 +168,11 @@ function findSent(name: string, source: DetailSource, { sent }: Exchange): unkno
 }
 
 /** Among the refusals that a live run provokes, the one with this code that the reference shows in most detail. */
-function findCase(operation: string, code: ErrorCode): Case | undefined {
-  const own = [...READING_REFUSALS, ...WRITING_REFUSALS].filter(
+function findCase(operation: string, code: ErrorCode): RefusalCase | undefined {
+  const cases = [...READING_REFUSALS, ...WRITING_REFUSALS].filter(
     (one) => one.operation === operation && one.code === code,
   );
-  return own.find(({ gap }) => gap === undefined) ?? own[0];
+  return cases.find(({ gap }) => gap === undefined) ?? cases[0];
 }
 
 /** 7.4 states the status of each of its codes. */
@@ -173,12 +180,14 @@ export function checkStatusOfCode(
   verdict: Verdict,
   { json, status, operation, method, path }: Exchange,
 ): void {
-  const shown: unknown = json?.error?.code;
+  const actualCode: unknown = json?.error?.code;
   const entries = Object.entries(CATALOGUE).filter(([, { source }]) => source === "7.4");
-  const own = entries.find(([code]) => code === shown || toCodeInB(code, operation?.spellings) === shown);
-  if (own === undefined) return;
-  const problem = `${method} ${path} answers ${status} with the code ${shown}, which has ${own[1].status}`;
-  verdict.expect(own[1].status === status, problem);
+  const entry = entries.find(
+    ([code]) => code === actualCode || toCodeInB(code, operation?.spellings) === actualCode,
+  );
+  if (entry === undefined) return;
+  const problem = `${method} ${path} answers ${status} with the code ${actualCode}, which has ${entry[1].status}`;
+  verdict.expect(entry[1].status === status, problem);
 }
 
 /**
@@ -192,22 +201,29 @@ export function checkEnvelope(
 ): Envelope | undefined {
   if (!checkWire(verdict, exchange)) return undefined;
   const { json, status, method, path, text } = exchange;
-  const found = findEnvelope(json);
-  const about = `${method} ${path} (${status})`;
-  if (found !== envelope) {
-    const guide = found === "C" && (status === 401 || status === 403) ? "G06" : undefined;
-    const what = found === undefined ? `no envelope of section 7: ${toExcerpt(text)}` : `envelope ${found}`;
+  const actualEnvelope = findEnvelope(json);
+  const requestLine = `${method} ${path} (${status})`;
+  if (actualEnvelope !== envelope) {
+    const envelopeGap = actualEnvelope === "C" && (status === 401 || status === 403) ? "G06" : undefined;
+    const description =
+      actualEnvelope === undefined
+        ? `no envelope of section 7: ${toExcerpt(text)}`
+        : `envelope ${actualEnvelope}`;
     // Without an operation, the error is about a route (G04).
     const { operation } = exchange;
-    const own = operation ? (findAssumedEndpoint(operation) ?? operation.assumed?.envelope) : "G04";
-    const other = found === undefined ? undefined : own;
-    verdict.expect(false, `${about} is in ${what}, instead of envelope ${envelope}`, guide ?? gap ?? other);
-    if (found === undefined) return undefined;
+    const operationGap = operation ? (findAssumedEndpoint(operation) ?? operation.assumed?.envelope) : "G04";
+    const other = actualEnvelope === undefined ? undefined : operationGap;
+    verdict.expect(
+      false,
+      `${requestLine} is in ${description}, instead of envelope ${envelope}`,
+      envelopeGap ?? gap ?? other,
+    );
+    if (actualEnvelope === undefined) return undefined;
   }
   checkStatusOfCode(verdict, exchange);
-  for (const [fits, problem, basis] of FIELDS[found](exchange))
+  for (const [fits, problem, basis] of FIELDS[actualEnvelope](exchange))
     verdict.expect(fits, `${path} (${status}): ${problem}`, basis);
-  return found;
+  return actualEnvelope;
 }
 
 function findEnvelope(json: unknown): Envelope | undefined {
@@ -231,15 +247,15 @@ const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?]
     const request_id = headers.get("x-request-id");
     // Section 7.1 names three types, but none for a 5xx.
     const types = ["client_error", ...Object.values(TYPES.A), ...(status >= 500 ? ["server_error"] : [])];
-    const wanted = TYPES.A[status];
+    const expectedType = TYPES.A[status];
     return [
       [success === false, `success is ${toExcerpt(success)} in an error`],
       [/^[A-Z][A-Z0-9_]*$/.test(String(code)), `error.code ${toExcerpt(code)} is not upper-case`],
       [isText(error.message), "error.message is not text"],
       [error.status === status, `error.status is ${toExcerpt(error.status)}, the answer's status ${status}`],
       [
-        wanted === undefined ? types.includes(type) : type === wanted,
-        `error.type is ${toExcerpt(type)}, not ${wanted ?? `one of ${types.join(", ")}`}`,
+        expectedType === undefined ? types.includes(type) : type === expectedType,
+        `error.type is ${toExcerpt(type)}, not ${expectedType ?? `one of ${types.join(", ")}`}`,
       ],
       [typeof error.details === "object" && error.details !== null, "error.details is not an object"],
       [isText(trace_id), "error.trace_id is not text"],
@@ -250,19 +266,19 @@ const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?]
   },
   B: ({ json: { error }, status }) => [
     [isText(error.message), "error.message is not text"],
-    fitsType("error.type", error.type, TYPES.B[status]),
+    checkType("error.type", error.type, TYPES.B[status]),
   ],
   C: ({ json, status }) => [
     [isText(json.detail), "detail is not text"],
     [json.status_code === status, `status_code is ${json.status_code}`],
-    fitsType("error_type", json.error_type, TYPES.C[status]),
+    checkType("error_type", json.error_type, TYPES.C[status]),
   ],
 };
 
-function fitsType(name: string, type: unknown, wanted: string | undefined): [boolean, string] {
+function checkType(name: string, type: unknown, expectedType: string | undefined): [boolean, string] {
   return [
-    wanted === undefined ? isText(type) : type === wanted,
-    `${name} is ${toExcerpt(type)}, not ${wanted}`,
+    expectedType === undefined ? isText(type) : type === expectedType,
+    `${name} is ${toExcerpt(type)}, not ${expectedType}`,
   ];
 }
 

@@ -50,16 +50,16 @@ export class Context implements RunParts {
 
   /** Known ids that belong together; if one is missing, undefined, and reported as not observable. */
   requireIds<N extends string>(...names: readonly N[]): Record<N, string> | undefined {
-    const [found] = this.known.combineBindings(names, 1);
-    if (found === undefined) this.verdict.notObservable(describeMissing(this.known, names));
-    return found as Record<N, string> | undefined;
+    const [ids] = this.known.combineBindings(names, 1);
+    if (ids === undefined) this.verdict.notObservable(describeMissing(this.known, names));
+    return ids as Record<N, string> | undefined;
   }
 
   /** An operation's first success; if there was none, undefined, and reported as not observable. */
-  first(operation: string): { params: PathParams; exchange: Exchange } | undefined {
-    const found = this.answered.get(operation);
-    if (found === undefined) this.verdict.notObservable(`${operation} has not succeeded`);
-    return found;
+  getFirstSuccess(operation: string): { params: PathParams; exchange: Exchange } | undefined {
+    const success = this.answered.get(operation);
+    if (success === undefined) this.verdict.notObservable(`${operation} has not succeeded`);
+    return success;
   }
 
   /** Reports a change that the API cannot take back. */
@@ -70,20 +70,20 @@ export class Context implements RunParts {
   /** Checks a change that was made, and always undoes it. */
   async tryAndUndo(
     done: string,
-    tried: () => Promise<void>,
+    attempt: () => Promise<void>,
     { undo, undone, failed }: { undo: () => Promise<Exchange>; undone: string; failed: string },
   ): Promise<Exchange> {
     const change = { done, undone: false, detail: "" };
     this.changes.push(change);
-    let back: Exchange | undefined;
+    let undoAnswer: Exchange | undefined;
     try {
-      await tried();
+      await attempt();
     } finally {
-      back = await this.target.undo(undo);
-      change.undone = hasSucceeded(back);
-      change.detail = change.undone ? undone : `${failed} answered ${back.status}`;
+      undoAnswer = await this.target.undo(undo);
+      change.undone = hasSucceeded(undoAnswer);
+      change.detail = change.undone ? undone : `${failed} answered ${undoAnswer.status}`;
     }
-    return back;
+    return undoAnswer;
   }
 }
 
@@ -125,7 +125,7 @@ export function checkSuccesses(
     family: "answers",
     observe: observeOperation(operation, checkExchange),
     run(context) {
-      const first = context.first(operation);
+      const first = context.getFirstSuccess(operation);
       if (first !== undefined) checkExchange(context.verdict, first.exchange);
     },
   };

@@ -21,9 +21,9 @@ export class Contract {
 
   /** @throws Error for an undeclared id, which is a bug in this program */
   getOperation(id: string): AnyOperation {
-    const found = this.byId.get(id);
-    if (found === undefined) throw new Error(`there is no operation ${id}`);
-    return found;
+    const operation = this.byId.get(id);
+    if (operation === undefined) throw new Error(`there is no operation ${id}`);
+    return operation;
   }
 }
 
@@ -46,7 +46,7 @@ export class ObjectNames {
   private readonly mainNames = new Map<string, string>();
 
   /** The names of the objects that paths of own operations name, by parameter or by list. */
-  private readonly own = new Map<string, OwnObjects>();
+  private readonly ownObjects = new Map<string, OwnObjects>();
 
   constructor(all: readonly Resource[]) {
     const resources = all.filter(({ own }) => own === undefined);
@@ -56,12 +56,12 @@ export class ObjectNames {
       .filter(({ internal }) => internal !== true);
     const main = this.readParameters(operations);
     const idFields = new Set(collections.map(({ idField }) => idField as string));
-    const taken = new Set<string>();
+    const usedParameters = new Set<string>();
     for (const { name, idField, prefix } of collections) {
-      const parameter = main.has(idField) ? idField : [...main].find(([, own]) => own === prefix)?.[0];
-      if (parameter === undefined || taken.has(parameter)) continue;
-      taken.add(parameter);
-      this.mainNames.set(name, parameter);
+      const getMainName = main.has(idField) ? idField : [...main].find(([, own]) => own === prefix)?.[0];
+      if (getMainName === undefined || usedParameters.has(getMainName)) continue;
+      usedParameters.add(getMainName);
+      this.mainNames.set(name, getMainName);
     }
     const read = operations.filter(readsOnly).flatMap(listParameters);
     for (const [name, prefix] of read) {
@@ -76,50 +76,51 @@ export class ObjectNames {
       .flatMap((resource) => resource.operations.flatMap(listPathParameters));
     const byParameter = new Map<string, Set<string>>();
     for (const { name, list = name } of parameters) {
-      const key = this.parameter(main.has(name) ? name : list);
+      const key = this.getMainName(main.has(name) ? name : list);
       byParameter.set(name, (byParameter.get(name) ?? new Set()).add(key));
-      this.own.set(list, { key, parameter: name });
+      this.ownObjects.set(list, { key, parameter: name });
     }
     // A name such as `id` may be that of many objects; then only their lists name them.
     for (const [name, keys] of byParameter)
-      if (keys.size === 1) this.own.set(name, { key: [...keys][0]!, parameter: name });
+      if (keys.size === 1) this.ownObjects.set(name, { key: [...keys][0]!, parameter: name });
   }
 
   /** The objects of a list, if paths of own operations name its items. */
   findList(path: string): OwnObjects | undefined {
-    return this.own.get(path.split("/").at(-1)!);
+    return this.ownObjects.get(path.split("/").at(-1)!);
   }
 
   /** The names of the objects in an operation's path, by parameter. */
   findObjects(operation: AnyOperation): Map<string, string> {
     const names = listPathParameters(operation);
     const key = ({ name, list = name }: (typeof names)[number]) =>
-      operation.own === undefined ? name : (this.own.get(list)?.key ?? name);
+      operation.own === undefined ? name : (this.ownObjects.get(list)?.key ?? name);
     return new Map(names.map((one) => [one.name, key(one)]));
   }
 
-  findOwn(written: string): string | undefined {
-    return this.own.get(written)?.key;
+  findOwnName(written: string): string | undefined {
+    return this.ownObjects.get(written)?.key;
   }
 
   /** All parameters of one prefix get the name of the first. */
   private readParameters(operations: readonly AnyOperation[]): ReadonlyMap<string, string | undefined> {
     const main = new Map<string, string | undefined>();
     for (const [name, prefix] of operations.flatMap(listParameters)) {
-      const known = prefix === undefined ? undefined : [...main].find(([, own]) => own === prefix)?.[0];
-      if (known === undefined) main.set(name, prefix);
-      else if (known !== name) this.mainNames.set(name, known);
+      const mainName =
+        prefix === undefined ? undefined : [...main].find(([, otherPrefix]) => otherPrefix === prefix)?.[0];
+      if (mainName === undefined) main.set(name, prefix);
+      else if (mainName !== name) this.mainNames.set(name, mainName);
     }
     return main;
   }
 
   /** Collections and parameters that are known by the name of another parameter. */
-  get others(): Iterable<string> {
+  get otherNames(): Iterable<string> {
     return this.mainNames.keys();
   }
 
   /** The name of a parameter or collection among the known objects. */
-  parameter(written: string): string {
+  getMainName(written: string): string {
     return this.mainNames.get(written) ?? written;
   }
 

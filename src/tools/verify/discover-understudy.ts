@@ -1,7 +1,7 @@
 import type { KnownObjects } from "./known-objects.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-interface Place {
+interface Discovery {
   target: string;
   key: string;
   organization_id: string;
@@ -13,7 +13,7 @@ interface Place {
  * If the service is an Understudy without a token, its state calls show what the key's user can reach; they
  * only read, and count against no rate limit. For other services this finds nothing.
  */
-export async function discoverInUnderstudy(place: Place): Promise<boolean> {
+export async function discoverInUnderstudy(place: Discovery): Promise<boolean> {
   const { base, sandbox } = splitTarget(place.target);
   const fetchRows = async (collection: string, query = ""): Promise<Row[]> => {
     const url = `${base}/_control/sandboxes/${sandbox}/state/${collection}?limit=100${query}`;
@@ -33,7 +33,7 @@ export async function discoverInUnderstudy(place: Place): Promise<boolean> {
 }
 
 /** The console's address for requests to a base URL. */
-export function findConsole(target: string): string {
+export function findConsoleUrl(target: string): string {
   const { base, sandbox } = splitTarget(target);
   return `${base}/_console/s/${sandbox}`;
 }
@@ -43,23 +43,26 @@ function splitTarget(target: string): { base: string; sandbox: string } {
   return { base: base!, sandbox };
 }
 
-type Rows = (collection: string, query?: string) => Promise<Row[]>;
+type FetchRows = (collection: string, query?: string) => Promise<Row[]>;
 
-async function addKnownObjects({ key, organization_id, known }: Place, rows: Rows): Promise<void> {
-  const own = `&organization_id=${encodeURIComponent(organization_id)}`;
-  const add = (name: string, found: readonly Row[], field = name) => {
-    for (const row of found) known.addTuple({ [name]: String(row[field]) });
+async function addKnownObjects(
+  { key, organization_id, known }: Discovery,
+  fetchRows: FetchRows,
+): Promise<void> {
+  const organizationFilter = `&organization_id=${encodeURIComponent(organization_id)}`;
+  const add = (name: string, objects: readonly Row[], field = name) => {
+    for (const row of objects) known.addTuple({ [name]: String(row[field]) });
   };
-  const keepFinished = (found: readonly Row[]) => found.filter(({ status }) => status === "completed");
+  const keepFinished = (objects: readonly Row[]) => objects.filter(({ status }) => status === "completed");
 
-  const user_id = (await rows("api_keys")).find((row) => row["key"] === key)?.["user_id"];
-  const user = (await rows("users")).find(({ id }) => id === user_id);
+  const user_id = (await fetchRows("api_keys")).find((row) => row["key"] === key)?.["user_id"];
+  const user = (await fetchRows("users")).find(({ id }) => id === user_id);
   const memberships = Object.keys((user?.["memberships"] ?? {}) as object);
-  const foreign = (await rows("organizations")).filter(({ id }) => !memberships.includes(String(id)));
+  const foreign = (await fetchRows("organizations")).filter(({ id }) => !memberships.includes(String(id)));
   add("foreign_organization_id", foreign, "id");
   for (const id of memberships) if (id !== organization_id) known.addTuple({ other_organization_id: id });
 
-  const sessions = await rows("meeting_sessions");
+  const sessions = await fetchRows("meeting_sessions");
   const foreignIds = new Set(foreign.map(({ id }) => id));
   add(
     "session_id",
@@ -71,25 +74,29 @@ async function addKnownObjects({ key, organization_id, known }: Place, rows: Row
     "session_id",
   );
 
-  const transcriptions = await rows("transcriptions", own);
+  const transcriptions = await fetchRows("transcriptions", organizationFilter);
   add("transcription_id", keepFinished(transcriptions));
   const pending = transcriptions.filter(({ status }) => status !== "completed");
   add("pending_transcription_id", pending, "transcription_id");
 
-  add("collection_id", await rows("music_collections", `${own}&owner_id=${String(user_id)}`), "id");
-  add("assistant_id", await rows("assistants", own), "id");
-  const stores = new Set((await rows("vector_stores", own)).map(({ id }) => id));
-  const inStores = (await rows("store_files")).filter(({ store_id }) => stores.has(store_id));
+  add(
+    "collection_id",
+    await fetchRows("music_collections", `${organizationFilter}&owner_id=${String(user_id)}`),
+    "id",
+  );
+  add("assistant_id", await fetchRows("assistants", organizationFilter), "id");
+  const stores = new Set((await fetchRows("vector_stores", organizationFilter)).map(({ id }) => id));
+  const inStores = (await fetchRows("store_files")).filter(({ store_id }) => stores.has(store_id));
   for (const { store_id, file_id } of [...keepFinished(inStores), ...inStores])
     known.addTuple({ store_id: String(store_id), file_id: String(file_id) });
 
-  const dashboards = new Set((await rows("dashboards", own)).map(({ id }) => id));
-  const links = await rows("share_links", "&status=active");
+  const dashboards = new Set((await fetchRows("dashboards", organizationFilter)).map(({ id }) => id));
+  const links = await fetchRows("share_links", "&status=active");
   add(
     "slug",
     links.filter(({ dashboard_id }) => dashboards.has(dashboard_id)),
   );
-  for (const { id, parent_id } of await rows("departments", own)) {
+  for (const { id, parent_id } of await fetchRows("departments", organizationFilter)) {
     if (parent_id !== null)
       known.addTuple({ department_id: String(id), parent_department_id: String(parent_id) });
   }

@@ -33,18 +33,18 @@ export function changesNothing({ operation, method, credential, body, params, qu
   return credential === "none" && body === undefined && namesNothing;
 }
 
-const MARK = "nobody0";
+const INVENTED_MARK = "nobody0";
 
 /** An id of the right form that no service has issued. */
 export function inventId(prefix: string): string {
   const random = Array.from(globalThis.crypto.getRandomValues(new Uint8Array(12)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
-  return `${prefix}${MARK}${random}`;
+  return `${prefix}${INVENTED_MARK}${random}`;
 }
 
 export function isInventedId(id: string): boolean {
-  return id.includes(MARK);
+  return id.includes(INVENTED_MARK);
 }
 
 export interface Answer {
@@ -81,7 +81,7 @@ export async function readFirstEvents(response: Response): Promise<Answer> {
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = "";
-  const patience = setTimeout(() => void reader.cancel(), STREAM_MS);
+  const timer = setTimeout(() => void reader.cancel(), STREAM_MS);
   try {
     while (text.length < MAX_STREAM) {
       const { done, value } = await reader.read();
@@ -89,7 +89,7 @@ export async function readFirstEvents(response: Response): Promise<Answer> {
       text += decoder.decode(value, { stream: true });
     }
   } finally {
-    clearTimeout(patience);
+    clearTimeout(timer);
   }
   return toAnswer(response, text);
 }

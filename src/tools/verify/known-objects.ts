@@ -16,13 +16,13 @@ export type PathParams = Readonly<Record<string, string>>;
 /** The objects that checks may use: named by the user, else found in an Understudy, else seen in an answer. */
 export class KnownObjects {
   private readonly names: ObjectNames;
-  private readonly named: ReadonlyMap<string, readonly string[]>;
+  private readonly givenIds: ReadonlyMap<string, readonly string[]>;
   private readonly tuples: PathParams[] = [];
-  private readonly seen = new Map<string, Set<string>>();
+  private readonly seenIds = new Map<string, Set<string>>();
 
-  constructor(names: ObjectNames, named: ReadonlyMap<string, readonly string[]> = new Map()) {
+  constructor(names: ObjectNames, givenIds: ReadonlyMap<string, readonly string[]> = new Map()) {
     this.names = names;
-    this.named = named;
+    this.givenIds = givenIds;
   }
 
   /** Ids that belong together, such as a file and its store. */
@@ -45,8 +45,8 @@ export class KnownObjects {
   }
 
   private add(name: string, id: string): void {
-    const ids = this.seen.get(name) ?? new Set();
-    this.seen.set(name, ids);
+    const ids = this.seenIds.get(name) ?? new Set();
+    this.seenIds.set(name, ids);
     if (ids.size < MAX_SEEN) ids.add(id);
   }
 
@@ -55,32 +55,32 @@ export class KnownObjects {
   }
 
   /** Why a user names an object for paths of own operations; undefined for another name. */
-  describeOwn(name: string): string | undefined {
-    return this.names.findOwn(name) === undefined ? undefined : "no answer lists one";
+  describeOwnName(name: string): string | undefined {
+    return this.names.findOwnName(name) === undefined ? undefined : "no answer lists one";
   }
 
   isNamed(name: string): boolean {
-    return this.named.has(name);
+    return this.givenIds.has(name);
   }
 
   listCandidates(name: string): readonly string[] {
-    const known = this.names.parameter(name);
-    const named = this.named.get(known);
-    if (named !== undefined) return named;
-    const found = this.tuples.flatMap((tuple) => (tuple[known] === undefined ? [] : [tuple[known]]));
-    return [...new Set([...found, ...(this.seen.get(known) ?? [])])];
+    const mainName = this.names.getMainName(name);
+    const given = this.givenIds.get(mainName);
+    if (given !== undefined) return given;
+    const inTuples = this.tuples.flatMap((tuple) => (tuple[mainName] === undefined ? [] : [tuple[mainName]]));
+    return [...new Set([...inTuples, ...(this.seenIds.get(mainName) ?? [])])];
   }
 
   /** Takes the ids of a list that paths of own operations name, with those in the list's own path. */
   readList(operation: AnyOperation, params: PathParams, json: unknown): void {
     const list = this.names.findList(operation.path);
     if (list === undefined || list.key === "organization_id") return;
-    const above = Object.fromEntries(
+    const parentIds = Object.fromEntries(
       [...this.names.findObjects(operation)].map(([name, key]) => [key, params[name]!]),
     );
     for (const item of findItems(json)?.slice(0, MAX_SEEN) ?? []) {
       const field = findIdField(item, list.parameter);
-      if (field !== undefined) this.addTuple({ ...above, [list.key]: String(item[field]) });
+      if (field !== undefined) this.addTuple({ ...parentIds, [list.key]: String(item[field]) });
     }
   }
 
@@ -103,24 +103,28 @@ export class KnownObjects {
     const together = this.tuples
       .filter((tuple) => names.every((name) => this.fits(tuple, name)))
       .map((tuple) => Object.fromEntries(names.map((name) => [name, this.getValue(tuple, name)!])));
-    let any: PathParams[] = [{}];
+    let combinations: PathParams[] = [{}];
     for (const name of names) {
       const values = this.listCandidates(name);
-      any = any.flatMap((binding) => values.slice(0, limit).map((value) => ({ ...binding, [name]: value })));
+      combinations = combinations.flatMap((binding) =>
+        values.slice(0, limit).map((value) => ({ ...binding, [name]: value })),
+      );
     }
-    const unique = new Map([...together, ...any].map((binding) => [JSON.stringify(binding), binding]));
+    const unique = new Map(
+      [...together, ...combinations].map((binding) => [JSON.stringify(binding), binding]),
+    );
     return [...unique.values()].slice(0, limit);
   }
 
   private getValue(tuple: PathParams, name: string): string | undefined {
-    const known = this.names.parameter(name);
-    return known === "organization_id" ? this.findOne(known) : tuple[known];
+    const mainName = this.names.getMainName(name);
+    return mainName === "organization_id" ? this.findOne(mainName) : tuple[mainName];
   }
 
   private fits(tuple: PathParams, name: string): boolean {
     const value = this.getValue(tuple, name);
-    const named = this.named.get(this.names.parameter(name));
-    return value !== undefined && (named === undefined || named.includes(value));
+    const given = this.givenIds.get(this.names.getMainName(name));
+    return value !== undefined && (given === undefined || given.includes(value));
   }
 }
 
@@ -139,20 +143,20 @@ export function inventParams({ params }: AnyOperation, fixed: PathParams = {}): 
 /** The same for an own operation; undefined if a parameter has a form of its own. */
 export function inventOwnParams(
   operation: AnyOperation,
-  given: PathParams = {},
-  known: PathParams = {},
+  fixed: PathParams = {},
+  mainName: PathParams = {},
 ): PathParams | undefined {
   const parameters = new Map(listParameters(operation, "path").map((one) => [one.name, one.schema]));
   const invented = listParameterNames(operation).map((name): [string, string | undefined] => {
-    const prefix = getPrefix(parameters.get(name) ?? {}) ?? /^[a-z]+_/.exec(known[name] ?? "")?.[0] ?? "";
-    return [name, given[name] ?? inventOwn(parameters.get(name) ?? {}, prefix)];
+    const prefix = getPrefix(parameters.get(name) ?? {}) ?? /^[a-z]+_/.exec(mainName[name] ?? "")?.[0] ?? "";
+    return [name, fixed[name] ?? inventOwnId(parameters.get(name) ?? {}, prefix)];
   });
   if (invented.some(([, id]) => id === undefined)) return undefined;
   return Object.fromEntries(invented) as PathParams;
 }
 
 /** An id of a parameter's form that no object has; undefined if the form is its own. */
-function inventOwn(schema: Record<string, unknown>, prefix: string): string | undefined {
+function inventOwnId(schema: Record<string, unknown>, prefix: string): string | undefined {
   const { type, format, pattern, enum: values } = schema;
   if (prefix === "" && (values !== undefined || pattern !== undefined)) return undefined;
   if (type === "integer" || type === "number") return String(2_000_000_000 + Math.floor(Math.random() * 1e8));
@@ -161,10 +165,10 @@ function inventOwn(schema: Record<string, unknown>, prefix: string): string | un
 }
 
 /** Why an operation cannot be called, and what the user can do about it. */
-export function describeMissing(known: KnownObjects, names: readonly string[]): string {
-  const missing = names.filter((name) => known.listCandidates(name).length === 0);
+export function describeMissing(mainName: KnownObjects, names: readonly string[]): string {
+  const missing = names.filter((name) => mainName.listCandidates(name).length === 0);
   const options = missing.map((name) => {
-    const meaning = USABLE_NAMES[name] ?? known.describeOwn(name);
+    const meaning = USABLE_NAMES[name] ?? mainName.describeOwnName(name);
     return meaning === undefined ? name : `--use ${name}=… (${meaning})`;
   });
   return `not known: ${options.join(", ")}`;
@@ -197,12 +201,12 @@ export const USABLE_NAMES: Readonly<Record<string, string>> = {
 
 /** Returns the usable name for a written one. A model is named by its key, for which there is no parameter. */
 export function findUsableName(names: ObjectNames, written: string): string | undefined {
-  const name = written === "models" ? "model" : names.parameter(written);
-  return Object.hasOwn(USABLE_NAMES, name) ? name : names.findOwn(written);
+  const name = written === "models" ? "model" : names.getMainName(written);
+  return Object.hasOwn(USABLE_NAMES, name) ? name : names.findOwnName(written);
 }
 
 export function listWritableNames(names: ObjectNames): string[] {
-  const others = [...names.others].filter((written) => findUsableName(names, written) !== undefined);
+  const others = [...names.otherNames].filter((written) => findUsableName(names, written) !== undefined);
   return [...Object.keys(USABLE_NAMES), ...others, "models"];
 }
 
@@ -236,8 +240,10 @@ function readPairs(file: string, warn: Warn | undefined): [string, string[]][] {
 }
 
 function unknownName(written: string, names: ObjectNames): InputError {
-  const meant = findNearest(written, listWritableNames(names));
+  const nearest = findNearest(written, listWritableNames(names));
   const hint =
-    meant === undefined ? `It takes ${Object.keys(USABLE_NAMES).join(", ")}.` : `Did you mean "${meant}"?`;
+    nearest === undefined
+      ? `It takes ${Object.keys(USABLE_NAMES).join(", ")}.`
+      : `Did you mean "${nearest}"?`;
   return new InputError(`--use does not know "${written}". ${hint}`);
 }

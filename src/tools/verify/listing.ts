@@ -12,15 +12,15 @@ export interface Listing {
   offset: "offset" | "skip";
   /** Default page size; null: all items. */
   defaultSize: number | null;
-  items: (body: Item) => Item[];
-  total?: (body: Item) => unknown;
+  getItems: (body: Item) => Item[];
+  getTotal?: (body: Item) => unknown;
   /** The fields of the answer that show the applied size and offset. */
-  applied?: (body: Item) => { size: unknown; offset: unknown; has_more?: unknown };
+  getApplied?: (body: Item) => { size: unknown; offset: unknown; has_more?: unknown };
   appliedGap?: string;
   /** Identifies an item. */
-  id: (item: Item) => unknown;
+  getId: (item: Item) => unknown;
   /** A second check, of order and filters. */
-  second?: { name: "filters" | "order"; title: string };
+  extraCheck?: { name: "filters" | "order"; title: string };
   /** The field by which items are sorted, with "-" for descending, and the assumption behind that. */
   order?: string;
   orderGap?: Basis;
@@ -31,7 +31,7 @@ export interface Listing {
 
 /** Section 2.6. */
 const logEntries = {
-  id: ({ id }: Item) => id,
+  getId: ({ id }: Item) => id,
   ...{ order: "-timestamp", orderGap: "G28", time: "timestamp", defaultSize: 50 },
   checkItem(verdict: Verdict, { id, action, changes }: Item) {
     if (action === "created") verdict.expect(changes?.length === 0, `${id} is a creation with changes`);
@@ -43,10 +43,10 @@ export const LISTINGS: readonly Listing[] = [
     operation: "music_collections.list_tracks",
     section: "4.4",
     ...{ size: "limit", offset: "offset", defaultSize: 200 },
-    items: ({ items }) => items,
-    applied: ({ limit, offset }) => ({ size: limit, offset }),
-    id: ({ track_id, position }) => `${track_id} at ${position}`,
-    second: { name: "order", title: "is sorted by position, from zero" },
+    getItems: ({ items }) => items,
+    getApplied: ({ limit, offset }) => ({ size: limit, offset }),
+    getId: ({ track_id, position }) => `${track_id} at ${position}`,
+    extraCheck: { name: "order", title: "is sorted by position, from zero" },
     order: "position",
   },
   {
@@ -54,29 +54,29 @@ export const LISTINGS: readonly Listing[] = [
     section: "4.8",
     ...{ size: "limit", offset: "offset" },
     ...logEntries,
-    items: ({ audit_logs }) => audit_logs,
-    total: ({ pagination }) => pagination.total,
-    applied: ({ pagination: { limit, ...pagination } }) => ({ size: limit, ...pagination }),
-    second: { name: "filters", title: "filters, newest first" },
+    getItems: ({ audit_logs }) => audit_logs,
+    getTotal: ({ pagination }) => pagination.total,
+    getApplied: ({ pagination: { limit, ...pagination } }) => ({ size: limit, ...pagination }),
+    extraCheck: { name: "filters", title: "filters, newest first" },
   },
   {
     operation: "transcriptions.list_sentences",
     section: "4.11",
     ...{ size: "limit", offset: "offset", defaultSize: null },
-    items: ({ data }) => data.sentences,
-    total: ({ metadata }) => metadata.total_count,
-    id: ({ start, text }) => `${start} ${text}`,
+    getItems: ({ data }) => data.sentences,
+    getTotal: ({ metadata }) => metadata.total_count,
+    getId: ({ start, text }) => `${start} ${text}`,
   },
   {
     operation: "connector_jobs.list",
     section: "4.13",
     ...{ size: "limit", offset: "offset", defaultSize: 50 },
-    items: ({ jobs }) => jobs,
-    total: ({ total }) => total,
-    applied: ({ limit, offset }) => ({ size: limit, offset }),
+    getItems: ({ jobs }) => jobs,
+    getTotal: ({ total }) => total,
+    getApplied: ({ limit, offset }) => ({ size: limit, offset }),
     appliedGap: "G14",
-    id: ({ job_id }) => job_id,
-    second: { name: "filters", title: "filters and orders its jobs" },
+    getId: ({ job_id }) => job_id,
+    extraCheck: { name: "filters", title: "filters and orders its jobs" },
     ...{ order: "-start_time", orderGap: "G14", time: "start_time" },
   },
   {
@@ -84,9 +84,9 @@ export const LISTINGS: readonly Listing[] = [
     section: "4.16",
     ...{ size: "take", offset: "skip" },
     ...logEntries,
-    items: ({ logs }) => logs,
-    total: ({ total_count }) => total_count,
-    applied: ({ take, skip }) => ({ size: take, offset: skip }),
-    second: { name: "filters", title: "filters, newest first" },
+    getItems: ({ logs }) => logs,
+    getTotal: ({ total_count }) => total_count,
+    getApplied: ({ take, skip }) => ({ size: take, offset: skip }),
+    extraCheck: { name: "filters", title: "filters, newest first" },
   },
 ];

@@ -8,7 +8,7 @@ export interface OwnParameter {
   schema: JsonObject;
   required: boolean;
   /** A value that its declaration shows. */
-  shown: unknown;
+  example: unknown;
 }
 
 /** Whether a request with credentials certainly changes nothing. Of a POST, a document does not say that. */
@@ -34,15 +34,15 @@ export function listParameters(operation: AnyOperation, place: "path" | "query")
   if (described !== undefined) {
     const references = new References(described.document as JsonObject);
     const follow = (node: unknown) => references.follow({ node: (node ?? {}) as JsonObject, path: [] }).node;
-    const given = ((described.operation as JsonObject)["parameters"] ?? []) as JsonObject[];
-    return given
+    const parameters = ((described.operation as JsonObject)["parameters"] ?? []) as JsonObject[];
+    return parameters
       .filter((one) => one["in"] === place)
       .map((one) => {
         const schema = follow(one["schema"]);
         const [first] = (schema["examples"] ?? []) as unknown[];
-        const shown = one["example"] ?? schema["default"] ?? schema["example"] ?? first;
+        const declared = one["example"] ?? schema["default"] ?? schema["example"] ?? first;
         const required = one["required"] === true;
-        return { name: String(one["name"]), schema, required, shown: shown ?? getFirst(schema["enum"]) };
+        return { name: String(one["name"]), schema, required, example: declared ?? getFirst(schema["enum"]) };
       });
   }
   const { properties = {}, required = [] } = ((place === "path" ? params : query) ?? {}) as {
@@ -51,19 +51,21 @@ export function listParameters(operation: AnyOperation, place: "path" | "query")
   };
   return Object.entries(properties).map(([name, schema]) => ({
     ...{ name, schema, required: required.includes(name) },
-    shown: schema["default"] ?? getFirst(schema["enum"]),
+    example: schema["default"] ?? getFirst(schema["enum"]),
   }));
 }
 
 const getFirst = (list: unknown) => (Array.isArray(list) ? list[0] : undefined);
 
 /** Values for the parameters that a request needs; the name of one for which the declaration shows none. */
-export function readNeeded(operation: AnyOperation): { query: Record<string, string> } | { missing: string } {
+export function readNeededQuery(
+  operation: AnyOperation,
+): { query: Record<string, string> } | { missing: string } {
   const query: Record<string, string> = {};
-  for (const { name, required, shown } of listParameters(operation, "query")) {
+  for (const { name, required, example } of listParameters(operation, "query")) {
     if (!required) continue;
-    if (shown === undefined || typeof shown === "object") return { missing: name };
-    query[name] = String(shown);
+    if (example === undefined || typeof example === "object") return { missing: name };
+    query[name] = String(example);
   }
   return { query };
 }

@@ -69,7 +69,7 @@ describe("names of verify's objects", () => {
     expect(known.listCandidates("organization_id")).toEqual([]);
     expect([...NAMES.withoutPrefix]).toEqual(["job_id"]);
     const collections = ["organizations", "vector_stores", "store_files", "connector_jobs"];
-    expect(["org_id", ...collections].map((name) => NAMES.parameter(name))).toEqual([
+    expect(["org_id", ...collections].map((name) => NAMES.getMainName(name))).toEqual([
       ...["organization_id", "organization_id", "store_id"],
       // Its ids are those of stores, and the store is what they stand for.
       ...["store_files", "job_id"],

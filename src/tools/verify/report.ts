@@ -109,11 +109,15 @@ export function describeRecorded({ file, entries, checked, ...counts }: Recorded
   const list = (reasons: Record<string, number>) =>
     Object.entries(reasons).flatMap(([reason, count]) => (count > 0 ? [`${count} ${reason}`] : []));
   const { other_hosts, unknown_paths, not_checked, partly_checked, operations } = counts;
-  const left = list({ "of other hosts": other_hosts, "of unknown paths": unknown_paths, ...not_checked });
+  const unchecked = list({
+    "of other hosts": other_hosts,
+    "of unknown paths": unknown_paths,
+    ...not_checked,
+  });
   const parts = list(partly_checked);
   return [
     `${checked} of ${pluralize(entries, "entry", "entries")} of ${file} checked, of ${pluralize(operations.length, "operation")}`,
-    ...(left.length === 0 ? [] : [`not checked: ${left.join(", ")}`]),
+    ...(unchecked.length === 0 ? [] : [`not checked: ${unchecked.join(", ")}`]),
     ...(parts.length === 0 ? [] : [`partly checked: ${parts.join(", ")}`]),
   ].join("; ");
 }
@@ -197,8 +201,8 @@ export function renderVerifyHtml(report: VerifyReport): string {
   const { verdict, target, summary, started_at, stopped } = report;
   const words = nameVerdict(report);
   const title = `${words[0]!.toUpperCase()}${words.slice(1)}: contract of ${target}`;
-  const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
-  const counts = `${pluralize(summary.total, "check")}${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
+  const userText = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
+  const counts = `${pluralize(summary.total, "check")}${userText}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
   const families = sortWorstFirst(report.checks).map((family) => renderFamilyHtml(family, report));
   return renderHtmlPage({
     title,
@@ -226,7 +230,7 @@ function renderAssumptionsHtml({ assumptions }: VerifyReport): Html {
     ({ id, topic, confirmed, differs }) =>
       html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs === 1 ? "once" : `${differs} times`}` : "fits"}</span></td><td class="number" data-head="Times confirmed">${confirmed}</td></tr>\n`,
   );
-  return renderSectionHtml("Assumptions", ["Assumption", "Topic", "Here", "Times confirmed"], rows);
+  return renderSectionHtml("Assumptions", ["Assumption", "Topic", "Result", "Times confirmed"], rows);
 }
 
 function renderChangesHtml({ write, changes }: VerifyReport): Html {
@@ -235,7 +239,7 @@ function renderChangesHtml({ write, changes }: VerifyReport): Html {
     ({ done, undone, detail }) =>
       html`<tr><td><span class="badge">${undone ? "undone" : "stays"}</span></td><td>${done}</td><td>${detail}</td></tr>\n`,
   );
-  return renderSectionHtml("Changed", ["", "What", "Since"], rows);
+  return renderSectionHtml("Changed", ["State", "Change", "Detail"], rows);
 }
 
 /** Families with failures first, then those with differences, then the others in their order. */
@@ -249,14 +253,14 @@ function sortWorstFirst(checks: readonly CheckReport[]): CheckFamily[] {
 
 function renderFamilyHtml(family: CheckFamily, { checks, console }: VerifyReport): Html {
   // Failures first.
-  const own = WORST_FIRST.flatMap((outcome) =>
+  const checksOfFamily = WORST_FIRST.flatMap((outcome) =>
     checks.filter((one) => one.family === family && one.outcome === outcome),
   );
-  if (own.length === 0) return html``;
+  if (checksOfFamily.length === 0) return html``;
   return renderSectionHtml(
     FAMILIES[family],
     ["Outcome", "Section", "Check and finding"],
-    own.map((check) => renderRowHtml(check, console)),
+    checksOfFamily.map((check) => renderRowHtml(check, console)),
   );
 }
 

@@ -4,10 +4,10 @@ import { InputError, readBaseUrl } from "../har/har-file.ts";
 import { type Check, Context, type RunParts } from "./check.ts";
 import { listChecks } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
-import { discoverInUnderstudy, findConsole } from "./discover-understudy.ts";
+import { discoverInUnderstudy, findConsoleUrl } from "./discover-understudy.ts";
 import type { Call } from "./exchange.ts";
 import { inventOwnParams, KnownObjects } from "./known-objects.ts";
-import { isReading, readNeeded } from "./own-operation.ts";
+import { isReading, readNeededQuery } from "./own-operation.ts";
 import type { CheckReport, VerifyReport } from "./report.ts";
 import { countAssumptions, decideVerdict, summarize } from "./report.ts";
 import { type Exchange, RunStopped, Target, type TargetOptions } from "./target.ts";
@@ -40,8 +40,8 @@ export interface VerifyOptions {
 /** Nothing can be verified: nothing answers, or the key is refused. */
 export class TargetUnusable extends Error {}
 
-const TOTAL = 600_000;
-const PER_REQUEST = 30_000;
+const TOTAL_TIMEOUT_MS = 600_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 
 /**
  * Runs the contract suite against a service, as the key's user.
@@ -51,13 +51,13 @@ const PER_REQUEST = 30_000;
 export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
   const started = performance.now();
   const began = new Date();
-  const total = AbortSignal.timeout(Math.min(options.timeoutMs ?? TOTAL, MAX_TIMEOUT_MS));
+  const total = AbortSignal.timeout(Math.min(options.timeoutMs ?? TOTAL_TIMEOUT_MS, MAX_TIMEOUT_MS));
   const target = new Target({
     url: readBaseUrl(options.target),
     key: readKey(options.key),
     write: options.write,
     signal: AbortSignal.any([options.signal, total]),
-    timeoutMs: PER_REQUEST,
+    timeoutMs: REQUEST_TIMEOUT_MS,
     wait: options.wait,
     userAgent: `understudy-verify/${options.version}`,
   });
@@ -93,7 +93,7 @@ class Run {
   /** Finds the user of the key; without it nothing can be checked. @throws TargetUnusable */
   async open(): Promise<void> {
     const { target, known } = this.parts;
-    const first = await this.sendFirst();
+    const first = await this.sendFirstCall();
     const { url, key, signal } = target.options;
     if (first.status === 0) throw new TargetUnusable(`nothing answers at ${url}: ${first.problem}`);
     if (first.status === 401 && first.authenticated) {
@@ -106,36 +106,36 @@ class Run {
     const organization_id = known.findOne("organization_id") ?? this.organization_id;
     if (organization_id !== null) known.addTuple({ organization_id });
     if (!first.headers.has("x-sandbox-decision")) return;
-    this.console = findConsole(url);
+    this.console = findConsoleUrl(url);
     if (organization_id !== null)
       await discoverInUnderstudy({ target: url, key, organization_id, known, signal });
   }
 
-  private async sendFirst(): Promise<Exchange> {
+  private async sendFirstCall(): Promise<Exchange> {
     try {
-      return await this.target.send(this.chooseFirst());
+      return await this.target.send(this.chooseFirstCall());
     } catch (error) {
       const reason = this.findReasonToStop(error);
       throw reason === undefined ? error : new TargetUnusable(reason);
     }
   }
 
-  private chooseFirst(): Call {
+  private chooseFirstCall(): Call {
     const { contract, own } = this.options;
     if (own !== true) return { operation: contract.getOperation("models.list") };
     const calls = contract.operations.flatMap((operation): Call[] => {
-      const [needed, params] = [readNeeded(operation), inventOwnParams(operation)];
+      const [needed, params] = [readNeededQuery(operation), inventOwnParams(operation)];
       const isUsable = operation.own !== undefined && isReading(operation) && operation.credentials !== false;
       return isUsable && params !== undefined && "query" in needed ? [{ operation, params, ...needed }] : [];
     });
-    const whole = calls.find(({ operation }) => !operation!.path.includes("{"));
-    return whole ?? calls[0] ?? { path: "/", credential: "none" };
+    const withoutParameters = calls.find(({ operation }) => !operation!.path.includes("{"));
+    return withoutParameters ?? calls[0] ?? { path: "/", credential: "none" };
   }
 
   async runAll(): Promise<CheckReport[]> {
     const { contract, write, own = false, onStart, onEnd } = this.options;
-    const isWanted = ({ id }: Check) => !own || contract.isOwn(id.slice(0, id.lastIndexOf("/")));
-    const { only = isWanted } = this.options;
+    const isSelected = ({ id }: Check) => !own || contract.isOwn(id.slice(0, id.lastIndexOf("/")));
+    const { only = isSelected } = this.options;
     let from = 0;
     const { reports } = await runChecks<Check, Verdict, CheckReport>(
       listChecks(contract, { write }).filter(only),
@@ -216,8 +216,12 @@ export function recordUnreadable(
   { section }: Pick<Check, "section">,
   error: unknown,
 ): void {
-  const isShape = error instanceof TypeError;
-  const message = isShape ? "it has another form" : error instanceof Error ? error.message : String(error);
+  const isShapeError = error instanceof TypeError;
+  const message = isShapeError
+    ? "it has another form"
+    : error instanceof Error
+      ? error.message
+      : String(error);
   const gap = section.startsWith("G") ? section : undefined;
   verdict.expect(false, `an answer could not be read: ${message}`, gap);
 }

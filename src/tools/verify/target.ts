@@ -11,7 +11,7 @@ import { toCredential } from "./own-operation.ts";
 
 /** The parts of a request that the checks of its answer need. */
 export interface SentRequestParts {
-  /** Decoded, like everything here. */
+  /** Decoded. */
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
   /** The JSON that was sent; undefined if there is none. */
@@ -58,7 +58,7 @@ const MAX_RATE_WAITS = 3;
 export class Target {
   readonly exchanges: Exchange[] = [];
   readonly options: TargetOptions;
-  private readonly pace = new RequestPacer();
+  private readonly pacer = new RequestPacer();
   private undoing = 0;
 
   constructor(options: TargetOptions) {
@@ -68,7 +68,7 @@ export class Target {
   /**
    * Sends one request; waits if the service's rate limit requires it. A broken exchange is an answer with
    * status 0, not an error.
-   * @throws Stopped if the rate limit never ends
+   * @throws RunStopped if the rate limit never ends
    * @throws the signal's reason
    */
   async send(call: Call): Promise<Exchange> {
@@ -77,11 +77,11 @@ export class Target {
     }
     const authenticated = call.url === undefined && (call.credential ?? "key") === "key";
     for (let waits = 0; ; waits++) {
-      if (authenticated) await this.pause(this.pace.getWaitMs());
+      if (authenticated) await this.pause(this.pacer.getWaitMs());
       const exchange = await this.sendOnce(call, authenticated);
       this.exchanges.push(exchange);
-      this.pace.readRateHeaders(exchange);
-      const retry = this.pace.retryAfter(exchange);
+      this.pacer.readRateHeaders(exchange);
+      const retry = this.pacer.retryAfter(exchange);
       if (retry === undefined) return exchange;
       if (waits === MAX_RATE_WAITS) {
         throw new RunStopped(
@@ -103,10 +103,10 @@ export class Target {
   }
 
   private async pause(milliseconds: number): Promise<void> {
-    if (milliseconds > 0) await this.options.wait(milliseconds, this.signal());
+    if (milliseconds > 0) await this.options.wait(milliseconds, this.getSignal());
   }
 
-  private signal(): AbortSignal {
+  private getSignal(): AbortSignal {
     return this.undoing > 0 ? AbortSignal.timeout(UNDO_TIMEOUT_MS) : this.options.signal;
   }
 
@@ -114,13 +114,13 @@ export class Target {
     const { operation } = call;
     const method = call.method ?? operation?.method ?? "GET";
     const path = toPath(call);
-    const stop = this.signal();
+    const stop = this.getSignal();
     stop.throwIfAborted();
-    const leave = new AbortController();
-    const own = [leave.signal, AbortSignal.timeout(this.options.timeoutMs)];
+    const abort = new AbortController();
+    const ownSignals = [abort.signal, AbortSignal.timeout(this.options.timeoutMs)];
     // A request that changes something is never aborted: without its answer the change could not be undone.
-    const signal = AbortSignal.any(changesNothing(call) ? [stop, ...own] : own);
-    const about = {
+    const getSignal = AbortSignal.any(changesNothing(call) ? [stop, ...ownSignals] : ownSignals);
+    const request = {
       operation,
       method,
       path: call.url === undefined ? path : path.split("?")[0]!,
@@ -131,28 +131,28 @@ export class Target {
       const response = await fetch(call.url ?? this.options.url + path, {
         method,
         redirect: "manual",
-        signal,
+        signal: getSignal,
         headers: this.makeHeaders(call),
         body: toBody(call),
       });
       const answer = call.firstEvents ? await readFirstEvents(response) : await readAnswer(response);
-      return { ...about, ...answer };
+      return { ...request, ...answer };
     } catch (error) {
       stop.throwIfAborted();
-      return { ...about, ...toBrokenAnswer(error) };
+      return { ...request, ...toBrokenAnswer(error) };
     } finally {
-      leave.abort();
+      abort.abort();
     }
   }
 
   private makeHeaders({ operation, credential = "key", body, url, headers }: Call): Record<string, string> {
-    const own: Record<string, string> = { "user-agent": this.options.userAgent };
+    const ownHeaders: Record<string, string> = { "user-agent": this.options.userAgent };
     const { key } = this.options;
     if (url === undefined && credential === "key")
-      Object.assign(own, (operation && toCredential(operation, key)) ?? { "api-key": key });
-    else if (typeof credential === "object") Object.assign(own, credential);
-    if (body !== undefined && !isRaw(body)) own["content-type"] = "application/json";
-    return { ...own, ...headers };
+      Object.assign(ownHeaders, (operation && toCredential(operation, key)) ?? { "api-key": key });
+    else if (typeof credential === "object") Object.assign(ownHeaders, credential);
+    if (body !== undefined && !isRaw(body)) ownHeaders["content-type"] = "application/json";
+    return { ...ownHeaders, ...headers };
   }
 }
 
@@ -191,8 +191,8 @@ function toBody({ body }: Call): RequestInit["body"] {
 
 const MAX_WAIT_MS = 120_000;
 /** The wait after a 429 without a time. */
-const DEFAULT_WAIT = 5_000;
-const WINDOW = 60_000;
+const DEFAULT_WAIT_MS = 5_000;
+const WINDOW_MS = 60_000;
 
 /** Keeps within the key's rate limit (section 8), as the service's headers state it. */
 export class RequestPacer {
@@ -215,9 +215,9 @@ export class RequestPacer {
   retryAfter({ status, headers, text }: Pick<Answer, "status" | "headers" | "text">): number | undefined {
     if (status !== 429 || /SPENDING_LIMIT/i.test(text)) return undefined;
     const after = headers.get("retry-after");
-    if (after === null) return this.getWaitMs() || DEFAULT_WAIT;
+    if (after === null) return this.getWaitMs() || DEFAULT_WAIT_MS;
     const seconds = /^\d+$/.test(after) ? Number(after) : (Date.parse(after) - Date.now()) / 1000;
-    const wait = Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : DEFAULT_WAIT;
+    const wait = Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : DEFAULT_WAIT_MS;
     this.resumeAt = 0;
     return Math.min(MAX_WAIT_MS, wait);
   }
@@ -231,5 +231,5 @@ function countSecondsToReset(headers: Headers): number {
   }
   const reset = Number(headers.get("x-ratelimit-reset") ?? Number.NaN) * 1000 - Date.now();
   // If the service's clock differs from ours, waits one window, a minute (section 8).
-  return reset > 0 && reset <= WINDOW ? reset : WINDOW;
+  return reset > 0 && reset <= WINDOW_MS ? reset : WINDOW_MS;
 }

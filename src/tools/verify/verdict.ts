@@ -52,17 +52,17 @@ export class RecordedVerdict extends Verdict {
   private readonly kinds = new Map<string, { detail: string; times: number }>();
   private readonly noted = new Set<string>();
   /** Problems so far, of all kinds, and those of kinds that are not listed. */
-  found = 0;
+  problemCount = 0;
   uncounted = 0;
   /** The exchange that is being checked. */
   exchange: Exchange | undefined;
 
   override expect(fits: boolean, problem: string, gap?: Basis): boolean {
     if (fits) return super.expect(fits, problem, gap);
-    this.found += 1;
+    this.problemCount += 1;
     const kind = `${gap ?? ""} ${this.findKind(problem)}`;
-    const known = this.kinds.get(kind);
-    if (known !== undefined) known.times += 1;
+    const entry = this.kinds.get(kind);
+    if (entry !== undefined) entry.times += 1;
     else if (this.kinds.size < MAX_KINDS) {
       this.kinds.set(kind, { detail: problem, times: 1 });
       super.expect(false, problem, gap);
@@ -77,11 +77,11 @@ export class RecordedVerdict extends Verdict {
   }
 
   /** Adds to a problem how often its kind occurred. */
-  withCount(detail: string): string {
-    const found = [...this.kinds.values()].find((one) => one.detail === detail);
-    return found === undefined || found.times === 1
+  addCount(detail: string): string {
+    const entry = [...this.kinds.values()].find((one) => one.detail === detail);
+    return entry === undefined || entry.times === 1
       ? detail
-      : `${detail} (and ${found.times - 1} more like it)`;
+      : `${detail} (and ${entry.times - 1} more like it)`;
   }
 
   private findKind(problem: string): string {

@@ -1,18 +1,19 @@
 import { CATALOGUE } from "../../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../../engine/contract/operation.ts";
 import { findAssumedEndpoint } from "../../../engine/contract/provenance.ts";
+import { pluralize } from "../../../engine/contract/text.ts";
 import type { Check, Context } from "../check.ts";
 import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import type { Call } from "../exchange.ts";
 import { listParameterNames, type PathParams } from "../known-objects.ts";
-import { findItems, isReading, readNeeded } from "../own-operation.ts";
+import { findItems, isReading, readNeededQuery } from "../own-operation.ts";
 import type { Exchange } from "../target.ts";
 
-const ORGANIZATION = new Set(["organization_id", "org_id"]);
+const ORGANIZATION_PARAMETERS = new Set(["organization_id", "org_id"]);
 const listObjectParameters = (operation: AnyOperation) =>
-  listParameterNames(operation).filter((name) => !ORGANIZATION.has(name));
+  listParameterNames(operation).filter((name) => !ORGANIZATION_PARAMETERS.has(name));
 
 const FEW_CHARACTERS = 1000;
 
@@ -20,13 +21,13 @@ const FEW_CHARACTERS = 1000;
  * Checks that every reading operation answers as declared, for known objects. Operations that need no object
  * come first, since their answers contain ids of objects.
  */
-export function answerChecks(contract: Contract): Check[] {
+export function createAnswerChecks(contract: Contract): Check[] {
   const reading = contract.operations.filter(isReading);
-  const own = reading.filter((one) => one.own !== undefined);
+  const ownOperations = reading.filter((one) => one.own !== undefined);
   const reference = reading.filter((one) => one.own === undefined);
   const sorted = [
     ...reference.toSorted((a, b) => listObjectParameters(a).length - listObjectParameters(b).length),
-    ...sortOwn(own, contract),
+    ...sortOwnOperations(ownOperations, contract),
   ];
   return sorted.map((operation) => ({
     id: `${operation.id}/answer`,
@@ -35,18 +36,18 @@ export function answerChecks(contract: Contract): Check[] {
     title: `${operation.id} answers as documented`,
     run: (context) =>
       operation.id === "models.list_for_organization"
-        ? answerAnnounced(context, operation)
-        : answer(context, operation),
+        ? checkAnnounced(context, operation)
+        : checkAnswer(context, operation),
   }));
 }
 
 /** Lists come before the operations whose paths name their items. */
-function sortOwn(own: readonly AnyOperation[], { names }: Contract): AnyOperation[] {
+function sortOwnOperations(own: readonly AnyOperation[], { names }: Contract): AnyOperation[] {
   const sorted = new Set<AnyOperation>();
-  const above = new Set<AnyOperation>();
+  const visited = new Set<AnyOperation>();
   const add = (operation: AnyOperation) => {
-    if (above.has(operation)) return;
-    above.add(operation);
+    if (visited.has(operation)) return;
+    visited.add(operation);
     const keys = new Set<string | undefined>(names.findObjects(operation).values());
     for (const one of own) if (keys.has(names.findList(one.path)?.key)) add(one);
     sorted.add(operation);
@@ -55,11 +56,11 @@ function sortOwn(own: readonly AnyOperation[], { names }: Contract): AnyOperatio
   return [...sorted];
 }
 
-async function answer(context: Context, operation: AnyOperation): Promise<void> {
+async function checkAnswer(context: Context, operation: AnyOperation): Promise<void> {
   const { known, verdict, answered } = context;
   const bindings = known.listBindings(operation);
   if (bindings.length === 0) return verdict.notObservable(known.describeMissingFor(operation));
-  const needed = operation.own === undefined ? { query: undefined } : readNeeded(operation);
+  const needed = operation.own === undefined ? { query: undefined } : readNeededQuery(operation);
   if ("missing" in needed)
     return verdict.notObservable(`its declaration shows no value for ${needed.missing}, which it needs`);
   let last: Exchange | undefined;
@@ -83,7 +84,7 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
   }
   const code = checkAnyRefusal(verdict, last!);
   verdict.notObservable(
-    `${bindings.length} asked, the last, ${last!.path}, answers ${last!.status} ${code ?? ""}`.trim(),
+    `${pluralize(bindings.length, "object")} tried; the last, ${last!.path}, answers ${last!.status} ${code ?? ""}`.trim(),
   );
 }
 
@@ -115,7 +116,7 @@ function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean 
 }
 
 /** 4.18: announced. Production answers 404; a service that already has the operation answers as announced. */
-async function answerAnnounced(context: Context, operation: AnyOperation): Promise<void> {
+async function checkAnnounced(context: Context, operation: AnyOperation): Promise<void> {
   const { target, verdict } = context;
   const params = context.requireIds("organization_id");
   if (params === undefined) return;

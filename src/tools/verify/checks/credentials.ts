@@ -11,23 +11,26 @@ import { isReading } from "../own-operation.ts";
  * Checks section 5, rule 1, on every operation. A request to a writing operation has neither credentials nor
  * body, and names objects that do not exist, so that a service without the check changes nothing.
  */
-function withoutCredentials({ operations }: Contract): Check[] {
-  const asking = operations.filter((one) => one.credentials !== false && mayBeAsked(one));
-  return asking.map((operation) => ({
+function createNoCredentialsChecks({ operations }: Contract): Check[] {
+  const protectedOperations = operations.filter((one) => one.credentials !== false && canBeCalled(one));
+  return protectedOperations.map((operation) => ({
     id: `${operation.id}/no-credentials`,
     family: "credentials",
     section: operation.section,
     title: `${operation.id} answers 401 without credentials`,
-    run: (context) => probe(context, operation),
+    run: (context) => callWithoutCredentials(context, operation),
   }));
 }
 
 /** Without an id in its path, an own operation might change something if it does not check the caller. */
-function mayBeAsked(operation: AnyOperation): boolean {
+function canBeCalled(operation: AnyOperation): boolean {
   return operation.own === undefined || isReading(operation) || listParameterNames(operation).length > 0;
 }
 
-async function probe({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
+async function callWithoutCredentials(
+  { target, known, verdict }: Context,
+  operation: AnyOperation,
+): Promise<void> {
   // Operations that only read are asked for an existing object, which proves most.
   const [binding] = isReading(operation) ? known.listBindings(operation, 1) : [];
   const params =
@@ -39,7 +42,11 @@ async function probe({ target, known, verdict }: Context, operation: AnyOperatio
   checkUnauthenticated(verdict, exchange);
 }
 
-const FORMS: readonly [id: string, name: string, header: (key: string) => Record<string, string>][] = [
+const CREDENTIAL_FORMS: readonly [
+  id: string,
+  name: string,
+  header: (key: string) => Record<string, string>,
+][] = [
   ["api-key", "api-key", (key) => ({ "api-key": key })],
   ["x-api-key", "X-API-Key", (key) => ({ "X-API-Key": key })],
   ["authorization", "Authorization: Bearer", (key) => ({ Authorization: `Bearer ${key}` })],
@@ -48,7 +55,7 @@ const FORMS: readonly [id: string, name: string, header: (key: string) => Record
 /** Has the form of section 2.15, but was never issued. */
 const UNKNOWN_KEY = `ak_${"nobody0".padEnd(39, "0")}`;
 
-const forms: Check[] = FORMS.flatMap(([id, name, header]) => [
+const formChecks: Check[] = CREDENTIAL_FORMS.flatMap(([id, name, header]) => [
   {
     id: `credentials/${id}`,
     family: "credentials",
@@ -75,7 +82,7 @@ const forms: Check[] = FORMS.flatMap(([id, name, header]) => [
   },
 ]);
 
-const unreadable: Check = {
+const malformedCheck: Check = {
   id: "credentials/malformed",
   family: "credentials",
   section: "5",
@@ -91,7 +98,7 @@ const unreadable: Check = {
 };
 
 export const createCredentialChecks = (contract: Contract): Check[] => [
-  ...forms,
-  unreadable,
-  ...withoutCredentials(contract),
+  ...formChecks,
+  malformedCheck,
+  ...createNoCredentialsChecks(contract),
 ];

@@ -13,7 +13,7 @@ interface Figures {
 
 /** Figures have two decimals, and are classified before rounding. */
 const ROUNDING = 0.01;
-const WORST = ["exceeded", "warning", "ok", "no_limit"];
+const WORST_FIRST = ["exceeded", "warning", "ok", "no_limit"];
 
 function checkFigures(verdict: Verdict, name: string, figures: Figures): void {
   const { monthly_limit, current_usage, utilization_percentage: utilization, status } = figures;
@@ -30,18 +30,18 @@ function checkFigures(verdict: Verdict, name: string, figures: Figures): void {
     verdict.expect(false, `${name} has a limit and no utilization`);
     return;
   }
-  const near = [80, 100].some((border) => Math.abs(utilization - border) < ROUNDING);
+  const isNearBorder = [80, 100].some((border) => Math.abs(utilization - border) < ROUNDING);
   const expected = utilization >= 100 ? "exceeded" : utilization >= 80 ? "warning" : "ok";
-  verdict.expect(near || status === expected, `${name} is at ${utilization} percent and ${status}`);
+  verdict.expect(isNearBorder || status === expected, `${name} is at ${utilization} percent and ${status}`);
   if (monthly_limit > 0) {
     const share = (current_usage / monthly_limit) * 100;
     const fits = Math.abs(share - utilization) <= 0.1 + share / 100;
     verdict.expect(fits, `${name}: ${current_usage} of ${monthly_limit} is not ${utilization} percent`);
   }
   if (typeof figures.remaining_budget === "number") {
-    const left = Math.max(0, monthly_limit - current_usage);
-    const fits = Math.abs(left - figures.remaining_budget) <= ROUNDING;
-    verdict.expect(fits, `${name}: remaining_budget is ${figures.remaining_budget}, not ${left}`, "G33");
+    const remaining = Math.max(0, monthly_limit - current_usage);
+    const fits = Math.abs(remaining - figures.remaining_budget) <= ROUNDING;
+    verdict.expect(fits, `${name}: remaining_budget is ${figures.remaining_budget}, not ${remaining}`, "G33");
   }
 }
 
@@ -57,7 +57,7 @@ function checkUsage(verdict: Verdict, { json: body }: Exchange): void {
   verdict.expect(keys_exceeded === exceeded, `keys_exceeded is ${keys_exceeded}, not ${exceeded}`);
   verdict.expect(total_keys === keys.length, `total_keys is ${total_keys}, not ${keys.length}`, "G33");
   const statuses = [body.organization_limits, body.api_limits, ...keys].map((one) => one?.status);
-  const worst = WORST.find((status) => statuses.includes(status));
+  const worst = WORST_FIRST.find((status) => statuses.includes(status));
   verdict.expect(overall_status === worst, `overall_status is ${overall_status}, not ${worst}`, "G33");
 }
 
@@ -68,7 +68,7 @@ const usage: Check = {
   title: "usage.retrieve_limits has figures that fit each other",
   observe: observeOperation("usage.retrieve_limits", checkUsage),
   async run(context) {
-    const first = context.first("usage.retrieve_limits");
+    const first = context.getFirstSuccess("usage.retrieve_limits");
     if (first === undefined) return;
     checkUsage(context.verdict, first.exchange);
     const query = { month: 1, year: 2020 };
@@ -85,8 +85,8 @@ const processing = checkSuccesses(
   },
   (verdict, { json: body }) => {
     const { status, progress_percent, current_step, started_at, completed_at } = body;
-    const ends = completed_at === null || Date.parse(started_at) <= Date.parse(completed_at);
-    verdict.expect(ends, `completed at ${completed_at}, but started at ${started_at}`);
+    const isInOrder = completed_at === null || Date.parse(started_at) <= Date.parse(completed_at);
+    verdict.expect(isInOrder, `completed at ${completed_at}, but started at ${started_at}`);
     if (status === "completed") {
       const fits = progress_percent === 100 && current_step === null && completed_at !== null;
       verdict.expect(fits, `completed, and ${toExcerpt(body)}`);
@@ -99,7 +99,7 @@ const processing = checkSuccesses(
 
 const models = checkSuccesses(
   "models.list",
-  { id: "models.list/order", section: "G21", title: "models.list is ordered, active and counted" },
+  { id: "models.list/order", section: "G21", title: "models.list sorts and counts active models" },
   (verdict, { json: body }) => {
     const list = body.models as { order: number; title: string; is_active: boolean }[];
     const active = list.every(({ is_active }) => is_active);
@@ -108,8 +108,8 @@ const models = checkSuccesses(
     const sorted = list.toSorted(
       (a, b) => a.order - b.order || (a.title.toLowerCase() < b.title.toLowerCase() ? -1 : 1),
     );
-    const same = sorted.every((model, i) => model === list[i]);
-    verdict.expect(same, "models are not sorted by order and title", "G21");
+    const isSorted = sorted.every((model, i) => model === list[i]);
+    verdict.expect(isSorted, "models are not sorted by order and title", "G21");
   },
 );
 

@@ -7,7 +7,7 @@ import type { Exchange } from "../target.ts";
 
 const TEXT = "Uploaded by understudy verify.\n";
 const FILE = { filename: "understudy-verify.txt", mime_type: "text/plain", file_size: TEXT.length };
-const STAYS = "the API has no call that undoes it";
+const CANNOT_BE_UNDONE = "the API has no call that undoes it";
 const BILLED = "billed to the key";
 
 const resumable: Check = {
@@ -24,23 +24,31 @@ const resumable: Check = {
     const { upload_url, gcs_path } = begun.json as { upload_url: string; gcs_path: string };
     const body = { ...FILE, gcs_path };
 
-    const early = await context.send("files.register", { params, body });
-    checkRefusal(verdict, early, { code: "INVALID_INPUT", details: { field: "gcs_path" }, gap: "G13" });
-    const put = await context.send("uploads.put", {
+    const prematureAnswer = await context.send("files.register", { params, body });
+    checkRefusal(verdict, prematureAnswer, {
+      code: "INVALID_INPUT",
+      details: { field: "gcs_path" },
+      gap: "G13",
+    });
+    const uploadAnswer = await context.send("uploads.put", {
       url: upload_url,
       body: new TextEncoder().encode(TEXT),
       headers: { "content-type": FILE.mime_type },
     });
-    const problem = `the upload URL answers ${put.status} to a PUT: ${toExcerpt(put.text)}`;
-    if (!verdict.expect(hasSucceeded(put), problem)) return;
+    const problem = `the upload URL answers ${uploadAnswer.status} to a PUT: ${toExcerpt(uploadAnswer.text)}`;
+    if (!verdict.expect(hasSucceeded(uploadAnswer), problem)) return;
     const registered = await context.sendAndCheck("files.register", { params, body });
     if (registered === undefined) return;
     const file_id = registered.json.id as string;
-    context.reportChange(`registered the file ${file_id} of ${FILE.file_size} bytes`, STAYS);
+    context.reportChange(`registered the file ${file_id} of ${FILE.file_size} bytes`, CANNOT_BE_UNDONE);
     known.addTuple({ scratch_file_id: file_id });
-    const again = await context.send("files.register", { params, body });
-    verdict.expect(again.status === 200, `registering it again answers ${again.status}, not 200`, "G13");
-    verdict.expect(again.json?.id === file_id, "registering it again creates another file", "G13");
+    const secondAnswer = await context.send("files.register", { params, body });
+    verdict.expect(
+      secondAnswer.status === 200,
+      `registering it again answers ${secondAnswer.status}, not 200`,
+      "G13",
+    );
+    verdict.expect(secondAnswer.json?.id === file_id, "registering it again creates another file", "G13");
   },
 };
 
@@ -56,7 +64,10 @@ const simple: Check = {
     body.append("file", new File([TEXT], FILE.filename, { type: FILE.mime_type }));
     const exchange = await context.send("files.upload", { params, body });
     if (hasSucceeded(exchange))
-      context.reportChange(`uploaded the file ${exchange.json?.id} of ${FILE.file_size} bytes`, STAYS);
+      context.reportChange(
+        `uploaded the file ${exchange.json?.id} of ${FILE.file_size} bytes`,
+        CANNOT_BE_UNDONE,
+      );
     checkSuccess(context.verdict, exchange);
   },
 };
@@ -68,16 +79,20 @@ const attach: Check = {
   title: "a file is put into a store, once",
   async run(context) {
     const { verdict } = context;
-    const where = context.requireIds("organization_id", "scratch_store_id", "scratch_file_id");
-    if (where === undefined) return;
-    const { organization_id, scratch_store_id: store_id, scratch_file_id: file_id } = where;
+    const ids = context.requireIds("organization_id", "scratch_store_id", "scratch_file_id");
+    if (ids === undefined) return;
+    const { organization_id, scratch_store_id: store_id, scratch_file_id: file_id } = ids;
     const params = { organization_id, store_id };
     const first = await context.sendAndCheck("store_files.attach", { params, body: { file_id } });
     if (first === undefined) return;
-    context.reportChange(`put ${file_id} into ${store_id}`, STAYS);
+    context.reportChange(`put ${file_id} into ${store_id}`, CANNOT_BE_UNDONE);
     verdict.expect(first.status === 202, `the first time it answers ${first.status}, not 202`, "G12");
-    const again = await context.send("store_files.attach", { params, body: { file_id } });
-    verdict.expect(again.status === 200, `the second time it answers ${again.status}, not 200`, "G12");
+    const secondAnswer = await context.send("store_files.attach", { params, body: { file_id } });
+    verdict.expect(
+      secondAnswer.status === 200,
+      `the second time it answers ${secondAnswer.status}, not 200`,
+      "G12",
+    );
     await context.sendAndCheck("store_files.retrieve_status", { params: { ...params, file_id } });
   },
 };
@@ -95,8 +110,8 @@ const tokens: Check = {
     changes.push({ done: "asked for session tokens", undone: true, detail: "they expire by themselves" });
     const { access_token, refresh_token } = granted.json;
     const credential = { Authorization: `Bearer ${access_token}` };
-    const asToken = await context.send("models.list", { credential });
-    verdict.expect(hasSucceeded(asToken), `the token is answered with ${asToken.status}`, "G01");
+    const tokenAnswer = await context.send("models.list", { credential });
+    verdict.expect(hasSucceeded(tokenAnswer), `the token is answered with ${tokenAnswer.status}`, "G01");
     const refresh = () => context.send("auth.refresh_token", { body: { refresh_token }, credential: "none" });
     checkSuccess(verdict, await refresh());
     checkRefusal(verdict, await refresh(), { code: "AUTHENTICATION_REQUIRED", gap: "G01" });
@@ -144,10 +159,10 @@ const uncrop: Check = {
   title: "images.uncrop extends a small image",
   async run(context) {
     const { verdict } = context;
-    const where = context.requireIds("provider", "organization_id");
-    if (where === undefined) return;
+    const ids = context.requireIds("provider", "organization_id");
+    if (ids === undefined) return;
     const form = new FormData();
-    const fields = { ...where, extend_left: "8", seed: "7" };
+    const fields = { ...ids, extend_left: "8", seed: "7" };
     for (const [name, value] of Object.entries(fields)) form.append(name, value);
     form.append("image_file", new File([Buffer.from(PNG, "base64")], "verify.png", { type: "image/png" }));
     const exchange = await context.send("images.uncrop", { body: form });
@@ -155,7 +170,7 @@ const uncrop: Check = {
     if (!checkSuccess(verdict, exchange) || !hasSucceeded(exchange)) return;
     context.reportChange("had a small image extended", `${BILLED}, if it is`);
     const type = toMediaType(exchange.headers.get("content-type") ?? "");
-    verdict.expect(type === "image/jpeg", `${where.provider} answers ${type}, not image/jpeg`);
+    verdict.expect(type === "image/jpeg", `${ids.provider} answers ${type}, not image/jpeg`);
     const credits = exchange.headers.has("x-provider-credits-consumed");
     verdict.expect(credits, "X-Provider-Credits-Consumed is missing");
   },

@@ -8,7 +8,7 @@ import type { Basis, Verdict } from "../verdict.ts";
 /** A rule for every answer. */
 interface Rule {
   /** The answers to which it applies; all by default. */
-  of?: (one: Exchange) => boolean;
+  appliesTo?: (one: Exchange) => boolean;
   fits: (one: Exchange) => boolean;
   problem: (one: Exchange) => string;
   gap?: Basis;
@@ -24,7 +24,9 @@ function createAnswersCheck(name: string, title: string, rules: () => readonly R
     sendsNothing: true,
     observe: { begin: () => createObserver(rules()) },
     run({ target, verdict }) {
-      const answers = target.exchanges.filter(({ status, operation }) => status > 0 && isOfTheApi(operation));
+      const answers = target.exchanges.filter(
+        ({ status, operation }) => status > 0 && belongsToApi(operation),
+      );
       if (answers.length === 0) return verdict.notObservable("there was no answer");
       for (const rule of rules()) checkAll(verdict, answers, rule);
     },
@@ -33,10 +35,10 @@ function createAnswersCheck(name: string, title: string, rules: () => readonly R
 
 function createObserver(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
   return (verdict, exchange) => {
-    if (!isOfTheApi(exchange.operation)) return;
-    const where = `${exchange.method} ${exchange.path} (${exchange.status})`;
-    for (const { of = () => true, fits, problem, gap } of rules)
-      if (of(exchange)) verdict.expect(fits(exchange), `${where}: ${problem(exchange)}`, gap);
+    if (!belongsToApi(exchange.operation)) return;
+    const requestLine = `${exchange.method} ${exchange.path} (${exchange.status})`;
+    for (const { appliesTo = () => true, fits, problem, gap } of rules)
+      if (appliesTo(exchange)) verdict.expect(fits(exchange), `${requestLine}: ${problem(exchange)}`, gap);
   };
 }
 
@@ -44,38 +46,43 @@ function createObserver(rules: readonly Rule[]): ReturnType<Observation["begin"]
  * An own operation may be another service's. A request to an undeclared path may not reach the service. An upload's URL has the protocol of the
  * storage, and may have another host.
  */
-function isOfTheApi(operation: Exchange["operation"]): boolean {
+function belongsToApi(operation: Exchange["operation"]): boolean {
   if (operation === undefined || operation.own !== undefined) return false;
   return operation.id !== "uploads.put" && operation.id !== "uploads.cancel";
 }
 
 /** Checks all answers, and reports the first that breaks the rule. */
 function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void {
-  const { of = () => true, fits, problem, gap } = rule;
-  const answers = all.filter(of);
+  const { appliesTo = () => true, fits, problem, gap } = rule;
+  const answers = all.filter(appliesTo);
   if (answers.length === 0) return;
   const wrong = answers.filter((one) => !fits(one));
   const [first] = wrong;
-  const where = first && `${first.method} ${first.path} (${first.status})`;
+  const requestLine = first && `${first.method} ${first.path} (${first.status})`;
   const more = wrong.length > 1 ? `, and ${wrong.length - 1} of ${answers.length} answers more` : "";
-  verdict.expect(first === undefined, first === undefined ? "" : `${where}: ${problem(first)}${more}`, gap);
+  verdict.expect(
+    first === undefined,
+    first === undefined ? "" : `${requestLine}: ${problem(first)}${more}`,
+    gap,
+  );
 }
 
-function createPresenceRule(name: string, form: RegExp, what: string): Rule {
+function createPresenceRule(name: string, form: RegExp, description: string): Rule {
   return {
     fits: ({ headers }) => form.test(headers.get(name) ?? ""),
-    problem: ({ headers }) => `${name} is ${toExcerpt(headers.get(name) ?? undefined)}, not ${what}`,
+    problem: ({ headers }) => `${name} is ${toExcerpt(headers.get(name) ?? undefined)}, not ${description}`,
   };
 }
 
-const FAMILIES = {
+const HEADER_FAMILIES = {
   plain: ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"],
-  alternative: ["limit", "remaining", "reset"].flatMap((what) => [
-    `x-ratelimit-${what}-requests`,
-    `x-ratelimit-${what}-tokens`,
+  alternative: ["limit", "remaining", "reset"].flatMap((description) => [
+    `x-ratelimit-${description}-requests`,
+    `x-ratelimit-${description}-tokens`,
   ]),
 };
-const has = ({ headers }: Exchange, names: readonly string[]) => names.every((name) => headers.has(name));
+const hasHeaders = ({ headers }: Exchange, names: readonly string[]) =>
+  names.every((name) => headers.has(name));
 const UNCOUNTED = new Set([401, 404, 405]);
 
 /** Whether the request was certainly counted: it had the key, and found an operation. */
@@ -86,15 +93,15 @@ function isCounted({ authenticated, operation, status }: Exchange): boolean {
 /** Maximum number of ids of one recording that are compared. */
 const MAX_REMEMBERED_IDS = 200_000;
 
-function requireUnique(): Rule {
+function createUniqueRule(): Rule {
   const seen = new Set<string>();
   return {
     fits({ headers }) {
       const id = headers.get("x-request-id");
       if (id === null) return true;
-      const twice = seen.has(id);
+      const isRepeated = seen.has(id);
       if (seen.size < MAX_REMEMBERED_IDS) seen.add(id);
-      return !twice;
+      return !isRepeated;
     },
     problem: ({ headers }) => `x-request-id ${headers.get("x-request-id")} is on more than one answer`,
   };
@@ -106,12 +113,12 @@ const isSuccessWithKey = (one: Exchange) => one.authenticated && one.status < 30
 
 const ORGANIZATION_RULES: readonly Rule[] = [
   {
-    of: isSuccessWithKey,
+    appliesTo: isSuccessWithKey,
     fits: ({ headers }) => /^org_\S+$/.test(headers.get(ORGANIZATION) ?? ""),
     problem: ({ headers }) => `${ORGANIZATION} is ${toExcerpt(headers.get(ORGANIZATION) ?? undefined)}`,
   },
   {
-    of: (one) => isSuccessWithKey(one) && findOrganization(one) !== undefined,
+    appliesTo: (one) => isSuccessWithKey(one) && findOrganization(one) !== undefined,
     fits: (one) => findOrganization(one) === one.headers.get(ORGANIZATION),
     problem: ({ headers }) =>
       `${ORGANIZATION} is ${headers.get(ORGANIZATION)}, not the organization of the path`,
@@ -119,7 +126,7 @@ const ORGANIZATION_RULES: readonly Rule[] = [
   },
 ];
 
-const hasPlainFamily = (one: Exchange) => isCounted(one) && has(one, FAMILIES.plain);
+const hasPlainFamily = (one: Exchange) => isCounted(one) && hasHeaders(one, HEADER_FAMILIES.plain);
 /** After this many answers to one key in one window, the count must have changed. */
 const SAME_ANSWERS = 10;
 
@@ -127,9 +134,9 @@ const SAME_ANSWERS = 10;
 function createCountRule(): Rule {
   let last = { window: "", remaining: "", answers: 0 };
   return {
-    of: (one) => hasPlainFamily(one) && !isMasked(getCredential(one)),
+    appliesTo: (one) => hasPlainFamily(one) && !isMasked(getCredential(one)),
     fits(one) {
-      const [limit, remaining, reset] = FAMILIES.plain.map((name) => one.headers.get(name)!);
+      const [limit, remaining, reset] = HEADER_FAMILIES.plain.map((name) => one.headers.get(name)!);
       const window = `${getCredential(one)} ${limit} ${reset}`;
       const same = window === last.window && remaining === last.remaining && remaining !== "0";
       last = { window, remaining: remaining!, answers: same ? last.answers + 1 : 1 };
@@ -145,41 +152,41 @@ function getCredential({ sent: { headers } }: Exchange): string {
 
 const RATE_RULES: readonly Rule[] = [
   {
-    of: isCounted,
-    fits: (one) => has(one, FAMILIES.plain) || has(one, FAMILIES.alternative),
+    appliesTo: isCounted,
+    fits: (one) => hasHeaders(one, HEADER_FAMILIES.plain) || hasHeaders(one, HEADER_FAMILIES.alternative),
     problem: () => "neither family of rate headers is complete",
   },
   {
-    of: isCounted,
-    fits: (one) => has(one, FAMILIES.plain) && has(one, FAMILIES.alternative),
+    appliesTo: isCounted,
+    fits: (one) => hasHeaders(one, HEADER_FAMILIES.plain) && hasHeaders(one, HEADER_FAMILIES.alternative),
     problem: () => "one of the two families of rate headers is missing",
     gap: "G07",
   },
   {
-    of: isCounted,
-    fits: (one) => FAMILIES.plain.every((name) => /^\d+$|^$/.test(one.headers.get(name) ?? "")),
+    appliesTo: isCounted,
+    fits: (one) => HEADER_FAMILIES.plain.every((name) => /^\d+$|^$/.test(one.headers.get(name) ?? "")),
     problem: () => "a rate header is not a whole number",
   },
   {
-    of: hasPlainFamily,
+    appliesTo: hasPlainFamily,
     fits: ({ headers }) =>
       Number(headers.get("x-ratelimit-remaining")) <= Number(headers.get("x-ratelimit-limit")),
     problem: () => "more requests remain than the limit allows",
   },
   {
-    of: hasPlainFamily,
+    appliesTo: hasPlainFamily,
     // Seconds since 1970 and not until the reset; in milliseconds it would be a date in the far future.
     fits: ({ headers }) => /^\d{9,10}$/.test(headers.get("x-ratelimit-reset") ?? ""),
     problem: ({ headers }) => `X-RateLimit-Reset ${headers.get("x-ratelimit-reset")} is not a Unix timestamp`,
   },
   {
-    of: (one) => isCounted(one) && has(one, FAMILIES.alternative),
+    appliesTo: (one) => isCounted(one) && hasHeaders(one, HEADER_FAMILIES.alternative),
     fits: ({ headers }) => /^(\d+m)?\d+s$/.test(headers.get("x-ratelimit-reset-requests") ?? ""),
     problem: ({ headers }) => `x-ratelimit-reset-requests is ${headers.get("x-ratelimit-reset-requests")}`,
     gap: "G07",
   },
   {
-    of: ({ status, text }) => status === 429 && text.includes("RATE_LIMIT"),
+    appliesTo: ({ status, text }) => status === 429 && text.includes("RATE_LIMIT"),
     fits: ({ headers }) => /^\d+$/.test(headers.get("retry-after") ?? ""),
     problem: ({ headers }) =>
       `Retry-After is ${toExcerpt(headers.get("retry-after") ?? undefined)}, not seconds`,
@@ -196,7 +203,7 @@ export const headerChecks: readonly Check[] = [
   ]),
   createAnswersCheck("x-request-id", "every answer carries an x-request-id, each another one", () => [
     createPresenceRule("x-request-id", /^\S+$/, "an id"),
-    requireUnique(),
+    createUniqueRule(),
   ]),
   createAnswersCheck(
     "service-organization",

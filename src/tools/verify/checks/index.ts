@@ -1,6 +1,6 @@
 import type { Check } from "../check.ts";
 import type { Contract } from "../contract.ts";
-import { answerChecks } from "./answers.ts";
+import { createAnswerChecks } from "./answers.ts";
 import { createCredentialChecks } from "./credentials.ts";
 import { figureChecks } from "./figures.ts";
 import { fileChecks } from "./file-writes.ts";
@@ -9,18 +9,18 @@ import { listingChecks } from "./listings.ts";
 import { logChecks } from "./logs.ts";
 import { createMalformedChecks, transportChecks } from "./malformed.ts";
 import { createOwnChecks } from "./own-operations.ts";
-import { readingRefusalChecks, writingRefusalChecks } from "./refusals.ts";
+import { createReadingRefusalChecks, createWritingRefusalChecks } from "./refusals.ts";
 import { transcriptChecks } from "./transcripts.ts";
 import { currentOrganizationCheck, writeChecks } from "./writes.ts";
 
-const readingChecks = (contract: Contract): Check[] => [
-  ...answerChecks(contract),
+const createReadingChecks = (contract: Contract): Check[] => [
+  ...createAnswerChecks(contract),
   ...listingChecks,
   ...logChecks,
   ...transcriptChecks,
   ...figureChecks,
   ...createOwnChecks(contract),
-  ...readingRefusalChecks(contract),
+  ...createReadingRefusalChecks(contract),
   ...createMalformedChecks(contract),
   ...transportChecks,
   ...createCredentialChecks(contract),
@@ -31,11 +31,11 @@ export function listChecks(contract: Contract, { write }: { write: boolean }): r
   return write
     ? [
         currentOrganizationCheck,
-        ...readingChecks(contract),
-        ...writingRefusalChecks(contract),
+        ...createReadingChecks(contract),
+        ...createWritingRefusalChecks(contract),
         ...writeChecks,
         ...fileChecks,
         ...headerChecks,
       ]
-    : [...readingChecks(contract), ...headerChecks];
+    : [...createReadingChecks(contract), ...headerChecks];
 }

@@ -7,7 +7,7 @@ import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
 export const listingChecks: readonly Check[] = LISTINGS.flatMap((listing) => {
-  const { operation, section, size, offset, second } = listing;
+  const { operation, section, size, offset, extraCheck } = listing;
   const about = { family: "answers", section } as const;
   const pages: Check = {
     ...about,
@@ -16,13 +16,13 @@ export const listingChecks: readonly Check[] = LISTINGS.flatMap((listing) => {
     observe: { operation, successes: true, begin: () => observePages(listing) },
     run: (context) => tryPages(context, listing),
   };
-  if (second === undefined) return [pages];
+  if (extraCheck === undefined) return [pages];
   return [
     pages,
     {
       ...about,
-      id: `${operation}/${second.name}`,
-      title: `${operation} ${second.title}`,
+      id: `${operation}/${extraCheck.name}`,
+      title: `${operation} ${extraCheck.title}`,
       observe: {
         operation,
         successes: true,
@@ -41,22 +41,22 @@ export function checkAnyPage(verdict: Verdict, exchange: Exchange): void {
 
 type DeclaredLimits = Record<string, { minimum?: number; maximum?: number; enum?: readonly unknown[] }>;
 
-function listDeclared({ query, body }: AnyOperation): DeclaredLimits {
+function getDeclaredLimits({ query, body }: AnyOperation): DeclaredLimits {
   return (query ?? (body as { schema: { properties: DeclaredLimits } }).schema).properties;
 }
 
 /** Checks one page: the size and offset that it states, and the resulting number of items. */
 function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void {
-  const { operation, defaultSize, total, applied, appliedGap } = listing;
+  const { operation, defaultSize, getTotal, getApplied, appliedGap } = listing;
   const { json, path } = exchange;
-  const { length } = listing.items(json);
+  const { length } = listing.getItems(json);
   const sent = getSent(exchange);
-  const { maximum = Number.POSITIVE_INFINITY } = listDeclared(exchange.operation!)[listing.size]!;
+  const { maximum = Number.POSITIVE_INFINITY } = getDeclaredLimits(exchange.operation!)[listing.size]!;
   // A service may change an invalid size to an allowed one (G08).
   const requested = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? defaultSize ?? Number.NaN)));
   const size = Number.isNaN(requested) ? null : requested;
   const offset = Math.max(0, Number(sent[listing.offset] ?? 0));
-  const stated = applied?.(json);
+  const stated = getApplied?.(json);
   if (stated !== undefined) {
     verdict.expect(
       (size === null || stated.size === size) && stated.offset === offset,
@@ -66,13 +66,13 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   }
   if (size !== null)
     verdict.expect(length <= size, `${path} answers ${length} items; a page has at most ${size}`);
-  const all = total?.(json);
+  const all = getTotal?.(json);
   if (typeof all !== "number") return;
-  const left = Math.max(0, all - offset);
-  const wanted = Math.min(size ?? left, left);
+  const remaining = Math.max(0, all - offset);
+  const expectedLength = Math.min(size ?? remaining, remaining);
   verdict.expect(
-    length === wanted,
-    `${path} answers ${length} items; a page from offset ${offset} of ${all} items has ${wanted}`,
+    length === expectedLength,
+    `${path} answers ${length} items; a page from offset ${offset} of ${all} items has ${expectedLength}`,
   );
   if (stated !== undefined && "has_more" in stated)
     verdict.expect(
@@ -92,14 +92,14 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
     checkPage(verdict, listing, exchange);
     const { [listing.size]: _, [listing.offset]: offset = 0, ...filters } = getSent(exchange);
     const key = JSON.stringify([exchange.sent.params, filters]);
-    const total = listing.total?.(exchange.json);
+    const total = listing.getTotal?.(exchange.json);
     let list = lists.get(key);
     // In a list that has grown, the items have other positions.
     if (list?.total !== total || list === undefined) list = { total, places: new Map() };
     if (lists.size < MAX_LISTS) lists.set(key, list);
     const moved: unknown[] = [];
-    for (const [i, item] of listing.items(exchange.json).entries()) {
-      const [id, place] = [listing.id(item), Number(offset) + i];
+    for (const [i, item] of listing.getItems(exchange.json).entries()) {
+      const [id, place] = [listing.getId(item), Number(offset) + i];
       if ((list.places.get(id) ?? place) !== place) moved.push(id);
       else if (list.places.size < MAX_ITEMS) list.places.set(id, place);
     }
@@ -112,17 +112,17 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
 /** Checks that a short page that begins at the second item equals that part of the whole list. */
 async function tryPages(context: Context, listing: Listing): Promise<void> {
   const { verdict } = context;
-  const first = context.first(listing.operation);
+  const first = context.getFirstSuccess(listing.operation);
   if (first === undefined || !isReadable(listing, first.exchange)) return;
-  const whole = listing.items(first.exchange.json).map(listing.id);
+  const whole = listing.getItems(first.exchange.json).map(listing.getId);
   // Leaves items after the page, so that a page with one item too many is noticed.
   const size = Math.max(1, Math.min(2, whole.length - 2));
   const page = await requestPage(context, listing, { [listing.size]: size, [listing.offset]: 1 });
   if (page === undefined) return;
   checkPage(verdict, listing, first.exchange);
   checkPage(verdict, listing, page);
-  const part = listing.items(page.json).map(listing.id);
-  if (listing.total?.(page.json) !== listing.total?.(first.exchange.json))
+  const part = listing.getItems(page.json).map(listing.getId);
+  if (listing.getTotal?.(page.json) !== listing.getTotal?.(first.exchange.json))
     return verdict.note("the list has changed meanwhile; its pages were not compared");
   const expected = whole.slice(1, 1 + size);
   const fits = JSON.stringify(part) === JSON.stringify(expected);
@@ -136,7 +136,7 @@ async function tryPages(context: Context, listing: Listing): Promise<void> {
 /** Whether the body is usable; an unusable one has failed another check. */
 function isReadable(listing: Listing, { json }: Exchange): boolean {
   try {
-    return Array.isArray(listing.items(json));
+    return Array.isArray(listing.getItems(json));
   } catch {
     return false;
   }
@@ -153,13 +153,13 @@ function requestPage(
 
 /** Checks the order, and each filter of the request. */
 function checkItems(verdict: Verdict, listing: Listing, exchange: Exchange): void {
-  const items = listing.items(exchange.json);
+  const items = listing.getItems(exchange.json);
   const sent = getSent(exchange);
   checkOrder(verdict, listing, { items, sent });
   for (const item of items) listing.checkItem?.(verdict, item);
-  const own = Object.keys(items[0] ?? {}).filter((name) => sent[name] !== undefined);
+  const filteredFields = Object.keys(items[0] ?? {}).filter((name) => sent[name] !== undefined);
   checkFilters(verdict, exchange, items, {
-    same: Object.fromEntries(own.map((name) => [name, (item) => item[name]])),
+    same: Object.fromEntries(filteredFields.map((name) => [name, (item) => item[name]])),
     ...(listing.time && { time: (item) => item[listing.time!], from: "start_date", to: "end_date" }),
   });
 }
@@ -181,7 +181,7 @@ export function checkFilters(
   { same = {}, time, from = "", to = "" }: Filters,
 ): void {
   const sent = getSent(exchange);
-  const reject = (name: string, isLeftOut: (item: Item) => boolean) => {
+  const checkFilter = (name: string, isLeftOut: (item: Item) => boolean) => {
     if (sent[name] === undefined) return;
     const wrong = items.find(isLeftOut);
     verdict.expect(
@@ -190,10 +190,10 @@ export function checkFilters(
     );
   };
   for (const [name, read] of Object.entries(same))
-    reject(name, (item) => String(read(item)) !== String(sent[name]));
+    checkFilter(name, (item) => String(read(item)) !== String(sent[name]));
   if (time === undefined) return;
-  reject(from, (item) => Date.parse(time(item)) < (parseDateOrInstant(sent[from])?.from ?? 0));
-  reject(
+  checkFilter(from, (item) => Date.parse(time(item)) < (parseDateOrInstant(sent[from])?.from ?? 0));
+  checkFilter(
     to,
     (item) => Date.parse(time(item)) > (parseDateOrInstant(sent[to])?.to ?? Number.POSITIVE_INFINITY),
   );
@@ -206,15 +206,15 @@ function checkOrder(
 ): void {
   const order = String(sent["order_by"] ?? defaultOrder);
   const field = order.replace(/^-/, "");
-  const falling = order !== field;
-  const rank = (item: Item) => {
+  const isDescending = order !== field;
+  const getRank = (item: Item) => {
     const value = item[field];
-    if (value === null) return falling ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    if (value === null) return isDescending ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     return typeof value === "string" ? Date.parse(value) : value;
   };
   const wrong = items.findIndex((item, i) => {
     if (i === 0) return false;
-    const step = falling ? rank(items[i - 1]) - rank(item) : rank(item) - rank(items[i - 1]);
+    const step = isDescending ? getRank(items[i - 1]) - getRank(item) : getRank(item) - getRank(items[i - 1]);
     return step < 0 || (step === 0 && (field === "position" || items[i - 1].id > item.id));
   });
   verdict.expect(
@@ -231,30 +231,35 @@ function checkOrder(
 /** Tries each filter with the value of one item, which the answer must then contain. */
 async function tryFilters(context: Context, listing: Listing): Promise<void> {
   const { verdict, contract } = context;
-  const first = context.first(listing.operation);
+  const first = context.getFirstSuccess(listing.operation);
   if (first === undefined || !isReadable(listing, first.exchange)) return;
   checkItems(verdict, listing, first.exchange);
-  const items = listing.items(first.exchange.json);
+  const items = listing.getItems(first.exchange.json);
   const [newest] = items;
-  const declared = listDeclared(contract.getOperation(listing.operation));
+  const declared = getDeclaredLimits(contract.getOperation(listing.operation));
   if (newest === undefined) return verdict.note("the list is empty, so its filters were not checked");
-  const tried: [name: string, value: string, item: Item][] = [];
+  const trials: [name: string, value: string, item: Item][] = [];
   for (const [name, { enum: words }] of Object.entries(declared)) {
-    if (name === "order_by") for (const word of words ?? []) tried.push([name, String(word), undefined]);
+    if (name === "order_by") for (const word of words ?? []) trials.push([name, String(word), undefined]);
     // Prefers a value that not all items have.
     const item = items.find((one) => one[name] !== newest[name]) ?? newest;
     if (Object.hasOwn(item, name) && words?.includes(item[name]) !== false)
-      tried.push([name, String(item[name]), item]);
+      trials.push([name, String(item[name]), item]);
   }
   const middle = items[Math.floor(items.length / 2)];
   for (const name of listing.time === undefined ? [] : ["start_date", "end_date"])
-    tried.push([name, middle[listing.time!], middle]);
-  for (const [name, value, item] of tried) {
+    trials.push([name, middle[listing.time!], middle]);
+  for (const [name, value, item] of trials) {
     const exchange = await requestPage(context, listing, { [name]: value });
     if (exchange === undefined) continue;
     checkItems(verdict, listing, exchange);
-    const found =
-      item === undefined || listing.items(exchange.json).some((one) => listing.id(one) === listing.id(item));
-    verdict.expect(found, `${listing.operation} with ${name}=${value} leaves out ${toExcerpt(item)}`, "G28");
+    const isContained =
+      item === undefined ||
+      listing.getItems(exchange.json).some((one) => listing.getId(one) === listing.getId(item));
+    verdict.expect(
+      isContained,
+      `${listing.operation} with ${name}=${value} leaves out ${toExcerpt(item)}`,
+      "G28",
+    );
   }
 }

@@ -23,10 +23,10 @@ const CSV = { relax_column_count: true, record_delimiter: ["\r\n", "\n"] };
 /** Checks columns, rows, order and file name, and the filters whose effect the columns show. */
 function checkAudit(verdict: Verdict, exchange: Exchange): void {
   const { text, headers, sent } = exchange;
-  const [head = [], ...rows] = parseCsv(text, CSV) as string[][];
-  verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
+  const [header = [], ...rows] = parseCsv(text, CSV) as string[][];
+  verdict.expect(header.join(",") === COLUMNS, `the columns are ${header.join(",")}`);
   verdict.expect(rows.length <= MAX_ROWS, `${rows.length} rows are more than ${MAX_ROWS}`);
-  const ragged = rows.find((row) => row.length !== head.length);
+  const ragged = rows.find((row) => row.length !== header.length);
   verdict.expect(!ragged, `a row has another number of columns than the first one: ${toExcerpt(ragged)}`);
   const times = rows.map(([time = ""]) => Date.parse(time));
   verdict.expect(times.every(Number.isFinite), "a timestamp cannot be read");
@@ -55,7 +55,7 @@ const audit: Check = {
   title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
   observe: observeOperation("audit_logs.export", checkAudit),
   async run(context) {
-    const first = context.first("audit_logs.export");
+    const first = context.getFirstSuccess("audit_logs.export");
     if (first === undefined) return;
     checkAudit(context.verdict, first.exchange);
     const rows = parseCsv(first.exchange.text, CSV) as string[][];

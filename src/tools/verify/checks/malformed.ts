@@ -29,7 +29,7 @@ const listProperties = (schema: unknown) =>
     ((schema as { properties?: Record<string, Property> } | undefined)?.properties ?? {}) as object,
   ) as [string, Property][];
 
-/** G08: each reading operation is asked with one malformed parameter at a time, as the declarations allow. */
+/** G08: each reading operation is called with one malformed parameter at a time, as the declarations allow. */
 function createValueChecks({ operations }: Contract): Check[] {
   const takingValues = operations.filter((one) => isReading(one) && listInvalidValues(one).length > 0);
   return takingValues.map((operation) => ({
@@ -37,7 +37,7 @@ function createValueChecks({ operations }: Contract): Check[] {
     family: "refusals",
     section: "G08",
     title: `${operation.id} answers 422 to malformed values and names the field`,
-    run: (context) => refuseAll(context, operation),
+    run: (context) => checkInvalidValues(context, operation),
   }));
 }
 
@@ -63,7 +63,7 @@ function findBasis({ id }: AnyOperation, { field, value }: InvalidValue): Basis 
   return id === "usage.retrieve_limits" && field === "month" && typeof value === "number" ? undefined : "G08";
 }
 
-async function refuseAll(
+async function checkInvalidValues(
   { target, known, verdict, answered }: Context,
   operation: AnyOperation,
 ): Promise<void> {
@@ -97,7 +97,7 @@ const MALFORMED_IDS = [
   "webhooks.list_deliveries",
 ];
 
-const ids: Check[] = MALFORMED_IDS.map((id) => ({
+const idChecks: Check[] = MALFORMED_IDS.map((id) => ({
   id: `${id}/malformed-id`,
   family: "refusals",
   section: "G08",
@@ -113,7 +113,7 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
 
 export const createMalformedChecks = (contract: Contract): Check[] => [
   ...createValueChecks(contract),
-  ...ids,
+  ...idChecks,
 ];
 
 /** G04 and G09: requests that reach no operation. The POST of 4.16, which only reads, represents all operations with a JSON body. */
@@ -157,9 +157,9 @@ function createBodyCheck(name: string, title: string, { body, type }: { body: st
     section: "G09",
     title,
     async run(context) {
-      const known = context.requireIds("organization_id");
-      if (known === undefined) return;
-      const params = inventParams(context.contract.getOperation("change_logs.list"), known);
+      const ids = context.requireIds("organization_id");
+      if (ids === undefined) return;
+      const params = inventParams(context.contract.getOperation("change_logs.list"), ids);
       const headers = { "content-type": type };
       const exchange = await context.send("change_logs.list", { params, body, headers });
       const code = name === "json" ? "INVALID_JSON" : "UNSUPPORTED_MEDIA_TYPE";

@@ -6,7 +6,7 @@ import { checkSuccess, hasSucceeded } from "../check-answer.ts";
 import { checkAnyRefusal, refusesWith } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { inventOwnParams, listParameterNames, type PathParams } from "../known-objects.ts";
-import { findItems, isReading, listParameters, readNeeded } from "../own-operation.ts";
+import { findItems, isReading, listParameters, readNeededQuery } from "../own-operation.ts";
 
 /** Checks of own operations only: pages of lists, and records that do not exist. */
 export function createOwnChecks({ operations }: Contract): Check[] {
@@ -17,7 +17,7 @@ export function createOwnChecks({ operations }: Contract): Check[] {
     section: operation.section,
     title: `${operation.id} ${title}`,
   });
-  const lists = reading.filter((one) => findPage(one).limit !== undefined);
+  const lists = reading.filter((one) => findPageParameters(one).limit !== undefined);
   const records = reading.filter((one) => one.path.endsWith("}") && refusesWith(one, 404));
   return [
     ...lists.map((one) => ({
@@ -33,24 +33,24 @@ export function createOwnChecks({ operations }: Contract): Check[] {
 }
 
 /** The names of an operation's parameters of pages; a limit counts only if it may be 1. */
-function findPage(operation: AnyOperation): Partial<Record<string, string>> {
+function findPageParameters(operation: AnyOperation): Partial<Record<string, string>> {
   const parameters = listParameters(operation, "query");
-  const found = PAGE_PARAMETERS.map(([key, pattern]) => [
+  const entries = PAGE_PARAMETERS.map(([key, pattern]) => [
     key,
     parameters.find(
       ({ name, schema }) => pattern.test(name) && !(key === "limit" && Number(schema["minimum"]) > 1),
     )?.name,
   ]);
-  return Object.fromEntries(found);
+  return Object.fromEntries(entries);
 }
 
 async function checkPages(context: Context, operation: AnyOperation): Promise<void> {
-  const first = context.first(operation.id);
+  const first = context.getFirstSuccess(operation.id);
   if (first === undefined) return;
   const { verdict } = context;
   const all = findItems(first.exchange.json);
   if (all === undefined) return verdict.notObservable("its answer has no list of objects");
-  const names = findPage(operation);
+  const names = findPageParameters(operation);
   const requestPage = async (more: Record<string, string>) => {
     const query = { ...first.exchange.sent.query, [names["limit"]!]: "1", ...more };
     const exchange = await context.send(operation.id, { params: first.params, query });
@@ -60,7 +60,7 @@ async function checkPages(context: Context, operation: AnyOperation): Promise<vo
   const items = findItems(page?.json);
   if (page === undefined || items === undefined) return;
   verdict.expect(items.length <= 1, `GET ${page.path} answers ${items.length} items`);
-  const next = toNext(names, page.json);
+  const next = toNextPage(names, page.json);
   if (all.length < 2 || items.length !== 1 || next === undefined) return;
   const [item] = findItems((await requestPage(next))?.json) ?? [];
   const isSame = JSON.stringify(item) === JSON.stringify(items[0]);
@@ -68,23 +68,26 @@ async function checkPages(context: Context, operation: AnyOperation): Promise<vo
 }
 
 /** The parameters of the second page. */
-function toNext(names: Partial<Record<string, string>>, json: unknown): Record<string, string> | undefined {
+function toNextPage(
+  names: Partial<Record<string, string>>,
+  json: unknown,
+): Record<string, string> | undefined {
   const { offset, page, cursor } = names;
   if (offset !== undefined) return { [offset]: "1" };
   if (cursor === undefined) return page === undefined ? undefined : { [page]: "2" };
   const places = isJsonObject(json) ? [json, ...Object.values(json).filter(isJsonObject)] : [];
-  const found = places
+  const cursorField = places
     .flatMap((place) => Object.entries(place))
     .find(([name, value]) => /^(next|end_?cursor|cursor)/i.test(name) && typeof value === "string");
-  return found && { [cursor]: String(found[1]) };
+  return cursorField && { [cursor]: String(cursorField[1]) };
 }
 
 async function checkUnknown({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
-  const needed = readNeeded(operation);
+  const needed = readNeededQuery(operation);
   const [binding] = known.listBindings(operation, 1);
   const last = listParameterNames(operation).at(-1)!;
-  const { [last]: id, ...above } = binding ?? ({} as PathParams);
-  const params = inventOwnParams(operation, above, id === undefined ? {} : { [last]: id });
+  const { [last]: id, ...otherIds } = binding ?? ({} as PathParams);
+  const params = inventOwnParams(operation, otherIds, id === undefined ? {} : { [last]: id });
   if (params === undefined || "missing" in needed)
     return verdict.notObservable("no id can be invented for it");
   const exchange = await target.send({ operation, params, ...needed });

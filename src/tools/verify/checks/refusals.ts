@@ -4,35 +4,38 @@ import type { Check, Context } from "../check.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import { describeMissing, inventParams } from "../known-objects.ts";
-import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "../refusal-cases.ts";
+import { READING_REFUSALS, type RefusalCase, WRITING_REFUSALS } from "../refusal-cases.ts";
 import type { CheckFamily } from "../report.ts";
 
-async function refuse({ contract, target, known, verdict }: Context, one: Case): Promise<void> {
+async function checkRefusalCase(
+  { contract, target, known, verdict }: Context,
+  one: RefusalCase,
+): Promise<void> {
   const operation = contract.getOperation(one.operation);
-  const wanted = Object.entries(one.known ?? {});
-  const missing = wanted.map(([, use]) => use).filter((use) => known.findOne(use) === undefined);
+  const neededObjects = Object.entries(one.knownObjects ?? {});
+  const missing = neededObjects.map(([, use]) => use).filter((use) => known.findOne(use) === undefined);
   if (missing.length > 0) return verdict.notObservable(describeMissing(known, missing));
-  const values = Object.fromEntries(wanted.map(([name, use]) => [name, known.findOne(use)!]));
+  const values = Object.fromEntries(neededObjects.map(([name, use]) => [name, known.findOne(use)!]));
   const params = inventParams(operation, values);
   const { query, body, code, gap, codeGap, detailsGap } = one;
   const credential = operation.credentials === false ? "none" : "key";
   const exchange = await target.send({ operation, params, query, body, credential, firstEvents: true });
-  if (exchange.status === 403 && CATALOGUE[code].status !== 403 && asksForRole(operation)) {
+  if (exchange.status === 403 && CATALOGUE[code].status !== 403 && requiresRole(operation)) {
     checkAnyRefusal(verdict, exchange);
     return verdict.notObservable("the key's user lacks the role, which is checked first");
   }
   const repeated = Object.fromEntries((one.details ?? []).map((name) => [name, params[name]]));
-  const details = { ...repeated, ...one.more };
+  const details = { ...repeated, ...one.otherDetails };
   checkRefusal(verdict, exchange, { code, details, gap, codeGap, detailsGap });
 }
 
-function asksForRole(operation: AnyOperation): boolean {
+function requiresRole(operation: AnyOperation): boolean {
   return listErrorCodes(operation).includes("INSUFFICIENT_PERMISSIONS");
 }
 
 function createRefusalChecks(
   contract: Contract,
-  cases: readonly Case[],
+  cases: readonly RefusalCase[],
   family: CheckFamily = "refusals",
 ): Check[] {
   return cases.map((one) => ({
@@ -40,12 +43,12 @@ function createRefusalChecks(
     family,
     section: one.gap ?? contract.getOperation(one.operation).section,
     title: `${one.operation}: ${one.title}`,
-    run: (context) => refuse(context, one),
+    run: (context) => checkRefusalCase(context, one),
   }));
 }
 
-export const readingRefusalChecks = (contract: Contract): Check[] =>
+export const createReadingRefusalChecks = (contract: Contract): Check[] =>
   createRefusalChecks(contract, READING_REFUSALS);
 
-export const writingRefusalChecks = (contract: Contract): Check[] =>
+export const createWritingRefusalChecks = (contract: Contract): Check[] =>
   createRefusalChecks(contract, WRITING_REFUSALS, "writes");

@@ -53,9 +53,9 @@ function checkExport(verdict: Verdict, { sent, headers, text }: Exchange): void 
   check(verdict, text);
 }
 
-async function exportIn(format: string, context: Context): Promise<void> {
+async function checkFormat(format: string, context: Context): Promise<void> {
   const { verdict } = context;
-  const first = context.first(EXPORT);
+  const first = context.getFirstSuccess(EXPORT);
   if (first === undefined) return;
   const exchange = await context.sendAndCheck(EXPORT, { params: first.params, query: { format } });
   if (exchange === undefined) return;
@@ -68,7 +68,7 @@ async function exportIn(format: string, context: Context): Promise<void> {
   }
 }
 
-const formats: Check[] = Object.keys(FORMATS).map((format) => ({
+const formatChecks: Check[] = Object.keys(FORMATS).map((format) => ({
   id: `${EXPORT}/${format}`,
   family: "answers",
   section: "4.1",
@@ -76,7 +76,7 @@ const formats: Check[] = Object.keys(FORMATS).map((format) => ({
   observe: observeOperation(EXPORT, (verdict, exchange) => {
     if ((exchange.sent.query["format"] ?? "txt") === format) checkExport(verdict, exchange);
   }),
-  run: (context) => exportIn(format, context),
+  run: (context) => checkFormat(format, context),
 }));
 
 /** 4.11: checks the headers that let a client cache an answer. */
@@ -102,16 +102,19 @@ const conditional: Check = {
   observe: observeOperation(SENTENCES, checkCaching),
   async run(context) {
     const { verdict } = context;
-    const first = context.first(SENTENCES);
+    const first = context.getFirstSuccess(SENTENCES);
     if (first === undefined) return;
     checkCaching(verdict, first.exchange);
     const etag = first.exchange.headers.get("etag");
     if (etag === null) return;
     const requestSentences = (value: string) =>
       context.send(SENTENCES, { params: first.params, headers: { "if-none-match": value } });
-    const held = await requestSentences(etag);
-    verdict.expect(held.status === 304, `If-None-Match with the ETag is ${held.status} instead of 304`);
-    verdict.expect(held.text === "", "a 304 has a body");
+    const notModified = await requestSentences(etag);
+    verdict.expect(
+      notModified.status === 304,
+      `If-None-Match with the ETag is ${notModified.status} instead of 304`,
+    );
+    verdict.expect(notModified.text === "", "a 304 has a body");
     const other = await requestSentences('"nobody0"');
     verdict.expect(other.status === 200, `If-None-Match with another tag is ${other.status} instead of 200`);
   },
@@ -120,32 +123,32 @@ const conditional: Check = {
 /** 4.11: checks counts, links to the previous and next page, and the redaction headers. */
 function checkCounts(verdict: Verdict, { json, sent, headers }: Exchange): void {
   const { data, metadata, actions = {} } = json;
-  const shown = data.sentences.length as number;
+  const returned = data.sentences.length as number;
   verdict.expect(
-    metadata.returned_count === shown,
-    `returned_count is ${metadata.returned_count}, not ${shown}`,
+    metadata.returned_count === returned,
+    `returned_count is ${metadata.returned_count}, not ${returned}`,
   );
   const total = Number(metadata.total_count);
   const offset = Number(sent.query["offset"] ?? 0);
-  const limited = sent.query["limit"] !== undefined;
-  if (!limited && offset === 0)
-    verdict.expect(total === shown, `without a limit, ${shown} of ${metadata.total_count} are listed`);
+  const hasLimit = sent.query["limit"] !== undefined;
+  if (!hasLimit && offset === 0)
+    verdict.expect(total === returned, `without a limit, ${returned} of ${metadata.total_count} are listed`);
   const limit = Number(sent.query["limit"]);
   const links: [string, boolean, number][] = [
     ["previous", offset > 0 && total > 0, Math.max(0, offset - limit)],
-    ["next", offset + shown < total, offset + shown],
+    ["next", offset + returned < total, offset + returned],
   ];
-  for (const [name, due, to] of limited ? links : []) {
+  for (const [name, isExpected, to] of hasLimit ? links : []) {
     const link = actions[name] ?? undefined;
-    const what = `the link to the ${name} page`;
+    const description = `the link to the ${name} page`;
     verdict.expect(
-      (link !== undefined) === due,
-      `${what} is ${due ? "missing" : "present, although there is no such page"}`,
+      (link !== undefined) === isExpected,
+      `${description} is ${isExpected ? "missing" : "present, although there is no such page"}`,
     );
-    const leads = /[?&]offset=(\d+)/.exec(JSON.stringify(link) ?? "")?.[1];
+    const linkedOffset = /[?&]offset=(\d+)/.exec(JSON.stringify(link) ?? "")?.[1];
     verdict.expect(
-      Number(leads ?? to) === to,
-      `${what} leads to the sentences from ${leads}, not from ${to}`,
+      Number(linkedOffset ?? to) === to,
+      `${description} leads to the sentences from ${linkedOffset}, not from ${to}`,
     );
   }
   checkRedaction(verdict, headers);
@@ -158,7 +161,7 @@ const counts: Check = {
   title: "transcriptions.list_sentences counts its sentences and links its pages",
   observe: observeOperation(SENTENCES, checkCounts),
   async run(context) {
-    const first = context.first(SENTENCES);
+    const first = context.getFirstSuccess(SENTENCES);
     if (first === undefined) return;
     checkCounts(context.verdict, first.exchange);
     const query = { limit: 1, offset: 1 };
@@ -186,4 +189,4 @@ const times = checkSuccesses(
   },
 );
 
-export const transcriptChecks: readonly Check[] = [...formats, conditional, counts, times];
+export const transcriptChecks: readonly Check[] = [...formatChecks, conditional, counts, times];

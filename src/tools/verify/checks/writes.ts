@@ -19,9 +19,9 @@ export const currentOrganizationCheck: Check = {
     const { known, verdict } = context;
     const before = await findCurrentOrganization(context);
     if (before === null) return verdict.notObservable("no answer names the current organization");
-    const set = (organization_id: string) =>
+    const setOrganization = (organization_id: string) =>
       context.send("users.set_current_organization", { body: { organization_id } });
-    checkSuccess(verdict, await set(before));
+    checkSuccess(verdict, await setOrganization(before));
     const other = known.listCandidates("other_organization_id").find((id) => id !== before);
     if (other === undefined)
       return verdict.note(
@@ -30,11 +30,11 @@ export const currentOrganizationCheck: Check = {
     await context.tryAndUndo(
       `set the key's organization to ${other}`,
       async () => {
-        checkSuccess(verdict, await set(other));
+        checkSuccess(verdict, await setOrganization(other));
         const now = await findCurrentOrganization(context);
         verdict.expect(now === other, `the next answer is for the organization ${now}, not ${other}`, "G32");
       },
-      { undo: () => set(before), undone: `back to ${before}`, failed: `setting ${before} again` },
+      { undo: () => setOrganization(before), undone: `back to ${before}`, failed: `setting ${before} again` },
     );
     const after = await findCurrentOrganization(context);
     verdict.expect(after === before, `the organization was not set back to ${before}`, "G32");
@@ -49,9 +49,9 @@ const reparent: Check = {
   title: "departments.reparent moves a department to the top, and back",
   async run(context) {
     const { verdict } = context;
-    const where = context.requireIds("organization_id", "department_id", "parent_department_id");
-    if (where === undefined) return;
-    const { organization_id, department_id, parent_department_id } = where;
+    const ids = context.requireIds("organization_id", "department_id", "parent_department_id");
+    if (ids === undefined) return;
+    const { organization_id, department_id, parent_department_id } = ids;
     const parent = parent_department_id === "null" ? null : parent_department_id;
     const params = { organization_id, department_id };
     const move = (new_parent_id: string | null) =>
@@ -65,17 +65,17 @@ const reparent: Check = {
     const details = { department_id, new_parent_id: department_id };
     checkRefusal(verdict, cycle, { code: "DEPARTMENT_CYCLE_DETECTED", details });
     if (parent === null) return verdict.note("it is already at the top, so only the cycle was tried");
-    const back = await context.tryAndUndo(
+    const undoAnswer = await context.tryAndUndo(
       `moved ${department_id} to the top`,
       async () => void checkSuccess(verdict, await move(null)),
       { undo: () => move(parent), undone: `back under ${parent}`, failed: "moving it back" },
     );
-    checkSuccess(verdict, back);
+    checkSuccess(verdict, undoAnswer);
   },
 };
 
 /** A host name that never resolves (RFC 2606); the webhook is also inactive. */
-const NOWHERE = "https://understudy-verify.invalid/hook";
+const UNREACHABLE_URL = "https://understudy-verify.invalid/hook";
 const DESCRIPTION = "Created by understudy verify, which deletes it again";
 
 const webhookLifecycle: Check = {
@@ -85,34 +85,34 @@ const webhookLifecycle: Check = {
   title: "webhooks are created, listed, changed, tested and deleted",
   async run(context) {
     // A service on this machine can call a receiver that the run opens.
-    const isNear = /^(127\.[\d.]+|localhost|\[::1\])$/.test(new URL(context.target.options.url).hostname);
-    const own = isNear && !context.known.isNamed("webhook_url") ? await openReceiver() : undefined;
+    const isLocal = /^(127\.[\d.]+|localhost|\[::1\])$/.test(new URL(context.target.options.url).hostname);
+    const receiver = isLocal && !context.known.isNamed("webhook_url") ? await openReceiver() : undefined;
     try {
-      await tryWebhook(context, own);
+      await tryWebhook(context, receiver);
     } finally {
-      own?.close();
+      receiver?.close();
     }
   },
 };
 
 type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
-async function tryWebhook(context: Context, own: Receiver | undefined): Promise<void> {
+async function tryWebhook(context: Context, receiver: Receiver | undefined): Promise<void> {
   const { known, verdict } = context;
-  const url = known.findOne("webhook_url") ?? own?.url ?? NOWHERE;
+  const url = known.findOne("webhook_url") ?? receiver?.url ?? UNREACHABLE_URL;
   const created = await context.send("webhooks.create", {
     body: { url, events: ["user.created"], description: DESCRIPTION, active: false },
   });
   const { webhook_id, secret } = (created.json?.data ?? {}) as { webhook_id?: string; secret: string };
-  const isRight = checkSuccess(verdict, created);
+  const hasExpectedForm = checkSuccess(verdict, created);
   if (!hasSucceeded(created) || webhook_id === undefined) return;
   const params = { webhook_id };
   const deleted = await context.tryAndUndo(
     `created the inactive webhook ${webhook_id}`,
     async () => {
-      if (!isRight) return;
-      await checkLife(context, { params, url });
-      for (const one of own?.received ?? []) checkReceived(verdict, one, { webhook_id, secret });
+      if (!hasExpectedForm) return;
+      await checkLifecycle(context, { params, url });
+      for (const one of receiver?.received ?? []) checkReceived(verdict, one, { webhook_id, secret });
     },
     {
       undo: () => context.send("webhooks.delete", { params }),
@@ -135,31 +135,41 @@ interface Created {
   url: string;
 }
 
-async function checkLife(context: Context, { params, url }: Created): Promise<void> {
+async function checkLifecycle(context: Context, { params, url }: Created): Promise<void> {
   const { verdict } = context;
   await checkListed(context, params.webhook_id, { url });
   const body = { url, events: ["user.created", "thread.deleted"], active: false };
   if ((await context.sendAndCheck("webhooks.update", { params, body })) !== undefined)
     await checkListed(context, params.webhook_id, body);
-  if (url === NOWHERE)
+  if (url === UNREACHABLE_URL)
     return verdict.note("no delivery was tried: --use webhook_url=… names a receiver that may be called");
   await checkDelivery(context, params);
 }
 
 /** Checks that the list shows a webhook as it was created or changed, and not after its deletion. */
-async function checkListed(context: Context, webhook_id: string, wanted: object | undefined): Promise<void> {
+async function checkListed(
+  context: Context,
+  webhook_id: string,
+  expected: object | undefined,
+): Promise<void> {
   const listed = await context.sendAndCheck("webhooks.list");
   if (listed === undefined) return;
   const all = listed.json.data as (Record<string, unknown> & { webhook_id: string })[];
-  const own = all.find((one) => one.webhook_id === webhook_id);
-  if (wanted === undefined)
-    return void context.verdict.expect(own === undefined, `${webhook_id} is listed after its deletion`);
-  for (const [name, value] of Object.entries(wanted))
-    context.verdict.expect(
-      isDeepStrictEqual(own?.[name], value),
-      `${webhook_id} is listed with ${name} ${toExcerpt(own?.[name])} instead of ${toExcerpt(value)}`,
+  const listedWebhook = all.find((one) => one.webhook_id === webhook_id);
+  if (expected === undefined)
+    return void context.verdict.expect(
+      listedWebhook === undefined,
+      `${webhook_id} is listed after its deletion`,
     );
-  context.verdict.expect(own !== undefined && !("secret" in own), "the list shows its secret");
+  for (const [name, value] of Object.entries(expected))
+    context.verdict.expect(
+      isDeepStrictEqual(listedWebhook?.[name], value),
+      `${webhook_id} is listed with ${name} ${toExcerpt(listedWebhook?.[name])} instead of ${toExcerpt(value)}`,
+    );
+  context.verdict.expect(
+    listedWebhook !== undefined && !("secret" in listedWebhook),
+    "the list shows its secret",
+  );
 }
 
 async function checkDelivery(context: Context, params: Created["params"]): Promise<void> {
@@ -172,10 +182,10 @@ async function checkDelivery(context: Context, params: Created["params"]): Promi
   const { delivery_id, status, response_code } = delivery!;
   const accepted = response_code >= 200 && response_code < 300;
   verdict.expect(accepted === (status === "success"), `${response_code} is called ${status}`);
-  const again = await context.send("webhooks.redeliver", { params: { ...params, delivery_id } });
+  const redelivery = await context.send("webhooks.redeliver", { params: { ...params, delivery_id } });
   if (status === "success")
-    checkRefusal(verdict, again, { code: "INVALID_INPUT", details: { field: "status" }, gap: "G23" });
-  else checkSuccess(verdict, again);
+    checkRefusal(verdict, redelivery, { code: "INVALID_INPUT", details: { field: "status" }, gap: "G23" });
+  else checkSuccess(verdict, redelivery);
 }
 
 const notifications: Check = {
@@ -196,8 +206,8 @@ const notifications: Check = {
     });
     if (updated !== undefined) {
       changes.push({ done: "set the notification rules", undone: true, detail: "to what they were" });
-      const same = JSON.stringify(updated.json.notifications) === JSON.stringify(rules);
-      verdict.expect(same, "the rules came back changed");
+      const isUnchanged = JSON.stringify(updated.json.notifications) === JSON.stringify(rules);
+      verdict.expect(isUnchanged, "the rules came back changed");
     }
     const url = known.findOne("webhook_url");
     if (url === undefined) return verdict.note("no test was sent: --use webhook_url=… names a receiver");
@@ -213,9 +223,9 @@ const connectorJob: Check = {
   title: "a connector job is triggered and cancelled",
   async run(context) {
     const { verdict } = context;
-    const where = context.requireIds("organization_id", "scratch_connection_id");
-    if (where === undefined) return;
-    const { organization_id, scratch_connection_id: connection_id } = where;
+    const ids = context.requireIds("organization_id", "scratch_connection_id");
+    if (ids === undefined) return;
+    const { organization_id, scratch_connection_id: connection_id } = ids;
     const started = await context.send("connector_jobs.trigger", {
       params: { organization_id },
       body: { connection_id, job_type: "sync" },

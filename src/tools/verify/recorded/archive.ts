@@ -51,26 +51,26 @@ async function visitHar(
 ): Promise<Archive> {
   const router = new Router(contract.operations);
   const { base, facts, showsCredentials } = await findBase(file, router, target);
-  if (base === undefined) throw new TargetUnusable(describeNothing(file, facts, target));
+  if (base === undefined) throw new TargetUnusable(describeUnusable(file, facts, target));
   const visitor = begin({ base, showsCredentials });
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, "");
   let used = 0;
-  const isStored = recognizeStored();
+  const isFromCache = createCacheDetector();
   await readHar(file, (entry) => {
-    const read = readEntry(entry, { exact: facts.creator !== "Understudy", folder: dirname(file) });
-    if (typeof read === "string") return visitor.skip(read);
-    const { url, method } = read;
+    const exchange = readEntry(entry, { exact: facts.creator !== "Understudy", folder: dirname(file) });
+    if (typeof exchange === "string") return visitor.skip(exchange);
+    const { url, method } = exchange;
     if (url.origin !== origin || !`${url.pathname}/`.startsWith(`${prefix}/`))
       return visitor.skip(OTHER_HOST);
     if (method === "OPTIONS") return visitor.skip("a browser's preflight");
-    const found = findOperation(router, read, prefix);
-    if (found === undefined) return visitor.skip(UNKNOWN_PATH);
+    const match = findOperation(router, exchange, prefix);
+    if (match === undefined) return visitor.skip(UNKNOWN_PATH);
     used += 1;
-    if (isStored(read)) return visitor.skip("from a browser's cache");
-    visitor.exchange({ ...read, ...found });
+    if (isFromCache(exchange)) return visitor.skip("from a browser's cache");
+    visitor.exchange({ ...exchange, ...match });
   });
-  if (used === 0) throw new TargetUnusable(describeNothing(file, facts, base));
+  if (used === 0) throw new TargetUnusable(describeUnusable(file, facts, base));
   return { file, base, creator: facts.creator, entries: facts.entries };
 }
 
@@ -78,7 +78,7 @@ async function visitHar(
 const MAX_STORED = 10_000;
 
 /** Recognizes answers from a cache, which some recorders do not mark: the same cacheable answer to the same request. */
-function recognizeStored(): (exchange: RecordedExchange) => boolean {
+function createCacheDetector(): (exchange: RecordedExchange) => boolean {
   const stored = new Map<string, string>();
   return ({ method, url, answer: { headers } }) => {
     const id = headers.get("x-request-id");
@@ -90,16 +90,16 @@ function recognizeStored(): (exchange: RecordedExchange) => boolean {
   };
 }
 
-function describeNothing(
+function describeUnusable(
   file: string,
   { entries, hosts }: { entries: number; hosts: readonly string[] },
   base: string | undefined,
 ): string {
   if (entries === 0) return `${file} has no entries, so there is nothing to check`;
   const [first] = hosts;
-  const whose = first === undefined ? "" : `, most of them of ${first}`;
-  const under = base === undefined ? "this API" : `${base} that belongs to this API and was answered`;
-  return `${file} has no request of ${under}; ${entries === 1 ? "its 1 entry belongs" : `its ${entries} entries belong`} to other APIs${whose}`;
+  const hostText = first === undefined ? "" : `, most of them of ${first}`;
+  const apiText = base === undefined ? "this API" : `${base} that belongs to this API and was answered`;
+  return `${file} has no request of ${apiText}; ${entries === 1 ? "its 1 entry belongs" : `its ${entries} entries belong`} to other APIs${hostText}`;
 }
 
 interface Base {
@@ -122,18 +122,18 @@ async function findBase(file: string, router: Router, target: string | undefined
   const hosts = new Map<string, number>();
   let authorized = false;
   const facts = await readHar(file, (entry) => {
-    const read = readEntry(entry, { exact: false, folder: undefined });
-    if (typeof read === "string") return;
-    const { url, sent } = read;
+    const exchange = readEntry(entry, { exact: false, folder: undefined });
+    if (typeof exchange === "string") return;
+    const { url, sent } = exchange;
     authorized ||= sent.headers.has("authorization");
     if (hosts.size < MAX_BASES || hosts.has(url.host)) hosts.set(url.host, (hosts.get(url.host) ?? 0) + 1);
-    const found = findOperation(router, read);
-    if (found === undefined) return;
-    const base = url.origin + found.prefix;
-    const seen = bases.get(base) ?? { operations: new Set(), requests: 0 };
-    if (bases.size < MAX_BASES) bases.set(base, seen);
-    seen.operations.add(found.operation.id);
-    seen.requests += 1;
+    const match = findOperation(router, exchange);
+    if (match === undefined) return;
+    const base = url.origin + match.prefix;
+    const usage = bases.get(base) ?? { operations: new Set(), requests: 0 };
+    if (bases.size < MAX_BASES) bases.set(base, usage);
+    usage.operations.add(match.operation.id);
+    usage.requests += 1;
   });
   const [best] = [...bases].toSorted(
     ([, a], [, b]) => b.operations.size - a.operations.size || b.requests - a.requests,
@@ -161,9 +161,9 @@ function findOperation(
 ): MatchedOperation | undefined {
   const { pathname } = url;
   for (let at = 0; at >= 0; at = pathname.indexOf("/", at + 1)) {
-    const found =
+    const match =
       prefix === undefined || prefix.length === at ? router.find(method, pathname.slice(at)) : undefined;
-    if (found !== undefined) return { ...found, prefix: pathname.slice(0, at) };
+    if (match !== undefined) return { ...match, prefix: pathname.slice(0, at) };
   }
   return undefined;
 }

@@ -76,9 +76,9 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const problem = `${method} ${path} answers ${status} although the value of ${fields.join(", ")} is not allowed`;
   if (!verdict.expect(refused, problem, gap) || described || !recorded!.whole) return;
   const field = json?.error?.details?.field ?? json?.error?.param;
-  const named = typeof field === "string" && fields.some((one) => one === field || field.startsWith(one));
+  const isNamed = typeof field === "string" && fields.some((one) => one === field || field.startsWith(one));
   verdict.expect(
-    named,
+    isNamed,
     `${method} ${path} names the field ${toExcerpt(field)}, not ${fields.join(", ")}`,
     gap,
   );

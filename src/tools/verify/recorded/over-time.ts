@@ -44,14 +44,14 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
   const deletions = operations.filter(
     ({ method, id, own }) => method === "DELETE" && id !== "share_links.revoke" && own === undefined,
   );
-  const deleted = deletions.map(
+  const deletionChecks = deletions.map(
     ({ id, section }): RecordedCheck => ({
       ...{ id: `${id}/gone`, family: "answers", section },
       title: `${id}: deleted objects stay deleted`,
       observe: { begin: () => observeDeletions(id) },
     }),
   );
-  const stick = CHANGES.map(
+  const changeChecks = CHANGES.map(
     ({ write, read, find }): RecordedCheck => ({
       ...{ id: `${write}/sticks`, family: "answers" },
       section: operations.find(({ id }) => id === write)!.section,
@@ -70,7 +70,7 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
       },
     }),
   );
-  return [...deleted, ...stick];
+  return [...deletionChecks, ...changeChecks];
 }
 
 function observeDeletions(operation: string): (verdict: Verdict, exchange: Exchange) => void {
@@ -79,9 +79,9 @@ function observeDeletions(operation: string): (verdict: Verdict, exchange: Excha
     if (!hasSucceeded(exchange)) return;
     const { method, path, text, sent } = exchange;
     // The service generates ids, so a deleted one never returns; answers about other resources may still contain it.
-    const isOwn = exchange.operation!.id.split(".")[0] === operation.split(".")[0];
+    const isSameResource = exchange.operation!.id.split(".")[0] === operation.split(".")[0];
     for (const [id, deletion] of deletions) {
-      if (!follows(exchange, deletion, isOwn ? Number.POSITIVE_INFINITY : RECENT_MS)) continue;
+      if (!follows(exchange, deletion, isSameResource ? Number.POSITIVE_INFINITY : RECENT_MS)) continue;
       // A listing contains it; any other answer is about it.
       const isAbout = Object.values(sent.params).includes(id) || text.includes(`_id":"${id}"`);
       verdict.expect(!isAbout, `${method} ${path} answers ${toExcerpt(id)} after its deletion`);
@@ -91,12 +91,12 @@ function observeDeletions(operation: string): (verdict: Verdict, exchange: Excha
   };
 }
 
-function checkChange(verdict: Verdict, change: Exchange, shown: unknown): void {
-  if (typeof shown !== "object" || shown === null) return;
-  for (const [name, wanted] of Object.entries((change.sent.body ?? {}) as object)) {
-    const is = (shown as Record<string, unknown>)[name];
-    if (is === undefined || isMasked(JSON.stringify([is, wanted]))) continue;
-    const problem = `${name} is ${toExcerpt(is)} after ${change.method} ${change.path} set it to ${toExcerpt(wanted)}`;
-    verdict.expect(isDeepStrictEqual(is, wanted), problem);
+function checkChange(verdict: Verdict, change: Exchange, record: unknown): void {
+  if (typeof record !== "object" || record === null) return;
+  for (const [name, expected] of Object.entries((change.sent.body ?? {}) as object)) {
+    const actual = (record as Record<string, unknown>)[name];
+    if (actual === undefined || isMasked(JSON.stringify([actual, expected]))) continue;
+    const problem = `${name} is ${toExcerpt(actual)} after ${change.method} ${change.path} set it to ${toExcerpt(expected)}`;
+    verdict.expect(isDeepStrictEqual(actual, expected), problem);
   }
 }

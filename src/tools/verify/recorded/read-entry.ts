@@ -69,24 +69,24 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
     ...{ ...recorder, status, headers },
     isSent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
   });
-  const posted = readText(toMap(request["postData"]), recorder.folder);
+  const requestText = readText(toMap(request["postData"]), recorder.folder);
   const isUnknown =
-    !posted &&
+    !requestText &&
     Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
     isJsonType(sent.get("content-type"));
-  const lost = missing ?? (isUnknown ? "with the request's body left out" : undefined);
-  const whole = lost === undefined;
+  const missingPart = missing ?? (isUnknown ? "with the request's body left out" : undefined);
+  const whole = missingPart === undefined;
   return {
     method: method.toUpperCase(),
     url: parsed,
     sent: {
       query: Object.fromEntries(parsed.searchParams),
-      body: parseJson(posted).json,
+      body: parseJson(requestText).json,
       headers: sent,
     },
     answer: { status, headers, text, ...readJson(text, headers, whole) },
     whole,
-    missing: lost,
+    missing: missingPart,
     at: Date.parse(String(entry["startedDateTime"])),
     duration: Number(entry["time"] ?? Number.NaN),
     wait_ms: findWait(entry),
@@ -151,8 +151,8 @@ function toBody(
   if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
   if (text === undefined || (text === "" && exact && isSent)) {
     // Some recorders write size 0 for a body that they left out. Without a length or type, there was none.
-    const isSure = !exact || headers.get("content-length") === "0" || !headers.has("content-type");
-    const empty = status === 204 || (size === 0 && isSure);
+    const isSizeReliable = !exact || headers.get("content-length") === "0" || !headers.has("content-type");
+    const empty = status === 204 || (size === 0 && isSizeReliable);
     return { text: "", missing: empty ? undefined : "with the body left out" };
   }
   if (encoding !== "base64" || typeof content["text"] !== "string") {
@@ -165,10 +165,10 @@ function toBody(
   // Most recorders decompress bodies, but keep the header.
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const isBrotli = headers.get("content-encoding") === "br" && !isUtf8(bytes);
-  const plain = decompress(bytes, isGzip ? "gzip" : isBrotli ? "br" : "", MAX_FILE_BYTES);
-  if (plain === undefined) return { text: "", missing: "with the body left compressed" };
-  const isShort = plain === bytes && bytes.length + BYTE_ORDER_MARK < Number(size ?? 0);
-  return { text: plain.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
+  const decoded = decompress(bytes, isGzip ? "gzip" : isBrotli ? "br" : "", MAX_FILE_BYTES);
+  if (decoded === undefined) return { text: "", missing: "with the body left compressed" };
+  const isShort = decoded === bytes && bytes.length + BYTE_ORDER_MARK < Number(size ?? 0);
+  return { text: decoded.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
 }
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;

@@ -45,8 +45,8 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
   const started = performance.now();
   const began = new Date();
   let verifier!: RecordingVerifier;
-  const wanted = { contract, file, target: target === undefined ? undefined : readBaseUrl(target) };
-  const { base, creator, entries } = await visitExchanges(wanted, ({ showsCredentials }) => {
+  const archive = { contract, file, target: target === undefined ? undefined : readBaseUrl(target) };
+  const { base, creator, entries } = await visitExchanges(archive, ({ showsCredentials }) => {
     verifier = new RecordingVerifier(contract, { showsCredentials });
     return verifier;
   });
@@ -103,19 +103,21 @@ export class RecordingVerifier implements ExchangeVisitor {
       requests: [],
     }));
     for (const { id } of contract.operations) {
-      const own = this.running.filter(({ check: { observe } }) => (observe.operation ?? id) === id);
-      this.byOperation.set(id, own);
+      const checksOfOperation = this.running.filter(
+        ({ check: { observe } }) => (observe.operation ?? id) === id,
+      );
+      this.byOperation.set(id, checksOfOperation);
     }
   }
 
-  exchange(seen: OperationExchange): void {
+  exchange(recorded: OperationExchange): void {
     const { counts } = this;
     counts.checked += 1;
-    const masked = seen.answer.text.includes(MASK) ? "with masked values" : undefined;
-    for (const reason of [seen.missing, masked])
+    const masked = recorded.answer.text.includes(MASK) ? "with masked values" : undefined;
+    for (const reason of [recorded.missing, masked])
       if (reason !== undefined) counts.partly_checked[reason] = (counts.partly_checked[reason] ?? 0) + 1;
-    if (!counts.operations.includes(seen.operation.id)) counts.operations.push(seen.operation.id);
-    this.checkExchange(this.toExchange(seen));
+    if (!counts.operations.includes(recorded.operation.id)) counts.operations.push(recorded.operation.id);
+    this.checkExchange(this.toExchange(recorded));
   }
 
   skip(reason: string): void {
@@ -125,15 +127,15 @@ export class RecordingVerifier implements ExchangeVisitor {
     else counts.not_checked[reason] = (counts.not_checked[reason] ?? 0) + 1;
   }
 
-  private toExchange(seen: OperationExchange): Exchange {
-    const { method, url, answer, whole, operation, params, prefix, at, duration } = seen;
-    const sent = { ...seen.sent, params };
+  private toExchange(recorded: OperationExchange): Exchange {
+    const { method, url, answer, whole, operation, params, prefix, at, duration } = recorded;
+    const sent = { ...recorded.sent, params };
     // Browsers leave credentials out of exports; the status of the answer then shows whether there were any.
-    const unknown = !this.showsCredentials && operation.credentials !== false;
+    const areCredentialsUnknown = !this.showsCredentials && operation.credentials !== false;
     return {
       ...answer,
       ...{ operation, method, path: url.pathname.slice(prefix.length) + url.search, sent },
-      authenticated: hasCredentials({ sent }) || (unknown && answer.status !== 401),
+      authenticated: hasCredentials({ sent }) || (areCredentialsUnknown && answer.status !== 401),
       recorded: { whole, at, duration },
     };
   }
@@ -142,14 +144,14 @@ export class RecordingVerifier implements ExchangeVisitor {
     this.organization_id ??= exchange.headers.get("service-organization");
     for (const one of this.byOperation.get(exchange.operation!.id)!) {
       if (one.check.observe.successes && !hasBody(exchange)) continue;
-      const before = one.verdict.found;
+      const before = one.verdict.problemCount;
       one.verdict.exchange = exchange;
       try {
         one.checkExchange(one.verdict, exchange);
       } catch (error) {
         recordUnreadable(one.verdict, one.check, error);
       }
-      if (one.verdict.found > before && one.requests.length < MAX_REQUESTS)
+      if (one.verdict.problemCount > before && one.requests.length < MAX_REQUESTS)
         one.requests.push(maskRequest(exchange));
     }
   }
@@ -166,10 +168,10 @@ export class RecordingVerifier implements ExchangeVisitor {
 
 /** The checks of single answers of a live run, and the checks of every operation. */
 function createRecordedChecks(contract: Contract): RecordedCheck[] {
-  const observing = listChecks(contract, { write: true }).filter(
+  const observationChecks = listChecks(contract, { write: true }).filter(
     (check): check is Check & RecordedCheck => check.observe !== undefined,
   );
-  return [...createOperationChecks(contract), ...createOverTimeChecks(contract), ...observing];
+  return [...createOperationChecks(contract), ...createOverTimeChecks(contract), ...observationChecks];
 }
 
 /** Whether it is a success with a complete body. */
@@ -186,7 +188,7 @@ function toReport({ check, verdict, requests }: RunningCheck): CheckReport {
   const { uncounted } = verdict;
   if (uncounted > 0) verdict.notes.push(`${uncounted} problems of further kinds`);
   return toCheckReport(check, verdict, {
-    redact: (text) => redactText(verdict.withCount(text)),
+    redact: (text) => redactText(verdict.addCount(text)),
     durationMs: 0,
     requests,
   });
