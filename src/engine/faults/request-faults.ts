@@ -36,7 +36,7 @@ export class RequestFaults {
   private readonly parts: RequestFaultParts;
   private readonly observer: RuleObserver;
   private readonly rules: readonly ArmedRule[];
-  private readonly byOperation = new Map<string, Record<Phase, readonly ArmedRule[]>>();
+  private readonly byOperation = new Map<string, Record<Phase, RulesByCaller>>();
 
   /** @param rules in order of precedence */
   constructor(parts: RequestFaultParts, observer: RuleObserver, rules: readonly ArmedRule[]) {
@@ -75,17 +75,17 @@ export class RequestFaults {
     delay_ms: number | undefined,
   ): FaultVerdict | Promise<FaultVerdict> {
     const rules = this.findRules(facts.operation.id, phase);
-    if (rules.length === 0 && !delay_ms) return UNTOUCHED;
+    if (rules.all.length === 0 && !delay_ms) return UNTOUCHED;
     return this.evaluate(rules, facts, { observer: this.observer, delay_ms });
   }
 
-  private findRules(operation: string, phase: Phase): readonly ArmedRule[] {
+  private findRules(operation: string, phase: Phase): RulesByCaller {
     let found = this.byOperation.get(operation);
     if (found === undefined) {
       const rules = this.rules.filter(({ rule }) => rule.operations?.has(operation));
       found = {
-        before: rules.filter(({ rule }) => rule.phase === "before"),
-        after: rules.filter(({ rule }) => rule.phase === "after"),
+        before: new RulesByCaller(rules.filter(({ rule }) => rule.phase === "before")),
+        after: new RulesByCaller(rules.filter(({ rule }) => rule.phase === "after")),
       };
       this.byOperation.set(operation, found);
     }
@@ -93,12 +93,13 @@ export class RequestFaults {
   }
 
   private evaluate(
-    rules: readonly ArmedRule[],
+    rules: RulesByCaller,
     facts: FaultFacts,
     { observer, delay_ms }: { observer: RuleObserver; delay_ms: number | undefined },
   ): FaultVerdict | Promise<FaultVerdict> {
     const { spending } = this.parts;
-    return new Evaluation(rules, facts, { observer, spending, delay_ms }).resume(0);
+    const selected = rules.select(facts.principal?.user_id);
+    return new Evaluation(selected, facts, { observer, spending, delay_ms }).resume(0);
   }
 
   private byHeader(
@@ -135,7 +136,8 @@ export class RequestFaults {
     const rules = matching
       .filter((rule) => rule.phase === phase)
       .map((rule) => new ArmedRule(withoutSchedule(rule), "header"));
-    return this.evaluate(rules, facts, { observer: { seed: this.observer.seed, onCounted() {} }, delay_ms });
+    const observer = { seed: this.observer.seed, onCounted() {} };
+    return this.evaluate(new RulesByCaller(rules), facts, { observer, delay_ms });
   }
 }
 
@@ -155,6 +157,37 @@ function refuse(message: string): FaultVerdict {
     injection: { decision: "fault:header/refused", delay_ms: 0, effect },
     reasons: [message],
   };
+}
+
+interface SelectedRules {
+  /** Those that name the caller, or no caller. */
+  rules: readonly ArmedRule[];
+  /** The first of those that name another caller. */
+  foreign: ArmedRule | undefined;
+}
+
+/** Rules of one operation and phase. They are selected once per caller, since a thousand may name other callers. */
+class RulesByCaller {
+  readonly all: readonly ArmedRule[];
+  private readonly callers: ReadonlySet<string | undefined>;
+  private readonly selected = new Map<string | undefined, SelectedRules>();
+
+  constructor(all: readonly ArmedRule[]) {
+    this.all = all;
+    this.callers = new Set(all.map(({ rule }) => rule.principal));
+  }
+
+  /** @param user the caller's id; all callers that no rule names share a selection */
+  select(user: string | undefined): SelectedRules {
+    const caller = this.callers.has(user) ? user : undefined;
+    let selected = this.selected.get(caller);
+    if (selected === undefined) {
+      const isFor = ({ rule: { principal } }: ArmedRule) => principal === undefined || principal === caller;
+      selected = { rules: this.all.filter(isFor), foreign: this.all.find((armed) => !isFor(armed)) };
+      this.selected.set(caller, selected);
+    }
+    return selected;
+  }
 }
 
 interface EvaluationContext {
@@ -181,11 +214,11 @@ class Evaluation {
   private near: readonly string[] | undefined;
   private nearness = -1;
   private asksForCaller = false;
-  /** Why the first rule of another caller did not match. */
-  private foreign: readonly string[] | undefined;
+  private readonly foreign: ArmedRule | undefined;
 
-  constructor(rules: readonly ArmedRule[], facts: FaultFacts, context: EvaluationContext) {
+  constructor({ rules, foreign }: SelectedRules, facts: FaultFacts, context: EvaluationContext) {
     this.rules = rules;
+    this.foreign = foreign;
     this.facts = facts;
     this.context = context;
     this.delay_ms = context.delay_ms;
@@ -195,10 +228,6 @@ class Evaluation {
     for (let i = from; i < this.rules.length; i++) {
       const armed = this.rules[i]!;
       const { rule } = armed;
-      if (rule.principal !== undefined && rule.principal !== this.facts.principal?.user_id) {
-        this.foreign ??= armed.missed(`principal is not ${rule.principal}`);
-        continue;
-      }
       const before = { isDelayed: this.delay_ms !== undefined, isHeld: this.hold !== undefined };
       if (armed.spent || armed.addsNothing(before)) continue;
       const failed = rule.criteria.findIndex(({ fits }) => !fits(this.facts));
@@ -280,7 +309,9 @@ class Evaluation {
   private withoutAnswer(): FaultVerdict {
     if (this.waitsFor !== undefined) return this.toVerdict(this.waitsFor, undefined);
     const { delay_ms } = this.context;
-    const reasons = this.reasons ?? this.near ?? this.foreign;
+    const { foreign } = this;
+    const reasons =
+      this.reasons ?? this.near ?? foreign?.missed(`principal is not ${foreign.rule.principal}`);
     // A delay of 0 means that the request was delayed in the phase `before`.
     if (delay_ms) {
       const own = `the request asked for a delay of ${delay_ms} ms by its own header`;
