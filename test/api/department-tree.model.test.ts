@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { removeWithDependents } from "../../src/engine/contract/removal.ts";
 import type { StateRules } from "../../src/engine/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
-import { StateContext } from "../../src/engine/contract/state-context.ts";
+import { createStateContext } from "../../src/engine/contract/state-context.ts";
 import { buildBase } from "../../src/engine/fixtures/fixture.ts";
 import { makeDepartment } from "../../src/engine/resources/departments/fixtures.ts";
 import { reparentDepartment } from "../../src/engine/resources/departments/operations.ts";
@@ -101,7 +101,7 @@ function applyToWorld(world: World, command: Command): boolean {
       if (kind === "create") {
         if (found !== undefined) throw new Error("in use");
         const fields = { id, parent_id: command.parent, organization_id: "org_one" };
-        const making = new StateContext(tx, { random: tx.random("model"), settings: DEFAULT_SETTINGS });
+        const making = createStateContext(tx, { random: tx.random("model"), settings: DEFAULT_SETTINGS });
         return rules.insert(tx, makeDepartment(fields, making), ACTOR);
       }
       if (kind === "delete") {

@@ -2,7 +2,7 @@ import { requireReferences } from "../../src/engine/contract/references.ts";
 import { removeWithDependents } from "../../src/engine/contract/removal.ts";
 import type { StateRules } from "../../src/engine/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
-import { StateContext } from "../../src/engine/contract/state-context.ts";
+import { createStateContext } from "../../src/engine/contract/state-context.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import type { AnyCollection } from "../../src/engine/state/collection.ts";
 import type { EmittedEvent, Transaction } from "../../src/engine/state/transaction.ts";
@@ -31,7 +31,7 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
     post: (fields: object, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {
         requireReferences(tx, collection, fields);
-        const making = new StateContext(tx, { random: tx.random(name), settings: DEFAULT_SETTINGS });
+        const making = createStateContext(tx, { random: tx.random(name), settings: DEFAULT_SETTINGS });
         const record = make(fields, making);
         return rules.insert?.(tx, record, actorOf(actor)) ?? tx.insert(collection, record);
       }),

@@ -1,7 +1,7 @@
 import { requireReferences } from "../../engine/contract/references.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
-import { StateContext } from "../../engine/contract/state-context.ts";
+import { createStateContext } from "../../engine/contract/state-context.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { AnyCollection, StoredRecord } from "../../engine/state/collection.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -31,7 +31,10 @@ export function insertRecord({ state, sandbox, actor, checkLimits }: Target, wri
     const fields = state.toStored(written, tx);
     requireFreeId(tx, collection, fields[idField]);
     requireReferences(tx, collection, fields);
-    const record: Fields = state.factory(fields, new StateContext(tx, { random, settings: actor.settings }));
+    const record: Fields = state.factory(
+      fields,
+      createStateContext(tx, { random, settings: actor.settings }),
+    );
     if (written[idField] === undefined) requireFreeId(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
     const whole = requireWholeRecord(state, tx, inserted);

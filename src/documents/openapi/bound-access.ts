@@ -4,7 +4,7 @@ import type { Call } from "../../engine/contract/operation.ts";
 import { visitReferences } from "../../engine/contract/references.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
-import type { Action, OperationBinding } from "./binding-schema.ts";
+import type { Action } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { ListParts } from "./bound-list.ts";
 import type { ReadOpenApi } from "./list-operations.ts";
@@ -28,19 +28,11 @@ export interface BoundParts extends ListParts {
 /** Authorizes calls, and finds the record that each is about. */
 export class BoundAccess {
   readonly rows: RecordRows;
-  private readonly binding: OperationBinding;
-  private readonly action: Action;
-  private readonly target: BoundCollection;
-  private readonly context: BindingContext;
-  private readonly selector: Selector;
+  private readonly parts: BoundParts;
 
-  constructor({ binding, action, target, context, selector }: BoundParts) {
-    this.binding = binding;
-    this.action = action;
-    this.target = target;
-    this.context = context;
-    this.selector = selector;
-    this.rows = new RecordRows(target, binding);
+  constructor(parts: BoundParts) {
+    this.parts = parts;
+    this.rows = new RecordRows(parts.target, parts.binding);
   }
 
   /** Permission, then existence, as in the reference (G03). Returns the record. */
@@ -51,7 +43,9 @@ export class BoundAccess {
     if (typeof organization === "string") this.requireRole(call, access, organization);
     this.requireParents(call, conditions);
     const record =
-      this.action === "list" || this.action === "create" ? undefined : this.findRecord(call, conditions);
+      this.parts.action === "list" || this.parts.action === "create"
+        ? undefined
+        : this.findRecord(call, conditions);
     if (organization === undefined && (access === "member" || access === "admin")) {
       const organizationOfRecord =
         (record as JsonObject | undefined)?.["organization_id"] ??
@@ -73,9 +67,9 @@ export class BoundAccess {
   /** The organization of a record that belongs to one by way of others. */
   findOrganization(call: Call, record: object): string | undefined {
     let organization: string | undefined;
-    visitReferences(this.target.collection.schema, record, ({ reference, id }) => {
+    visitReferences(this.parts.target.collection.schema, record, ({ reference, id }) => {
       if (!reference.owned || organization !== undefined) return;
-      const owner = call.world.get(this.context.getTarget(reference.collection).collection, id) as
+      const owner = call.world.get(this.parts.context.getTarget(reference.collection).collection, id) as
         | JsonObject
         | undefined;
       if (typeof owner?.["organization_id"] === "string") organization = owner["organization_id"];
@@ -84,20 +78,20 @@ export class BoundAccess {
   }
 
   toConditions(call: Call): JsonObject {
-    if (this.selector.where.length === 0) return {};
+    if (this.parts.selector.where.length === 0) return {};
     const values = toValues(call, call.params as JsonObject, call.body);
     return Object.fromEntries(
-      this.selector.where.map(([field, template]) => [field, fill(template, values)]),
+      this.parts.selector.where.map(([field, template]) => [field, fill(template, values)]),
     );
   }
 
   /** A nested resource exists only if its parents do. @throws ApiError RESOURCE_NOT_FOUND */
   private requireParents(call: Call, conditions: JsonObject): void {
-    for (const [field, template] of this.selector.where) {
-      const owner = this.target.findOwner(field);
+    for (const [field, template] of this.parts.selector.where) {
+      const owner = this.parts.target.findOwner(field);
       const id = conditions[field];
       if (owner === undefined || id === undefined || id === null) continue;
-      const target = this.context.getTarget(owner);
+      const target = this.parts.context.getTarget(owner);
       const parent = target.find(call.world, id);
       if (parent === undefined || target.isDeleted(parent) || !this.isVisible(call, field, parent))
         throw resourceNotFound(toName(template) ?? field, id);
@@ -105,7 +99,7 @@ export class BoundAccess {
   }
 
   private isVisible(call: Call, field: string, parent: object): boolean {
-    const templates = this.binding.parents?.[field];
+    const templates = this.parts.binding.parents?.[field];
     if (templates === undefined) return true;
     const conditions = fill(templates, toValues(call, call.params as JsonObject, call.body)) as JsonObject;
     return Object.entries(conditions).every(([name, value]) => matches((parent as JsonObject)[name], value));
@@ -113,13 +107,13 @@ export class BoundAccess {
 
   /** @throws ApiError RESOURCE_NOT_FOUND */
   private findRecord(call: Call, conditions: JsonObject): object {
-    const { target, selector } = this;
+    const { target, selector } = this.parts;
     const { id } = selector;
     const values = toValues(call, call.params as JsonObject, call.body);
     const key = id === undefined ? undefined : fill(id, values);
     const fits = (record: object | undefined): record is object =>
       record !== undefined &&
-      (this.binding.deleted === true || !target.isDeleted(record)) &&
+      (this.parts.binding.deleted === true || !target.isDeleted(record)) &&
       Object.entries(conditions).every(([field, value]) => matches((record as JsonObject)[field], value));
     if (id !== undefined) {
       const record = target.find(call.world, key);

@@ -8,7 +8,7 @@ import { isInternal } from "../../engine/contract/public-view.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { Resource, StateActor, StateRules } from "../../engine/contract/resource.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { StateContext } from "../../engine/contract/state-context.ts";
+import { createStateContext } from "../../engine/contract/state-context.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
@@ -132,7 +132,7 @@ export class BoundCollection {
     if (spec === undefined && factory !== undefined) {
       const record = factory(
         stored,
-        new StateContext(world, { random: world.random(`own/${collection.name}`), settings }),
+        createStateContext(world, { random: world.random(`own/${collection.name}`), settings }),
       );
       return rules.insert
         ? rules.insert(world, record, this.toActor(call))

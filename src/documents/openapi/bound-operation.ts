@@ -5,14 +5,11 @@ import { findInvalidField } from "../../engine/contract/invalid-field.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import type { Action, OperationBinding } from "./binding-schema.ts";
-import { type BindingContext, BoundAccess, type BoundParts } from "./bound-access.ts";
-import type { BoundCollection } from "./bound-collection.ts";
+import { BoundAccess, type BoundParts } from "./bound-access.ts";
 import { addFile, type SentFile, toDownload } from "./bound-files.ts";
 import { createLister } from "./bound-list.ts";
-import { chooseMedia, coerceForm, type DescribedSuccess } from "./declare-operation.ts";
+import { chooseMedia, coerceForm } from "./declare-operation.ts";
 import { applyPatch } from "./json-patch.ts";
-import type { DescribedOperation } from "./list-operations.ts";
 import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import { fill, toValues } from "./templates.ts";
@@ -21,14 +18,8 @@ import { fill, toValues } from "./templates.ts";
 export class BoundOperation {
   readonly access: BoundAccess;
   readonly handle: (call: Call, record: object, prepared: unknown) => unknown;
-  private readonly described: DescribedOperation;
-  private readonly binding: OperationBinding;
-  private readonly action: Action;
-  private readonly target: BoundCollection;
-  private readonly context: BindingContext;
+  private readonly parts: BoundParts;
   private readonly schemas: Schemas;
-  private readonly success: DescribedSuccess;
-  private readonly status: number;
   /** Properties of the body that the server sets. */
   private readonly ignored: ReadonlySet<string>;
   private readonly presenter: RecordPresenter;
@@ -36,34 +27,28 @@ export class BoundOperation {
   private readonly itemAt: string;
 
   constructor(parts: BoundParts) {
-    const { described, binding, action, target, context, success, status } = parts;
-    this.described = described;
-    this.binding = binding;
-    this.action = action;
-    this.target = target;
-    this.context = context;
+    const { described, binding, target, context, success } = parts;
+    this.parts = parts;
     this.schemas = context.reading.schemas;
-    this.success = success;
-    this.status = status;
     const body = described.body && chooseMedia(described.body.media)?.schema?.node;
     this.ignored = new Set(
       [...this.schemas.listFields(body)]
         .filter(([, one]) => this.schemas.has(one, "readOnly"))
         .map(([name]) => name),
     );
-    const answer = this.success.json?.schema?.node;
+    const answer = success.json?.schema?.node;
     this.itemAt = binding.item_at ?? "";
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
     this.presenter = new RecordPresenter(target, inner ?? {}, this.schemas);
     this.envelope = this.itemAt === "" ? undefined : new BodyPresenter(answer, this.schemas);
     this.access = new BoundAccess(parts);
-    this.handle = this.toHandler(parts);
+    this.handle = this.toHandler();
   }
 
-  private toHandler(parts: BoundParts): BoundOperation["handle"] {
-    switch (this.action) {
+  private toHandler(): BoundOperation["handle"] {
+    switch (this.parts.action) {
       case "list":
-        return createLister(parts, {
+        return createLister(this.parts, {
           rows: this.access.rows,
           schemas: this.schemas,
           toConditions: (call) => this.access.toConditions(call),
@@ -73,7 +58,8 @@ export class BoundOperation {
       case "retrieve":
         return (call, record) => this.present(record, call);
       case "download":
-        return (_call, record) => toDownload(record as JsonObject, this.status, this.success.media?.type);
+        return (_call, record) =>
+          toDownload(record as JsonObject, this.parts.status, this.parts.success.media?.type);
       case "delete":
         return (call, record) => this.remove(call, record);
       default:
@@ -82,7 +68,7 @@ export class BoundOperation {
   }
 
   private create(call: Call, files: readonly SentFile[] | undefined): unknown {
-    const { target, binding } = this;
+    const { target, binding } = this.parts;
     const fields = this.readBody(call, files);
     const sent = Object.keys(fields);
     const values = toValues(call, call.params as JsonObject, call.body);
@@ -107,27 +93,25 @@ export class BoundOperation {
 
   /** The fields of the body that the client may set, and its files. */
   private readBody(call: Call, files: readonly SentFile[] | undefined): JsonObject {
-    const media = this.described.body && chooseMedia(this.described.body.media);
+    const media = this.parts.described.body && chooseMedia(this.parts.described.body.media);
     const isForm = media?.type.startsWith("multipart/") === true;
     const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
     const fields: JsonObject = {};
     if (isJsonObject(body)) for (const name in body) if (!this.ignored.has(name)) fields[name] = body[name];
+    const { spec } = this.parts.target;
     if (
-      this.target.spec !== undefined &&
-      this.schemas.has(
-        this.schemas.listFields(this.target.spec.schema).get(this.target.spec.idField),
-        "readOnly",
-      )
+      spec !== undefined &&
+      this.schemas.has(this.schemas.listFields(spec.schema).get(spec.idField), "readOnly")
     )
-      delete fields[this.target.spec.idField];
-    for (const file of files ?? []) addFile(fields, this.target.fields, file);
+      delete fields[spec.idField];
+    for (const file of files ?? []) addFile(fields, this.parts.target.fields, file);
     return fields;
   }
 
   /** The caller's organization and user, for fields that name one and that the request leaves out. */
   private addOwners({ principal }: Call, fields: JsonObject): void {
     if (principal === undefined) return;
-    for (const [field, owner] of Object.entries(this.target.spec!.belongs_to)) {
+    for (const [field, owner] of Object.entries(this.parts.target.spec!.belongs_to)) {
       if (fields[field] !== undefined) continue;
       if (owner === "organizations") fields[field] = principal.organization_id;
       if (owner === "users") fields[field] = principal.user_id;
@@ -137,9 +121,9 @@ export class BoundOperation {
   /** @throws ApiError INVALID_INPUT for a field that names a missing record */
   private requireOwners({ world }: Call, fields: JsonObject): void {
     for (const [field, id] of Object.entries(fields)) {
-      const owner = this.target.findOwner(field);
+      const owner = this.parts.target.findOwner(field);
       if (owner === undefined || id === null) continue;
-      const target = this.context.getTarget(owner);
+      const target = this.parts.context.getTarget(owner);
       const parent = target.find(world, id);
       if (parent === undefined || target.isDeleted(parent))
         throw invalidInput(field, id, `${field} must name one of the ${owner}`);
@@ -147,7 +131,7 @@ export class BoundOperation {
   }
 
   private update(call: Call, record: object, prepared: SentFile[] | undefined): unknown {
-    const { target, binding, action } = this;
+    const { target, binding, action } = this.parts;
     const fields = Array.isArray(call.body) ? this.readPatch(call, record) : this.readBody(call, prepared);
     const sent = Object.keys(fields);
     const { idField } = target.collection;
@@ -167,26 +151,26 @@ export class BoundOperation {
   private mergePatch(before: JsonObject, fields: JsonObject): JsonObject {
     const merged = Object.entries(mergeInto(before, fields));
     return Object.fromEntries(
-      merged.map(([name, value]) => [name, value === null ? this.target.getRemovedValue(name) : value]),
+      merged.map(([name, value]) => [name, value === null ? this.parts.target.getRemovedValue(name) : value]),
     );
   }
 
   /** The fields that a JSON patch changes; what the server sets stays. @throws ApiError INVALID_INPUT */
   private readPatch({ body, world }: Call, record: object): JsonObject {
-    const before = this.target.toPublic(record, world);
+    const before = this.parts.target.toPublic(record, world);
     const after = applyPatch(before, body as unknown[]);
     if (!isJsonObject(after)) throw invalidInput("body", after, "the patched record must be an object");
     const changed = Object.keys({ ...before, ...after }).filter(
-      (name) => !this.target.isSetByServer(name) && !isEqual(before[name], after[name]),
+      (name) => !this.parts.target.isSetByServer(name) && !isEqual(before[name], after[name]),
     );
-    const removedValue = this.target.spec === undefined ? null : undefined;
+    const removedValue = this.parts.target.spec === undefined ? null : undefined;
     return Object.fromEntries(changed.map((name) => [name, name in after ? after[name] : removedValue]));
   }
 
   /** The schema of a request may be wider than that of the record. @throws ApiError INVALID_INPUT */
   private requireFit(call: Call, record: object, sent: readonly string[]): void {
-    const { spec } = this.target;
-    const publicRecord = this.target.toPublic(record, call.world);
+    const { spec } = this.parts.target;
+    const publicRecord = this.parts.target.toPublic(record, call.world);
     const validate = this.schemas.compileValidator(spec?.schema ?? true, "answer");
     if (validate(publicRecord)) return;
     const { field, value, message } = findInvalidField(publicRecord, validate.errors!);
@@ -194,7 +178,7 @@ export class BoundOperation {
   }
 
   private remove(call: Call, record: object): unknown {
-    const { target, binding } = this;
+    const { target, binding } = this.parts;
     if (binding.soft === undefined) {
       this.emit(call, record);
       target.remove(call, record);
@@ -206,29 +190,31 @@ export class BoundOperation {
   }
 
   private presentRemoved(record: object, call: Call): unknown {
-    if (this.success.json === undefined) return this.present(record, call);
+    if (this.parts.success.json === undefined) return this.present(record, call);
     const body = this.presenter.present(record, call.world);
-    const names = this.schemas.listProperties(this.success.json.schema?.node);
+    const names = this.schemas.listProperties(this.parts.success.json.schema?.node);
     for (const name of ["deleted", "success", "ok"])
       if (this.schemas.listTypes(names.get(name)).has("boolean")) body[name] = true;
     return this.wrap(body, call);
   }
 
   private present(record: object, call: Call): unknown {
-    if (this.success.json === undefined)
-      return new Reply(this.status === 200 && this.success.media === undefined ? 204 : this.status);
+    if (this.parts.success.json === undefined)
+      return new Reply(
+        this.parts.status === 200 && this.parts.success.media === undefined ? 204 : this.parts.status,
+      );
     return this.wrap(this.presenter.present(record, call.world), call);
   }
 
   private wrap(body: JsonObject, call: Call): unknown {
-    if (this.envelope === undefined) return new Reply(this.status, body);
-    return new Reply(this.status, this.envelope.present([[this.itemAt, body]], call.world));
+    if (this.envelope === undefined) return new Reply(this.parts.status, body);
+    return new Reply(this.parts.status, this.envelope.present([[this.itemAt, body]], call.world));
   }
 
   /** Emits the binding's event, unless the rules of the reference's collection have emitted it already. */
   private emit(call: Call, record: object): void {
-    const { emit: name } = this.binding;
-    const declared = name === undefined ? undefined : this.context.findEvent(name);
+    const { emit: name } = this.parts.binding;
+    const declared = name === undefined ? undefined : this.parts.context.findEvent(name);
     if (declared === undefined || call.world.emitted.some(({ event }) => event === name)) return;
     const organizations = declared.about.listRecipients(record, call.world);
     const organization = this.access.findOrganization(call, record) ?? call.principal?.organization_id;

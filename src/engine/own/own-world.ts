@@ -8,7 +8,7 @@ import { requireReferences } from "../contract/references.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { ShownCollection } from "../contract/shown-collection.ts";
-import { StateContext } from "../contract/state-context.ts";
+import { createStateContext } from "../contract/state-context.ts";
 import { toSingular } from "../contract/text.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -215,7 +215,10 @@ export class OwnRecords implements Iterable<Fields> {
     const stored = shown.toStored(fields, tx);
     requireReferences(tx, collection, stored);
     const random = tx.random(`own/${collection.name}`);
-    const record: Fields = shown.factory(stored, new StateContext(tx, { random, settings: actor.settings }));
+    const record: Fields = shown.factory(
+      stored,
+      createStateContext(tx, { random, settings: actor.settings }),
+    );
     const id = collection.idOf(record);
     if (tx.get(collection, id) !== undefined) throw invalidInput(collection.idField, id, `${id} is in use`);
     const inserted = shown.rules.insert?.(tx, record, actor) ?? tx.insert(collection, record);

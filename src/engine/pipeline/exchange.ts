@@ -1,9 +1,7 @@
 import { fromUtf8 } from "../bytes.ts";
-import type { Api } from "../contract/api.ts";
 import { ApiError } from "../contract/errors.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation, Call, Identity, Principal, RequestInfo } from "../contract/operation.ts";
-import type { Settings } from "../contract/settings.ts";
 import type { EnteredRequest, FaultFacts, FaultInjector, FaultVerdict } from "../sandbox/fault-types.ts";
 import type { RequestDetails, WorldChange } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
@@ -78,7 +76,7 @@ export class Exchange implements RequestDraw, StepExchange {
   form: ReceivedForm | undefined = undefined;
   /** For an upload: the state of half-finished uploads at its arrival. */
   uploads: RequestDetails["uploads"] = undefined;
-  call: ReceivedCall | undefined = undefined;
+  call: Call | undefined = undefined;
   /** The result of the operation's `access`: the records that the call is about. */
   loaded: unknown = undefined;
   prepared: unknown = undefined;
@@ -238,61 +236,31 @@ export class RequestFacts implements FaultFacts {
 
 const NO_FILES: Call["files"] = {};
 
-/** A validated request as its handler sees it. */
-export class ReceivedCall implements Call {
-  readonly params: unknown;
-  readonly query: unknown;
-  readonly body: unknown;
-  readonly files: Call["files"];
-  readonly headers: Call["headers"];
-  readonly api: Api;
-  readonly settings: Settings;
-  readonly request: RequestInfo;
-  /** Absent only if the operation declares `credentials: false`. */
-  principal: Call["principal"];
-  /** The transaction of the step under way; the pipeline sets it before a handler reads it. */
-  world: Transaction = undefined as unknown as Transaction;
-
-  constructor(exchange: Exchange, { params, query, body }: Pick<Call, "params" | "query" | "body">) {
-    this.params = params;
-    this.query = query;
-    this.body = body;
-    this.files = exchange.form?.files ?? NO_FILES;
-    this.headers = exchange.request.headers as Call["headers"];
-    this.api = exchange.sandbox.api;
-    this.settings = exchange.sandbox.settings;
-    this.request = new ExchangeFacts(exchange);
-    this.principal = exchange.identity?.principal as Call["principal"];
-  }
-
-  /** The same object each time, since a request makes one call. */
-  withWorld(world: Transaction): Call {
-    this.world = world;
-    return this;
-  }
+/** A validated request as its handler sees it. The pipeline sets `world`, the transaction of the step under way. */
+export function toCall(exchange: Exchange, input: Pick<Call, "params" | "query" | "body">): Call {
+  const { form, identity, request, sandbox } = exchange;
+  return {
+    ...input,
+    files: form?.files ?? NO_FILES,
+    headers: request.headers as Call["headers"],
+    api: sandbox.api,
+    settings: sandbox.settings,
+    request: toRequestInfo(exchange),
+    principal: identity?.principal as Principal,
+    world: undefined as unknown as Transaction,
+  };
 }
 
-class ExchangeFacts implements RequestInfo {
-  readonly id: string;
-  readonly sandbox: string;
-  private readonly exchange: Exchange;
-
-  constructor(exchange: Exchange) {
-    this.id = exchange.id;
-    this.sandbox = exchange.sandbox.name;
-    this.exchange = exchange;
-  }
-
-  get target(): string {
-    const { path, query } = this.exchange;
-    return query === "" ? path : `${path}?${query}`;
-  }
-
-  /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
-  get base_url(): string {
-    const { request, sandbox, prefixed } = this.exchange;
-    this.exchange.base_url =
-      findRepeatedBase(request.headers) ?? request.site.baseUrl(sandbox.name, prefixed);
-    return this.exchange.base_url;
-  }
+function toRequestInfo(exchange: Exchange): RequestInfo {
+  const { id, path, prefixed, query, request, sandbox } = exchange;
+  return {
+    id,
+    sandbox: sandbox.name,
+    target: query === "" ? path : `${path}?${query}`,
+    /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
+    get base_url() {
+      exchange.base_url = findRepeatedBase(request.headers) ?? request.site.baseUrl(sandbox.name, prefixed);
+      return exchange.base_url;
+    },
+  };
 }

@@ -6,13 +6,7 @@ import type { Transaction } from "../state/transaction.ts";
 import { checkResponse, toAnswer } from "./answer.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
-import {
-  type Exchange,
-  findOrganizationInPath,
-  ORGANIZATION,
-  ReceivedCall,
-  Undecidable,
-} from "./exchange.ts";
+import { type Exchange, findOrganizationInPath, ORGANIZATION, toCall, Undecidable } from "./exchange.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { mayPassOn, passOn } from "./pass-on.ts";
 import { parseJson, parseText } from "./read-body.ts";
@@ -155,7 +149,7 @@ function validate(exchange: Exchange): void {
   const { params, request, query: search } = exchange;
   const read = operation.readInput?.({ params, search, headers: request.headers });
   if (read !== undefined) checkUnknown(read.unknown, search, exchange);
-  exchange.call = new ReceivedCall(exchange, {
+  exchange.call = toCall(exchange, {
     params: read === undefined ? validateParams(operation, params) : read.params,
     query: read === undefined ? validateQuery(operation, search, exchange) : read.query,
     body: validateBody(exchange),
@@ -179,7 +173,8 @@ function validateBody(exchange: Exchange): unknown {
 function authenticateByBody(exchange: Exchange): void {
   const { operation, sandbox, call } = exchange;
   if (operation!.identify === undefined) return;
-  setIdentity(exchange, operation!.identify(call!.withWorld(sandbox.world.read())));
+  call!.world = sandbox.world.read();
+  setIdentity(exchange, operation!.identify(call!));
   call!.principal = exchange.identity!.principal;
 }
 
@@ -201,7 +196,7 @@ function checkBudget({ engine, operation, call }: Exchange): void {
 function prepare(exchange: Exchange): undefined | Promise<void> {
   const { operation, sandbox, call, dryRun, step } = exchange;
   if (operation!.prepare === undefined) return undefined;
-  call!.withWorld(sandbox.world.read());
+  call!.world = sandbox.world.read();
   runStepsNow([AUTHORIZE, CHECK_BUDGET], exchange);
   exchange.step = step;
   if (dryRun === undefined) return runPrepare(exchange);
@@ -223,7 +218,7 @@ function commit(exchange: Exchange): void {
   const { sandbox, call, dryRun, uploads } = exchange;
   const change = (tx: Transaction) => {
     exchange.committed_at = tx.toEpoch(tx.now);
-    call!.withWorld(tx);
+    call!.world = tx;
     runStepsNow([AUTHORIZE, CHECK_BUDGET, HANDLE], exchange);
   };
   if (dryRun !== undefined) {

@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import { parseDuration } from "../contract/duration.ts";
 import { isBodyless } from "../contract/operation.ts";
@@ -105,31 +105,25 @@ export async function simulateAnswer(
 }
 
 /** A receiver inside the server (interfaces 4). It is part of the world, so that it survives a restart. */
-export interface Receiver {
-  id: string;
-  answers: readonly ReceiverAnswer[];
+const Receiver = Type.Object({
+  id: Type.String(),
+  answers: ReceiverAnswers,
   /** Null: the secret of the webhook in the payload. */
-  secret: string | null;
+  secret: Type.Union([Type.String(), Type.Null()]),
   /** Requests answered with the present list of answers. */
-  served: number;
-  created_at: number;
+  served: Type.Integer({ minimum: 0 }),
+  created_at: Instant(),
   /** Removed with the last client that follows it. */
-  leased?: boolean;
-}
+  leased: Type.Optional(Type.Boolean()),
+});
+export type Receiver = Static<typeof Receiver>;
 
-export const receivers = collection<Receiver>({
+export const receivers = collection({
   name: "_receivers",
   prefix: "rcv_",
   idField: "id",
   internal: true,
   counted: true,
-  schema: Type.Object({
-    id: Type.String(),
-    answers: ReceiverAnswers,
-    secret: Type.Union([Type.String(), Type.Null()]),
-    served: Type.Integer({ minimum: 0 }),
-    created_at: Instant(),
-    leased: Type.Optional(Type.Boolean()),
-  }),
+  schema: Receiver,
   indexes: { newest: { groups: () => [""], order: ({ created_at }) => -created_at } },
 });

@@ -1,33 +1,28 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { TIMER_KINDS, type TimerKind } from "./clock.ts";
 import { collection } from "./collection.ts";
 
 /** One due instant of the sandbox. A (kind, key) pair has at most one timer: setting it again moves it. */
-export interface Timer {
-  id: string;
-  due: number;
-  kind: TimerKind;
+const Timer = Type.Object({
+  id: Type.String(),
+  // An instant, as `Instant()` of contract/schema.ts declares it.
+  due: Type.Unsafe<number>({ type: "string", format: "date-time", "x-instant": true }),
+  kind: Type.Enum(TIMER_KINDS),
   /** The id of the record that the timer is about, as `clock advance` reports it. */
-  subject: string;
+  subject: Type.String(),
   /** If the subject is not unique: what distinguishes it, for example one of two stores. */
-  key?: string;
-}
+  key: Type.Optional(Type.String()),
+});
+export type Timer = Static<typeof Timer>;
 
 /** Timers are records of the root, so snapshots, forks and restarts contain them. */
-export const timers = collection<Timer>({
+export const timers = collection({
   name: "_timers",
   prefix: "",
   idField: "id",
   internal: true,
   work: true,
-  schema: Type.Object({
-    id: Type.String(),
-    // An instant, as `Instant()` of contract/schema.ts declares it.
-    due: Type.Unsafe<number>({ type: "string", format: "date-time", "x-instant": true }),
-    kind: Type.Enum(TIMER_KINDS),
-    subject: Type.String(),
-    key: Type.Optional(Type.String()),
-  }),
+  schema: Timer,
   indexes: {
     due: { groups: () => [""], order: ({ due }) => due },
     by_kind: { groups: "kind", order: ({ due }) => due },

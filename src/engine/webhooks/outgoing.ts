@@ -1,64 +1,48 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { belongsTo } from "../contract/references.ts";
 import { Instant } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 
-export type AttemptKind = "first" | "retry" | "redelivery";
-
 /**
  * An attempt that must be made now, or that is running. It is part of the root until its outcome is recorded, so a
  * snapshot, a fork or a restart meanwhile repeats the attempt (receivers recognize the delivery id).
  */
-export interface Outgoing {
-  id: string;
-  kind: AttemptKind;
-  webhook_id: string;
-  delivery_id: string;
+const Outgoing = Type.Object({
+  id: Type.String(),
+  kind: Type.Enum(["first", "retry", "redelivery"]),
+  webhook_id: Type.String(belongsTo("webhooks")),
+  /** Undefined for its first attempt. */
+  delivery_id: Type.String(belongsTo("deliveries")),
   /** Order within the webhook. */
-  position: number;
+  position: Type.Integer({ minimum: 1 }),
   /** Whether the webhook was disabled meanwhile. The attempt is then not made, or, if it has begun, not retried. */
-  cancelled: boolean;
+  cancelled: Type.Boolean(),
   /** Whether it repeats a successful delivery, as a sender does that never received the answer. */
-  again?: boolean;
+  again: Type.Optional(Type.Boolean()),
   /** For a first attempt: the future delivery, which is hidden until the attempt has ended (G24). */
-  first?: NewDelivery;
-}
+  first: Type.Optional(
+    Type.Object({
+      organization_id: Type.String(belongsTo("organizations")),
+      event: Type.String(),
+      created_at: Instant(),
+      /** The exact text that every attempt sends. */
+      body: Type.String(),
+    }),
+  ),
+});
+export type Outgoing = Static<typeof Outgoing>;
+export type AttemptKind = Outgoing["kind"];
 
-export interface NewDelivery {
-  organization_id: string;
-  event: string;
-  created_at: number;
-  /** The exact text that every attempt sends. */
-  body: string;
-}
-
-export const outgoing = collection<Outgoing>({
+export const outgoing = collection({
   name: "_outgoing",
   prefix: "",
   idField: "id",
   internal: true,
   counted: true,
   work: true,
-  schema: Type.Object({
-    id: Type.String(),
-    kind: Type.Enum(["first", "retry", "redelivery"]),
-    webhook_id: Type.String(belongsTo("webhooks")),
-    /** Undefined for its first attempt. */
-    delivery_id: Type.String(belongsTo("deliveries")),
-    position: Type.Integer({ minimum: 1 }),
-    cancelled: Type.Boolean(),
-    again: Type.Optional(Type.Boolean()),
-    first: Type.Optional(
-      Type.Object({
-        organization_id: Type.String(belongsTo("organizations")),
-        event: Type.String(),
-        created_at: Instant(),
-        body: Type.String(),
-      }),
-    ),
-  }),
+  schema: Outgoing,
   indexes: {
     by_webhook: { groups: "webhook_id", order: ({ position }) => position },
     by_delivery: { groups: "delivery_id", order: ({ position }) => position },

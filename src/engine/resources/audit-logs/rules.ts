@@ -3,20 +3,13 @@ import type { StateActor } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { SYSTEM_USER_ID } from "../organizations/access.ts";
 import { users } from "../users/schema.ts";
-import { type AuditLog, auditLogs, type EntityType } from "./schema.ts";
+import { type AuditLog, auditLogs } from "./schema.ts";
 
-export interface AuditEntry {
-  organization_id: string;
-  entity_type: EntityType;
-  entity_id: string;
-  entity_name: string;
-  action: string;
-  target_id?: string | null;
-  target_name?: string | null;
-  department_id?: string | null;
-  previous_value?: string | null;
-  new_value?: string | null;
-}
+export type AuditEntry = Pick<
+  AuditLog,
+  "organization_id" | "entity_type" | "entity_id" | "entity_name" | "action"
+> &
+  Partial<Pick<AuditLog, "target_id" | "target_name" | "department_id" | "previous_value" | "new_value">>;
 
 /** Writes one entry of the organization's audit log at the sandbox's current time (G31). */
 export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string): AuditLog {

@@ -3,31 +3,26 @@ import { belongsTo } from "../../contract/references.ts";
 import { Instant } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-/**
- * G01: an unused refresh token; only its digest is stored. Part of the world like any record,
- * so that snapshots and forks contain it and a reset removes it.
- */
-export interface RefreshToken {
-  id: string;
-  digest: string;
-  key_id: string;
+const RefreshToken = Type.Object({
+  id: Type.String(),
+  digest: Type.String(),
+  key_id: Type.String(belongsTo("api_keys")),
   /** The key's user at that time: a key with another user since then renews no token. */
-  user_id: string;
-  expires_at: number;
-}
+  user_id: Type.String(belongsTo("users")),
+  expires_at: Instant(),
+});
+export type RefreshToken = Static<typeof RefreshToken>;
 
+/**
+ * G01: unused refresh tokens; only their digests are stored. Part of the world like any record,
+ * so that snapshots and forks contain them and a reset removes them.
+ */
 export const refreshTokens = collection({
   name: "_refresh_tokens",
   internal: true,
   counted: true,
   timer: "expiry",
-  schema: Type.Object({
-    id: Type.String(),
-    digest: Type.String(),
-    key_id: Type.String(belongsTo("api_keys")),
-    user_id: Type.String(belongsTo("users")),
-    expires_at: Instant(),
-  }),
+  schema: RefreshToken,
   indexes: {
     by_digest: { groups: ({ digest }) => [digest], order: ({ id }) => id },
     by_key: { groups: "key_id", order: ({ id }) => id },
@@ -35,12 +30,6 @@ export const refreshTokens = collection({
 });
 
 /** The secret that signs the access tokens of an API key: created with the first token, deleted with the key. */
-export interface SigningKey {
-  /** Id of the API key. */
-  id: string;
-  secret: string;
-}
-
 export const signingKeys = collection({
   name: "_signing_keys",
   internal: true,

@@ -109,15 +109,16 @@ export const meetingRecordings = collection({
 });
 
 /** An entry of a session's stream, in the order of arrival. */
-export interface Arrival {
-  id: string;
-  session_id: string;
-  kind: "transcript" | "log";
+const Arrival = Type.Object({
+  id: Type.String(),
+  session_id: Type.String(belongsTo("meeting_sessions")),
+  kind: Words(["transcript", "log"]),
   /** The event id of the stream: from 1 on, per session and kind. */
-  position: number;
+  position: Type.Integer({ minimum: 1 }),
   /** Null if the entry was deleted or moved to another session. */
-  record_id: string | null;
-}
+  record_id: Nullable(Type.String()),
+});
+export type Arrival = Static<typeof Arrival>;
 
 /**
  * Streams send entries by arrival and resume by position. A deleted entry keeps its position, so that no other entry
@@ -126,13 +127,7 @@ export interface Arrival {
 export const meetingArrivals = collection({
   name: "_meeting_arrivals",
   internal: true,
-  schema: Type.Object({
-    id: Type.String(),
-    session_id: Type.String(belongsTo("meeting_sessions")),
-    kind: Words(["transcript", "log"]),
-    position: Type.Integer({ minimum: 1 }),
-    record_id: Nullable(Type.String()),
-  }),
+  schema: Arrival,
   indexes: {
     by_stream: {
       groups: ({ session_id, kind }) => [`${session_id}/${kind}`],
