@@ -32,7 +32,8 @@ export function record(
     request_headers: exchange.request.rawHeaders,
     request_body: exchange.body ?? exchange.captured?.bytes(),
     request_bytes: exchange.body?.length ?? exchange.captured?.size ?? 0,
-    response_headers,
+    // A list that grew has room for more.
+    response_headers: response_headers.slice(),
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
   };
