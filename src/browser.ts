@@ -10,12 +10,12 @@ import { ScenarioLibrary } from "./documents/scenario-library.ts";
 import { createEngine } from "./engine/index.ts";
 import { readApi, toOperationsOption } from "./engine/own/join.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
-import { NotAvailable } from "./engine/platform.ts";
+import { NotAvailableError } from "./engine/platform.ts";
 import { answerDeliveries, type OnDelivery } from "./hosts/fetch/answer-deliveries.ts";
 import {
   createFetch,
+  createSendInProcess,
   IN_PROCESS_ORIGIN,
-  requestInProcess,
   type SandboxFetch,
 } from "./hosts/fetch/create-fetch.ts";
 import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
@@ -85,7 +85,8 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
       send: (request) => (isOwnReceiver(request.url) ? within : network).send(request),
     },
     readForm: readFormData,
-    refuseFullDisk: (error) => (error instanceof NotAvailable ? asProblem(error)!.toAnswer() : undefined),
+    refuseFullDisk: (error) =>
+      error instanceof NotAvailableError ? asProblem(error)!.toAnswer() : undefined,
     defaults: { fixture: options.fixture, seed, clock, settings },
     overrides: true,
     delay: undefined,
@@ -102,14 +103,19 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const control: ControlServer = {
     ...{ sandboxes, scenarios, recordings, log, version: manifest.version, limits: undefined },
     ...{ fixtures, uploads, wallClock: engine.wallClock },
-    ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
+    ...{
+      faults: engine.faults,
+      receivers: engine.receivers,
+      tally: engine.requestCounter,
+      engine: engine.parts,
+    },
     get api() {
       return engine.api;
     },
     sites: { origins: NO_ORIGINS } as never,
-    request: requestInProcess(ownFetch),
+    request: createSendInProcess(ownFetch),
     graderNetwork() {
-      throw new NotAvailable("the receiver test needs a server");
+      throw new NotAvailableError("the receiver test needs a server");
     },
     started: performance.now(),
     directory: new LocalDirectory(sandboxes),

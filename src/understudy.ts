@@ -18,9 +18,9 @@ import { readApi } from "./engine/own/join.ts";
 import { countTextBytes } from "./engine/resources/files/examine-file.ts";
 import type { Sandbox } from "./engine/sandbox/sandbox.ts";
 import { Fleet } from "./fleet/fleet.ts";
-import { createFetch, requestInProcess } from "./hosts/fetch/create-fetch.ts";
+import { createFetch, createSendInProcess } from "./hosts/fetch/create-fetch.ts";
 import { createReceiverFinder } from "./hosts/fetch/receiver-finder.ts";
-import { standardLog } from "./hosts/node/log.ts";
+import { createStandardLog } from "./hosts/node/log.ts";
 import { NodeNetwork } from "./hosts/node/node-network.ts";
 import { deliverInProcess } from "./hosts/node/outbound/in-process.ts";
 import { createUpstream } from "./hosts/node/outbound/upstream.ts";
@@ -33,13 +33,13 @@ import { Recordings } from "./tools/bundle/recordings.ts";
 
 /** The composition root of Node: with `browser.ts`, the only place that knows every part. */
 export function assemble(options: UnderstudyOptions = {}): Understudy {
-  const { shared, replay, log = standardLog() } = options;
+  const { shared, replay, log = createStandardLog() } = options;
   const { version } = manifest;
   const limits = shared && { ...SHARED_LIMITS, ...shared.limits };
   const guard = createGuard({ ...options, token: shared?.token });
 
   const policy = { mode: shared ? "shared" : "local", allow: shared?.allowAddresses } as const;
-  const network = new NodeNetwork({ ...options, policy, isOwn: guard.isOwn });
+  const network = new NodeNetwork({ ...options, policy, isOwnHost: guard.isOwn });
   const { server, origins, ownAddress, sites } = network;
   const findReceiver = createReceiverFinder((request) => fetch(request), options.onDelivery);
   const outbound = replay?.outbound ?? deliverInProcess(findReceiver, network.createOutbound());
@@ -66,7 +66,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     // Never stored: a stored world contains its own secrets, and a later world of the same name gets new ones.
     serverKey: shared && randomBytes(32),
     waitUntilReadyToSend: durable && ((sandbox) => durable.waitUntilReadyToSend(sandbox)),
-    durability: durable && { mark: durable.mark, settle: reportUnsavedChanges(durable) },
+    durability: durable && { mark: durable.mark, waitUntilStored: reportUnsavedChanges(durable) },
     refuseGrowth: createRecordLimit(limits),
     refuseDefault: options.refuseDefault === true,
     upstream: options.upstream && createUpstream(options.upstream, policy.mode),
@@ -76,11 +76,16 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const sendToSelf = createSendToSelf(() => ownAddress.selfAddress);
   const control: ControlServer = {
     ...{ sandboxes, scenarios, recordings, limits, version, log, sites, fixtures, uploads, wallClock },
-    ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
+    ...{
+      faults: engine.faults,
+      receivers: engine.receivers,
+      tally: engine.requestCounter,
+      engine: engine.parts,
+    },
     get api() {
       return engine.api;
     },
-    request: (...call) => (server.listening ? sendToSelf : requestInProcess(fetch))(...call),
+    request: (...call) => (server.listening ? sendToSelf : createSendInProcess(fetch))(...call),
     graderNetwork: () => network.createGraderNetwork(),
     started: performance.now(),
     durability: durable,
@@ -102,8 +107,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   answerRequests(server, {
     engine: engine.parts,
     findSandbox: fleet?.findSandbox ?? ((name) => sandboxes.get(name)),
-    refuses: createBrowserGate(guard),
-    ...{ application, sites, wires: network.wires },
+    refuseForeignHost: createBrowserGate(guard),
+    ...{ application, sites, wireBreaker: network.wireBreaker },
   });
 
   const createDefault = () => sandboxes.create({ name: "default", scenarios: firstScenarios });
@@ -131,7 +136,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       return ownAddress.listen(port, host);
     },
     async close() {
-      await fleet?.leave(() => network.connections.unanswered);
+      await fleet?.leave(() => network.connections.countUnanswered);
       await network.close(() => {
         for (const sandbox of sandboxes.all()) sandbox.endStreams();
       });

@@ -10,7 +10,7 @@ import type { Api } from "../engine/contract/api.ts";
 import { DocumentError, type DocumentProblem, formatProblem } from "../engine/documents/document-error.ts";
 import type { Warn } from "../engine/documents/user-document.ts";
 import { MAX_SCENARIO_BYTES, type Scenario } from "../engine/faults/scenario.ts";
-import { createOwnApi } from "../engine/own/join.ts";
+import { createJoinedApi } from "../engine/own/join.ts";
 import { API } from "../engine/resources/index.ts";
 import type { Result } from "./command.ts";
 import { UsageError } from "./failure.ts";
@@ -41,7 +41,7 @@ export type OwnOptions = Parameters<typeof openOwnFiles>[0];
 /** The reference's API, with the operations of these files. */
 export async function readApi(own: OwnOptions): Promise<Api> {
   const sources = await loadOwnSources(await openOwnFiles(own));
-  return sources.length === 0 ? API : createOwnApi(sources).api;
+  return sources.length === 0 ? API : createJoinedApi(sources).api;
 }
 
 type Check = (file: string, warn: Warn) => DocumentError | undefined;
@@ -98,7 +98,7 @@ export function loadScenarios(patterns: readonly string[]): NamedScenario[] {
 
 /**
  * A scenario as YAML, by its name; also one whose file has problems.
- * @throws UnknownScenario, DocumentError for a file that cannot be read
+ * @throws UnknownScenarioError, DocumentError for a file that cannot be read
  */
 export function showScenario(name: string): Result {
   const library = openLibrary();

@@ -1,8 +1,8 @@
 import { AddressError, ControlError, NAME_ANOTHER, UnreachableError } from "../client/http.ts";
-import { OwnFault } from "../engine/contract/errors.ts";
+import { OwnOperationError } from "../engine/contract/errors.ts";
 import { toPrintableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
-import { UnknownScenario } from "../engine/sandbox/fault-types.ts";
+import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
 import { PersistenceError } from "../persistence/store.ts";
 import { printError } from "./process.ts";
 
@@ -33,14 +33,14 @@ function describeFailure(error: unknown): { message: string; code: number; detai
   if (error instanceof DocumentError) {
     return { message: error.formatWithFrames(), code: EXIT_USAGE, details: { problems: error.problems } };
   }
-  if (error instanceof UnknownScenario) {
+  if (error instanceof UnknownScenarioError) {
     const hint =
       error.hint === undefined
         ? "; `understudy scenario list` has the names"
         : ` (did you mean "${error.hint}"?)`;
     return { message: `${error.message}${hint}`, code: EXIT_USAGE };
   }
-  if (error instanceof PersistenceError || error instanceof OwnFault)
+  if (error instanceof PersistenceError || error instanceof OwnOperationError)
     return { message: error.message, code: EXIT_USAGE };
   if (error instanceof UsageError || error instanceof AddressError)
     return { message: error.message, code: EXIT_USAGE };

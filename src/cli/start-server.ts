@@ -17,7 +17,7 @@ import { type Ready, writeReadyFile } from "./write-files.ts";
 /**
  * Starts the server and returns once it accepts requests; it ends with the process's signals.
  * @param opened a file whose world becomes a sandbox
- * @throws UsageError, DocumentError, UnknownScenario, PersistenceError, and EADDRINUSE of a taken port
+ * @throws UsageError, DocumentError, UnknownScenarioError, PersistenceError, and EADDRINUSE of a taken port
  */
 export async function startServer(flags: StartFlags, opened?: OpenedFile): Promise<void> {
   const options = await readStartOptions(flags);

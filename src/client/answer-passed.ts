@@ -1,6 +1,6 @@
 import type { BrowserEngine } from "../browser.ts";
 import { toUtf8 } from "../engine/bytes.ts";
-import { wholeBodies } from "../hosts/fetch/fetch-answer.ts";
+import { unstreamedBodies } from "../hosts/fetch/fetch-answer.ts";
 import type { AnswerPart, PassedRequest, Port, ReaderMessage } from "./worker-messages.ts";
 
 /**
@@ -46,7 +46,7 @@ export async function answerPassed(
     );
     const head = { status: response.status, headers: [...response.headers] };
     if (response.body === null) return send({ type: "whole", ...head, bytes: null });
-    const whole = wholeBodies.get(response);
+    const whole = unstreamedBodies.get(response);
     if (whole !== undefined) {
       const bytes = typeof whole === "string" ? toUtf8(whole) : whole.slice();
       return send({ type: "whole", ...head, bytes }, [bytes.buffer]);

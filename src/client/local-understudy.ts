@@ -1,8 +1,8 @@
 import { readSandboxStart } from "../control/sandbox-start.ts";
 import type { Understudy } from "../control/understudy-options.ts";
-import { type OwnSource, toOperationsOption } from "../engine/own/join.ts";
+import { type OperationSource, toOperationsOption } from "../engine/own/join.ts";
 import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
-import { keepAliveFor } from "../hosts/fetch/await-answer.ts";
+import { keepProcessAlive } from "../hosts/fetch/await-answer.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { assemble } from "../understudy.ts";
 import { UnderstudyClient } from "./connect.ts";
@@ -14,10 +14,10 @@ import { createTransport, refuseAfterClose } from "./transport.ts";
 /** Returns a client with the features of a server, without a server. @throws as `createSandbox` */
 export function createLocal(
   { onDelivery, ...start }: SandboxStart & { onDelivery?: OnDelivery | undefined },
-  own: readonly OwnSource[] = [],
+  own: readonly OperationSource[] = [],
 ): LocalUnderstudy {
   const understudy = refuseAfterClose(assembleLocal(start, own, onDelivery));
-  const fetch = (request: Request) => keepAliveFor(understudy.fetch(request));
+  const fetch = (request: Request) => keepProcessAlive(understudy.fetch(request));
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
 }
@@ -25,7 +25,7 @@ export function createLocal(
 /** @throws DocumentError, Problem */
 export function assembleLocal(
   { operations, ...start }: SandboxStart,
-  own: readonly OwnSource[] = [],
+  own: readonly OperationSource[] = [],
   onDelivery?: OnDelivery,
 ): Understudy {
   return assemble({

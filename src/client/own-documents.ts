@@ -1,4 +1,4 @@
-import type { OwnSource } from "../engine/own/join.ts";
+import type { OperationSource } from "../engine/own/join.ts";
 import { showValue } from "./options.ts";
 
 /**
@@ -8,7 +8,7 @@ import { showValue } from "./options.ts";
  */
 export async function readOpenApiOption(
   documents: readonly (string | object)[] = [],
-): Promise<readonly OwnSource[]> {
+): Promise<readonly OperationSource[]> {
   if (!Array.isArray(documents))
     throw new TypeError(`openapi is a list of paths and documents, not ${showValue(documents)}`);
   if (documents.length === 0) return [];
@@ -16,7 +16,7 @@ export async function readOpenApiOption(
     import("../documents/openapi/openapi-files.ts"),
     import("../documents/openapi/read-sent-document.ts"),
   ]);
-  const sources: OwnSource[] = [];
+  const sources: OperationSource[] = [];
   for (const one of documents)
     sources.push(
       ...(typeof one === "string"

@@ -1,5 +1,5 @@
 import { findNearest } from "../engine/contract/text.ts";
-import { linkOrigin } from "../hosts/fetch/await-answer.ts";
+import { retainOrigin } from "../hosts/fetch/await-answer.ts";
 import type {
   ClientReport,
   GradeClientOptions,
@@ -47,7 +47,7 @@ export class SandboxClient {
     const isOwn = original.origin === new URL(this.url).origin;
     const url = isOwn ? original.href : this.url + original.pathname + original.search;
     const request = input instanceof Request ? new Request(url, input) : url;
-    return this.http.fetch(linkOrigin(new Request(request, init), [input, request]));
+    return this.http.fetch(retainOrigin(new Request(request, init), [input, request]));
   };
 
   /** Opens a sandbox that the server has described. */

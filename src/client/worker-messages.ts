@@ -1,6 +1,6 @@
 /* Requests that are passed to a page: by its service worker, or by another tab that shares its world. */
 
-import { wholeBodies } from "../hosts/fetch/fetch-answer.ts";
+import { unstreamedBodies } from "../hosts/fetch/fetch-answer.ts";
 import { showValue } from "./options.ts";
 
 /** The browser's MessagePort; Node's types have another. */
@@ -119,6 +119,6 @@ function toWhole(bytes: Uint8Array | null, init: ResponseInit): Response {
     },
   });
   const response = new Response(body, init);
-  wholeBodies.set(response, bytes);
+  unstreamedBodies.set(response, bytes);
   return response;
 }

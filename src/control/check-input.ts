@@ -1,12 +1,12 @@
 import { type TObject, type TSchema, Type } from "typebox";
 import { parseDuration } from "../engine/contract/duration.ts";
-import { getValue, pointerTo, toFieldName } from "../engine/contract/invalid-field.ts";
+import { appendStep, getValue, toFieldName } from "../engine/contract/invalid-field.ts";
 import { ClosedObject, isJsonObject } from "../engine/contract/schema.ts";
 import { Settings } from "../engine/contract/settings.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { diagnose } from "../engine/documents/check-document.ts";
 import { explain } from "../engine/documents/schema-message.ts";
-import { findRepeated, readQuery, withDefaults } from "../engine/pipeline/read-query.ts";
+import { addDefaults, findRepeatedName, readQuery } from "../engine/pipeline/read-query.ts";
 import { type Problem, unprocessable } from "./problem.ts";
 
 /**
@@ -26,10 +26,10 @@ const NO_QUERY = ClosedObject({});
  */
 export function checkQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
   const sent = readQuery(schema, search, { unknown: "keep", outOfRange: "reject" });
-  const repeated = findRepeated(schema, sent);
+  const repeated = findRepeatedName(schema, sent);
   if (repeated !== undefined)
     throw unprocessable(repeated, (sent[repeated] as unknown[])[1], "was sent twice");
-  const values = withDefaults(schema, sent, "reject");
+  const values = addDefaults(schema, sent, "reject");
   checkInput(schema, values);
   return values;
 }
@@ -38,7 +38,7 @@ function findInputProblem(value: unknown, error: Parameters<typeof explain>[0], 
   const { message, hint, key } = explain(error);
   const missing = error.keyword === "required" ? String(error.params["missingProperty"]) : undefined;
   const step = key ?? missing;
-  const pointer = step === undefined ? error.instancePath : pointerTo(error.instancePath, step);
+  const pointer = step === undefined ? error.instancePath : appendStep(error.instancePath, step);
   const name = pointer === "" ? "" : toFieldName(pointer);
   const field = [prefix, name].filter((part) => part !== "").join(".") || "body";
   if (missing !== undefined) return unprocessable(field, null, "is required");

@@ -77,7 +77,7 @@ export function renderListedDelivery(delivery: Delivery, world: Transaction): Li
   return {
     ...renderDelivery(delivery, world),
     webhook_id,
-    created_at: world.iso(created_at),
+    created_at: world.toIso(created_at),
     url: webhook.url,
     active: webhook.active,
     inactive_because: explainInactive(webhook),
@@ -100,7 +100,7 @@ export function toDeliveryDetail(
     ...renderListedDelivery(delivery, world),
     body,
     log: delivery.attempt_log.map(({ at, kind, url, response_code, duration_ms, error, fault }) => ({
-      at: world.iso(at),
+      at: world.toIso(at),
       kind,
       url,
       response_code,

@@ -9,9 +9,9 @@ import { ScenarioLibrary } from "../documents/scenario-library.ts";
 import { SHIPPED_FIXTURES } from "../documents/shipped-files.ts";
 import { CATALOGUE } from "../engine/contract/errors.ts";
 import { ProblemBody } from "../engine/contract/problems.ts";
-import { withoutInternal } from "../engine/contract/public-view.ts";
-import { scenarioSchemaText } from "../engine/faults/rule-document.ts";
-import { fixtureSchemaText } from "../engine/fixtures/fixture-schema.ts";
+import { removeInternalFields } from "../engine/contract/public-view.ts";
+import { formatScenarioSchema } from "../engine/faults/rule-document.ts";
+import { formatFixtureSchema } from "../engine/fixtures/fixture-schema.ts";
 import { ForwardedAnswer, ForwardedDelivery, ForwardedEvent } from "../engine/receivers/forwarding.ts";
 import { ReceiverAnswer } from "../engine/receivers/receiver.ts";
 import { ReceivedRequestBody } from "../engine/receivers/simulated-receivers.ts";
@@ -93,7 +93,7 @@ const listNames = (folder: string) =>
 export const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections = [] }) => collections)
     .filter(({ internal }) => !internal)
-    .map(({ name, schema }) => [name, withoutInternal(schema)]),
+    .map(({ name, schema }) => [name, removeInternalFields(schema)]),
 );
 
 /** Requests and answers of the control API, by the names of the library's types. */
@@ -182,8 +182,8 @@ export async function generateFiles(read: (name: string) => string): Promise<Rec
     "events.md": renderEventsPage(buildEventCatalogue(API.events)),
     "fidelity.md": renderFidelityPage(buildFidelityLedger(API.operations)),
     "reference/assumptions.md": renderAssumptionsPage(),
-    "fixture.schema.json": fixtureSchemaText(RESOURCES),
-    "scenario.schema.json": scenarioSchemaText(API),
+    "fixture.schema.json": formatFixtureSchema(RESOURCES),
+    "scenario.schema.json": formatScenarioSchema(API),
     "binding.schema.json": `${JSON.stringify({ $schema: DIALECT, ...BindingFile }, null, 1)}\n`,
   };
 }

@@ -1,13 +1,13 @@
 import { Type } from "typebox";
 import { ApiError } from "../engine/contract/errors.ts";
 import { normalizePath } from "../engine/contract/http-url.ts";
-import { readsOnly } from "../engine/contract/operation.ts";
+import { isReadOnly } from "../engine/contract/operation.ts";
 import { Router } from "../engine/contract/router.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
 import { findInexactNumber } from "../engine/pipeline/json-numbers.ts";
 import {
   type Answer,
-  ClientGone,
+  ClientGoneError,
   type PlainRequest,
   type Site,
   splitTarget,
@@ -86,7 +86,7 @@ export function createControl(server: ControlServer): HandleControl {
     try {
       await runSteps(CONTROL_STEPS, exchange);
     } catch (error) {
-      if (error instanceof ClientGone) return undefined;
+      if (error instanceof ClientGoneError) return undefined;
       throw (exchange.step !== "route" && validator?.checkRefusal(exchange.operation, error)) || error;
     }
     return delayStream(exchange);
@@ -148,7 +148,7 @@ function requireSandbox(exchange: ControlExchange): void {
   exchange.mark = server.durability?.mark();
 }
 
-/** @throws Problem 413, 415, 422; ClientGone */
+/** @throws Problem 413, 415, 422; ClientGoneError */
 async function readBody(exchange: ControlExchange): Promise<void> {
   const { operation, request } = exchange;
   if (operation.method === "GET") return;
@@ -215,7 +215,7 @@ function render(exchange: ControlExchange): void {
 
 /** A changing call is part of bundles, so it is recorded before the client gets its answer. */
 function recordCall({ server, operation, sandbox, path, search, body, answer }: ControlExchange): void {
-  if (sandbox === undefined || readsOnly(operation)) return;
+  if (sandbox === undefined || isReadOnly(operation)) return;
   const pathInSandbox = path.slice(`/_control/sandboxes/${sandbox.name}`.length);
   server.recordings.onCall(sandbox, {
     operation: operation.id,
@@ -231,7 +231,7 @@ function recordCall({ server, operation, sandbox, path, search, body, answer }: 
  * @throws StoreRefusal if they were undone
  */
 function waitUntilStored({ server, sandbox, mark, operation }: ControlExchange): undefined | Promise<void> {
-  return server.durability?.waitUntilStored(sandbox, mark!, { reads: readsOnly(operation) });
+  return server.durability?.waitUntilStored(sandbox, mark!, { reads: isReadOnly(operation) });
 }
 
 const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
@@ -266,7 +266,7 @@ export class ControlChange implements WorldChange, ChangeSource {
     this.settings = sandbox.settings;
     this.own = sandbox.own;
     this.activeState = sandbox.faults.rules.activeState;
-    this.began = { state: sandbox.recorder.present(), position: sandbox.history.lastSequence };
+    this.began = { state: sandbox.recorder.getState(), position: sandbox.history.lastSequence };
     this.generation = sandbox.world.generation;
   }
 

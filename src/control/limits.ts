@@ -20,7 +20,7 @@ export function requireRoomForRecords(server: ControlServer, root: Root, added =
 
 /** The same check before a world of millions of records is created, which would block all requests. @throws Problem 409 */
 export function requireRoomForFixture(server: ControlServer, fixture: LoadedFixture): void {
-  if (server.limits !== undefined) requireRoom(server, "records", fixture.leastRecords());
+  if (server.limits !== undefined) requireRoom(server, "records", fixture.countMinimumRecords());
 }
 
 /**

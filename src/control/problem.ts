@@ -3,8 +3,8 @@ import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../e
 import { capitalize, findNearest, toSentence } from "../engine/contract/text.ts";
 import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
-import { NotAvailable } from "../engine/platform.ts";
-import { UnknownScenario } from "../engine/sandbox/fault-types.ts";
+import { NotAvailableError } from "../engine/platform.ts";
+import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 
@@ -132,7 +132,7 @@ export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof DocumentError) return toDocumentProblem(error, (field) => field);
   if (error instanceof StoreRefusal) return toStoreProblem(error);
-  if (error instanceof NotAvailable)
+  if (error instanceof NotAvailableError)
     return new Problem("not-available", {
       detail: `${toSentence(capitalize(error.message))} Start a server for it.`,
     });
@@ -172,7 +172,7 @@ export function toStoreProblem(
 }
 
 /** 422, since the name is in the body and not in the path. */
-function unknownScenario({ scenario, hint }: UnknownScenario, field: string): Problem {
+function unknownScenario({ scenario, hint }: UnknownScenarioError, field: string): Problem {
   return new Problem("invalid-input", {
     detail: `${toSentence(`There is no scenario ${quoteWord(scenario)}`, hint)} GET S/scenarios lists them all.`,
     field,
@@ -186,7 +186,7 @@ export function readScenarioField<T>(field: string, find: () => T): T {
   try {
     return find();
   } catch (error) {
-    if (error instanceof UnknownScenario) throw unknownScenario(error, field);
+    if (error instanceof UnknownScenarioError) throw unknownScenario(error, field);
     if (error instanceof DocumentError) throw toDocumentProblem(error, () => field);
     throw error;
   }

@@ -100,7 +100,8 @@ export async function createOrDiscard(
   const sandbox = make();
   try {
     requireRoomForRecords(server, sandbox.world.root);
-    if (server.limits !== undefined) requireRoom(server, "rules", server.faults.of(sandbox).rules.all.length);
+    if (server.limits !== undefined)
+      requireRoom(server, "rules", server.faults.getSandboxFaults(sandbox).rules.allRules.length);
     if (withOrigin) await openOrigin(server, sandbox);
     await server.directory.register(sandbox);
     return renderSandbox(sandbox, site);

@@ -73,7 +73,7 @@ export function refuseFullDisk(error: unknown) {
 }
 
 /** Turns a refusal of the store into the answer that is sent instead. */
-export function reportUnsavedChanges({ waitUntilStored }: DurabilityHook): Durability["settle"] {
+export function reportUnsavedChanges({ waitUntilStored }: DurabilityHook): Durability["waitUntilStored"] {
   return (sandbox, mark) => {
     try {
       return waitUntilStored(sandbox, mark, { reads: true })?.then(doNothing, toUnsavedAnswer);

@@ -35,7 +35,7 @@ export async function* streamEntries<E extends { sequence: number }>(
   let last = Math.min(after ?? log.lastSequence, log.lastSequence);
   yield `: the ${name} of this sandbox\n\n`;
   while (!signal.aborted) {
-    for (const entry of log.since(last)) {
+    for (const entry of log.listSince(last)) {
       if (entry.sequence <= last) continue;
       const lost = entry.sequence - last - 1;
       if (lost > 0) yield `: ${describeLostEntries(lost)} lost to the ${name}'s bound\n\n`;
@@ -44,7 +44,7 @@ export async function* streamEntries<E extends { sequence: number }>(
     }
     if (log.isClosed) return;
     // Entries were added while the reader was slow, or were added and then cleared.
-    if (log.since(last).length > 0) continue;
+    if (log.listSince(last).length > 0) continue;
     last = log.lastSequence;
     await waitForChange([log], signal);
   }
@@ -54,7 +54,7 @@ export async function* streamEntries<E extends { sequence: number }>(
 export interface FollowedLog<E> {
   readonly lastSequence: number;
   readonly isClosed: boolean;
-  since(sequence: number): readonly E[];
+  listSince(sequence: number): readonly E[];
   subscribe(listener: () => void): () => void;
 }
 

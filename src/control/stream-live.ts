@@ -172,7 +172,7 @@ function nameWorld(journal: Journal): string {
     tag = randomHex(6);
     tags.set(journal, tag);
   }
-  return `${tag}-${journal.clears}`;
+  return `${tag}-${journal.clearCount}`;
 }
 
 function renderLine(entry: JournalEntry): Static<typeof RequestLine> {

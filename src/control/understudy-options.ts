@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { FixtureLibrary } from "../documents/fixture-library.ts";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
 import type { Settings } from "../engine/contract/settings.ts";
-import type { OwnSource } from "../engine/own/join.ts";
+import type { OperationSource } from "../engine/own/join.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { OnDelivery } from "../hosts/fetch/answer-deliveries.ts";
@@ -21,7 +21,7 @@ export interface UnderstudyOptions {
   clock?: ClockSetting;
   settings?: Partial<Settings>;
   /** A user's own operations (interfaces 18). */
-  operations?: readonly OwnSource[];
+  operations?: readonly OperationSource[];
   /** interfaces 7: with it, the control API asks for the token and limits are enforced. */
   shared?: {
     token: string;
@@ -86,8 +86,8 @@ export interface Understudy {
   readonly sandboxes: SandboxRegistry;
   readonly fixtures: FixtureLibrary;
   readonly scenarios: ScenarioLibrary;
-  /** Replaces the user's own operations; worlds keep their records. @throws OwnFault; nothing has changed then */
-  setOperations(sources: readonly OwnSource[]): void;
+  /** Replaces the user's own operations; worlds keep their records. @throws OwnOperationError; nothing has changed then */
+  setOperations(sources: readonly OperationSource[]): void;
   readonly server: Server;
   /** For a shared server: a one-time login to its console without the token. */
   readonly login: Login | undefined;

@@ -51,7 +51,7 @@ function validateRecord(
   const { problem } = validatePublicForm(state, record, tx);
   if (problem === undefined) return;
   const { collection } = state;
-  const id = collection.idOf(record);
+  const id = collection.getId(record);
   throw unprocessable(
     `${place}.${collection.name}`,
     id,

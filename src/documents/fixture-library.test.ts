@@ -48,7 +48,7 @@ type Rows = {
 };
 
 function table(fixture: string | object, name: string, seed = 1, from = source()): Rows {
-  return from.load(fixture).root(seed).tables.get(name) as unknown as Rows;
+  return from.load(fixture).buildRoot(seed).tables.get(name) as unknown as Rows;
 }
 
 const ids = (rows: Rows) => [...rows.all()].map(({ id }) => id);
@@ -267,26 +267,26 @@ describe("a built fixture", () => {
   it("is shared by all that use the same fixture and seed, by any name [interfaces 5]", () => {
     const from = source();
     const path = write("my.yaml", world);
-    const root = from.load(path).root(1);
-    expect(from.load(path).root(1)).toBe(root);
-    expect(from.load(join(cwd, "my.yaml")).root(1)).toBe(root);
-    expect(from.load(path).root(2)).not.toBe(root);
-    const inline = from.load({ organizations: [{ id: "org_a" }] }).root(1);
-    expect(from.load({ organizations: [{ id: "org_a" }] }).root(1)).toBe(inline);
-    expect(from.load({ organizations: [{ id: "org_b" }] }).root(1)).not.toBe(inline);
+    const root = from.load(path).buildRoot(1);
+    expect(from.load(path).buildRoot(1)).toBe(root);
+    expect(from.load(join(cwd, "my.yaml")).buildRoot(1)).toBe(root);
+    expect(from.load(path).buildRoot(2)).not.toBe(root);
+    const inline = from.load({ organizations: [{ id: "org_a" }] }).buildRoot(1);
+    expect(from.load({ organizations: [{ id: "org_a" }] }).buildRoot(1)).toBe(inline);
+    expect(from.load({ organizations: [{ id: "org_b" }] }).buildRoot(1)).not.toBe(inline);
   });
 
   it("is shared by the servers of one process, but nothing else is [interfaces 5]", () => {
-    const root = source().load("reference").root(1);
+    const root = source().load("reference").buildRoot(1);
     // Compared beforehand: to write roots out for a message takes a minute.
     const isShared = (library: FixtureLibrary, fixture = "reference", seed = 1) =>
-      library.load(fixture).root(seed) === root;
+      library.load(fixture).buildRoot(seed) === root;
     expect(isShared(source())).toBe(true);
     expect(isShared(source(), "reference", 2)).toBe(false);
     expect(isShared(new FixtureLibrary({ resources: RESOURCES, trustBuild: false }))).toBe(false);
     expect(isShared(new FixtureLibrary({ resources: [...RESOURCES] }))).toBe(false);
     const path = write("my.yaml", world);
-    const [one, other] = [source(), source()].map((library) => library.load(path).root(1));
+    const [one, other] = [source(), source()].map((library) => library.load(path).buildRoot(1));
     expect(one === other).toBe(false);
   });
 
@@ -295,17 +295,17 @@ describe("a built fixture", () => {
     const fixture = { organizations: [{ id: "org_a" }] };
     const loaded = from.load(fixture);
     fixture.organizations[0]!.id = "org_changed";
-    expect(ids(loaded.root(1).tables.get("organizations") as unknown as Rows)).toEqual(["org_a"]);
+    expect(ids(loaded.buildRoot(1).tables.get("organizations") as unknown as Rows)).toEqual(["org_a"]);
     expect(ids(table(fixture, "organizations", 1, from))).toEqual(["org_changed"]);
   });
 
   it("stays shared with living sandboxes after many other fixtures [interfaces 5]", () => {
     const from = source();
     const held = from.load({ organizations: [{ id: "org_held" }] });
-    const root = held.root(7);
-    for (let i = 0; i < 200; i++) from.load({ organizations: [{ id: `org_${i}` }] }).root(i);
-    for (let i = 0; i < 50; i++) held.root(100 + i);
-    expect(from.load({ organizations: [{ id: "org_held" }] }).root(7)).toBe(root);
+    const root = held.buildRoot(7);
+    for (let i = 0; i < 200; i++) from.load({ organizations: [{ id: `org_${i}` }] }).buildRoot(i);
+    for (let i = 0; i < 50; i++) held.buildRoot(100 + i);
+    expect(from.load({ organizations: [{ id: "org_held" }] }).buildRoot(7)).toBe(root);
   });
 });
 

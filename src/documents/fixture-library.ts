@@ -2,13 +2,13 @@ import { toHex } from "../engine/bytes.ts";
 import type { FixtureData, Resource } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
 import { DocumentError, documentError, NO_POSITION } from "../engine/documents/document-error.ts";
-import { refuse } from "../engine/documents/merge-documents.ts";
+import { throwLayerProblems } from "../engine/documents/merge-documents.ts";
 import { createInlineDocument, type Warn } from "../engine/documents/user-document.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
 import { buildBase, buildVariant, Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
-import { countLeastRecords, type FixtureShape, fixtureShape } from "../engine/fixtures/fixture-shape.ts";
+import { countMinimumRecords, type FixtureShape, getFixtureShape } from "../engine/fixtures/fixture-shape.ts";
 import { digest } from "../engine/platform.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/tables.ts";
@@ -88,7 +88,7 @@ export class FixtureLibrary implements FixtureSource {
     // A sandbox that references this keeps the document in memory, and the last root with its base: a reset builds
     // nothing, and persistence compares collections with the base by reference.
     let retained: readonly [base: Root, current: Root] | undefined;
-    const root = (seed: number, settings?: Settings): Root => {
+    const buildRoot = (seed: number, settings?: Settings): Root => {
       const version = document.version!;
       const base = version.buildRoot(seed);
       const current = version.buildRoot(seed, settings);
@@ -97,9 +97,9 @@ export class FixtureLibrary implements FixtureSource {
     };
     const loaded: LoadedFixture = {
       name,
-      root,
-      leastRecords: () => countLeastRecords(document.version!.data, this.shape),
-      document: () => document.version!.data,
+      buildRoot,
+      countMinimumRecords: () => countMinimumRecords(document.version!.data, this.shape),
+      getDocument: () => document.version!.data,
     };
     this.loaded.set(loaded, document);
     return loaded;
@@ -180,7 +180,7 @@ export class FixtureLibrary implements FixtureSource {
   /** @throws DocumentError */
   private createFixture({ document, files, trusted }: ReadFixture): LoadedDocument<Fixture> {
     if (trusted) return { value: this.findShipped(document.value), files };
-    refuse(document, checkFixtureDocument(document, this.shape));
+    throwLayerProblems(document, checkFixtureDocument(document, this.shape));
     return { value: new Fixture(document.value as FixtureData, trusted, this.builders), files };
   }
 
@@ -196,20 +196,20 @@ export class FixtureLibrary implements FixtureSource {
 
   /** Created when a fixture is checked or counted; a start with the shipped fixture does not need it. */
   private get shape(): FixtureShape {
-    return fixtureShape(this.resources);
+    return getFixtureShape(this.resources);
   }
 }
 
 function createRootBuilders(resources: readonly Resource[]): RootBuilders {
-  const followed = [...new Set(resources.flatMap(({ fixture }) => fixture?.follows ?? []))];
-  const complete = ({ data, trusted }: Fixture, seed: number) =>
-    trusted ? data : expandFixture(data, fixtureShape(resources), seed);
+  const followed = [...new Set(resources.flatMap(({ fixture }) => fixture?.dependsOn ?? []))];
+  const complete = ({ data, isTrusted }: Fixture, seed: number) =>
+    isTrusted ? data : expandFixture(data, getFixtureShape(resources), seed);
   return {
-    base: (fixture, seed) => buildBase(complete(fixture, seed), seed, resources),
-    variant: (fixture, { seed, settings, base }) =>
-      buildVariant(base, { fixture: complete(fixture, seed), seed, resources, settings }),
+    buildBase: (fixture, seed) => buildBase(complete(fixture, seed), seed, resources),
+    buildVariant: (fixture, { seed, settings, buildBase }) =>
+      buildVariant(buildBase, { fixture: complete(fixture, seed), seed, resources, settings }),
     // The settings that readers follow and that differ from their defaults.
-    differences: (settings) =>
+    describeDifferences: (settings) =>
       followed
         .filter((name) => settings[name] !== DEFAULT_SETTINGS[name])
         .map((name) => `${name}=${JSON.stringify(settings[name])}`)

@@ -12,7 +12,7 @@ export interface FixtureUser {
   readonly name: string;
   readonly source: LoadedFixture;
   /** Switches to the current version unless a request has changed something; returns whether it did. */
-  renew(): boolean;
+  reloadFixture(): boolean;
 }
 
 export interface FixtureChange {
@@ -61,7 +61,7 @@ function moveSandboxes(
   const waiting: string[] = [];
   for (const sandbox of sandboxes) {
     if (library.findDocument(sandbox.source) !== document) continue;
-    (sandbox.renew() ? renewed : waiting).push(sandbox.name);
+    (sandbox.reloadFixture() ? renewed : waiting).push(sandbox.name);
   }
   return { renewed, waiting };
 }

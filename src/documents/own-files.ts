@@ -1,4 +1,4 @@
-import type { OwnSource } from "../engine/own/join.ts";
+import type { OperationSource } from "../engine/own/join.ts";
 import type { OwnFiles, WatchedDocuments } from "./watch-documents.ts";
 
 /**
@@ -24,8 +24,8 @@ export async function openOwnFiles({
   return files;
 }
 
-export async function loadOwnSources(all: readonly OwnFiles[]): Promise<OwnSource[]> {
-  const lists: (readonly OwnSource[])[] = [];
+export async function loadOwnSources(all: readonly OwnFiles[]): Promise<OperationSource[]> {
+  const lists: (readonly OperationSource[])[] = [];
   for (const one of all) lists.push(await one.load());
   return lists.flat();
 }
@@ -33,7 +33,7 @@ export async function loadOwnSources(all: readonly OwnFiles[]): Promise<OwnSourc
 /** Applies edits of the files to a running server, one after the other. */
 export function followOwnFiles(
   all: readonly OwnFiles[],
-  edits: { apply(sources: readonly OwnSource[]): void; onProblem(error: Error): void },
+  edits: { apply(sources: readonly OperationSource[]): void; onProblem(error: Error): void },
 ): WatchedDocuments[] {
   let last: Promise<unknown> = Promise.resolve();
   return all.map(({ files }) => ({

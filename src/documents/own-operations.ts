@@ -3,14 +3,14 @@ import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join, resolve } from "node:path";
 import { inspect } from "node:util";
-import { OwnFault } from "../engine/contract/errors.ts";
+import { OwnOperationError } from "../engine/contract/errors.ts";
 import {
   type DocumentError,
   documentError,
   NO_POSITION,
   type Position,
 } from "../engine/documents/document-error.ts";
-import { createOwnApi, type OwnSource, readDeclarations } from "../engine/own/join.ts";
+import { createJoinedApi, type OperationSource, readDeclarations } from "../engine/own/join.ts";
 import { ChangeListeners } from "../engine/state/concurrency.ts";
 import { formatPath, getFileVersion, readUserText, UnreadableFile } from "./files.ts";
 import { followVersions, type OwnFiles } from "./watch-documents.ts";
@@ -40,7 +40,7 @@ export class OwnOperations implements OwnFiles {
    * Loads the newest version of all files.
    * @throws DocumentError for one that cannot be used; with line and column if they are known
    */
-  async load(): Promise<readonly OwnSource[]> {
+  async load(): Promise<readonly OperationSource[]> {
     const { createJiti } = await import("jiti");
     const jiti = createJiti(import.meta.url, {
       fsCache: false,
@@ -83,11 +83,11 @@ export class OwnOperations implements OwnFiles {
   }
 
   /** @throws DocumentError */
-  private check(source: OwnSource, files: readonly string[]): void {
+  private check(source: OperationSource, files: readonly string[]): void {
     try {
-      createOwnApi([source]);
+      createJoinedApi([source]);
     } catch (error) {
-      if (!(error instanceof OwnFault)) throw error;
+      if (!(error instanceof OwnOperationError)) throw error;
       const message = error.message.replace(`${source.source}: `, "");
       for (const file of files) {
         const at = findSubject(readFileSync(file, "utf8"), error.subject);

@@ -9,9 +9,9 @@ import {
   type Scenario,
   type ScenarioNames,
   type ScenarioSource,
-  type ScenarioUser,
+  type ScenarioSubscriber,
 } from "../engine/faults/scenario.ts";
-import { UnknownScenario } from "../engine/sandbox/fault-types.ts";
+import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
 import type { Document, LoadedDocument } from "./document-library.ts";
 import { type AffectedDocuments, DocumentLibrary } from "./document-library.ts";
 import { isPath, readFileText, UnreadableFile } from "./files.ts";
@@ -46,7 +46,7 @@ export class ScenarioLibrary implements ScenarioSource {
   /** Scenarios of opened files. */
   private readonly openedScenarios = new Map<string, Scenario>();
   /** Sandboxes with the names of their active scenarios. */
-  private readonly users = new Map<ScenarioUser, readonly string[]>();
+  private readonly users = new Map<ScenarioSubscriber, readonly string[]>();
   /** The number of sandboxes by name of the scenario. */
   private readonly activeCounts = new Map<string, number>();
 
@@ -152,7 +152,10 @@ export class ScenarioLibrary implements ScenarioSource {
   addDocument(name: string, document: object): boolean {
     if (this.has(name)) return false;
     const text = JSON.stringify({ ...document, name });
-    this.openedScenarios.set(name, readScenario({ text, shown: `scenario ${name}`, file: name }, this.api));
+    this.openedScenarios.set(
+      name,
+      readScenario({ text, displayName: `scenario ${name}`, file: name }, this.api),
+    );
     return true;
   }
 
@@ -166,15 +169,15 @@ export class ScenarioLibrary implements ScenarioSource {
     return scenarios.map((scenario) => (isPath(scenario) ? this.addFile(scenario).name : scenario));
   }
 
-  use(user: ScenarioUser): void {
+  subscribe(user: ScenarioSubscriber): void {
     const { scenarios } = user;
     for (const name of scenarios) this.activeCounts.set(name, (this.activeCounts.get(name) ?? 0) + 1);
-    this.release(user);
+    this.unsubscribe(user);
     this.users.set(user, scenarios);
     this.files.announceUse();
   }
 
-  release(user: ScenarioUser): void {
+  unsubscribe(user: ScenarioSubscriber): void {
     for (const name of this.users.get(user) ?? []) {
       const remaining = this.activeCounts.get(name)! - 1;
       if (remaining === 0) this.activeCounts.delete(name);
@@ -188,7 +191,7 @@ export class ScenarioLibrary implements ScenarioSource {
     const { changed, broken } = this.files.refresh(file);
     // A scenario that another file of the same name hides is active nowhere.
     const current = changed.filter((document) => this.files.find(document.version!.name) === document);
-    for (const { version } of current) for (const user of this.users.keys()) user.renew(version!);
+    for (const { version } of current) for (const user of this.users.keys()) user.replaceScenario(version!);
     return { changed: current, broken };
   }
 
@@ -205,10 +208,10 @@ export class ScenarioLibrary implements ScenarioSource {
     };
   }
 
-  /** @throws UnknownScenario */
+  /** @throws UnknownScenarioError */
   private findDerived(name: string): Scenario {
     const scenario = this.openedScenarios.get(name) ?? this.derived.find(name);
-    if (scenario === undefined) throw new UnknownScenario(name, findNearest(name, this.listNames()));
+    if (scenario === undefined) throw new UnknownScenarioError(name, findNearest(name, this.listNames()));
     return scenario;
   }
 
@@ -233,7 +236,7 @@ export class ScenarioLibrary implements ScenarioSource {
       maxBytes: MAX_SCENARIO_BYTES,
     });
     return {
-      value: readScenario({ text, shown: displayName, file, warn: this.warn }, this.api),
+      value: readScenario({ text, displayName, file, warn: this.warn }, this.api),
       files: new Map([[file, version]]),
     };
   }

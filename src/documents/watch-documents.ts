@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { FSWatcher } from "chokidar";
-import type { OwnSource } from "../engine/own/join.ts";
+import type { OperationSource } from "../engine/own/join.ts";
 import type { ChangeListeners } from "../engine/state/concurrency.ts";
 import type { DocumentLibrary } from "./document-library.ts";
 import { getFileVersion } from "./files.ts";
@@ -21,7 +21,7 @@ export interface WatchedDocuments {
 export interface OwnFiles {
   readonly files: WatchedDocuments["files"];
   /** Loads the newest version of all files. @throws DocumentError for one that cannot be used */
-  load(): Promise<readonly OwnSource[]>;
+  load(): Promise<readonly OperationSource[]>;
 }
 
 /**

@@ -24,13 +24,13 @@ export function countUtf8Bytes(text: string): number {
 }
 
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  const joined = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let offset = 0;
   for (const part of parts) {
-    whole.set(part, offset);
+    joined.set(part, offset);
     offset += part.length;
   }
-  return whole;
+  return joined;
 }
 
 export function toHex(bytes: Uint8Array): string {
@@ -68,7 +68,7 @@ export function fromBase64(text: string): Uint8Array {
   return fromLatin1(atob(text));
 }
 
-/** Takes both alphabets, and ignores characters outside them, as lenient decoders do. */
+/** Reads both alphabets, and ignores characters outside them, as lenient decoders do. */
 export function fromLooseBase64(text: string): Uint8Array {
   const digits = text
     .replaceAll("-", "+")

@@ -24,7 +24,7 @@ function makeTables(): Int32Array[] {
 }
 
 /** Continues the checksum `before` (0 at the start) with `bytes`. */
-export function crc32c(bytes: Uint8Array, before = 0): number {
+export function crc32c(bytes: Uint8Array, previous = 0): number {
   const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES as [
     Int32Array,
     Int32Array,
@@ -35,7 +35,7 @@ export function crc32c(bytes: Uint8Array, before = 0): number {
     Int32Array,
     Int32Array,
   ];
-  let crc = ~before;
+  let crc = ~previous;
   let i = 0;
   for (const end = bytes.length - 7; i < end; i += LANES) {
     crc ^= bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24);
@@ -54,6 +54,6 @@ export function crc32c(bytes: Uint8Array, before = 0): number {
 }
 
 /** Writes the checksum as Google Cloud Storage does: the big-endian bytes in base64. */
-export function crc32cText(crc: number): string {
+export function formatCrc32c(crc: number): string {
   return toBase64(Uint8Array.of(crc >>> 24, crc >>> 16, crc >>> 8, crc));
 }

@@ -22,7 +22,7 @@ import { combineListeners, combineTimers } from "./sandbox/listeners.ts";
 import { type RegistryParts, SandboxRegistry } from "./sandbox/registry.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createServices, type ServiceParts } from "./services.ts";
-import { forwardClock } from "./state/clock.ts";
+import { makeMonotonicClock } from "./state/clock.ts";
 import type { Commit } from "./state/world-parts.ts";
 import { createDeliveries } from "./webhooks/dispatcher.ts";
 import { findAttemptEntry, toJournalEntry } from "./webhooks/journal-attempt.ts";
@@ -35,7 +35,7 @@ export interface HostParts
     >,
     Pick<RegistryParts, "fixtures" | "serverKey" | "onDelete">,
     Pick<FaultOptions, "scenarios" | "overrides" | "delay"> {
-  /** For sandboxes that give none themselves. Without it: the reference world, seed 1, the real clock. */
+  /** For sandboxes that set none themselves. Default: the reference world, seed 1, the real clock. */
   defaults: { [K in keyof RegistryParts["defaults"]]?: RegistryParts["defaults"][K] | undefined };
   /** The operations of all sandboxes: those of the reference, and the host's own. */
   api: Api;
@@ -64,8 +64,8 @@ export interface Engine {
   readonly faults: Faults;
   readonly receivers: SimulatedReceivers;
   /** Counts of all requests, for metrics. */
-  readonly tally: RequestCounter;
-  /** Milliseconds since 1970; never runs backwards. */
+  readonly requestCounter: RequestCounter;
+  /** Milliseconds since 1970; never goes back. */
   readonly wallClock: () => number;
   readonly parts: EngineParts;
   /** Replaces the operations of all sandboxes; they keep their records. */
@@ -78,8 +78,8 @@ export function createEngine(options: HostParts): Engine {
   const { log, uploads, recordings, replay } = options;
   let { api } = options;
   const { fixture = "reference", seed = 1, clock = { mode: "real" }, settings = {} } = options.defaults;
-  const tally = new RequestCounter();
-  const wallClock = forwardClock(platform().timers.now);
+  const requestCounter = new RequestCounter();
+  const wallClock = makeMonotonicClock(platform().timers.now);
   const timerHandlers = combineTimers(RESOURCES);
   const faults = new Faults({
     scenarios: options.scenarios,
@@ -89,25 +89,25 @@ export function createEngine(options: HostParts): Engine {
     delay: options.delay,
   });
   const receivers = new SimulatedReceivers({
-    world: (name) => sandboxes.get(name)?.world,
-    secretOf: getWebhookSecret,
-    candidates: listKnownSecrets,
+    findWorld: (name) => sandboxes.get(name)?.world,
+    getSecret: getWebhookSecret,
+    listCandidates: listKnownSecrets,
     onLeaseEnd: (world, id) => {
-      const sandbox = [...sandboxes.all()].find((one) => one.world === world);
+      const sandbox = [...sandboxes.all()].find((candidate) => candidate.world === world);
       if (sandbox !== undefined) recordings.onLeaseEnd(sandbox, id);
     },
   });
-  const outbound = receivers.forwarding.withFailures(options.outbound);
+  const outbound = receivers.forwarding.reportFailures(options.outbound);
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,
-    fault: (sandbox, facts) => (replay ? undefined : sandbox.faults.delivery(facts)),
+    fault: (sandbox, facts) => (replay ? undefined : sandbox.faults.evaluateDelivery(facts)),
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
     onAttempt: ({ journal, history, world }, attempt) => {
       const present = world.read();
-      const next = describeNextStep(present, attempt.row, attempt.outcome.response_code);
+      const nextStep = describeNextStep(present, attempt.row, attempt.outcome.response_code);
       journal.add(
-        toJournalEntry(attempt, { present, nextStep: next }),
+        toJournalEntry(attempt, { world: present, nextStep }),
         findAttemptEntry(attempt, history.newest),
       );
     },
@@ -119,15 +119,15 @@ export function createEngine(options: HostParts): Engine {
     fixtures: options.fixtures,
     defaults: { fixture, seed, clock, settings },
     wallClock,
-    counter: tally,
+    counter: requestCounter,
     serverKey: options.serverKey,
     onDelete: options.onDelete,
-    faults: (sandbox) => faults.of(sandbox),
+    faults: (sandbox) => faults.getSandboxFaults(sandbox),
     worldParts: (sandbox) => {
-      const sender = deliveries.worldParts(sandbox);
+      const sender = deliveries.createWorldParts(sandbox);
       return {
         ...(replay && { beforeChange: replay.beforeChange }),
-        timerHandlers: { ...timerHandlers, ...sender.timerHandlers, ...faults.timers(sandbox) },
+        timerHandlers: { ...timerHandlers, ...sender.timerHandlers, ...faults.createTimerHandlers(sandbox) },
         onEmit: combineListeners(RESOURCES, () => services(sandbox)),
         onReplace: sender.onReplace,
         onCommit: (world, commit) => {
@@ -167,13 +167,13 @@ export function createEngine(options: HostParts): Engine {
     return handleRequest(parts, request, { sandbox: sandboxes.get(address.sandbox), address });
   };
   return {
-    ...{ sandboxes, faults, receivers, tally, wallClock, parts, handle },
+    ...{ sandboxes, faults, receivers, requestCounter, wallClock, parts, handle },
     get api() {
       return api;
     },
-    setApi(next) {
-      api = next;
-      for (const sandbox of sandboxes.all()) sandbox.followApi();
+    setApi(nextStep) {
+      api = nextStep;
+      for (const sandbox of sandboxes.all()) sandbox.updateApi();
     },
   };
 }

@@ -23,19 +23,19 @@ export interface Platform {
    */
   timers: Pick<typeof globalThis, "setTimeout" | "clearTimeout"> & { now(): number };
   /** Loads the library for images when the first image is processed. */
-  images(): Promise<ImageTools>;
+  loadImageTools(): Promise<ImageTools>;
   /**
    * The faker of a locale (`@faker-js/faker/locale/…`), loaded when it is first needed. Synchronous, since records are
    * made within a transaction; a host without synchronous imports loads the locales that it offers beforehand.
    */
   loadFaker(locale: string): Faker;
   /** Loads the library for documents when the first one is read. */
-  documents(): Promise<DocumentTools>;
+  loadDocumentTools(): Promise<DocumentTools>;
 }
 
 /** The host lacks a function, such as image processing in a page. */
-export class NotAvailable extends Error {
-  override readonly name = "NotAvailable";
+export class NotAvailableError extends Error {
+  override readonly name = "NotAvailableError";
 }
 
 export type DigestAlgorithm = "md5" | "sha1" | "sha256" | "sha384" | "sha512";

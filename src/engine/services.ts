@@ -18,23 +18,23 @@ export function createServices(parts: ServiceParts): (sandbox: Sandbox, source?:
   // most one of each for a sandbox, so that one sandbox cannot use all places. Texts are read in the server's own
   // thread, in slices of some milliseconds; a second text would make the pauses longer.
   const queues: Record<HeavyWork, FairQueue<Sandbox>> = {
-    document: new FairQueue({ size: 2, each: 1 }),
-    image: new FairQueue({ size: 2, each: 1 }),
-    text: new FairQueue({ size: 1, each: 1 }),
+    document: new FairQueue({ total: 2, perClient: 1 }),
+    image: new FairQueue({ total: 2, perClient: 1 }),
+    text: new FairQueue({ total: 1, perClient: 1 }),
   };
   return (sandbox, source) => {
     const { world } = sandbox;
     return {
       outbound,
-      inTurn: (kind, signal, work) => queues[kind].run(sandbox, signal, work),
-      attemptDelivery: (attempt_id) => deliveries.attempt(sandbox, attempt_id),
+      runQueued: (kind, signal, work) => queues[kind].run(sandbox, signal, work),
+      attemptDelivery: (attempt_id) => deliveries.waitForAttempt(sandbox, attempt_id),
       bytes: uploads.forSandbox(sandbox),
       get settings() {
         return sandbox.settings;
       },
       read: () => world.read(),
       transact: (change) => world.transact(change, source),
-      changed: (signal) => world.waitForChange(signal),
+      waitForChange: (signal) => world.waitForChange(signal),
       get isClosed() {
         return world.isClosed;
       },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { Connection, FoundSandbox } from "../hosts/node/hooks.ts";
+import type { Connection, SandboxLookup } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { TemporaryFolder } from "../hosts/node/storage/folders.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
@@ -76,7 +76,7 @@ export class FleetNode {
 
   /** @throws PersistenceError */
   async begin(): Promise<void> {
-    this.parts.uploads.keepIn(join(this.files.path, "uploads"));
+    this.parts.uploads.storeIn(join(this.files.path, "uploads"));
     await this.session.begin();
     try {
       await this.register.register(this.parts.version, this.parts.token);
@@ -150,7 +150,7 @@ export class FleetNode {
   }
 
   /** @throws StoreRefusal if no node can serve it now */
-  route(name: string, connection?: Connection): FoundSandbox | Promise<FoundSandbox> {
+  route(name: string, connection?: Connection): SandboxLookup | Promise<SandboxLookup> {
     const sandbox = this.saver.findOwned(name);
     if (sandbox !== undefined && this.session.isValid && !this.router.isLeaving) return sandbox;
     return SANDBOX_NAME.test(name) ? this.router.route(name, connection) : undefined;

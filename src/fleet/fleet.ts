@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { normalizePath } from "../engine/contract/http-url.ts";
-import { shareBaseKey } from "../engine/pipeline/plain-http.ts";
+import { setBaseKey } from "../engine/pipeline/plain-http.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { Connection, DurabilityHook, FoundSandbox } from "../hosts/node/hooks.ts";
+import type { Connection, DurabilityHook, SandboxLookup } from "../hosts/node/hooks.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { FleetNode, FleetParts } from "./fleet-node.ts";
 
@@ -52,7 +52,7 @@ export class Fleet implements DurabilityHook {
       parts.log.warn(warning),
     );
     store.limit = limit;
-    shareBaseKey(token);
+    setBaseKey(token);
     try {
       const node = new FleetNode({ ...parts, token, store });
       this.openedNode = node;
@@ -64,7 +64,7 @@ export class Fleet implements DurabilityHook {
   }
 
   /** Finds the sandbox of a request. If no node can serve it now, the request is answered with a refusal. */
-  readonly findSandbox = (name: string, connection?: Connection): FoundSandbox | Promise<FoundSandbox> => {
+  readonly findSandbox = (name: string, connection?: Connection): SandboxLookup | Promise<SandboxLookup> => {
     const result = this.node.route(name, connection);
     if (!(result instanceof Promise) || connection === undefined) return result;
     return result.catch((error) => {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { Connection, FoundSandbox } from "../hosts/node/hooks.ts";
+import type { Connection, SandboxLookup } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
 import { type Lease, type RedisStore, toMovedRefusal } from "../persistence/redis-store.ts";
@@ -59,7 +59,7 @@ export class OwnerRouter {
    * returns undefined if there is no connection.
    * @throws StoreRefusal if no node can serve it now
    */
-  async route(name: string, connection: Connection | undefined): Promise<FoundSandbox> {
+  async route(name: string, connection: Connection | undefined): Promise<SandboxLookup> {
     this.searching += 1;
     try {
       return await this.search(new Search(name, connection));
@@ -89,7 +89,7 @@ export class OwnerRouter {
     this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.readAge());
   }
 
-  private async search(search: Search): Promise<FoundSandbox> {
+  private async search(search: Search): Promise<SandboxLookup> {
     const { session, store, takeOver, makeDefault } = this.parts;
     const { name } = search;
     for (let turn = 0; ; turn++) {
@@ -117,7 +117,7 @@ export class OwnerRouter {
   }
 
   /** Forwards to the owner, or to any other node, which takes the sandbox over. Used while this node shuts down. */
-  private async searchOtherNodes(search: Search): Promise<FoundSandbox> {
+  private async searchOtherNodes(search: Search): Promise<SandboxLookup> {
     const { name, proxied } = search;
     if (proxied === undefined) return undefined;
     this.lastRefusedAt = performance.now();

@@ -215,6 +215,6 @@ export async function openIndexedDb(name: string, parts: IndexedDbParts): Promis
     );
     return { refusal, since: Date.now() };
   }
-  parts.uploads.keepIn(store.pieces);
+  parts.uploads.storeIn(store.pieces);
   return loadWorlds(parts, store, (sandbox, rows) => store.setAside(sandbox, rows));
 }

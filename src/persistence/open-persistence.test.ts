@@ -43,7 +43,7 @@ async function opened() {
     fixtures: { load: () => plainSandbox().plain.source },
     api: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
     uploads: Object.assign(uploads, {
-      keepIn: (place: string) => places.push(place),
+      storeIn: (place: string) => places.push(place),
       fromFiles: async () => undefined,
       sweep: () => {
         sweeps += 1;

@@ -101,7 +101,7 @@ describe("a sandbox's image", () => {
       ...{ created_at, fixture, seed: 7, settings, resets, start, forked_from: undefined },
     });
     expect([...image.snapshots.keys()]).toEqual(["a"]);
-    expect(image.base).toBe(plain.source.root());
+    expect(image.base).toBe(plain.source.buildRoot());
     expect(image.document).toEqual({ notes: [] });
     expect(image.history).toEqual({ about: { next: 1, base: 0, dropped: 0 }, entries: new Map() });
     expect(seed).toBe(7);
@@ -129,7 +129,8 @@ describe("a sandbox's image", () => {
   it("has the root of its fixture and the sandbox's seed [interfaces 2]", () => {
     const { plain, sandbox, uploads } = stand();
     const [first, second] = [rootOf(), rootOf()];
-    plain.source.root = ((seed: number) => (seed === 7 ? first : second)) as typeof plain.source.root;
+    plain.source.buildRoot = ((seed: number) =>
+      seed === 7 ? first : second) as typeof plain.source.buildRoot;
     expect(SandboxImage.capture(sandbox, uploads).base).toBe(first);
   });
 });

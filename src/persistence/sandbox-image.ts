@@ -37,13 +37,13 @@ export class SandboxImage {
     this.sandbox = sandbox;
     this.uploads = uploads;
     this.source = source;
-    this.base = source.root(seed);
-    this.document = source.document();
+    this.base = source.buildRoot(seed);
+    this.document = source.getDocument();
     this.about = { created_at, fixture, seed, settings, resets, start, forked_from };
     this.value = saved.value;
     this.faults = saved.faults;
     this.snapshots = new Map(sandbox.snapshots);
-    this.history = sandbox.history.snapshot();
+    this.history = sandbox.history.toSnapshot();
     this.own = sandbox.own;
     for (const { blobs } of this.snapshots.values()) uploads.hold(blobs);
   }
@@ -51,7 +51,7 @@ export class SandboxImage {
   static capture(sandbox: Sandbox, uploads: StorableUploads): SandboxImage {
     const image = new SandboxImage(sandbox, uploads, {
       value: sandbox.toValue(),
-      faults: sandbox.faults.state(),
+      faults: sandbox.faults.toState(),
     });
     image.refreshVersions();
     return image;
@@ -60,7 +60,7 @@ export class SandboxImage {
   /** The image of a sandbox that was just loaded: its records are stored, everything else must still be saved. */
   static fromLoaded(sandbox: Sandbox, uploads: StorableUploads, value: SandboxValue): SandboxImage {
     uploads.hold(value.blobs);
-    return new SandboxImage(sandbox, uploads, { value, faults: sandbox.faults.state() });
+    return new SandboxImage(sandbox, uploads, { value, faults: sandbox.faults.toState() });
   }
 
   isPresent(): boolean {
@@ -97,7 +97,7 @@ export class SandboxImage {
 
   private readCounts(): readonly unknown[] {
     const { world, windows, history } = this.sandbox;
-    return [world.requests, windows.counted, history.revision];
+    return [world.requests, windows.table, history.revision];
   }
 
   /** Bytes that must be on disk before a row names them. */

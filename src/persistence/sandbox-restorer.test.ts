@@ -124,7 +124,7 @@ describe("a restored sandbox", () => {
     await edited.restorer.restoreRows("default", edited.rows());
     expect([loaded, edited.restoredSandboxes[0]!.fixture]).toEqual([["reference"], present]);
     const rows = edited.rows();
-    present.document = () => ({ notes: ["another"] }) as never;
+    present.getDocument = () => ({ notes: ["another"] }) as never;
     await edited.restorer.restoreRows("default", rows);
     expect(loaded.slice(1)).toEqual(["reference", { notes: [] }]);
     expect(edited.restoredSandboxes[1]!.fixture.name).toBe("reference");
@@ -133,7 +133,10 @@ describe("a restored sandbox", () => {
       return present;
     };
     await edited.restorer.restoreRows("default", rows);
-    expect(edited.restoredSandboxes[2]!.fixture).toMatchObject({ name: "reference", root: present.root });
+    expect(edited.restoredSandboxes[2]!.fixture).toMatchObject({
+      name: "reference",
+      buildRoot: present.buildRoot,
+    });
   });
 
   it("is refused for an invalid name, row or world, and nothing changes [interfaces 2]", async () => {

@@ -118,7 +118,7 @@ export class SandboxRestorer {
   async warmUp(name: string, rows: readonly Row[]): Promise<void> {
     const { saved, api } = await this.parse(name, rows);
     this.parts.validator.checkShape(saved);
-    const base = findSameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
+    const base = findSameFixture(this.parts.fixtures, saved.fixture).buildRoot(saved.about.seed);
     const present = { ...saved.present, uploads: undefined };
     for (const collection of api.collections) {
       void base.tables.get(collection.name)?.size;
@@ -139,7 +139,7 @@ export class SandboxRestorer {
     validator.checkShape(saved);
     const { about, present, faults, history } = saved;
     const fixture = findSameFixture(fixtures, saved.fixture);
-    const base = fixture.root(about.seed);
+    const base = fixture.buildRoot(about.seed);
     const value = await this.loadValue(name, present, { base, api, folder });
     const snapshots = new Map<string, SandboxValue>();
     for (const snap of sortBySavedOrder(about.snapshots, Object.keys(saved.snapshots))) {
@@ -196,7 +196,7 @@ function findSameFixture(
 ): LoadedFixture {
   try {
     const present = fixtures.load(name);
-    if (JSON.stringify(present.document()) === JSON.stringify(document)) return present;
+    if (JSON.stringify(present.getDocument()) === JSON.stringify(document)) return present;
   } catch {
     // The fixture was renamed, deleted or broken since then: the saved document is used.
   }

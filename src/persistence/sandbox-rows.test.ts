@@ -87,7 +87,7 @@ describe("the rows of a sandbox", () => {
     const again = written(image, SandboxImage.capture(other.sandbox, uploads));
     expect(Object.keys(again).toSorted()).toEqual(expected);
     const base = rootOf({ id: "n1", text: "of the fixture" });
-    one.plain.source = { ...one.plain.source, root: () => base };
+    one.plain.source = { ...one.plain.source, buildRoot: () => base };
     const refounded = written(image, SandboxImage.capture(one.sandbox, uploads));
     expect(Object.keys(refounded)).toEqual(expect.arrayContaining(["clear ", "sandbox/fixture"]));
     // All else is as it was.

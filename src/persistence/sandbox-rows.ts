@@ -120,7 +120,7 @@ function* listRecordRows(oldRoot: Root | undefined, root: Root, base: Root) {
 }
 
 function* listAdded(table: AnyTable) {
-  for (const record of table.all()) yield { id: table.collection.idOf(record), after: record };
+  for (const record of table.all()) yield { id: table.collection.getId(record), after: record };
 }
 
 const MAX_CHANGES_A_PIECE = 500;

@@ -105,7 +105,7 @@ describe("audit_logs.export", () => {
     expect(expected.length).toBeLessThan(400);
     const rows = await exportRows(api, `?${filter}`);
     expect(rows.map((row) => row["Timestamp"])).toEqual(
-      expected.map(({ timestamp }) => world().read().iso(timestamp)),
+      expected.map(({ timestamp }) => world().read().toIso(timestamp)),
     );
   });
 

@@ -3,7 +3,7 @@ import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { Reply } from "../../src/engine/contract/reply.ts";
 import { reparentDepartment as reparent } from "../../src/engine/resources/departments/operations.ts";
 import { departments } from "../../src/engine/resources/departments/schema.ts";
-import { standardLog } from "../../src/hosts/node/log.ts";
+import { createStandardLog } from "../../src/hosts/node/log.ts";
 import { startReference } from "../support/harness.ts";
 
 const REPARENT = "/v1/organizations/org_acme/departments/dept_infra/reparent";
@@ -16,7 +16,7 @@ it.each([
   async (check_answers, status) => {
     const answering = vi.spyOn(reparent, "handle").mockImplementation(() => new Reply(299, {}));
     onTestFinished(() => answering.mockRestore());
-    const api = await startReference({ settings: { check_answers }, log: standardLog("silent") });
+    const api = await startReference({ settings: { check_answers }, log: createStandardLog("silent") });
     onTestFinished(() => api.close());
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(status);
   },
@@ -33,7 +33,7 @@ it("an answer of the control API that does not fit its schema is a 500 in every 
   ] as const) {
     const api = await startReference({
       ...(validateAnswers !== undefined && { validateAnswers }),
-      log: standardLog("silent"),
+      log: createStandardLog("silent"),
     });
     const answer = await api.call(undefined, "GET", "/_control/health");
     expect([validateAnswers, answer.status]).toEqual([validateAnswers, status]);
@@ -47,7 +47,7 @@ it.each([
 ] as const)(
   "with check_answers %s an answer that does not fit its schema is %i [interfaces 4]",
   async (check_answers, status, parent_id) => {
-    const api = await startReference({ settings: { check_answers }, log: standardLog("silent") });
+    const api = await startReference({ settings: { check_answers }, log: createStandardLog("silent") });
     const { world } = api.understudy.sandboxes.get("default")!;
     world.transact((tx) => tx.update(departments, "dept_infra", { name: 5 as never }));
     const answer = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });

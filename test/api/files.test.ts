@@ -173,7 +173,7 @@ describe("files in state calls [G18]", () => {
     ]);
     const { world } = api.understudy.sandboxes.get("default")!;
     expect(world.read().get(storeFiles, "vs_handbook:file_policies")).toBeUndefined();
-    expect(world.pending().filter(({ kind }) => kind === "file.step")).toEqual([]);
+    expect(world.listPending().filter(({ kind }) => kind === "file.step")).toEqual([]);
   });
 
   it("cannot be registered again after deletion: 422 gcs_path [G13]", async () => {

@@ -132,7 +132,7 @@ describe("meeting streams", () => {
   it("a slow client of a deleted session gets no entries of a new session with its id [G37]", async () => {
     const services = {
       read: () => world().read(),
-      changed: (signal: AbortSignal) => world().waitForChange(signal),
+      waitForChange: (signal: AbortSignal) => world().waitForChange(signal),
       isClosed: false,
     } as Partial<Services> as Services;
     const call = { params: { session_id: "mbsess_live" }, headers: {} } as never;

@@ -142,7 +142,7 @@ describe("state calls on stores [interfaces 4]", () => {
     expectRefusal(await status("file_policies"), 404, "FILE_NOT_IN_STORE", {});
     const { world } = api.understudy.sandboxes.get("default")!;
     expect(world.read().all(storeFiles).size).toBe(0);
-    expect(world.pending().filter(({ kind }) => kind === "file.step")).toEqual([]);
+    expect(world.listPending().filter(({ kind }) => kind === "file.step")).toEqual([]);
     expect((await state("GET", "files/file_policies")).status).toBe(200);
   });
 

@@ -152,7 +152,7 @@ describe("attaching a file [G12]", () => {
     expect((await status("file_loose", { store: "vs_empty" })).body.completed_at).toBe(
       "2026-03-15T12:01:00.000Z",
     );
-    expect(world.pending()).toEqual([]);
+    expect(world.listPending()).toEqual([]);
   });
 
   it("emits file.processed with the store and the status at the end [G25]", async () => {

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { crc32c, crc32cText } from "../../src/engine/crc32c.ts";
+import { crc32c, formatCrc32c } from "../../src/engine/crc32c.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import {
@@ -198,7 +198,7 @@ describe("the official client [4.6]", () => {
     const uri = await announceThrough(relay.url, content.length);
     const checksum = await send(storageFor(relay.url, true), uri, content, 4 * MB);
     expect(relay.cuts()).toBe(1);
-    expect(checksum).toBe(crc32cText(crc32c(content)));
+    expect(checksum).toBe(formatCrc32c(crc32c(content)));
     expect(temporary.bytes().equals(content)).toBe(true);
     await relay.close();
   });
@@ -212,7 +212,7 @@ describe("the official client [4.6]", () => {
     const held = await probe(uri);
     expect(held.status).toBe(308);
     expect(Number(/^bytes=0-(\d+)$/.exec(held.range ?? "")?.[1])).toBeGreaterThan(MB);
-    expect(await send(storageFor(relay.url, true), uri, content)).toBe(crc32cText(crc32c(content)));
+    expect(await send(storageFor(relay.url, true), uri, content)).toBe(formatCrc32c(crc32c(content)));
     expect(temporary.bytes().equals(content)).toBe(true);
     await relay.close();
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { crc32c, crc32cText } from "../../src/engine/crc32c.ts";
+import { crc32c, formatCrc32c } from "../../src/engine/crc32c.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { announce, chunk, MB, noise, privateTemporaryFolder, probe, put } from "../support/upload-setup.ts";
 
@@ -25,7 +25,7 @@ describe("half-finished uploads [interfaces 4]", () => {
     sandbox().restore(sandbox().snapshots.get("half")!);
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
     const whole = await chunk(upload_url, "56789", 5, 10);
-    expect(whole.body.crc32c).toBe(crc32cText(crc32c(Buffer.from("0123456789"))));
+    expect(whole.body.crc32c).toBe(formatCrc32c(crc32c(Buffer.from("0123456789"))));
     // Again, after the upload was cancelled altogether.
     sandbox().restore(sandbox().snapshots.get("half")!);
     await fetch(upload_url, { method: "DELETE" });
@@ -40,8 +40,8 @@ describe("half-finished uploads [interfaces 4]", () => {
     const twin_url = upload_url.replace(api.url, `${api.url}/_s/twin`);
     const answers = await Promise.all([chunk(upload_url, "56789", 5, 10), chunk(twin_url, "abcde", 5, 10)]);
     expect(answers.map(({ status, body }) => [status, body.crc32c])).toEqual([
-      [200, crc32cText(crc32c(Buffer.from("0123456789")))],
-      [200, crc32cText(crc32c(Buffer.from("01234abcde")))],
+      [200, formatCrc32c(crc32c(Buffer.from("0123456789")))],
+      [200, formatCrc32c(crc32c(Buffer.from("01234abcde")))],
     ]);
     api.understudy.sandboxes.delete("twin");
     sandbox().reset();
@@ -67,7 +67,7 @@ describe("half-finished uploads [interfaces 4]", () => {
     expect((await api.call(undefined, "POST", `${snapshots}/back/restore`)).status).toBe(200);
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
     expect((await chunk(upload_url, "56789", 5, 10)).body.crc32c).toBe(
-      crc32cText(crc32c(Buffer.from("0123456789"))),
+      formatCrc32c(crc32c(Buffer.from("0123456789"))),
     );
   });
 

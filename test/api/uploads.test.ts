@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { crc32c, crc32cText } from "../../src/engine/crc32c.ts";
+import { crc32c, formatCrc32c } from "../../src/engine/crc32c.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { announce, chunk, privateTemporaryFolder, probe, put } from "../support/upload-setup.ts";
 
@@ -87,7 +87,7 @@ describe("the resumable protocol [G13]", () => {
       bucket: "uploads",
       size: "10",
       contentType: "text/plain",
-      crc32c: crc32cText(crc32c(Buffer.from("0123456789"))),
+      crc32c: formatCrc32c(crc32c(Buffer.from("0123456789"))),
     });
     expect(`gs://uploads/${answer.body.name}`).toBe(gcs_path);
   });
@@ -215,7 +215,7 @@ describe("the resumable protocol [G13]", () => {
     const expiries = () =>
       api.understudy.sandboxes
         .get("default")!
-        .world.pending()
+        .world.listPending()
         .filter(({ kind }) => kind === "expiry");
     expect(expiries()).toHaveLength(1);
     const cancelled = await fetch(upload_url, { method: "DELETE" });

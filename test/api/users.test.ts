@@ -168,7 +168,7 @@ describe("state rules of users", () => {
     expect(
       api.understudy.sandboxes
         .get("default")!
-        .world.pending()
+        .world.listPending()
         .filter(({ kind }) => kind === "expiry"),
     ).toEqual([]);
     expect(await audited()).toEqual([["user", "Ben Castro", "deleted", "Ada Osei"]]);

@@ -8,7 +8,7 @@ import { CATALOGUE } from "../../src/engine/contract/errors.ts";
 import { readDocument } from "../../src/engine/documents/read-document.ts";
 import { RuleDocument, ScenarioDocument } from "../../src/engine/faults/rule-document.ts";
 import { readScenario } from "../../src/engine/faults/scenario.ts";
-import { fixtureShape } from "../../src/engine/fixtures/fixture-shape.ts";
+import { getFixtureShape } from "../../src/engine/fixtures/fixture-shape.ts";
 import { API, RESOURCES } from "../../src/engine/resources/index.ts";
 import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
@@ -141,7 +141,7 @@ describe("the reference pages", () => {
 
   it("document every key of fixtures and their records [interfaces 5]", () => {
     const known = words(page("fixtures"));
-    const { document } = fixtureShape(RESOURCES);
+    const { document } = getFixtureShape(RESOURCES);
     expect(missing(keysOf(document), known)).toEqual([]);
   });
 
@@ -181,7 +181,7 @@ describe("an example in the docs", () => {
     const shown = examples.filter(({ kind }) => kind === "yaml scenario");
     expect(shown.length).toBeGreaterThan(2);
     for (const { page: file, code } of shown) {
-      expect(() => readScenario({ text: code, shown: file, file: "shown.yaml" }, API)).not.toThrow();
+      expect(() => readScenario({ text: code, displayName: file, file: "shown.yaml" }, API)).not.toThrow();
     }
   });
 
@@ -191,7 +191,7 @@ describe("an example in the docs", () => {
     for (const { page: file, code } of shown) {
       const source = new FixtureLibrary({ resources: RESOURCES });
       const document = readDocument(code, { file }).value as object;
-      expect(() => source.load(document).root(1)).not.toThrow();
+      expect(() => source.load(document).buildRoot(1)).not.toThrow();
     }
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { readsOnly } from "../../src/engine/contract/operation.ts";
+import { isReadOnly } from "../../src/engine/contract/operation.ts";
 import { listRefusals } from "../../src/engine/contract/refusals.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import type { CheckReport, VerifyReport } from "../../src/tools/verify/report.ts";
@@ -46,7 +46,7 @@ const NO_COLLECTION = ["music_collections.list_tracks"];
 /** What a user's run cannot observe: what asks for a role, and lists of objects that the user does not have. */
 function notObservableFor(who: "ada" | "ben" | "cleo" | "dan", { write }: { write: boolean }): Set<string> {
   const forAdministrators = API.operations
-    .filter((operation) => write || readsOnly(operation))
+    .filter((operation) => write || isReadOnly(operation))
     .filter((operation) => listRefusals(operation).some(({ details }) => "required_role" in details))
     .map(({ id }) => id);
   const role = who === "cleo" || who === "dan" ? forAdministrators : [];

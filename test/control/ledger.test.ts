@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { readsOnly } from "../../src/engine/contract/operation.ts";
+import { isReadOnly } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
 import { type Api, startReference } from "../support/harness.ts";
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe("--durable, once a request was answered", () => {
-  it.each(API.operations.filter((operation) => !readsOnly(operation)).map(({ id }) => id))(
+  it.each(API.operations.filter((operation) => !isReadOnly(operation)).map(({ id }) => id))(
     "stores what %s did, and that it was counted [interfaces 2]",
     async (id) => {
       const { path, method } = API.operations.find((operation) => operation.id === id)!;

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { readsOnly } from "../../src/engine/contract/operation.ts";
+import { isReadOnly } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
 import { timers } from "../../src/engine/state/timers.ts";
@@ -44,7 +44,7 @@ const kept = () => vi.waitFor(() => expectKept(api, folder, false), { timeout: 1
 describe("--persist, without a request that waits,", () => {
   it("stores what every emulated operation does [interfaces 2]", async () => {
     const prepared: { id: string; world: FreshWorld; sent: Sent; status: number }[] = [];
-    for (const { id } of API.operations.filter((operation) => !readsOnly(operation))) {
+    for (const { id } of API.operations.filter((operation) => !isReadOnly(operation))) {
       const world = await FreshWorld.create(api);
       const [recipe] = RECIPES[id]!;
       prepared.push({ id, world, sent: await recipe!.request(world), status: recipe!.status });

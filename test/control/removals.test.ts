@@ -90,7 +90,7 @@ function remains(after: Root, gone: ReadonlySet<string>): string[] {
     const remembers = collection.prefix === "log_" || collection.name === "_emails";
     for (const record of after.tables.get(collection.name)!.all() as Iterable<object>) {
       const { owned, texts } = saidBy(collection.schema, record);
-      const name = () => `${collection.name} ${collection.idOf(record)}`;
+      const name = () => `${collection.name} ${collection.getId(record)}`;
       for (const { key, path } of owned)
         if (gone.has(key)) found.push(`${name()}: ${path} belongs to ${key}`);
       if (remembers) continue;
@@ -132,7 +132,7 @@ describe("a deletion", () => {
     "of a record of %s deletes all its dependents, timers too, and nothing else [G37, interfaces 4]",
     (name, collection) => {
       for (const record of sample(collection)) {
-        const id = collection.idOf(record);
+        const id = collection.getId(record);
         const after = removed(collection, id);
         const gone = vanished(root, after);
         expect(gone).toContain(`${name} ${id}`);
@@ -186,7 +186,7 @@ describe("a new record with the id of a deleted one", () => {
     const { body: organization } = await state(world, "GET", "organizations/org_acme");
     await state(world, "DELETE", "organizations/org_acme");
     const { world: present } = api.understudy.sandboxes.get(world.name)!;
-    expect(present.pending().filter(({ kind }) => kind !== "lease")).toEqual([]);
+    expect(present.listPending().filter(({ kind }) => kind !== "lease")).toEqual([]);
     await state(world, "POST", "organizations", organization);
     const eve = { who: "eve" as const, params: { org_id: "org_acme" } };
     expect((await world.call("/v1/analytics/usage/limits/{org_id}", "GET", eve)).status).toBe(403);

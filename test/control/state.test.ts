@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withoutInternal } from "../../src/engine/contract/public-view.ts";
+import { removeInternalFields } from "../../src/engine/contract/public-view.ts";
 import type { Resource } from "../../src/engine/contract/resource.ts";
 import { toValidator } from "../../src/engine/contract/validator.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
@@ -40,7 +40,7 @@ describe("state calls", () => {
   describe.each(COLLECTIONS)("$name", ({ name, idField, schema }) => {
     it("show every record of the reference world as its schema says", async () => {
       const { body } = await control("GET", `/default/state/${name}?limit=10000`);
-      const valid = toValidator(withoutInternal(schema));
+      const valid = toValidator(removeInternalFields(schema));
       for (const record of body.items) {
         expect(valid(record), `${record[idField]}: ${JSON.stringify(valid.errors)}`).toBe(true);
       }
@@ -61,7 +61,7 @@ describe("state calls", () => {
         const before = (await control("GET", `/${sandbox}`)).body.counts[name];
         const created = await control("POST", `/${sandbox}/state/${name}`, {});
         expect(created.status, created.text).toBe(201);
-        const valid = toValidator(withoutInternal(schema));
+        const valid = toValidator(removeInternalFields(schema));
         expect(valid(created.body), JSON.stringify(valid.errors)).toBe(true);
         const id = created.body[idField];
         expect(id.startsWith(prefix)).toBe(true);

@@ -18,7 +18,7 @@ afterEach(async () => {
   await api.close();
 });
 
-const held = () => api.understudy.sandboxes.get("default")!.waiting;
+const held = () => api.understudy.sandboxes.get("default")!.waitingRequests;
 
 /** So many connections, each with one request that nobody has a credential for. */
 async function open(count: number, header = ""): Promise<void> {

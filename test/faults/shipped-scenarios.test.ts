@@ -53,7 +53,7 @@ describe("a derived scenario", () => {
 
   it("passes `scenario check` as printed by `scenario show`, and means the same [interfaces 2]", () => {
     for (const { name, file, scenario } of DERIVED) {
-      const copy = readScenario({ text: stringify(scenario!.document), shown: file, file }, API);
+      const copy = readScenario({ text: stringify(scenario!.document), displayName: file, file }, API);
       expect(copy.document, name).toEqual(scenario!.document);
       expect(copy.rules[0]!.operations, name).toEqual(scenario!.rules[0]!.operations);
     }

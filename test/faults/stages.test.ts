@@ -284,7 +284,7 @@ it("an edit of a rule keeps the current stage, and an edit of a stage's name beg
 describe("a scenario with wrong stages is refused at their place", () => {
   const wrong = (text: string) => {
     try {
-      readScenario({ text, shown: "s.yaml", file: "/s.yaml" }, API);
+      readScenario({ text, displayName: "s.yaml", file: "/s.yaml" }, API);
     } catch (error) {
       return (error as DocumentError).format();
     }

@@ -2,7 +2,7 @@ import type { TObject } from "typebox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkQuery } from "../../src/control/check-input.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
-import { formatInWords } from "../../src/engine/contract/invalid-field.ts";
+import { describeFormat } from "../../src/engine/contract/invalid-field.ts";
 import type { AnyDeclaration } from "../../src/engine/contract/operation.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { validateQuery } from "../../src/engine/pipeline/validate.ts";
@@ -130,7 +130,7 @@ describe("a message to a client", () => {
       return value;
     });
     expect(formats).toContain("date-or-instant");
-    for (const format of formats) expect(formatInWords(format, "x")).not.toContain(format);
+    for (const format of formats) expect(describeFormat(format, "x")).not.toContain(format);
   });
 
   it("describes what fits instead of naming a format, in both APIs", async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
-import { readsOnly } from "../../src/engine/contract/operation.ts";
+import { isReadOnly } from "../../src/engine/contract/operation.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { historyOf } from "../support/history-setup.ts";
 
@@ -32,7 +32,7 @@ const TELL_NOTHING = new Set([
 
 describe("the history [interfaces 10]", () => {
   it("has an entry for every control call that changes a world [interfaces 10]", () => {
-    const silent = CONTROL_OPERATIONS.filter((one) => !readsOnly(one) && one.describeChange === undefined)
+    const silent = CONTROL_OPERATIONS.filter((one) => !isReadOnly(one) && one.describeChange === undefined)
       .filter(({ path }) => path.startsWith("/_control/sandboxes"))
       .map(({ id }) => id)
       .filter((id) => !TELL_NOTHING.has(id));

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { openDocument } from "../../src/documents/openapi/open-document.ts";
 import { toOwnSource } from "../../src/documents/openapi/openapi-source.ts";
-import { createOwnApi, type OwnSource, toOperationsOption } from "../../src/engine/own/join.ts";
+import { createJoinedApi, type OperationSource, toOperationsOption } from "../../src/engine/own/join.ts";
 import { generateOwnTypes } from "../../src/tools/reports/own-types.ts";
 import { writeLargeDocument } from "../support/own/large-document.ts";
 import { readExample } from "../support/own/serve-document.ts";
@@ -16,9 +16,9 @@ vi.setConfig({ testTimeout: 120_000 });
 afterAll(removeScratch);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-const ofDocument = (text: string, name = "openapi.yaml"): OwnSource =>
+const ofDocument = (text: string, name = "openapi.yaml"): OperationSource =>
   toOwnSource({ document: openDocument(text, name) });
-const typesOf = (...sources: OwnSource[]) => generateOwnTypes(createOwnApi(sources).api);
+const typesOf = (...sources: OperationSource[]) => generateOwnTypes(createJoinedApi(sources).api);
 
 /** The compiler's complaints about a user's strict project with these files. */
 function compile(files: Record<string, string>, { installed = true, compiler = "typescript" } = {}): string {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { readApi } from "../../src/cli/document-files.ts";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
-import { createOwnApi, toOperationsOption } from "../../src/engine/own/join.ts";
+import { createJoinedApi, toOperationsOption } from "../../src/engine/own/join.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import { readUses } from "../../src/tools/verify/known-objects.ts";
 import { runVerify, type VerifyOptions } from "../../src/tools/verify/run-verify.ts";
@@ -79,7 +79,9 @@ describe("verify of own operations on a running service", () => {
     const contract = await contractOf(TRACKER);
     const { report, passed, failed, differs, unseen } = await run(contract, between.url);
     expect({ failed, differs, unseen }).toEqual({ failed: [], differs: [], unseen: [] });
-    const reading = contract.operations.filter(({ own, method }) => own !== undefined && method === "GET");
+    const reading = contract.operations.filter(
+      ({ sourceFile, method }) => sourceFile !== undefined && method === "GET",
+    );
     expect(passed).toEqual(expect.arrayContaining(reading.map(({ id }) => `${id}/answer`)));
     expect(passed).toEqual(
       expect.arrayContaining(["listIssues/pages", "getIssue/unknown", "deleteIssue/no-credentials"]),
@@ -232,7 +234,7 @@ describe("verify of own operations on a running service", () => {
     const understudy = closing(await createUnderstudy({ operations, seed: 7 }));
     const sandbox = await understudy.open("default");
     await sandbox.state(operations.notes).create({ text: "One", organization_id: "org_acme" });
-    const contract = new Contract(createOwnApi(toOperationsOption(operations).operations!).api.resources);
+    const contract = new Contract(createJoinedApi(toOperationsOption(operations).operations!).api.resources);
     const right = await run(contract, understudy.url);
     expect({ failed: right.failed, unseen: right.unseen }).toEqual({ failed: [], unseen: [] });
     expect(right.passed).toEqual([

@@ -19,7 +19,7 @@ export function faultsWithSeed(seed: number): SandboxFaults {
   const derived = new RefusalScenarios(API.operations);
   const get = (name: string) => derived.find(name)!;
   const has = (name: string) => derived.has(name);
-  const scenarios = { get, getLastGood: get, has, recentNames: derived, use() {}, release() {} };
+  const scenarios = { get, getLastGood: get, has, recentNames: derived, subscribe() {}, unsubscribe() {} };
   const sandbox = { seed, api: API, own: [] as readonly Resource[] } as Sandbox;
   return new SandboxFaults({ scenarios, base: [], overrides: true, spending: () => [] }, sandbox);
 }
@@ -53,10 +53,10 @@ export function factsOf(operation_id: string, sent: Sent = {}): FaultFacts {
     world: undefined as never,
     rate: undefined,
     body: undefined as unknown,
-    bodyRead: false,
+    hasReadBody: false,
     async readBody() {
       facts.body = sent.body;
-      facts.bodyRead = true;
+      facts.hasReadBody = true;
     },
   };
   return facts;

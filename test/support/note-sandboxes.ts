@@ -35,7 +35,12 @@ export function makeSandbox(history_limit: number): Sandbox {
   const registry = new SandboxRegistry(
     quietParts({
       fixtures: {
-        load: () => ({ name: "rows", document: () => ({}), leastRecords: () => 0, root: () => root }),
+        load: () => ({
+          name: "rows",
+          getDocument: () => ({}),
+          countMinimumRecords: () => 0,
+          buildRoot: () => root,
+        }),
       },
       defaults: { fixture: "rows", seed: 1, clock: { mode: "frozen", now: START }, settings: {} },
       wallClock: () => START,
@@ -48,7 +53,7 @@ export function makeSandbox(history_limit: number): Sandbox {
 /** All that a moment of the sandbox's past says. */
 export function momentOf({ history }: Sandbox, moment: StateRef): object {
   const { version, now, requests, windows, counted, environment } = moment;
-  const { tables, draws } = history.versions.at(version)!;
+  const { tables, draws } = history.versions.getRoot(version)!;
   const rows = [...tables.get("notes")!.all()];
   const due = [...tables.get(timers.name)!.all()];
   const { uploads } = environment;

@@ -20,22 +20,22 @@ export const NO_BLOBS: BlobStore = {
 const UNTOUCHED: FaultVerdict = { injection: undefined, reasons: [] };
 
 export const NO_FAULTS: FaultInjector = {
-  armed: false,
-  outside: undefined as never,
-  reachesOutside: false,
+  isArmed: false,
+  undeclaredOperation: undefined as never,
+  reachesUndeclared: false,
   rules: {
     ...{ revision: 0, scenarios: [], activeState: "", stages: [] },
     onHold() {},
-    followApi() {},
+    readRulesAgain() {},
     suspendLeases: () => () => {},
   },
   enter: () => undefined,
   before: () => UNTOUCHED,
   after: () => UNTOUCHED,
-  delivery: () => undefined,
+  evaluateDelivery: () => undefined,
   setScenarios() {},
   reset() {},
-  state: () => ({ first: [], active: [], inline: [], progress: {}, numbered: 0 }),
+  toState: () => ({ first: [], active: [], inline: [], progress: {}, numbered: 0 }),
   restoreState: () => [],
   close() {},
 };

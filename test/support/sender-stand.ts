@@ -98,7 +98,7 @@ export function senderStand(
     sandbox(name = "default") {
       const commits: Commit[] = [];
       const sandbox: Sandbox = { name, held: new HeldExchanges(), settings: { ...DEFAULT_SETTINGS } };
-      const { onCommit, ...parts } = deliveries.worldParts(sandbox);
+      const { onCommit, ...parts } = deliveries.createWorldParts(sandbox);
       const world: World = new World({
         root: { tables: Tables.empty([outgoing, timers]), draws: 0 },
         clock: makeClock("frozen", 0, 0),
@@ -129,10 +129,10 @@ export function senderStand(
           await turn();
         },
         waiting: () => [...world.read().all(outgoing)].map(({ id }) => id),
-        attempt: (id: string) => deliveries.attempt(sandbox, id),
+        attempt: (id: string) => deliveries.waitForAttempt(sandbox, id),
       };
     },
-    attempt: deliveries.attempt,
+    attempt: deliveries.waitForAttempt,
   };
 }
 

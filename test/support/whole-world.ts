@@ -47,7 +47,7 @@ export function fillWithUse(tx: Transaction): void {
 }
 
 function addUpload(tx: Transaction, file_id: string | null): void {
-  const id = tx.newId("upload_");
+  const id = tx.createId("upload_");
   const announced = { filename: "a.txt", mime_type: "text/plain", file_size: 3 };
   tx.insert(uploads, {
     id,

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readsOnly } from "../../src/engine/contract/operation.ts";
+import { isReadOnly } from "../../src/engine/contract/operation.ts";
 import { API, RESOURCES } from "../../src/engine/resources/index.ts";
 import { EXTRACTORS } from "../../src/tools/traffic/extractors.ts";
 import { inferFixtureFromHar } from "../../src/tools/traffic/fixture-from-har.ts";
@@ -89,7 +89,7 @@ describe("fixture from-har [interfaces 12]", () => {
     expect(Object.keys(EXTRACTORS).filter((id) => !ids.has(id))).toEqual([]);
     // Subtitles and paragraphs are the sentences once more; streams tell what exports do.
     const untold = API.operations
-      .filter((one) => readsOnly(one) && EXTRACTORS[one.id] === undefined)
+      .filter((one) => isReadOnly(one) && EXTRACTORS[one.id] === undefined)
       .map(({ id }) => id);
     expect(untold.toSorted()).toEqual([
       "meeting_sessions.stream_logs",

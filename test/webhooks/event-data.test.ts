@@ -111,9 +111,9 @@ describe("data of events [G25]", () => {
 
   it.each([...EVENTS, webhookTest])("$name has a shape, and samples for every field of it [6.1]", (event) => {
     const world = api.understudy.sandboxes.get("default")!.world.read();
-    const known = { organization_id: "org_acme", webhook_id: "wh_acme" };
+    const givenFields = { organization_id: "org_acme", webhook_id: "wh_acme" };
     for (let seed = 0; seed < 20; seed++) {
-      const sample = inventData(event, { world, at: 0, random: new Random(seed, event.name), known });
+      const sample = inventData(event, { world, at: 0, random: new Random(seed, event.name), givenFields });
       expect(objections(event.name, sample)).toEqual([]);
     }
   });

@@ -94,7 +94,7 @@ describe("one receiver never holds up another [6.4]", () => {
     const deliveries = await trigger;
     expect(deliveries).toHaveLength(150);
     expect(deliveries.every(({ response_code }) => response_code === 0)).toBe(true);
-    expect(world.pending().filter(({ kind }) => kind === "webhook.retry")).toHaveLength(150);
+    expect(world.listPending().filter(({ kind }) => kind === "webhook.retry")).toHaveLength(150);
   });
 
   it("retries of one instant go out together over webhooks, and are reported in due order [6.4]", async () => {

@@ -208,13 +208,13 @@ describe("receivers inside the server [interfaces 4]", () => {
       answer: "200",
     };
     const receivers = new SimulatedReceivers({
-      world: () => world,
-      secretOf: () => undefined,
-      candidates: () => [],
+      findWorld: () => world,
+      getSecret: () => undefined,
+      listCandidates: () => [],
       onLeaseEnd: () => {},
     });
     for (let n = 0; n < 10_050; n++)
-      receivers["remember"](world, id, { ...entry, path: `${n}` } as ReceivedRequest);
+      receivers["logRequest"](world, id, { ...entry, path: `${n}` } as ReceivedRequest);
     const kept = receivers.listRequests(world, id).map(({ path }) => path);
     expect([kept.length, kept[0], kept.at(-1)]).toEqual([10_000, "50", "10049"]);
   });

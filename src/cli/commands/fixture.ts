@@ -40,9 +40,9 @@ const schema = command({
   describe: "Print the JSON Schema of fixture files, for editors",
   examples: [["$0 fixture schema > fixture.schema.json", ""]],
   async run() {
-    const { fixtureSchema } = await import("../../engine/fixtures/fixture-schema.ts");
+    const { createFixtureSchema } = await import("../../engine/fixtures/fixture-schema.ts");
     const { RESOURCES } = await import("../../engine/resources/index.ts");
-    printJson(fixtureSchema(RESOURCES));
+    printJson(createFixtureSchema(RESOURCES));
   },
 });
 

@@ -31,7 +31,7 @@ export const typesCommand = command({
 
 async function readTypes(files: Parameters<typeof openOwnFiles>[0]): Promise<string> {
   const { loadOwnSources: loadOwn, openOwnFiles } = await import("../../documents/own-files.ts");
-  const { createOwnApi } = await import("../../engine/own/join.ts");
+  const { createJoinedApi } = await import("../../engine/own/join.ts");
   const { generateOwnTypes } = await import("../../tools/reports/own-types.ts");
-  return generateOwnTypes(createOwnApi(await loadOwn(await openOwnFiles(files))).api);
+  return generateOwnTypes(createJoinedApi(await loadOwn(await openOwnFiles(files))).api);
 }

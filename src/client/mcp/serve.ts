@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { ServerAccess } from "../../control/understudy-options.ts";
-import { ClientGone } from "../../engine/pipeline/plain-http.ts";
+import { ClientGoneError } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
@@ -45,7 +45,7 @@ export function mcpOverHttp({ url, token, version }: ServerAccess) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const plain = new NodeRequest(request, response);
     const body = await readBytes(plain, MAX_BODY_BYTES).catch((error: unknown) => {
-      if (!(error instanceof ClientGone)) throw error;
+      if (!(error instanceof ClientGoneError)) throw error;
     });
     if (body === undefined) return;
     const answer = await handler.fetch(toWebRequest(request, { body, signal: plain.signal }));

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ReplayHooks, Understudy } from "../../control/understudy-options.ts";
-import { OwnFault } from "../../engine/contract/errors.ts";
+import { OwnOperationError } from "../../engine/contract/errors.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
-import type { OwnSource } from "../../engine/own/join.ts";
+import type { OperationSource } from "../../engine/own/join.ts";
 import { toBaseHeaders } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { WorldChange } from "../../engine/sandbox/history-entry.ts";
@@ -35,29 +35,29 @@ export interface ReplayResult {
 
 export interface ReplayOptions {
   /** The own operations that the bundle names. */
-  operations?: readonly OwnSource[];
+  operations?: readonly OperationSource[];
   onStep?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }
 
 /**
  * Repeats the steps of a bundle, and compares every answer with the recorded one (interfaces 2).
- * @throws OwnFault without the operations that it needs
+ * @throws OwnOperationError without the operations that it needs
  */
 export async function replayBundle(bundle: Bundle, options: ReplayOptions = {}): Promise<ReplayResult> {
   requireOperations(bundle, options.operations ?? []);
   return new Replay(bundle).run(options);
 }
 
-/** @throws OwnFault */
-function requireOperations({ operations = [] }: Bundle, sources: readonly OwnSource[]): void {
+/** @throws OwnOperationError */
+function requireOperations({ operations = [] }: Bundle, sources: readonly OperationSource[]): void {
   for (const { source, sha256 } of operations) {
     if (sources.length === 0)
-      throw new OwnFault(
+      throw new OwnOperationError(
         `The bundle needs the operations of ${source}; give the same files with --operations or --openapi.`,
       );
     if (sha256 !== undefined && !sources.some((one) => one.sha256 === sha256))
-      throw new OwnFault(
+      throw new OwnOperationError(
         `The bundle needs the operations of ${source} with the SHA-256 ${sha256}; the given files differ, so the answers might differ too.`,
       );
   }
@@ -180,7 +180,7 @@ class Replay {
   /** The same as a control call, which has an entry in the history: ids of later entries depend on it. */
   private async moveAsCall(instant: string): Promise<undefined> {
     const { world, history, recorder } = this.world.sandbox;
-    const began = { state: recorder.present(), position: history.lastSequence };
+    const began = { state: recorder.getState(), position: history.lastSequence };
     const change: WorldChange = { kind: "control", title: "Moved the clock.", subject: undefined, began };
     const to = Math.max(Date.parse(instant), world.epochNow());
     await world.runAs({ change }, () => world.advance(to));
@@ -191,7 +191,7 @@ class Replay {
   /** Advances the clock in the middle of a step, as in a recording with a running clock. */
   private passTo(instant: string): void {
     const { world } = this.world.sandbox;
-    world.passTo(Math.min(Date.parse(instant), this.findNextInstant()));
+    world.skipTo(Math.min(Date.parse(instant), this.findNextInstant()));
   }
 
   private passToCommit(): void {
@@ -264,7 +264,7 @@ interface ReplayWorld {
 async function openReplayWorld(
   bundle: Bundle,
   fixture: object,
-  options: { replay: ReplayHooks; operations: readonly OwnSource[] },
+  options: { replay: ReplayHooks; operations: readonly OperationSource[] },
 ): Promise<ReplayWorld> {
   const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));
   let understudy: Understudy | undefined;
@@ -284,10 +284,10 @@ async function openReplayWorld(
     const existing = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
     const sandbox = existing ?? sandboxes.create({ name: bundle.sandbox, ...start, settings });
     if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
-    sandbox.held.waits = false;
+    sandbox.held.isWaiting = false;
     if (bundle.document !== undefined) {
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
-      sandbox.setOwn(readSentOperations(bundle.document, sandbox.api.resources).own);
+      sandbox.setResources(readSentOperations(bundle.document, sandbox.api.resources).own);
     }
     sandbox.faults.setScenarios(bundle.active, { first: true });
     const url = await understudy.listen(0, "127.0.0.1");

@@ -30,8 +30,8 @@ export function toRecordChanges(
 ): Static<typeof RecordChangesBody> {
   const changes: Static<typeof RecordChangesBody> = {};
   if (states.from === states.to) return changes;
-  const from = states.versions.at(states.from)!;
-  const to = states.versions.at(states.to)!;
+  const from = states.versions.getRoot(states.from)!;
+  const to = states.versions.getRoot(states.to)!;
   const oldWorld = toReader(from, states.before.environment, states.before.now);
   const newWorld = toReader(to, states.after.environment, states.after.now);
   // A collection may have been declared since then.

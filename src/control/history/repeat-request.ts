@@ -118,8 +118,8 @@ async function armRule(
     await target.call("POST", "/faults", rule);
     return () => target.call("DELETE", `/faults/${rule.id}`);
   }
-  const faults = server.faults.of(target);
-  requireRoom(server, "rules", faults.rules.all.length + 1);
+  const faults = server.faults.getSandboxFaults(target);
+  requireRoom(server, "rules", faults.rules.allRules.length + 1);
   const { id } = readRuleField("with", () => faults.add(rule)).rule;
   server.recordings.markNotReplayable(target, "a request was repeated under a rule of its own");
   return () => faults.remove(id);

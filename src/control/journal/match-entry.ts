@@ -4,7 +4,7 @@ import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { normalizePath } from "../../engine/contract/http-url.ts";
 import { typed } from "../../engine/contract/schema.ts";
-import { compilePathGlob, GlobError, glob, isGlob } from "../../engine/documents/glob.ts";
+import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath } from "../../engine/faults/check-rule.ts";
 import { listMatchingOperations } from "../../engine/faults/rule.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
@@ -233,7 +233,7 @@ function requirePossiblePath(path: string, { api, present }: MatchableWords, pre
   );
 }
 
-function compilePattern(field: string, text: string, compile = glob): (text: string) => boolean {
+function compilePattern(field: string, text: string, compile = compileGlob): (text: string) => boolean {
   try {
     return compile(text);
   } catch (error) {

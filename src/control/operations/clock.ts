@@ -181,7 +181,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     handle({ query: { limit, named }, sandbox }) {
       const { world } = sandbox;
       world.catchUp();
-      const pending = world.pending().slice(0, limit);
+      const pending = world.listPending().slice(0, limit);
       return named ? pending.map((one) => ({ ...one, ...describeSubject(sandbox, one) })) : pending;
     },
   }),

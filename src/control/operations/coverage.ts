@@ -46,10 +46,10 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
       });
       for (const { found: operation, row } of counts) {
         for (const { status, code, hits } of row.outcomes)
-          if (hits > 0) sandboxes.furtherOutcomes.count(operation.id, code ?? status, hits);
+          if (hits > 0) sandboxes.otherOutcomes.count(operation.id, code ?? status, hits);
         for (const { outcome, hits } of row.other) {
           if (hits > 0)
-            sandboxes.furtherOutcomes.count(
+            sandboxes.otherOutcomes.count(
               operation.id,
               /^\d+$/.test(outcome) ? Number(outcome) : outcome,
               hits,

@@ -188,7 +188,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
       const { chosen, attempts } = world.transact((tx) => {
         const chosen = listDeliveriesToRedeliver(tx, api, body);
         const attempts = chosen.map(({ delivery_id, webhook_id }) => {
-          const id = tx.newId("redelivery_");
+          const id = tx.createId("redelivery_");
           const again = body.again === true ? { again: true } : {};
           queueAttempt(tx, { id, kind: "redelivery", webhook_id, delivery_id, ...again });
           return id;

@@ -112,7 +112,7 @@ function createEvent(
           world: tx,
           at: tx.now,
           random: tx.random(`events/${event.name}`),
-          known: { organization_id },
+          givenFields: { organization_id },
           settings,
         })
       : buildEventData(event, subject, tx);
@@ -141,7 +141,7 @@ function requireSubject(tx: Transaction, { about }: AnyEvent, id: string): objec
   const subject = about.find(tx, id);
   if (subject !== undefined) return subject;
   const { collections } = about;
-  const ids = collections.flatMap((one) => tx.all(one).page(0, 1000).map(one.idOf));
+  const ids = collections.flatMap((one) => tx.all(one).page(0, 1000).map(one.getId));
   const collectionNames = collections.map(({ name }) => name).join(" or ");
   throw unprocessable(
     "for",

@@ -107,7 +107,7 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ExplanationBody },
     async handle({ body, sandbox, server, site }) {
       const request = readRequest(body, sandbox);
-      const faults = server.faults.of(sandbox).trace();
+      const faults = server.faults.getSandboxFaults(sandbox).createTrace();
       const result = await dryRun(server.engine, { sandbox, faults, site }, request);
       return {
         ...result,

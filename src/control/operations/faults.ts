@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { noContent } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Nullable, Timestamp } from "../../engine/contract/schema.ts";
 import type { ArmedRule } from "../../engine/faults/armed-rule.ts";
-import { RuleExists } from "../../engine/faults/armed-rules.ts";
+import { RuleExistsError } from "../../engine/faults/armed-rules.ts";
 import { RuleDocument } from "../../engine/faults/rule-document.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
@@ -70,7 +70,7 @@ export function renderRule(armed: ArmedRule): Static<typeof RuleBody> {
             ...(lease.hits === undefined ? {} : { hits_left: Math.max(0, lease.hits - progress.hits) }),
             ...(progress.due === undefined ? {} : { ends_at: new Date(progress.due).toISOString() }),
           },
-    spent: armed.spent,
+    spent: armed.isSpent,
   };
 }
 
@@ -86,7 +86,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();
-      return toList(server.faults.of(sandbox).rules.inline.map(renderRule));
+      return toList(server.faults.getSandboxFaults(sandbox).rules.inlineRules.map(renderRule));
     },
   }),
   operation({
@@ -102,12 +102,12 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["id-in-use", "limit-reached", "invalid-document"],
     success: { status: 201, schema: RuleBody },
     handle({ body, sandbox, server }) {
-      const faults = server.faults.of(sandbox);
-      requireRoom(server, "rules", faults.rules.all.length + 1);
+      const faults = server.faults.getSandboxFaults(sandbox);
+      requireRoom(server, "rules", faults.rules.allRules.length + 1);
       try {
         return renderRule(faults.add(body));
       } catch (error) {
-        if (!(error instanceof RuleExists)) throw error;
+        if (!(error instanceof RuleExistsError)) throw error;
         throw conflict(
           "id-in-use",
           `there is an inline rule ${error.message} already`,
@@ -125,10 +125,10 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: RuleBody },
     handle({ params: { id }, sandbox, server }) {
       sandbox.world.catchUp();
-      const { inline } = server.faults.of(sandbox).rules;
-      const armed = inline.find(({ rule }) => rule.id === id);
+      const { inlineRules } = server.faults.getSandboxFaults(sandbox).rules;
+      const armed = inlineRules.find(({ rule }) => rule.id === id);
       if (armed !== undefined) return renderRule(armed);
-      throw unknownRule(id, inline);
+      throw unknownRule(id, inlineRules);
     },
   }),
   operation({
@@ -142,9 +142,9 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-inline-rule", "invalid-document"],
     success: { status: 200, schema: RuleBody },
     handle({ params: { id }, body, sandbox, server }) {
-      const faults = server.faults.of(sandbox);
+      const faults = server.faults.getSandboxFaults(sandbox);
       const changed = faults.change(id, body);
-      if (changed === undefined) throw unknownRule(id, faults.rules.inline);
+      if (changed === undefined) throw unknownRule(id, faults.rules.inlineRules);
       return renderRule(changed);
     },
   }),
@@ -158,9 +158,9 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-inline-rule"],
     success: { status: 204 },
     handle({ params: { id }, sandbox, server }) {
-      const faults = server.faults.of(sandbox);
-      const { inline } = faults.rules;
-      if (!faults.remove(id)) throw unknownRule(id, inline);
+      const faults = server.faults.getSandboxFaults(sandbox);
+      const { inlineRules } = faults.rules;
+      if (!faults.remove(id)) throw unknownRule(id, inlineRules);
       return noContent();
     },
   }),
@@ -172,7 +172,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     describeChange: () => ({ title: "All inline rules were disarmed." }),
     success: { status: 204 },
     handle({ sandbox, server }) {
-      server.faults.of(sandbox).clear();
+      server.faults.getSandboxFaults(sandbox).removeAll();
       return noContent();
     },
   }),

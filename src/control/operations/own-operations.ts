@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { OwnFault } from "../../engine/contract/errors.ts";
+import { OwnOperationError } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { RawBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples } from "../../engine/contract/schema.ts";
@@ -106,10 +106,10 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       try {
         const { own, warnings } = readSentOperations(body, server.api.resources);
-        sandbox.setOwn(own);
+        sandbox.setResources(own);
         return listOwnOperations(sandbox, warnings);
       } catch (error) {
-        if (!(error instanceof OwnFault)) throw error;
+        if (!(error instanceof OwnOperationError)) throw error;
         throw unprocessable("openapi", null, `cannot be used: ${error.message}`);
       }
     },
@@ -144,7 +144,7 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     describeChange: () => ({ title: "The sandbox lost the operations of its own." }),
     success: { status: 204 },
     handle({ sandbox }) {
-      sandbox.setOwn([]);
+      sandbox.setResources([]);
       return undefined as never;
     },
   }),
@@ -153,9 +153,9 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
 function listOwnOperations({ api, own }: Sandbox, warnings: string[]) {
   const sandboxOnly = new Set<AnyOperation>(own.flatMap(({ operations }) => operations));
   const items = api.operations
-    .filter((one) => one.own !== undefined)
+    .filter((one) => one.sourceFile !== undefined)
     .map((one) => {
-      const { id, method, path, summary, own: source = "" } = one;
+      const { id, method, path, summary, sourceFile: source = "" } = one;
       return {
         id,
         method,

@@ -89,7 +89,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
       requireReadable(answers);
       const { world } = call.sandbox;
       const receiver = world.transact((tx) => {
-        const id = tx.newestFirstId("rcv_");
+        const id = tx.createNewestFirstId("rcv_");
         const created = tx.insert(receivers, {
           id,
           answers,

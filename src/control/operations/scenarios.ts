@@ -84,8 +84,8 @@ function renderScenario(
   { name, file, origin, scenario, problem }: ListedScenario,
   armedRules: ArmedRules,
 ): Static<typeof ScenarioBody> {
-  const armed = armedRules.active.get(name);
-  const stages = armedRules.staged.get(name)?.report() ?? describeStages(scenario?.stages ?? []);
+  const armed = armedRules.activeScenarios.get(name);
+  const stages = armedRules.stagesByScenario.get(name)?.report() ?? describeStages(scenario?.stages ?? []);
   const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(renderRule);
   return {
     name,
@@ -142,12 +142,12 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: ActiveScenariosBody },
     handle({ body: { names }, sandbox, server }) {
-      const faults = server.faults.of(sandbox);
+      const faults = server.faults.getSandboxFaults(sandbox);
       const scenarios = new Set(
         names.map((name, i) => readScenarioField(`names[${i}]`, () => faults.library.get(name))),
       );
       const rules = [...scenarios].flatMap((scenario) => scenario.rules);
-      requireRoom(server, "rules", faults.rules.inline.length + rules.length);
+      requireRoom(server, "rules", faults.rules.inlineRules.length + rules.length);
       faults.setScenarios(names);
       return { names: [...faults.rules.scenarios], ...listScenarios(server, sandbox) };
     },
@@ -156,7 +156,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
 
 function listScenarios({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
-  const sandboxFaults = faults.of(sandbox);
+  const sandboxFaults = faults.getSandboxFaults(sandbox);
   const { derived } = sandboxFaults.library;
   const listed = [
     ...scenarios.list(),

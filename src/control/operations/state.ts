@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { withoutInternal } from "../../engine/contract/public-view.ts";
+import { removeInternalFields } from "../../engine/contract/public-view.ts";
 import { noContent } from "../../engine/contract/reply.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
 import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
-import { toShownRecord } from "../../engine/own/own-resource.ts";
+import { toPublicSchema } from "../../engine/own/own-resource.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -43,7 +43,7 @@ const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
     .filter(({ internal }) => internal !== true)
     .map(({ name, schema }) => [
       name,
-      { ...withAnyEvent(withoutInternal(schema)), $id: `${toPascalCase(name)}Record` },
+      { ...withAnyEvent(removeInternalFields(schema)), $id: `${toPascalCase(name)}Record` },
     ]),
 );
 
@@ -124,7 +124,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
         prefix: collection.prefix,
         records: tx.all(collection).size,
         ...(!Object.hasOwn(RECORDS, collection.name) && {
-          schema: toPlainSchema(toShownRecord(collection)),
+          schema: toPlainSchema(toPublicSchema(collection)),
         }),
       }));
       return toList(items);

@@ -38,7 +38,7 @@ export function insertRecord({ state, sandbox, actor, checkLimits }: Target, wri
     if (written[idField] === undefined) requireFreeId(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
     const whole = requireWholeRecord(state, tx, inserted);
-    state.requireKept(written, whole, tx);
+    state.requireGivenValues(written, whole, tx);
     checkLimits(tx);
     return whole;
   });
@@ -65,7 +65,7 @@ export function updateRecord(
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
     checkLimits(tx);
     const changed = renderRecord(state, tx, updated);
-    state.requireKept(written, changed, tx, publicBefore);
+    state.requireGivenValues(written, changed, tx, publicBefore);
     return changed;
   });
 }
@@ -94,7 +94,7 @@ export function requireRecord(tx: Transaction, collection: AnyCollection, id: st
 /** The record after the change, including the additions of the rules. */
 function renderRecord(state: StateCollection, tx: Transaction, record: StoredRecord): Fields {
   const { collection } = state;
-  return state.toPublic(tx.get(collection, collection.idOf(record)) ?? record, tx);
+  return state.toPublic(tx.get(collection, collection.getId(record)) ?? record, tx);
 }
 
 function requireFreeId(tx: Transaction, collection: AnyCollection, id: unknown): void {
@@ -111,7 +111,7 @@ function requireFreeId(tx: Transaction, collection: AnyCollection, id: unknown):
  * @throws Problem 422 for the first invalid field
  */
 function requireWholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): Fields {
-  const record = (tx.get(state.collection, state.collection.idOf(inserted)) ?? inserted) as Fields;
+  const record = (tx.get(state.collection, state.collection.getId(inserted)) ?? inserted) as Fields;
   const { problem } = validatePublicForm(state, record, tx);
   if (problem) throw problem;
   return state.toPublic(record, tx);

@@ -1,7 +1,7 @@
 import { type TObject, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
-import { ShownCollection, toIso } from "../../engine/contract/shown-collection.ts";
+import { PublicCollection, toIso } from "../../engine/contract/shown-collection.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../engine/state/clock.ts";
@@ -11,7 +11,7 @@ import { checkInput } from "../check-input.ts";
 import { unknownName, unprocessable } from "../problem.ts";
 
 /** A collection as the state calls use it: they refuse with problems. */
-export class StateCollection extends ShownCollection {
+export class StateCollection extends PublicCollection {
   /** The fields that only the server sees. */
   private readonly internalFields: TObject;
   private readonly stored: TObject;
@@ -19,7 +19,7 @@ export class StateCollection extends ShownCollection {
   constructor(collection: AnyCollection, resource: Pick<Resource, "state" | "factories"> = {}) {
     super(collection, resource);
     const { properties } = collection.schema as TObject;
-    this.stored = withAnyEvent(this.whole);
+    this.stored = withAnyEvent(this.recordSchema);
     this.internalFields = Type.Object(
       Object.fromEntries(this.internal.map((name) => [name, properties[name]!])),
     );
@@ -31,7 +31,7 @@ export class StateCollection extends ShownCollection {
 
   /** @throws Problem 422 naming the first field that is unknown or does not fit */
   override check(fields: unknown): void {
-    checkInput(this.someFields, fields);
+    checkInput(this.partialSchema, fields);
   }
 
   /**

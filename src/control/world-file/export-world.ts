@@ -19,13 +19,13 @@ export async function exportWorld(
 ): Promise<Uint8Array> {
   const { name, source, created_at, fixture, seed, settings, resets, start, faults, journal, history } =
     sandbox;
-  const base = source.root(seed);
+  const base = source.buildRoot(seed);
   const ownSource = sandbox.own[0]?.own;
   const value = sandbox.toValue();
   const snapshots = [...sandbox.snapshots];
   let content: WorldFile["content"];
   try {
-    const stored = history.snapshot();
+    const stored = history.toSnapshot();
     content = {
       saved: {
         about: {
@@ -37,9 +37,9 @@ export async function exportWorld(
           start,
           snapshots: [...sandbox.snapshots.keys()],
         },
-        fixture: { name: fixture, document: source.document() },
+        fixture: { name: fixture, document: source.getDocument() },
         ...(ownSource?.sent && { operations: ownSource.sent }),
-        faults: faults.state(),
+        faults: faults.toState(),
         present: toSavedWorld(value, base),
         snapshots: Object.fromEntries(
           snapshots.map(([snapshot, saved]) => [snapshot, toSavedWorld(saved, base)]),

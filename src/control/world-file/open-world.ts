@@ -99,7 +99,7 @@ async function restore(
   const { history, source, seed, world } = sandbox;
   decodeStates(history, content.states, {
     collections: sandbox.api.collections,
-    base: source.root(seed),
+    base: source.buildRoot(seed),
     present: world.root,
     uploads: sandbox.peekUploads(),
   });

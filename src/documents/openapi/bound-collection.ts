@@ -73,7 +73,7 @@ export class BoundCollection {
   }
 
   getId(record: object): string {
-    return this.collection.idOf(record);
+    return this.collection.getId(record);
   }
 
   find(world: WorldReader, id: unknown): object | undefined {
@@ -90,9 +90,11 @@ export class BoundCollection {
     const publicFields: JsonObject = { ...(this.rules.toPublic?.(record, world) ?? record) };
     for (const field of this.hidden) delete publicFields[field];
     if (this.spec === undefined)
-      return this.convert(publicFields, (at) => (typeof at === "number" ? world.iso(at) : at)) as JsonObject;
+      return this.convert(publicFields, (at) =>
+        typeof at === "number" ? world.toIso(at) : at,
+      ) as JsonObject;
     for (const field of this.instants)
-      if (typeof publicFields[field] === "number") publicFields[field] = world.iso(publicFields[field]);
+      if (typeof publicFields[field] === "number") publicFields[field] = world.toIso(publicFields[field]);
     if (this.numericId) publicFields[this.spec.idField] = Number(publicFields[this.spec.idField]);
     return publicFields;
   }
@@ -147,7 +149,7 @@ export class BoundCollection {
         record[field] = world.now;
     const whole = completeObject(record, spec?.schema, {
       schemas: this.schemas,
-      now: world.iso(world.now),
+      now: world.toIso(world.now),
       seed: world.random(collection.name).uint32(),
       sent: fields,
     });
@@ -166,7 +168,7 @@ export class BoundCollection {
     if (!whole || this.spec === undefined) return world.put(this.collection, after as object);
     const invention = {
       schemas: this.schemas,
-      now: world.iso(world.now),
+      now: world.toIso(world.now),
       seed: world.random(this.collection.name).uint32(),
       sent: changes,
     };
@@ -228,7 +230,7 @@ export class BoundCollection {
     const { collection, spec, schemas } = this;
     if (this.numericId) return this.findNextNumber(world);
     const node = schemas.listFields(spec?.schema).get(collection.idField);
-    const usual = world.newestFirstId(collection.prefix);
+    const usual = world.createNewestFirstId(collection.prefix);
     const digits = usual.slice(collection.prefix.length, collection.prefix.length + 7);
     if (node === undefined || schemas.compileValidator(node, "answer")(usual)) return usual;
     const random = world.random(collection.name);

@@ -184,7 +184,7 @@ export class BoundOperation {
       target.remove(call, record);
       return this.presentRemoved(record, call);
     }
-    const deleted = target.set(call.world, record, { [binding.soft]: call.world.iso(call.world.now) });
+    const deleted = target.set(call.world, record, { [binding.soft]: call.world.toIso(call.world.now) });
     this.emit(call, deleted);
     return this.presentRemoved(deleted, call);
   }

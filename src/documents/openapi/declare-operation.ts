@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
-import { tryJson } from "../../engine/pipeline/form-parts.ts";
+import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
 import { type DescribedOperation, isJsonType, type Media, type ReadOpenApi } from "./list-operations.ts";
@@ -142,7 +142,7 @@ function toForm(node: unknown, schemas: Schemas): BodySpec {
         name,
         {
           required: required.has(name),
-          ...(schemas.listTypes(schema).has("array") && { most: maxItems as number }),
+          ...(schemas.listTypes(schema).has("array") && { maxCount: maxItems as number }),
           limit: ({ json_limit_mb }) => json_limit_mb * 1024 * 1024,
         },
       ];
@@ -159,15 +159,16 @@ export function coerceForm(value: unknown, node: unknown, schemas: Schemas): unk
       const schema = properties.get(name);
       const types = schemas.listTypes(schema);
       if (!types.has("array"))
-        return [name, coerce(types.has("object") ? tryJson(sent) : sent, schema, schemas)];
-      const whole = tryJson(sent);
+        return [name, coerce(types.has("object") ? parseIfJson(sent) : sent, schema, schemas)];
+      const whole = parseIfJson(sent);
       const list = Array.isArray(sent) ? sent.map(tryItem) : Array.isArray(whole) ? whole : [tryItem(sent)];
       return [name, coerce(list, schema, schemas)];
     }),
   );
 }
 
-const tryItem = (sent: unknown) => (typeof sent === "string" && sent.startsWith("{") ? tryJson(sent) : sent);
+const tryItem = (sent: unknown) =>
+  typeof sent === "string" && sent.startsWith("{") ? parseIfJson(sent) : sent;
 
 /** A url-encoded form, also with nested names such as `items[0][price]`. */
 function parseForm(text: string, node: unknown, schemas: Schemas): unknown {

@@ -1,7 +1,7 @@
 import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../engine/bytes.ts";
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { compare } from "../../engine/own/own-world.ts";
+import { compareFields } from "../../engine/own/own-world.ts";
 import type { Order, View } from "../../engine/state/view.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import type { DescribedOperation } from "./list-operations.ts";
@@ -242,7 +242,7 @@ function findAfter(
 export function sortBy(rows: Iterable<object>, sort: string): object[] {
   const field = sort.replace(/^[-+]/, "");
   const sign = sort.startsWith("-") ? -1 : 1;
-  return [...rows].sort((a, b) => sign * compare((a as JsonObject)[field], (b as JsonObject)[field]));
+  return [...rows].sort((a, b) => sign * compareFields((a as JsonObject)[field], (b as JsonObject)[field]));
 }
 
 /** Whether a field has a value, or one of several, as a query asks. */

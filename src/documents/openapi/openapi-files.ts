@@ -3,7 +3,7 @@ import { isJsonObject } from "../../engine/contract/schema.ts";
 import { documentError } from "../../engine/documents/document-error.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import type { UserDocument } from "../../engine/documents/user-document.ts";
-import type { OwnSource } from "../../engine/own/join.ts";
+import type { OperationSource } from "../../engine/own/join.ts";
 import { digest } from "../../engine/platform.ts";
 import { ChangeListeners } from "../../engine/state/concurrency.ts";
 import { formatPath, getFileVersion, readFileText, resolveFile } from "../files.ts";
@@ -32,7 +32,7 @@ export class OpenApiFiles implements OwnFiles {
    * Reads the newest version of all files.
    * @throws DocumentError for one that cannot be used
    */
-  async load(): Promise<readonly OwnSource[]> {
+  async load(): Promise<readonly OperationSource[]> {
     const sources = this.paths.map((path) => toOwnSource(this.open(resolve(this.cwd, path))));
     this.listeners.notify();
     return sources;

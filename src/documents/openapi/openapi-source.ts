@@ -1,7 +1,7 @@
 import type { Resource } from "../../engine/contract/resource.ts";
 import type { UserDocument } from "../../engine/documents/user-document.ts";
-import type { OwnSource } from "../../engine/own/join.ts";
-import { makeFactory } from "../../engine/own/make-record.ts";
+import type { OperationSource } from "../../engine/own/join.ts";
+import { createFactory } from "../../engine/own/make-record.ts";
 import { toFixtureReader } from "../../engine/own/own-resource.ts";
 import { compileDocument } from "./compile-document.ts";
 
@@ -13,7 +13,7 @@ export interface OpenApiDocument {
 }
 
 /** A document as a source of operations. */
-export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): OwnSource {
+export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): OperationSource {
   const source = document.text === undefined || bindings === undefined ? document.file : bindings.file;
   return {
     source,
@@ -43,7 +43,7 @@ function toResource(
 ): Resource {
   const all = [...resources.flatMap((one) => one.collections), ...collections];
   const byName = new Map(all.map((one) => [one.name, one]));
-  const factories = Object.fromEntries(collections.map((one) => [one.name, makeFactory(one, byName)]));
+  const factories = Object.fromEntries(collections.map((one) => [one.name, createFactory(one, byName)]));
   return {
     ...{ name: own.source, own, collections, events: events ?? [], factories },
     operations: operations.map((operation) => ({ ...operation, own: own.source })),

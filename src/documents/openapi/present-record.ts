@@ -37,7 +37,7 @@ export class RecordPresenter {
     if (this.missing.length === 0) return fields;
     const invention: Invention = {
       schemas: this.schemas,
-      now: world.iso(world.now),
+      now: world.toIso(world.now),
       seed: hash32(this.target.getId(record)),
     };
     return completeObject(fields, this.node, invention);
@@ -68,7 +68,7 @@ export class BodyPresenter {
     const body: JsonObject = {};
     for (const [place, value] of places) putAt(body, place, value);
     if (this.isWhole(body)) return body;
-    return this.complete(body, this.node, { schemas: this.schemas, now: world.iso(world.now), seed: 0 });
+    return this.complete(body, this.node, { schemas: this.schemas, now: world.toIso(world.now), seed: 0 });
   }
 
   /** Whether no part is missing, as in most answers. */

@@ -1,5 +1,5 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
-import { findInvalidField, getValue, pointerTo, toFieldName } from "../../engine/contract/invalid-field.ts";
+import { appendStep, findInvalidField, getValue, toFieldName } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
@@ -134,7 +134,7 @@ export class ParameterReader {
         const validate = this.schemas.compileValidator(schema.node, "request");
         if (!validate(value)) {
           const { pointer, message } = findInvalidField(value, validate.errors!);
-          const field = toFieldName(pointerTo("", name) + pointer);
+          const field = toFieldName(appendStep("", name) + pointer);
           throw invalidInput(field, getValue(json ? value : sent, pointer), `${field} ${message}`);
         }
       }

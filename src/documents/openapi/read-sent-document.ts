@@ -3,14 +3,14 @@ import { isJsonObject } from "../../engine/contract/schema.ts";
 import { DocumentError, NO_POSITION } from "../../engine/documents/document-error.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import { createInlineDocument, type UserDocument } from "../../engine/documents/user-document.ts";
-import { joinOwn, type OwnSource } from "../../engine/own/join.ts";
+import { joinResources, type OperationSource } from "../../engine/own/join.ts";
 import { openDocument } from "./open-document.ts";
 import { toOwnSource } from "./openapi-source.ts";
 
 /**
  * Reads an OpenAPI document that arrived in a request; it declares operations and contains no code.
  * @param resources the resources of the server
- * @throws DocumentError, OwnFault
+ * @throws DocumentError, OwnOperationError
  */
 export function readSentOperations(
   sent: SentOperations,
@@ -19,11 +19,11 @@ export function readSentOperations(
   const warned: string[] = [];
   const resource = readSentDocument(sent).read(resources, (sentence) => warned.push(sentence));
   const { source } = resource.own!;
-  const { api, warnings } = joinOwn(resources, [{ ...resource, own: { source, sent } }]);
+  const { api, warnings } = joinResources(resources, [{ ...resource, own: { source, sent } }]);
   return { own: api.resources.slice(resources.length), warnings: [...warned, ...warnings] };
 }
 
-export function readSentDocument({ openapi, bindings }: SentOperations): OwnSource {
+export function readSentDocument({ openapi, bindings }: SentOperations): OperationSource {
   const document =
     typeof openapi === "string"
       ? openDocument(openapi, "openapi")

@@ -20,7 +20,7 @@ export function toValues(call: Call, params: JsonObject, body: unknown, id?: str
     body,
     caller: (call.principal ?? {}) as unknown as JsonObject,
     get now() {
-      return call.world.iso(call.world.now);
+      return call.world.toIso(call.world.now);
     },
     ...(id !== undefined && { id }),
     get base_url() {

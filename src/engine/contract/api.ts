@@ -16,14 +16,16 @@ export interface Api {
 }
 
 export function createApi(declared: readonly Resource[]): Api {
-  const own = declared.flatMap(({ own, events = [] }) => (own === undefined ? [] : events));
+  const userEvents = declared.flatMap(({ own: userEvents, events = [] }) =>
+    userEvents === undefined ? [] : events,
+  );
   const resources =
-    own.length === 0
+    userEvents.length === 0
       ? declared
-      : declared.map((one) =>
-          withEvents(
-            one,
-            own.map(({ name }) => name),
+      : declared.map((resource) =>
+          addEventNames(
+            resource,
+            userEvents.map(({ name }) => name),
           ),
         );
   const operations = resources.flatMap((resource) => resource.operations);
@@ -36,9 +38,9 @@ export function createApi(declared: readonly Resource[]): Api {
   };
 }
 
-/** Webhooks can subscribe to own events too: adds their names to the schemas with `x-events`. */
-function withEvents(resource: Resource, names: readonly string[]): Resource {
-  const add = <T>(value: T): T => {
+/** Adds the names of users' own events, which webhooks can subscribe to, to the schemas with `x-events`. */
+function addEventNames(resource: Resource, names: readonly string[]): Resource {
+  const addNames = <T>(value: T): T => {
     const text = JSON.stringify(value) ?? "";
     if (!text.includes('"x-events"')) return value;
     return JSON.parse(text, (_, part) =>
@@ -46,26 +48,28 @@ function withEvents(resource: Resource, names: readonly string[]): Resource {
     ) as T;
   };
   const { fixture } = resource;
-  const withSchema = (one: AnyCollection) => {
-    const schema = add(one.schema);
-    return schema === one.schema ? one : { ...one, schema };
+  const extendCollection = (collection: AnyCollection) => {
+    const schema = addNames(collection.schema);
+    return schema === collection.schema ? collection : { ...collection, schema };
   };
-  const withBodies = (one: AnyOperation) => {
-    const { body, success } = one;
-    const added = add({ body, success });
-    return added.success === success ? one : { ...one, ...added };
+  const extendOperation = (operation: AnyOperation) => {
+    const { body, success } = operation;
+    const added = addNames({ body, success });
+    return added.success === success ? operation : { ...operation, ...added };
   };
   return {
     ...resource,
-    collections: resource.collections.map(withSchema),
-    operations: resource.operations.map(withBodies),
-    ...(fixture && { fixture: { ...fixture, keys: add(fixture.keys), seed: fixture.seed.bind(fixture) } }),
+    collections: resource.collections.map(extendCollection),
+    operations: resource.operations.map(extendOperation),
+    ...(fixture && {
+      fixture: { ...fixture, keys: addNames(fixture.keys), seed: fixture.seed.bind(fixture) },
+    }),
   };
 }
 
-/** The same API with further resources. */
-export function extendApi(api: Api, own: readonly Resource[]): Api {
-  return own.length === 0 ? api : createApi([...api.resources, ...own]);
+/** The same API with more resources. */
+export function extendApi(api: Api, added: readonly Resource[]): Api {
+  return added.length === 0 ? api : createApi([...api.resources, ...added]);
 }
 
 export function findEvent({ events }: Pick<Api, "events">, name: string): AnyEvent | undefined {

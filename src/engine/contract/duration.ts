@@ -26,20 +26,20 @@ const ISO_UNITS = ["w", "d", "h", "m", "s"];
  * negative, fractions of a millisecond, no unit, or too long to be exact.
  */
 export function parseDuration(value: unknown): number | undefined {
-  if (typeof value === "number") return limitToRange(value);
+  if (typeof value === "number") return toValidDuration(value);
   if (typeof value !== "string" || value.length > MAX_TEXT_LENGTH) return undefined;
   const text = value.trim();
-  if (DIGITS.test(text)) return limitToRange(Number(text));
+  if (DIGITS.test(text)) return toValidDuration(Number(text));
   if (text.startsWith("P")) {
     const parts = ISO.exec(text);
     if (parts === null || text.endsWith("T")) return undefined;
-    return sum(parts.slice(1), ISO_UNITS);
+    return sumParts(parts.slice(1), ISO_UNITS);
   }
   const parts = SHORT.exec(text);
-  return parts === null ? undefined : sum(parts.slice(1), SHORT_UNITS);
+  return parts === null ? undefined : sumParts(parts.slice(1), SHORT_UNITS);
 }
 
-function sum(parts: readonly (string | undefined)[], units: readonly string[]): number | undefined {
+function sumParts(parts: readonly (string | undefined)[], units: readonly string[]): number | undefined {
   let total = 0;
   let partCount = 0;
   for (const [index, part] of parts.entries()) {
@@ -49,7 +49,7 @@ function sum(parts: readonly (string | undefined)[], units: readonly string[]): 
     if (milliseconds === undefined) return undefined;
     total += milliseconds;
   }
-  return partCount === 0 ? undefined : limitToRange(total);
+  return partCount === 0 ? undefined : toValidDuration(total);
 }
 
 // 1.001 * 1000 is 1000.9999999999999 in floating point, so the fraction is counted in whole numbers.
@@ -62,7 +62,7 @@ function toExactMilliseconds(text: string, unit: number): number | undefined {
   return Number.isSafeInteger(total) ? total : undefined;
 }
 
-function limitToRange(milliseconds: number): number | undefined {
+function toValidDuration(milliseconds: number): number | undefined {
   if (!Number.isSafeInteger(milliseconds) || milliseconds < 0 || milliseconds > MAX_DURATION_MS)
     return undefined;
   return milliseconds === 0 ? 0 : milliseconds;

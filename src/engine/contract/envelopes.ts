@@ -85,10 +85,10 @@ const ALWAYS_A = new Set([
 
 export function getEnvelope(
   error: { code: string; status: number },
-  own: Envelope,
+  operationEnvelope: Envelope,
   authErrors: "operation" | "guide",
 ): Envelope {
   if (ALWAYS_A.has(error.code)) return "A";
   if (authErrors === "guide" && (error.status === 401 || error.status === 403)) return "C";
-  return own;
+  return operationEnvelope;
 }

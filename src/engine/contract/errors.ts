@@ -17,7 +17,7 @@ export interface CatalogueEntry {
   details?: Details;
 }
 
-const entry = (
+const defineError = (
   status: number,
   source: string,
   message: string,
@@ -32,100 +32,100 @@ function toErrorType(status: number): ErrorType {
 }
 
 export const CATALOGUE = {
-  AUTHENTICATION_REQUIRED: entry(
+  AUTHENTICATION_REQUIRED: defineError(
     401,
     "7.4",
     "Authentication is required.",
     "Send a valid API key as `api-key`, `X-API-Key` or `Authorization: Bearer`, or an access token that has not expired.",
   ),
-  INSUFFICIENT_PERMISSIONS: entry(
+  INSUFFICIENT_PERMISSIONS: defineError(
     403,
     "7.4",
     "You do not have permission to perform this action.",
     "The credentials are valid, but the user lacks the role or capability that this operation asks for.",
     { required_role: { always: "admin" } },
   ),
-  SESSION_ACCESS_DENIED: entry(
+  SESSION_ACCESS_DENIED: defineError(
     403,
     "7.4",
     "You do not have access to this meeting session.",
     "Use credentials of a member of the organization that the session belongs to.",
     ["session_id"],
   ),
-  ORGANIZATION_ACCESS_DENIED: entry(
+  ORGANIZATION_ACCESS_DENIED: defineError(
     403,
     "7.4",
     "You do not have access to this organization.",
     "The user of these credentials is not a member of the organization; use another key or be invited.",
     { organization_id: "organization" },
   ),
-  RESOURCE_NOT_FOUND: entry(
+  RESOURCE_NOT_FOUND: defineError(
     404,
     "7.4",
     "The requested resource was not found.",
     "No such resource is visible to these credentials; check the id, the path and the organization.",
     "parameter",
   ),
-  SESSION_NOT_FOUND: entry(
+  SESSION_NOT_FOUND: defineError(
     404,
     "7.4",
     "The meeting session was not found.",
     "Check the session id; a session that was permanently deleted does not come back.",
     ["session_id"],
   ),
-  FILE_NOT_IN_STORE: entry(
+  FILE_NOT_IN_STORE: defineError(
     404,
     "7.4",
     "The file is not in this store.",
     "Attach the file to the store first, or ask the store that holds it.",
     ["file_id", "store_id"],
   ),
-  DASHBOARD_NOT_FOUND: entry(
+  DASHBOARD_NOT_FOUND: defineError(
     404,
     "7.4",
     "The dashboard was not found.",
     "The dashboard does not exist or is not visible to these credentials.",
     ["dashboard_id"],
   ),
-  ORGANIZATION_NOT_FOUND: entry(
+  ORGANIZATION_NOT_FOUND: defineError(
     404,
     "7.4",
     "The organization was not found.",
     "Check the organization id in the request.",
     { organization_id: "organization" },
   ),
-  METHOD_NOT_ALLOWED: entry(
+  METHOD_NOT_ALLOWED: defineError(
     405,
     "G04",
     "The method is not allowed for this path.",
     "Use one of the methods in the `Allow` header.",
   ),
-  INVALID_JSON: entry(
+  INVALID_JSON: defineError(
     400,
     "G09",
     "The request body is not valid JSON.",
     "Send a UTF-8 encoded JSON document that matches the content type.",
   ),
-  INVALID_DIGEST: entry(
+  INVALID_DIGEST: defineError(
     400,
     "G43",
     "The bytes do not have the digest that was sent.",
     "Nothing was stored. Send all bytes again, with the base64 of their digest.",
     { field: "input", value: "input" },
   ),
-  PAYLOAD_TOO_LARGE: entry(
+  PAYLOAD_TOO_LARGE: defineError(
     413,
     "G09",
     "The request body is too large.",
     "Send a smaller body, or use the resumable upload for large files.",
   ),
-  UNSUPPORTED_MEDIA_TYPE: entry(
+  UNSUPPORTED_MEDIA_TYPE: defineError(
     415,
     "G09",
     "The content type is not supported.",
     "Send the content type that this operation documents.",
   ),
-  DEPARTMENT_CYCLE_DETECTED: entry(
+  DEPARTMENT_CYCLE_DETECTED: defineError(
     422,
     "7.4",
     "The move would create a cycle in the department hierarchy.",
@@ -136,41 +136,41 @@ export const CATALOGUE = {
       new_parent_id: { sent: ["new_parent_id", "department_id"] },
     },
   ),
-  INVALID_INPUT: entry(
+  INVALID_INPUT: defineError(
     422,
     "7.4",
     "A field of the request is invalid.",
     "Correct the field that the details name and send the request again.",
     { field: "input", value: "input" },
   ),
-  RATE_LIMIT_EXCEEDED: entry(
+  RATE_LIMIT_EXCEEDED: defineError(
     429,
     "G05",
     "The rate limit is exceeded.",
     "Wait for the seconds given in `Retry-After`, then send the request again.",
     { limit: "rate", window_seconds: "rate", retry_after_seconds: "rate" },
   ),
-  SPENDING_LIMIT_EXCEEDED: entry(
+  SPENDING_LIMIT_EXCEEDED: defineError(
     429,
     "G05",
     "A spending limit is exceeded.",
     "Raise the limit that the details name, or wait for the next calendar month.",
     { scope: "spending", monthly_limit: "spending", current_usage: "spending" },
   ),
-  UPLOAD_EXPIRED: entry(
+  UPLOAD_EXPIRED: defineError(
     410,
     "G13",
     "The upload URL has expired.",
     "Ask for a new upload URL and start the upload again.",
     { expires_at: "now" },
   ),
-  UPLOAD_CANCELLED: entry(
+  UPLOAD_CANCELLED: defineError(
     499,
     "G13",
     "The upload was cancelled.",
     "Ask for a new upload URL to upload the file after all.",
   ),
-  INTERNAL_ERROR: entry(
+  INTERNAL_ERROR: defineError(
     500,
     "G04",
     "An unexpected error occurred.",
@@ -208,12 +208,12 @@ export class ApiError extends Error {
   readonly reason: string | undefined;
 
   constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
-    const known = CATALOGUE[code];
-    super(options.message ?? known.message);
+    const entry = CATALOGUE[code];
+    super(options.message ?? entry.message);
     this.code = code;
-    this.status = known.status;
-    this.type = known.type;
-    this.system_message = options.system_message ?? known.system_message;
+    this.status = entry.status;
+    this.type = entry.type;
+    this.system_message = options.system_message ?? entry.system_message;
     this.details = options.details ?? {};
     this.headers = options.headers ?? {};
     this.reason = options.reason;
@@ -262,23 +262,23 @@ export type Details = readonly string[] | Readonly<Record<string, DetailSource>>
 /** The same, with the source of each spelled out. */
 export type DetailSources = Readonly<Record<string, DetailSource>>;
 
-const NONE: DetailSources = {};
+const NO_DETAILS: DetailSources = {};
 
 /** The details of an operation with this path, with their sources. */
 export function toDetailSources(details: Details | undefined, path: string): DetailSources {
-  if (details === undefined) return NONE;
+  if (details === undefined) return NO_DETAILS;
   if (details === "parameter")
-    return fromSent([...path.matchAll(/\{([^{}]+)\}/g)].slice(-1).map(([, name]) => name!));
-  return Array.isArray(details) ? fromSent(details) : (details as DetailSources);
+    return toSentSources([...path.matchAll(/\{([^{}]+)\}/g)].slice(-1).map(([, name]) => name!));
+  return Array.isArray(details) ? toSentSources(details) : (details as DetailSources);
 }
 
-function fromSent(names: readonly string[]): DetailSources {
+function toSentSources(names: readonly string[]): DetailSources {
   return Object.fromEntries(names.map((name) => [name, "sent"]));
 }
 
 /** A defect of a user's own operation. The request is answered 500; the message is in the timeline and the log. */
-export class OwnFault extends Error {
-  override readonly name = "OwnFault";
+export class OwnOperationError extends Error {
+  override readonly name = "OwnOperationError";
   /** The id or name of the declaration. */
   readonly subject: string | undefined;
 

@@ -15,7 +15,7 @@ export interface EventSubject<S extends object, F extends string> {
   /** The fields of its data, by their names in the payload. */
   fields: Readonly<Record<F, TSchema>>;
   /** The field with another name in the subject, such as `user_id`, which is its `id`. */
-  own?: { field: string; key: string };
+  idAlias?: { field: string; key: string };
   /** The organizations whose webhooks and rules receive the event. */
   listRecipients: (subject: S, world: WorldReader) => readonly string[];
   /**
@@ -42,7 +42,7 @@ export interface EventDeclaration<
   data: readonly F[];
   /** Values that the change gives its subject. */
   implies?: Readonly<Partial<Record<F, string | boolean>>>;
-  /** Whether the event is about a new subject. */
+  /** Whether the subject was created by the change that emits the event. */
   fresh?: true;
 }
 
@@ -61,12 +61,12 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
   collection: Collection<R>,
   {
     id,
-    heardBy = listOwnOrganization,
+    listRecipients = listOwnOrganization,
     invent,
   }: {
     id?: Own;
     /** Default: the organization that the record names as its own. */
-    heardBy?: EventSubject<R, string>["listRecipients"];
+    listRecipients?: EventSubject<R, string>["listRecipients"];
     /** Usually the record's factory. */
     invent?: EventSubject<R, string>["invent"];
   },
@@ -78,8 +78,8 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
     collections: [collection],
     find: (world, key) => world.get(collection, key),
     fields: { ...properties, [field]: properties[idField]! } as Record<(keyof R & string) | Own, TSchema>,
-    own: { field, key: idField },
-    listRecipients: heardBy,
+    idAlias: { field, key: idField },
+    listRecipients,
     ...(invent && { invent }),
   };
 }
@@ -96,23 +96,24 @@ export function emit<S extends object>(
   tx: Transaction,
   event: EventDeclaration<string, S, string>,
   subject: S,
-  to = event.about.listRecipients(subject, tx),
+  recipients = event.about.listRecipients(subject, tx),
 ): void {
-  for (const organization_id of to) tx.emit(event.name, organization_id, buildEventData(event, subject, tx));
+  for (const organization_id of recipients)
+    tx.emit(event.name, organization_id, buildEventData(event, subject, tx));
 }
 
 /** Builds the data of an event: the declared fields, instants as ISO 8601 (G25). No other code does. */
 export function buildEventData<S extends object>(
   { about, data: fields, implies = {} }: EventDeclaration<string, S, string>,
   subject: S,
-  world: Pick<WorldReader, "iso">,
+  world: Pick<WorldReader, "toIso">,
 ): Record<string, unknown> {
   const data: Record<string, unknown> = {};
   for (const field of fields) {
-    const key = field === about.own?.field ? about.own.key : field;
+    const key = field === about.idAlias?.field ? about.idAlias.key : field;
     const value = implies[field] ?? (subject as Record<string, unknown>)[key];
     if (value === undefined) continue;
-    data[field] = typeof value === "number" && isInstant(about.fields[field]!) ? world.iso(value) : value;
+    data[field] = typeof value === "number" && isInstant(about.fields[field]!) ? world.toIso(value) : value;
   }
   return data;
 }
@@ -121,12 +122,12 @@ const HOUR_MS = 3_600_000;
 const MAX_AGE_HOURS = 30 * 24;
 
 export interface SampleContext {
-  world: RecordLookup & Pick<WorldReader, "iso">;
-  /** When it happens. */
+  world: RecordLookup & Pick<WorldReader, "toIso">;
+  /** The instant of the event. */
   at: number;
   random: Random;
-  /** Fields of the data that are known. */
-  known: Readonly<Record<string, unknown>> & { readonly organization_id: string };
+  /** Fields of the data that must have these values. */
+  givenFields: Readonly<Record<string, unknown>> & { readonly organization_id: string };
   /** The sandbox's settings; without a sandbox, the defaults. */
   settings?: Settings;
 }
@@ -134,25 +135,29 @@ export interface SampleContext {
 /** Data of an event without a subject in the sandbox: invents a subject that fits into it. */
 export function inventData(
   event: AnyEvent,
-  { world, at, random, known, settings = DEFAULT_SETTINGS }: SampleContext,
+  { world, at, random, givenFields, settings = DEFAULT_SETTINGS }: SampleContext,
 ): Record<string, unknown> {
-  const { own, fields, invent } = event.about;
+  const { idAlias, fields, invent } = event.about;
   const values: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(known))
-    if (Object.hasOwn(fields, field)) values[field === own?.field ? own.key : field] = value;
+  for (const [field, value] of Object.entries(givenFields))
+    if (Object.hasOwn(fields, field)) values[field === idAlias?.field ? idAlias.key : field] = value;
   const now = event.fresh ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
-  const newId = (prefix: string) => random.id(prefix);
+  const createId = (prefix: string) => random.id(prefix);
   const context: FactoryContext = {
     random,
     now,
     past: false,
     settings,
     world,
-    newId,
-    newestFirstId: newId,
-    secret: () => random.letters(32),
+    createId,
+    createNewestFirstId: createId,
+    createSecret: () => random.letters(32),
   };
-  return buildEventData(event, { ...invent?.(values, context, known.organization_id), ...values }, world);
+  return buildEventData(
+    event,
+    { ...invent?.(values, context, givenFields.organization_id), ...values },
+    world,
+  );
 }
 
 /** JSON Schema of an event's data. */
@@ -166,24 +171,24 @@ export function toDataSchema({ about, data, implies = {} }: AnyEvent): TObject {
 
 /** The empty world of samples, which have no sandbox. */
 export const EMPTY_WORLD: SampleContext["world"] = {
-  iso: (at) => new Date(at).toISOString(),
+  toIso: (at) => new Date(at).toISOString(),
   get: () => undefined,
   all: <R>() => View.ofList<R>([]),
   index: <R>() => View.ofList<R>([]),
 };
 
 /** The first instant of the reference world. */
-const AT = Date.UTC(2026, 2, 15, 12);
-const KNOWN = { organization_id: "org_acme", webhook_id: "wh_example" };
+const SAMPLE_INSTANT = Date.UTC(2026, 2, 15, 12);
+const SAMPLE_FIELDS = { organization_id: "org_acme", webhook_id: "wh_example" };
 
 /** A payload of section 6.2; always the same. */
-export function samplePayload(event: AnyEvent): Record<string, unknown> {
+export function createSamplePayload(event: AnyEvent): Record<string, unknown> {
   const random = new Random(0, "sample", event.name);
   return {
     event: event.name,
-    data: inventData(event, { world: EMPTY_WORLD, at: AT, random, known: KNOWN }),
-    timestamp: EMPTY_WORLD.iso(AT),
-    webhook_id: KNOWN.webhook_id,
+    data: inventData(event, { world: EMPTY_WORLD, at: SAMPLE_INSTANT, random, givenFields: SAMPLE_FIELDS }),
+    timestamp: EMPTY_WORLD.toIso(SAMPLE_INSTANT),
+    webhook_id: SAMPLE_FIELDS.webhook_id,
     delivery_id: "del_example",
   };
 }

@@ -21,11 +21,11 @@ export interface FactoryContext {
   readonly settings: Settings;
   readonly world: RecordLookup;
   /** A fresh id such as `file_k3v9…` (section 2.1). */
-  newId(prefix: string): string;
+  createId(prefix: string): string;
   /** An id that sorts before all earlier ones. */
-  newestFirstId(prefix: string): string;
+  createNewestFirstId(prefix: string): string;
   /** Characters for a secret; a state call's cannot be guessed from the seed. */
-  secret(label: string): string;
+  createSecret(label: string): string;
 }
 
 /**

@@ -21,7 +21,7 @@ const record = fixtureRecord(Crate, {
   more: { items: Type.Optional(Type.Integer()) },
 });
 const fits = (entry: object) => toValidator(record.schema)(entry);
-const base = { instant: (iso: string) => Date.parse(iso) };
+const base = { toInstant: (iso: string) => Date.parse(iso) };
 
 describe("a fixture's record", () => {
   it("requires only what the factory cannot fill in, and refuses other keys [interfaces 5]", () => {

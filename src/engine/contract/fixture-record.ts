@@ -2,13 +2,13 @@ import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe
 import type { Collection, StoredRecord } from "../state/collection.ts";
 import type { Factory } from "./factory.ts";
 import { createInstantConverter } from "./instant-fields.ts";
-import { isInternal, type ShownField, toShownField } from "./public-view.ts";
+import { isInternal, type PublicFieldSchema, toPublicField } from "./public-view.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "./resource.ts";
 
 type Names = Readonly<Record<string, string>>;
 type FixtureName<K, Renamed> = K extends keyof Renamed ? Renamed[K] & string : K;
 type Value<S, NotNull> =
-  ShownField<S> extends infer F extends TSchema
+  PublicFieldSchema<S> extends infer F extends TSchema
     ? NotNull extends true
       ? NonNullable<Static<F>>
       : Static<F>
@@ -46,7 +46,7 @@ export interface FixtureRecord<E, R> {
   /** The field that identifies an entry; its random values depend on it. */
   id: keyof E & string;
   /** The given fields of the record in their stored form; the factory fills the others. */
-  toFields(entry: E, base: Pick<BaseBuilder, "instant">): Partial<R>;
+  toFields(entry: E, base: Pick<BaseBuilder, "toInstant">): Partial<R>;
 }
 
 /**
@@ -70,14 +70,14 @@ export function fixtureRecord<
   const notNull = new Set<string>(options.notNull);
   const fields: TProperties = {};
   const storedNames = new Map<string, string>();
-  const own = Object.entries(stored.properties).filter(
+  const publicFields = Object.entries(stored.properties).filter(
     ([name, field]) => !omitted.has(name) && !isInternal(field),
   );
-  for (const [name, field] of own) {
-    const shown = names[name] ?? name;
-    storedNames.set(shown, name);
-    const value = notNull.has(name) ? withoutNull(toShownField(field)) : toShownField(field);
-    fields[shown] = required.has(name) ? value : Type.Optional(value);
+  for (const [name, field] of publicFields) {
+    const publicName = names[name] ?? name;
+    storedNames.set(publicName, name);
+    const value = notNull.has(name) ? removeNull(toPublicField(field)) : toPublicField(field);
+    fields[publicName] = required.has(name) ? value : Type.Optional(value);
   }
   const schema = Type.Object({ ...fields, ...more }, { additionalProperties: false });
   let convert: ReturnType<typeof createInstantConverter> | undefined;
@@ -91,12 +91,12 @@ export function fixtureRecord<
         if (field !== undefined) fields[field] = value;
       }
       convert ??= createInstantConverter(stored);
-      return convert(fields, (value) => (typeof value === "string" ? base.instant(value) : value)) as never;
+      return convert(fields, (value) => (typeof value === "string" ? base.toInstant(value) : value)) as never;
     },
   };
 }
 
-function withoutNull(schema: TSchema): TSchema {
+function removeNull(schema: TSchema): TSchema {
   const { anyOf = [] } = schema as { anyOf?: TSchema[] };
   return anyOf.find((part) => (part as { type?: string }).type !== "null") ?? schema;
 }
@@ -105,7 +105,7 @@ function withoutNull(schema: TSchema): TSchema {
 export type FixtureEntry<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
 
 interface ListOptions<E, R extends StoredRecord>
-  extends Pick<FixtureReader, "check" | "numbered" | "follows"> {
+  extends Pick<FixtureReader, "check" | "numbered" | "dependsOn"> {
   record: FixtureRecord<E, R>;
   factory: Factory<R>;
 }
@@ -122,7 +122,7 @@ export function listReader<R extends StoredRecord, E extends object>(
     seed(fixture, base) {
       base.fill(collection, () =>
         readEntries(fixture, name, record).map((entry) =>
-          factory(record.toFields(entry, base), base.context(name, String(entry[record.id]))),
+          factory(record.toFields(entry, base), base.createContext(name, String(entry[record.id]))),
         ),
       );
     },
@@ -180,10 +180,10 @@ export function computeOnce<T>(make: () => T): () => T {
 /** Reads entries that a fixture gives as a list, or as a number. */
 export function readListed<E>(
   entries: number | readonly E[] | undefined,
-  byDefault: number,
+  defaultCount: number,
 ): { listed: readonly E[]; count: number } {
-  const wanted = entries ?? byDefault;
-  return typeof wanted === "number"
-    ? { listed: [], count: wanted }
-    : { listed: wanted, count: wanted.length };
+  const listOrCount = entries ?? defaultCount;
+  return typeof listOrCount === "number"
+    ? { listed: [], count: listOrCount }
+    : { listed: listOrCount, count: listOrCount.length };
 }

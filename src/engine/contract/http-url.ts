@@ -5,13 +5,14 @@
 export function readHttpUrl(address: string): URL | string {
   const text = String(address).trim();
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1];
-  const wrong = `must be an http or https URL, such as http://127.0.0.1:3000/path, not ${JSON.stringify(text.slice(0, 200))}`;
-  if (typeof address !== "string") return wrong;
-  if (scheme !== undefined && !/^https?$/i.test(scheme)) return wrong;
-  const place = text.replace(/^https?:\/\//i, "").replace(/^:?(?=\d{1,5}(?:[/?#]|$))/, "localhost:");
-  const full = `${scheme ?? "http"}://${place}`;
+  const problem = `must be an http or https URL, such as http://127.0.0.1:3000/path, not ${JSON.stringify(text.slice(0, 200))}`;
+  if (typeof address !== "string") return problem;
+  if (scheme !== undefined && !/^https?$/i.test(scheme)) return problem;
+  const withoutScheme = text.replace(/^https?:\/\//i, "").replace(/^:?(?=\d{1,5}(?:[/?#]|$))/, "localhost:");
+  const full = `${scheme ?? "http"}://${withoutScheme}`;
   // Without slashes, host or port, a URL parser would read another host.
-  if (/^(?:$|[/\\?#]|https?\/\/|[^/?#]*:(?:[/?#]|$))/i.test(place) || !URL.canParse(full)) return wrong;
+  if (/^(?:$|[/\\?#]|https?\/\/|[^/?#]*:(?:[/?#]|$))/i.test(withoutScheme) || !URL.canParse(full))
+    return problem;
   const url = new URL(full);
   return url.username === "" && url.password === "" ? url : "must not contain credentials";
 }

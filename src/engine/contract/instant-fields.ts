@@ -18,13 +18,13 @@ interface Shape extends Record<string, unknown> {
  * values are copied, others are shared.
  */
 export function createInstantConverter(schema: TSchema): Converter {
-  return compile(schema as unknown as Shape) ?? ((value) => value);
+  return compileConverter(schema as unknown as Shape) ?? ((value) => value);
 }
 
-function compile(schema: Shape): Converter | undefined {
+function compileConverter(schema: Shape): Converter | undefined {
   if (schema["x-instant"] === true) return (value, convert) => convert(value);
   const steps = [
-    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].map(compile),
+    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].map(compileConverter),
     convertObject(schema),
     convertArray(schema),
   ].filter((step) => step !== undefined);
@@ -36,11 +36,11 @@ function compile(schema: Shape): Converter | undefined {
 function convertObject({ properties = {}, patternProperties = {} }: Shape): Converter | undefined {
   const named = new Map<string, Converter>();
   for (const [name, schema] of Object.entries(properties)) {
-    const converter = compile(schema);
+    const converter = compileConverter(schema);
     if (converter) named.set(name, converter);
   }
   const patterned = Object.entries(patternProperties)
-    .map(([pattern, schema]) => ({ pattern: new RegExp(pattern), converter: compile(schema) }))
+    .map(([pattern, schema]) => ({ pattern: new RegExp(pattern), converter: compileConverter(schema) }))
     .filter(({ converter }) => converter !== undefined);
   if (named.size === 0 && patterned.length === 0) return undefined;
   return (value, convert) => {
@@ -55,7 +55,7 @@ function convertObject({ properties = {}, patternProperties = {} }: Shape): Conv
 }
 
 function convertArray({ items }: Shape): Converter | undefined {
-  const converter = items && compile(items);
+  const converter = items && compileConverter(items);
   if (!converter) return undefined;
   return (value, convert) => (Array.isArray(value) ? value.map((item) => converter(item, convert)) : value);
 }

@@ -13,8 +13,8 @@ export interface InvalidField {
 }
 
 /**
- * If all alternatives fail, the error at the deepest place explains most; at one place, that of an alternative whose
- * type fits.
+ * If all alternatives fail, the error at the deepest place explains most; of several errors there, that of an
+ * alternative whose type fits.
  */
 export function findInvalidField(value: unknown, errors: readonly ErrorObject[]): InvalidField {
   let best = errors[0]!;
@@ -24,10 +24,10 @@ export function findInvalidField(value: unknown, errors: readonly ErrorObject[])
     if (fits || getDepth(error) > getDepth(best)) best = error;
   }
   const pointer = findPointer(best);
-  const found = getValue(value, pointer);
+  const fieldValue = getValue(value, pointer);
   const message =
-    best.keyword === "type" ? `must be ${listTypes(errors, best.instancePath)}` : toMessage(best, found);
-  return { field: toFieldName(pointer), pointer, value: found, message };
+    best.keyword === "type" ? `must be ${listTypes(errors, best.instancePath)}` : toMessage(best, fieldValue);
+  return { field: toFieldName(pointer), pointer, value: fieldValue, message };
 }
 
 function getDepth(error: ErrorObject): number {
@@ -41,7 +41,7 @@ function listTypes(errors: readonly ErrorObject[], place: string): string {
 }
 
 function toMessage({ keyword, params, message }: ErrorObject, value: unknown): string {
-  if (keyword === "format") return `must be ${formatInWords(params["format"], value)}`;
+  if (keyword === "format") return `must be ${describeFormat(params["format"], value)}`;
   if (keyword === "required") return "is required";
   if (keyword === "enum") return `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
   if (keyword === "const") return `must be ${JSON.stringify(params["allowedValue"])}`;
@@ -52,7 +52,7 @@ function toMessage({ keyword, params, message }: ErrorObject, value: unknown): s
 }
 
 /** The name of an ajv format in messages. */
-export function formatInWords(format: string, value: unknown): string {
+export function describeFormat(format: string, value: unknown): string {
   if (format === "email") return "an e-mail address such as ada@example.test";
   if (format === "uri") return "an absolute URL such as https://app.example.test";
   if (format === "date-time") return TIME_FORMS;
@@ -61,19 +61,19 @@ export function formatInWords(format: string, value: unknown): string {
 
 /** A JSON pointer to the place of an error, even if the value is missing. */
 function findPointer({ instancePath, keyword, params }: ErrorObject): string {
-  if (keyword === "required") return pointerTo(instancePath, params["missingProperty"]);
-  if (keyword === "additionalProperties") return pointerTo(instancePath, params["additionalProperty"]);
+  if (keyword === "required") return appendStep(instancePath, params["missingProperty"]);
+  if (keyword === "additionalProperties") return appendStep(instancePath, params["additionalProperty"]);
   return instancePath;
 }
 
 /** A JSON pointer one step deeper. */
-export function pointerTo(pointer: string, key: string): string {
+export function appendStep(pointer: string, key: string): string {
   return `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 /** A JSON pointer to a path. */
 export function toPointer(path: readonly (string | number)[]): string {
-  return path.reduce<string>((above, step) => pointerTo(above, String(step)), "");
+  return path.reduce<string>((above, step) => appendStep(above, String(step)), "");
 }
 
 /** @param decode for a pointer that is part of a URL */

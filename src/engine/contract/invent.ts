@@ -51,9 +51,9 @@ export function inventEmail(name: string, id: string, inventor: Inventor): strin
 /** The same address with a number, if another user has it. */
 export function makeDistinctEmail(email: string, isTaken: (email: string) => boolean): string {
   const [local = "", domain] = email.split("@");
-  for (let number = 2, next = email; ; number++) {
-    if (!isTaken(next)) return next;
-    next = `${local.slice(0, MAX_LOCAL_PART - 8)}.${number}@${domain}`;
+  for (let number = 2, candidate = email; ; number++) {
+    if (!isTaken(candidate)) return candidate;
+    candidate = `${local.slice(0, MAX_LOCAL_PART - 8)}.${number}@${domain}`;
   }
 }
 

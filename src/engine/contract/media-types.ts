@@ -113,7 +113,7 @@ export function toMediaType(text: string): string {
 /** The usual end of the name of a file of this type, such as `.jpg`; `.bin` for an unknown type. */
 export function toExtension(mime_type: string): string {
   const type = toMediaType(mime_type);
-  for (const [extension, known] of byExtension) if (known === type) return `.${extension}`;
+  for (const [extension, knownType] of byExtension) if (knownType === type) return `.${extension}`;
   return ".bin";
 }
 

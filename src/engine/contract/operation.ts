@@ -18,12 +18,12 @@ export interface Principal {
   credential: "api_key" | "token";
 }
 
-/** A principal with what the pipeline needs to authorize and to count it. */
+/** A principal, with what the pipeline needs to authorize it and to count its requests. */
 export interface Identity {
   principal: Principal;
   /** Requests per minute of the key's plan (section 8). */
   requests_per_minute: number;
-  /** Known, but will be refused: fault rules match on the caller before that (interfaces 6). */
+  /** The caller will be refused, but after fault rules that match on the caller (interfaces 6). */
   refused?: true;
 }
 
@@ -33,8 +33,8 @@ export interface ReceivedFile {
   filename: string;
   mime_type: string;
   size: number;
-  /** At most the first `most` bytes. */
-  read(most: number): Promise<Uint8Array>;
+  /** At most the first `maxBytes` bytes. */
+  read(maxBytes: number): Promise<Uint8Array>;
   /** In base64. */
   digest(algorithm: FileDigest): Promise<string>;
 }
@@ -102,7 +102,7 @@ export type BodySpec<B extends TSchema = TSchema> =
 export interface FileSpec {
   required: boolean;
   /** Maximum number of files in parts of this name; one when absent. */
-  most?: number;
+  maxCount?: number;
   /** Accepted MIME types; any when absent. Another is 415. */
   types?: readonly string[];
   /** Largest size in bytes; more is 413. */
@@ -129,7 +129,7 @@ export interface Success<S extends TSchema = TSchema> {
 
 /**
  * The declaration of an endpoint of either API; routes, validation, documents and tests read
- * it. `E` are the words that the API refuses with.
+ * it. `E` are the codes that the API refuses with.
  */
 export interface Declaration<
   P extends TObject = TObject,
@@ -170,7 +170,7 @@ export interface Operation<
   W = unknown,
 > extends Declaration<P, Q, B, TSchema, DeclaredError> {
   /** The file that declares it, if it is a user's own operation. */
-  own?: string;
+  sourceFile?: string;
   /** Assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
   assumptions?: readonly string[];
   /** The parts that the reference does not show. */
@@ -197,7 +197,7 @@ export interface Operation<
   access?: (call: Call<Static<P>, Static<Q>, Static<B>>) => L;
   /**
    * Work that waits (decoding an image, receiving bytes): after access, outside any transaction. Its
-   * result reaches the handler. Access is asked again before the handler runs. `signal` aborts when the
+   * result reaches the handler. Access is checked again before the handler runs. `signal` aborts when the
    * client leaves; its reason may be thrown.
    */
   prepare?: (
@@ -252,7 +252,7 @@ export function operation<
   return declaration;
 }
 
-export function readsOnly({ method, reads = method === "GET" }: AnyDeclaration): boolean {
+export function isReadOnly({ method, reads = method === "GET" }: AnyDeclaration): boolean {
   return reads;
 }
 

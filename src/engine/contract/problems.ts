@@ -10,95 +10,107 @@ interface ProblemType {
   when: string;
 }
 
-const type = (status: number, title: string, when: string): ProblemType => ({ status, title, when });
+const defineProblem = (status: number, title: string, when: string): ProblemType => ({ status, title, when });
 
 /**
  * The closed catalogue of the control API's problems, by the last part of their `type`. An operation lists its own; the
  * others are derived from its declaration.
  */
 export const PROBLEMS = {
-  "override-refused": type(400, "The override cannot be honoured", "A per-request fault on an emulated path"),
-  "token-required": type(401, "Control token required", "A shared server needs its token"),
-  "host-not-allowed": type(
+  "override-refused": defineProblem(
+    400,
+    "The override cannot be honoured",
+    "A per-request fault on an emulated path",
+  ),
+  "token-required": defineProblem(401, "Control token required", "A shared server needs its token"),
+  "host-not-allowed": defineProblem(
     403,
     "Host not allowed",
     "The host called is not loopback; on emulated paths: by a browser",
   ),
-  "origin-not-allowed": type(403, "Origin not allowed", "A page of another site sent the request"),
-  "unknown-path": type(404, "Not Found", "Nothing has this path, name or id"),
-  "unknown-sandbox": type(404, "Unknown sandbox", "Nothing has this path, name or id"),
-  "unknown-snapshot": type(404, "Unknown snapshot", "Nothing has this path, name or id"),
-  "unknown-collection": type(404, "Unknown collection", "Nothing has this path, name or id"),
-  "unknown-record": type(404, "Unknown record", "Nothing has this path, name or id"),
-  "unknown-inline-rule": type(404, "Unknown inline rule", "Nothing has this path, name or id"),
-  "unknown-entry": type(404, "Unknown entry", "Nothing has this path, name or id"),
-  "unknown-receiver": type(404, "Unknown receiver", "Nothing has this path, name or id"),
-  "unknown-held": type(404, "Unknown held request", "Nothing has this path, name or id"),
-  "nothing-waits": type(
+  "origin-not-allowed": defineProblem(403, "Origin not allowed", "A page of another site sent the request"),
+  "unknown-path": defineProblem(404, "Not Found", "Nothing has this path, name or id"),
+  "unknown-sandbox": defineProblem(404, "Unknown sandbox", "Nothing has this path, name or id"),
+  "unknown-snapshot": defineProblem(404, "Unknown snapshot", "Nothing has this path, name or id"),
+  "unknown-collection": defineProblem(404, "Unknown collection", "Nothing has this path, name or id"),
+  "unknown-record": defineProblem(404, "Unknown record", "Nothing has this path, name or id"),
+  "unknown-inline-rule": defineProblem(404, "Unknown inline rule", "Nothing has this path, name or id"),
+  "unknown-entry": defineProblem(404, "Unknown entry", "Nothing has this path, name or id"),
+  "unknown-receiver": defineProblem(404, "Unknown receiver", "Nothing has this path, name or id"),
+  "unknown-held": defineProblem(404, "Unknown held request", "Nothing has this path, name or id"),
+  "nothing-waits": defineProblem(
     404,
     "No delivery waits for this answer",
     "The forwarded delivery has an answer, or its sender no longer waits",
   ),
-  "method-not-allowed": type(405, "Method Not Allowed", "`Allow` lists the path's methods"),
-  "name-in-use": type(409, "Conflict", "It exists already"),
-  "id-in-use": type(409, "Conflict", "It exists already"),
-  "journal-incomplete": type(409, "Conflict", "The journal has evicted entries"),
-  "state-evicted": type(409, "Conflict", "The history has evicted the entry's states"),
-  "not-repeatable": type(409, "Conflict", "The entry is not a request, or its bytes were evicted"),
-  "not-replayable": type(409, "Conflict", "A bundle cannot describe what happened to the sandbox"),
-  "already-released": type(409, "Conflict", "The held request was released before"),
-  "limit-reached": type(409, "A limit is reached", "The server or the sandbox has reached a limit"),
-  misdirected: type(421, "Misdirected Request", "The port serves one sandbox only"),
-  "payload-too-large": type(413, "The request body is too large.", "The body exceeds the limit"),
-  "unsupported-media-type": type(
+  "method-not-allowed": defineProblem(405, "Method Not Allowed", "`Allow` lists the path's methods"),
+  "name-in-use": defineProblem(409, "Conflict", "It exists already"),
+  "id-in-use": defineProblem(409, "Conflict", "It exists already"),
+  "journal-incomplete": defineProblem(409, "Conflict", "The journal has evicted entries"),
+  "state-evicted": defineProblem(409, "Conflict", "The history has evicted the entry's states"),
+  "not-repeatable": defineProblem(409, "Conflict", "The entry is not a request, or its bytes were evicted"),
+  "not-replayable": defineProblem(409, "Conflict", "A bundle cannot describe what happened to the sandbox"),
+  "already-released": defineProblem(409, "Conflict", "The held request was released before"),
+  "limit-reached": defineProblem(409, "A limit is reached", "The server or the sandbox has reached a limit"),
+  misdirected: defineProblem(421, "Misdirected Request", "The port serves one sandbox only"),
+  "payload-too-large": defineProblem(413, "The request body is too large.", "The body exceeds the limit"),
+  "unsupported-media-type": defineProblem(
     415,
     "The content type is not supported.",
     "The body is not sent as `application/json`",
   ),
-  "invalid-input": type(422, "The request cannot be accepted", "`field` is unknown or does not fit"),
-  "invalid-json": type(422, "The body is not valid JSON", "The body cannot be read"),
-  "invalid-document": type(
+  "invalid-input": defineProblem(422, "The request cannot be accepted", "`field` is unknown or does not fit"),
+  "invalid-json": defineProblem(422, "The body is not valid JSON", "The body cannot be read"),
+  "invalid-document": defineProblem(
     422,
     "The document is invalid",
     "A fixture, scenario or rule; `problems` has each mistake with its place",
   ),
-  "snapshot-too-new": type(422, "The snapshot is too new", "A newer release wrote the uploaded snapshot"),
-  "not-saved": type(
+  "snapshot-too-new": defineProblem(
+    422,
+    "The snapshot is too new",
+    "A newer release wrote the uploaded snapshot",
+  ),
+  "not-saved": defineProblem(
     507,
     "The change could not be saved",
     "With `--durable`: the disk is full or read-only; the change was undone. 503 if the folder is gone",
   ),
-  moved: type(
+  moved: defineProblem(
     503,
     "Another node owns the sandbox",
     "In a fleet: the sandbox has just moved, or its owner cannot be reached; see `Retry-After`",
   ),
-  "store-failing": type(
+  "store-failing": defineProblem(
     503,
     "The store cannot be used",
     "In a fleet: Redis is unreachable or refuses; see `Retry-After`",
   ),
-  "upstream-failed": type(
+  "upstream-failed": defineProblem(
     502,
     "The upstream gave no usable answer",
     "`--upstream` gave no usable answer; 504 if the time ran out, 508 if the request came back",
   ),
-  "no-port": type(503, "No port is free", "No port is free for the sandbox's origin"),
-  "not-available": type(501, "Not Available Here", "The engine runs in a page, which lacks this function"),
-  internal: type(500, "Internal Server Error", "A defect of Understudy; please report it"),
+  "no-port": defineProblem(503, "No port is free", "No port is free for the sandbox's origin"),
+  "not-available": defineProblem(
+    501,
+    "Not Available Here",
+    "The engine runs in a page, which lacks this function",
+  ),
+  internal: defineProblem(500, "Internal Server Error", "A defect of Understudy; please report it"),
 } as const satisfies Record<string, ProblemType>;
 
 export type ProblemKind = keyof typeof PROBLEMS;
 
 export const PROBLEM_TYPE = "urn:understudy:problem:";
 
-const Whole = () => Type.Integer({ minimum: 0 });
+const Count = () => Type.Integer({ minimum: 0 });
 
 /** One problem of a fixture, scenario or rule. */
-const Place = ClosedObject({
+const DocumentProblem = ClosedObject({
   file: Type.String(),
   line: Type.Integer({ minimum: 0, description: "From 1; 0 if the document has no text" }),
-  column: Whole(),
+  column: Count(),
   field: Type.String({ description: "As in `rules[0].match.operation`; empty for the whole document" }),
   message: Type.String(),
   hint: Type.Optional(Type.String()),
@@ -122,16 +134,18 @@ export const ProblemBody = ClosedObject(
     hint: Type.Optional(Type.String({ description: "The nearest known word" })),
     advice: Type.Optional(Type.String({ description: "With 409: how to make it possible" })),
     code: Type.Optional(Type.String({ description: "If a rule of the emulated API refuses: its code" })),
-    problems: Type.Optional(Type.Array(Place, { description: "Everything that is wrong in a document" })),
+    problems: Type.Optional(
+      Type.Array(DocumentProblem, { description: "Everything that is wrong in a document" }),
+    ),
     message: Type.Optional(
       Type.String({ description: "Of the first of `problems`, like file, line and column" }),
     ),
     file: Type.Optional(Type.String()),
-    line: Type.Optional(Whole()),
-    column: Type.Optional(Whole()),
+    line: Type.Optional(Count()),
+    column: Type.Optional(Count()),
     limit: Type.Optional(Type.String({ description: "Which limit is reached, in shared mode" })),
-    allowed: Type.Optional(Whole()),
-    wanted: Type.Optional(Whole()),
+    allowed: Type.Optional(Count()),
+    wanted: Type.Optional(Count()),
   },
   {
     $id: "Problem",
@@ -152,7 +166,7 @@ export const ProblemBody = ClosedObject(
 export type ProblemBody = Static<typeof ProblemBody>;
 
 /** The problems that any call can answer: the guard's refusals, unknown query keys, and our own defects. */
-const ALWAYS = [
+const COMMON_KINDS = [
   "token-required",
   "host-not-allowed",
   "origin-not-allowed",
@@ -162,7 +176,7 @@ const ALWAYS = [
   "store-failing",
   "internal",
 ] as const satisfies readonly ProblemKind[];
-const OF_BODIES = [
+const BODY_KINDS = [
   "payload-too-large",
   "unsupported-media-type",
   "invalid-json",
@@ -170,11 +184,11 @@ const OF_BODIES = [
 
 /** Every kind of problem that an operation can be answered with, by rising status. */
 export function listProblemKinds({ path, method, errors }: AnyDeclaration): readonly ProblemKind[] {
-  const kinds = new Set<ProblemKind>([...ALWAYS, ...(errors as readonly ProblemKind[])]);
+  const kinds = new Set<ProblemKind>([...COMMON_KINDS, ...(errors as readonly ProblemKind[])]);
   if (path.includes("/sandboxes/{name}")) kinds.add("unknown-sandbox");
   // A health check may watch a sandbox's port.
   if (path !== "/_control/health") kinds.add("misdirected");
   // Also for operations without a body: one that is sent must be JSON.
-  if (method !== "GET") for (const kind of OF_BODIES) kinds.add(kind);
+  if (method !== "GET") for (const kind of BODY_KINDS) kinds.add(kind);
   return [...kinds].sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status);
 }

@@ -47,25 +47,26 @@ export function findAssumedPlace(
   fact: Fact = "value",
 ): string | undefined {
   const { body, fields = {}, types = {}, values = {}, specified = [] } = operation.assumed ?? {};
-  const whole = findAssumedEndpoint(operation) ?? body;
-  const shown = specified
+  const bodyAssumption = findAssumedEndpoint(operation) ?? body;
+  const specifiedPlaces = specified
     .filter((place) => place.startsWith("/"))
     .map((place) => [place, undefined] as const);
-  const known: readonly [readonly (readonly [string, string | undefined])[], Fact | undefined][] = [
-    [[["", whole], ...Object.entries(fields)], undefined],
+  const assumedPlaces: readonly [readonly (readonly [string, string | undefined])[], Fact | undefined][] = [
+    [[["", bodyAssumption], ...Object.entries(fields)], undefined],
     [Object.entries(types), "presence"],
     [Object.entries(values), "type"],
-    [shown, "value"],
+    [specifiedPlaces, "value"],
   ];
   const parts = pointer.split("/");
-  let nearest = { exact: -1, gap: undefined as string | undefined };
-  for (const [places, lastShown] of known) {
+  let nearest = { exactness: -1, gap: undefined as string | undefined };
+  for (const [places, lastStated] of assumedPlaces) {
     for (const [place, gap] of places) {
-      const wanted = place.split("/");
-      if (!wanted.every((part, i) => part === parts[i] || (part === "*" && parts[i] !== undefined))) continue;
-      const exact = wanted.length + wanted.filter((part) => part !== "*").length / 100;
-      const isShown = lastShown !== undefined && FACTS.indexOf(fact) <= FACTS.indexOf(lastShown);
-      if (exact > nearest.exact) nearest = { exact, gap: isShown ? undefined : gap };
+      const placeParts = place.split("/");
+      if (!placeParts.every((part, i) => part === parts[i] || (part === "*" && parts[i] !== undefined)))
+        continue;
+      const exactness = placeParts.length + placeParts.filter((part) => part !== "*").length / 100;
+      const isStated = lastStated !== undefined && FACTS.indexOf(fact) <= FACTS.indexOf(lastStated);
+      if (exactness > nearest.exactness) nearest = { exactness, gap: isStated ? undefined : gap };
     }
   }
   return nearest.gap;
@@ -81,11 +82,11 @@ export interface AssumedPart {
 export function listAssumedParts(operation: DeclaredSource): AssumedPart[] {
   const endpoint = findAssumedEndpoint(operation);
   const { status, envelope, body, fields, types, values } = operation.assumed ?? {};
-  const label = (places: Readonly<Record<string, string>> = {}, what: string) =>
-    Object.entries(places).map(([place, id]): [string, string] => [`${what}${place}`, id]);
-  const own = endpoint === undefined ? { status, "envelope of errors": envelope, body } : { endpoint };
+  const label = (places: Readonly<Record<string, string>> = {}, prefix: string) =>
+    Object.entries(places).map(([place, id]): [string, string] => [`${prefix}${place}`, id]);
+  const mainParts = endpoint === undefined ? { status, "envelope of errors": envelope, body } : { endpoint };
   const parts: [string, string | undefined][] = [
-    ...Object.entries(own),
+    ...Object.entries(mainParts),
     ...label(fields, ""),
     ...label(types, "type of "),
     ...label(values, "values of "),

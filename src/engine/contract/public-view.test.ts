@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { publicView, withoutInternal } from "./public-view.ts";
+import { publicView, removeInternalFields } from "./public-view.ts";
 import { Id, Instant, internal, Nullable, NullableInstant, Timestamp } from "./schema.ts";
 
 const Crate = Type.Object({
@@ -10,7 +10,7 @@ const Crate = Type.Object({
   opened_at: NullableInstant({ description: "Null until it is opened" }),
   weight: internal(Type.Integer()),
 });
-const world = { iso: (instant: number) => new Date(instant).toISOString() };
+const world = { toIso: (instant: number) => new Date(instant).toISOString() };
 const record = { id: "crate_a", shelf_id: "shelf_a", packed_at: 1000, opened_at: null, weight: 7 };
 
 describe("the public view of a stored record", () => {
@@ -46,9 +46,9 @@ describe("the public view of a stored record", () => {
   });
 
   it("a schema without internal fields is returned unchanged [interfaces 4]", () => {
-    expect(Object.keys(withoutInternal(Crate).properties)).not.toContain("weight");
-    expect((withoutInternal(Crate) as { required?: string[] }).required).not.toContain("weight");
+    expect(Object.keys(removeInternalFields(Crate).properties)).not.toContain("weight");
+    expect((removeInternalFields(Crate) as { required?: string[] }).required).not.toContain("weight");
     const plain = Type.Object({ id: Id("crate_") });
-    expect(withoutInternal(plain)).toBe(plain);
+    expect(removeInternalFields(plain)).toBe(plain);
   });
 });

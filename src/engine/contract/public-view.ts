@@ -12,7 +12,7 @@ import type { WorldReader } from "../state/transaction.ts";
 import { type InstantSchema, Nullable, Timestamp } from "./schema.ts";
 
 /** A field in its public form: an instant is an ISO 8601 text. */
-export type ShownField<S> = S extends { "x-instant": true }
+export type PublicFieldSchema<S> = S extends { "x-instant": true }
   ? S extends InstantSchema<infer T>
     ? null extends T
       ? TUnion<[TString, TNull]>
@@ -20,8 +20,8 @@ export type ShownField<S> = S extends { "x-instant": true }
     : never
   : S;
 
-type ShownFields<P extends TProperties, Omitted> = {
-  [K in keyof P as P[K] extends { "x-internal": true } ? never : Exclude<K, Omitted>]: ShownField<
+type PublicFieldSchemas<P extends TProperties, Omitted> = {
+  [K in keyof P as P[K] extends { "x-internal": true } ? never : Exclude<K, Omitted>]: PublicFieldSchema<
     P[K]
   > extends infer S extends TSchema
     ? S
@@ -33,7 +33,7 @@ type Instants<P> = { [K in keyof P]: P[K] extends { "x-instant": true } ? K : ne
 /** Only a body with timestamps needs a world, which converts them. */
 type WorldArgument<P, Omitted> = [Instants<Omit<P, Omitted & keyof P>>] extends [never]
   ? unknown[]
-  : [world: Pick<WorldReader, "iso">];
+  : [world: Pick<WorldReader, "toIso">];
 
 interface PublicViewOptions<P, Omitted extends keyof P> {
   /** Names the schema in the OpenAPI document. */
@@ -44,12 +44,12 @@ interface PublicViewOptions<P, Omitted extends keyof P> {
 }
 
 export interface PublicView<P extends TProperties, Omitted extends keyof P> {
-  schema: TObject<ShownFields<P, Omitted>>;
+  schema: TObject<PublicFieldSchemas<P, Omitted>>;
   /** The record as this body: instants become timestamps, other values stay. */
   render(
     record: Static<TObject<P>>,
     ...rest: WorldArgument<P, Omitted>
-  ): Static<TObject<ShownFields<P, Omitted>>>;
+  ): Static<TObject<PublicFieldSchemas<P, Omitted>>>;
 }
 
 /**
@@ -64,14 +64,14 @@ export function publicView<P extends TProperties, const Omitted extends keyof P 
   for (const [name, field] of Object.entries(stored.properties)) if (isInternal(field)) hidden.add(name);
   const names = Object.keys(stored.properties).filter((name) => !hidden.has(name));
   const instants = names.filter((name) => isInstant(stored.properties[name]!));
-  const fields = Object.fromEntries(names.map((name) => [name, toShownField(stored.properties[name]!)]));
+  const fields = Object.fromEntries(names.map((name) => [name, toPublicField(stored.properties[name]!)]));
   type Fields = Record<string, unknown>;
-  const render = (record: Fields, world: Pick<WorldReader, "iso">): Fields => {
+  const render = (record: Fields, world: Pick<WorldReader, "toIso">): Fields => {
     // Copying the whole record is much faster than copying field by field.
     const body: Fields = hidden.size === 0 ? { ...record } : pickFields(record, names);
     for (const name of instants) {
       const instant = body[name];
-      if (typeof instant === "number") body[name] = world.iso(instant);
+      if (typeof instant === "number") body[name] = world.toIso(instant);
     }
     return body;
   };
@@ -79,19 +79,19 @@ export function publicView<P extends TProperties, const Omitted extends keyof P 
 }
 
 /** A stored schema without its internal fields. */
-export function withoutInternal(stored: TSchema): TObject {
+export function removeInternalFields(stored: TSchema): TObject {
   const { properties, required = [] } = stored as TObject & { required?: string[] };
-  const isShown = (name: string) => !isInternal(properties[name]!);
-  if (Object.keys(properties).every(isShown)) return stored as TObject;
+  const isPublic = (name: string) => !isInternal(properties[name]!);
+  if (Object.keys(properties).every(isPublic)) return stored as TObject;
   return {
     ...stored,
-    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isShown(name))),
-    required: required.filter(isShown),
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isPublic(name))),
+    required: required.filter(isPublic),
   } as unknown as TObject;
 }
 
 /** A stored field's schema in its public form. */
-export function toShownField(field: TSchema): TSchema {
+export function toPublicField(field: TSchema): TSchema {
   if (!isInstant(field)) return field;
   const { type, format: _, "x-instant": _instant, ...options } = field as TSchema & Record<string, unknown>;
   return Array.isArray(type) ? Nullable(Timestamp(options)) : Timestamp(options);

@@ -13,8 +13,8 @@ const Parcel = Type.Object({
 
 function visited(value: unknown): string[] {
   const found: string[] = [];
-  visitReferences(Parcel, value, ({ reference, id, path, atKey }) =>
-    found.push(`${path.join(".")} ${reference.collection} ${id}${atKey ? " as key" : ""}`),
+  visitReferences(Parcel, value, ({ reference, id, path, isKey }) =>
+    found.push(`${path.join(".")} ${reference.collection} ${id}${isKey ? " as key" : ""}`),
   );
   return found;
 }

@@ -27,16 +27,16 @@ export const keysBelongTo = (collection: string) => ({
   "x-keys-refer-to": { collection, owned: true },
 });
 
-/** An id within a value, with its path. */
-export interface Referral {
+/** An id within a value that names a record, with its path. */
+export interface FoundReference {
   reference: Reference;
   id: string;
   path: readonly (string | number)[];
-  /** The id is the key that the path ends with. */
-  atKey: boolean;
+  /** Whether the id is the key that the path ends with. */
+  isKey: boolean;
 }
 
-type Visit = (referral: Referral) => void;
+type Visit = (referral: FoundReference) => void;
 type Walk = (value: unknown, path: readonly (string | number)[], visit: Visit) => void;
 
 const walks = new WeakMap<object, Walk | null>();
@@ -48,12 +48,12 @@ export function visitReferences(schema: TSchema | object, value: unknown, visit:
 
 /** The references that a schema declares at any depth. */
 export function findReferences(schema: TSchema | object): Reference[] {
-  const found: Reference[] = [];
+  const references: Reference[] = [];
   JSON.stringify(schema, (key, value) => {
-    if (key === "x-refers-to" || key === "x-keys-refer-to") found.push(value as Reference);
+    if (key === "x-refers-to" || key === "x-keys-refer-to") references.push(value as Reference);
     return value;
   });
-  return found;
+  return references;
 }
 
 interface Shape {
@@ -80,12 +80,13 @@ function compileWalk(schema: Shape): Walk | null {
   const steps: Walk[] = anyOf.flatMap((part) => getWalk(part) ?? []);
   if (reference !== undefined)
     steps.push((value, path, visit) => {
-      if (typeof value === "string") visit({ reference, id: value, path, atKey: false });
+      if (typeof value === "string") visit({ reference, id: value, path, isKey: false });
     });
   const item = items === undefined ? null : getWalk(items);
   if (item !== null)
     steps.push((value, path, visit) => {
-      if (Array.isArray(value)) for (const [at, one] of value.entries()) item(one, [...path, at], visit);
+      if (Array.isArray(value))
+        for (const [index, element] of value.entries()) item(element, [...path, index], visit);
     });
   steps.push(...walkFields(schema));
   if (steps.length <= 1) return steps[0] ?? null;
@@ -96,39 +97,40 @@ function compileWalk(schema: Shape): Walk | null {
 
 function walkFields({ properties = {}, patternProperties = {}, ...schema }: Shape): Walk[] {
   const keys = schema["x-keys-refer-to"];
-  const named = new Map<string, Walk>();
+  const walksByName = new Map<string, Walk>();
   for (const [name, part] of Object.entries(properties)) {
     const walk = getWalk(part);
-    if (walk !== null) named.set(name, walk);
+    if (walk !== null) walksByName.set(name, walk);
   }
   const values = Object.values(patternProperties).flatMap((part) => getWalk(part) ?? []);
-  if (keys === undefined && named.size === 0 && values.length === 0) return [];
+  if (keys === undefined && walksByName.size === 0 && values.length === 0) return [];
   return [
     (value, path, visit) => {
       if (typeof value !== "object" || value === null || Array.isArray(value)) return;
-      for (const [name, inner] of Object.entries(value)) {
-        const place = [...path, name];
-        if (keys !== undefined) visit({ reference: keys, id: name, path: place, atKey: true });
-        const walk = named.get(name);
-        if (walk !== undefined) walk(inner, place, visit);
-        else if (!Object.hasOwn(properties, name)) for (const each of values) each(inner, place, visit);
+      for (const [name, fieldValue] of Object.entries(value)) {
+        const fieldPath = [...path, name];
+        if (keys !== undefined) visit({ reference: keys, id: name, path: fieldPath, isKey: true });
+        const walk = walksByName.get(name);
+        if (walk !== undefined) walk(fieldValue, fieldPath, visit);
+        else if (!Object.hasOwn(properties, name))
+          for (const walkValue of values) walkValue(fieldValue, fieldPath, visit);
       }
     },
   ];
 }
 
 /**
- * Requires that the records exist which a state call names.
+ * Requires that all records that a state call names exist.
  * @throws ApiError INVALID_INPUT for the first field that names a missing record
  */
 export function requireReferences(tx: Transaction, { schema }: AnyCollection, record: object): void {
   const collections = tx.listCollections();
-  visitReferences(schema, record, ({ reference, id, path, atKey }) => {
+  visitReferences(schema, record, ({ reference, id, path, isKey }) => {
     const collection = collections.find(({ name }) => name === reference.collection);
     if (collection === undefined || tx.get(collection, id) !== undefined) return;
     const pointer = toPointer(path);
     const field = toFieldName(pointer);
-    const value = atKey ? getValue(record, pointer) : id;
+    const value = isKey ? getValue(record, pointer) : id;
     throw invalidInput(field, value, `${field} must name one of the ${collection.name}; there is no ${id}`);
   });
 }
@@ -137,7 +139,7 @@ export function requireReferences(tx: Transaction, { schema }: AnyCollection, re
  * The record that a field of a state call refers to.
  * @throws ApiError INVALID_INPUT for that field when there is none
  */
-export function requireReferred<R extends StoredRecord>(
+export function requireReferencedRecord<R extends StoredRecord>(
   world: Pick<WorldReader, "get">,
   collection: Collection<R>,
   { field, id }: { field: string; id: string },
@@ -163,16 +165,16 @@ export function requireFirstRecord<R extends StoredRecord>(
   return first;
 }
 
-const MAX_TRIED = 1000;
+const MAX_SCANNED = 1000;
 
-/** A record of this organization, if the first ones contain one. */
-export function findAnyIn<R extends StoredRecord & { organization_id: string }>(
+/** A record of this organization, if there is one among the first. */
+export function findAnyInOrganization<R extends StoredRecord & { organization_id: string }>(
   world: Pick<WorldReader, "all">,
   collection: Collection<R>,
   organization_id: string,
 ): R | undefined {
   return world
     .all(collection)
-    .page(0, MAX_TRIED)
+    .page(0, MAX_SCANNED)
     .find((record) => record.organization_id === organization_id);
 }

@@ -14,19 +14,19 @@ export interface Refusal {
   details: DetailSources;
 }
 
-const known = new WeakMap<AnyOperation, readonly Refusal[]>();
+const refusalsByOperation = new WeakMap<AnyOperation, readonly Refusal[]>();
 
 /** Every refusal of an operation, in the order of its codes; several of one code, the likeliest first. */
 export function listRefusals(operation: AnyOperation): readonly Refusal[] {
-  let refusals = known.get(operation);
+  let refusals = refusalsByOperation.get(operation);
   if (refusals === undefined) {
     refusals = listErrorCodes(operation).flatMap((code) => listReasons(operation, code));
-    known.set(operation, refusals);
+    refusalsByOperation.set(operation, refusals);
   }
   return refusals;
 }
 
-/** The likeliest with this code; for a code that the operation never answers, the catalogue's. */
+/** The likeliest refusal with this code; for a code that the operation never answers, the catalogue's. */
 export function findRefusal(operation: AnyOperation, code: ErrorCode): Refusal {
   return listRefusals(operation).find((refusal) => refusal.code === code) ?? listReasons(operation, code)[0]!;
 }
@@ -48,21 +48,21 @@ export interface SpendingFigures {
 }
 
 /**
- * G05: the figures of an injected refusal, for a caller who may be within their limits: their own, raised to a limit.
+ * G05: the figures of an injected refusal: the caller's own, with a usage below the limit raised to it.
  * @param scope the limit; by default the first that is used up, else the first that is set
  */
-export function raiseToRefusal(figures: readonly SpendingFigures[], scope?: string): SpendingFigures {
-  const own =
+export function raiseToLimit(figures: readonly SpendingFigures[], scope?: string): SpendingFigures {
+  const chosen =
     figures.find((one) => one.scope === scope) ??
     figures.find(
       ({ monthly_limit, current_usage }) => monthly_limit !== null && current_usage >= monthly_limit,
     ) ??
     figures.find(({ monthly_limit }) => monthly_limit !== null);
-  const used = own?.current_usage ?? 0;
-  const monthly_limit = own?.monthly_limit ?? Math.max(100, Math.ceil(used / 100) * 100);
+  const usage = chosen?.current_usage ?? 0;
+  const monthly_limit = chosen?.monthly_limit ?? Math.max(100, Math.ceil(usage / 100) * 100);
   return {
-    scope: own?.scope ?? scope ?? "organization",
+    scope: chosen?.scope ?? scope ?? "organization",
     monthly_limit,
-    current_usage: Math.max(used, monthly_limit),
+    current_usage: Math.max(usage, monthly_limit),
   };
 }

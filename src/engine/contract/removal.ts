@@ -1,6 +1,6 @@
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
-import { findReferences, type Referral, visitReferences } from "./references.ts";
+import { type FoundReference, findReferences, visitReferences } from "./references.ts";
 
 /** The records of one collection that are to be removed. */
 interface RemovedRecords {
@@ -16,7 +16,7 @@ interface RemovedRecords {
 export function removeWithDependents(tx: Transaction, collection: AnyCollection, id: string): void {
   const levels: RemovedRecords[] = [{ collection, ids: new Set([id]) }];
   for (let level = levels.shift(); level !== undefined; level = levels.shift()) {
-    for (const each of level.ids) tx.remove(level.collection, each);
+    for (const removedId of level.ids) tx.remove(level.collection, removedId);
     for (const dependent of tx.listCollections()) {
       if (!listOwners(dependent).has(level.collection.name)) continue;
       const ids = dropDependents(tx, dependent, level);
@@ -28,33 +28,33 @@ export function removeWithDependents(tx: Transaction, collection: AnyCollection,
 /** Removes map entries; returns the ids of the records that must be removed as a whole. */
 function dropDependents(tx: Transaction, dependent: AnyCollection, removed: RemovedRecords): Set<string> {
   const ids = new Set<string>();
-  for (const record of listHolders(tx, dependent, removed)) {
-    const referrals = listReferrals(dependent, record, removed);
-    if (referrals.some(({ atKey }) => !atKey)) ids.add(dependent.idOf(record));
+  for (const record of listReferrers(tx, dependent, removed)) {
+    const referrals = findReferrals(dependent, record, removed);
+    if (referrals.some(({ isKey }) => !isKey)) ids.add(dependent.getId(record));
     else if (referrals.length > 0)
       tx.put(
         dependent,
-        referrals.reduce((kept, { path }) => withoutEntry(kept, path), record),
+        referrals.reduce((remaining, { path }) => removeEntry(remaining, path), record),
       );
   }
   return ids;
 }
 
-function listReferrals(
+function findReferrals(
   { schema }: AnyCollection,
   record: StoredRecord,
   { collection, ids }: RemovedRecords,
-): Referral[] {
-  const found: Referral[] = [];
+): FoundReference[] {
+  const references: FoundReference[] = [];
   visitReferences(schema, record, (referral) => {
     const { reference, id } = referral;
-    if (reference.owned && reference.collection === collection.name && ids.has(id)) found.push(referral);
+    if (reference.owned && reference.collection === collection.name && ids.has(id)) references.push(referral);
   });
-  return found;
+  return references;
 }
 
-/** All records that may name one of those: from the index of the field, if the collection has one. */
-function listHolders(
+/** All records that may name one of the removed ones: from the index of the field, if the collection has one. */
+function listReferrers(
   tx: Transaction,
   dependent: AnyCollection,
   removed: RemovedRecords,
@@ -64,24 +64,26 @@ function listHolders(
   if (fields.length !== 1 || field === undefined) return tx.all(dependent);
   if (field === dependent.idField)
     return [...removed.ids].flatMap((id) => (tx.get(dependent, id) as StoredRecord | undefined) ?? []);
-  const list = Object.entries(dependent.indexes).find(([, index]) => index.field === field)?.[0];
-  if (list === undefined) return tx.all(dependent);
-  return [...removed.ids].flatMap((id) => [...(tx.index(dependent, list, id) as Iterable<StoredRecord>)]);
+  const indexName = Object.entries(dependent.indexes).find(([, index]) => index.field === field)?.[0];
+  if (indexName === undefined) return tx.all(dependent);
+  return [...removed.ids].flatMap((id) => [
+    ...(tx.index(dependent, indexName, id) as Iterable<StoredRecord>),
+  ]);
 }
 
-const owners = new WeakMap<object, ReadonlySet<string>>();
+const ownersBySchema = new WeakMap<object, ReadonlySet<string>>();
 
 /** Names of the collections that a collection's records belong to. */
 function listOwners({ schema }: AnyCollection): ReadonlySet<string> {
-  let found = owners.get(schema);
-  if (found === undefined) {
-    found = new Set(findReferences(schema).flatMap(({ owned, collection }) => (owned ? [collection] : [])));
-    owners.set(schema, found);
+  let owners = ownersBySchema.get(schema);
+  if (owners === undefined) {
+    owners = new Set(findReferences(schema).flatMap(({ owned, collection }) => (owned ? [collection] : [])));
+    ownersBySchema.set(schema, owners);
   }
-  return found;
+  return owners;
 }
 
-/** The top-level fields that contain such references, at any depth. */
+/** The top-level fields that contain, at any depth, ids of owners in this collection. */
 function findFieldsNaming({ schema }: AnyCollection, owner: string): string[] {
   const { properties = {} } = schema as { properties?: Record<string, object> };
   return Object.keys(properties).filter((name) =>
@@ -89,7 +91,7 @@ function findFieldsNaming({ schema }: AnyCollection, owner: string): string[] {
   );
 }
 
-function withoutEntry(value: unknown, [step, ...rest]: Referral["path"]): StoredRecord {
+function removeEntry(value: unknown, [step, ...rest]: FoundReference["path"]): StoredRecord {
   const { [String(step)]: inner, ...others } = value as Record<string, unknown>;
-  return rest.length === 0 ? others : { ...others, [String(step)]: withoutEntry(inner, rest) };
+  return rest.length === 0 ? others : { ...others, [String(step)]: removeEntry(inner, rest) };
 }

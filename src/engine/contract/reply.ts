@@ -3,7 +3,7 @@ export class Reply<T = unknown> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: T;
-  /** The value of `X-Sandbox-Decision` for an answer that no rule of the operation made, such as `example`. */
+  /** The value of `X-Sandbox-Decision` for an answer that the operation's handler did not make, such as `example`. */
   readonly decision: string | undefined;
 
   constructor(status: number, body?: T, headers: Record<string, string> = {}, decision?: string) {

@@ -78,7 +78,7 @@ export interface FixtureReader {
    * The settings that its records depend on. Sandboxes with other values than the defaults get their own version of
    * these collections, and share all others.
    */
-  follows?: readonly (keyof Settings)[];
+  dependsOn?: readonly (keyof Settings)[];
 }
 
 /** The lists of a fixture while numbers are replaced by records. */
@@ -94,21 +94,21 @@ export type FixtureData = Readonly<Record<string, unknown>> & {
 /** Builds the world of one (fixture, seed), which all its sandboxes share. */
 export interface BaseBuilder {
   /** An ISO 8601 timestamp of the fixture, relative to its epoch. */
-  instant(iso: string): number;
+  toInstant(iso: string): number;
   /** The document's records in its order, created when they are first read. */
   readonly world: RecordLookup;
   /** The context in which a record of the fixture is created; its draws depend only on the labels. */
-  context(...labels: (string | number)[]): FactoryContext;
+  createContext(...labels: (string | number)[]): FactoryContext;
   /**
    * Fills a collection, once. The records are created when it is first read; counting them does not create them if
    * `count` is given.
    */
   fill<R extends StoredRecord>(
-    collection: { name: string; idOf: (record: R) => string },
+    collection: { name: string; getId: (record: R) => string },
     records: () => readonly R[],
     count?: () => number,
   ): void;
-  timer(timer: Omit<Timer, "id">): void;
+  addTimer(timer: Omit<Timer, "id">): void;
 }
 
 /** The user for whom a state call changes the world (G31), whether it emits events, and the settings. */

@@ -18,10 +18,10 @@ export interface Match<O extends Routable = AnyOperation> {
 class Segment<O> {
   readonly fixed = new Map<string, Segment<O>>();
   /** Templates with more than one parameter, such as `{id}:cancel`. */
-  mixed: { pattern: RegExp; segment: Segment<O> }[] | undefined;
+  templates: { pattern: RegExp; segment: Segment<O> }[] | undefined;
   parameter: Segment<O> | undefined;
   /** By method, for paths that end here; with the names of their parameters, from left to right. */
-  readonly ends = new Map<string, { operation: O; names: readonly string[] }>();
+  readonly endpoints = new Map<string, { operation: O; names: readonly string[] }>();
 }
 
 /** Finds operations by method and path. A parameter is any non-empty segment, whatever its length (G38). */
@@ -40,14 +40,14 @@ export class Router<O extends Routable = AnyOperation> {
           segment = segment.parameter;
         } else if (part.includes("{")) {
           names.push(...[...part.matchAll(TEMPLATE)].map(([, each]) => each!));
-          segment = addMixed(segment, part);
+          segment = addTemplate(segment, part);
         } else {
           const next = segment.fixed.get(part) ?? new Segment<O>();
           segment.fixed.set(part, next);
           segment = next;
         }
       }
-      segment.ends.set(operation.method, { operation, names });
+      segment.endpoints.set(operation.method, { operation, names });
     }
   }
 
@@ -56,7 +56,7 @@ export class Router<O extends Routable = AnyOperation> {
     const parts = readSegments(path);
     if (parts === undefined) return undefined;
     const values: string[] = [];
-    const end = follow(this.root, parts, { method, values });
+    const end = matchSegments(this.root, parts, { method, values });
     if (end === undefined) return undefined;
     const params: Record<string, string> = {};
     for (let i = 0; i < values.length; i++) params[end.names[i]!] = values[i]!;
@@ -71,15 +71,15 @@ export class Router<O extends Routable = AnyOperation> {
 
 const TEMPLATE = /\{([^{}]+)\}/g;
 
-function addMixed<O>(segment: Segment<O>, part: string): Segment<O> {
+function addTemplate<O>(segment: Segment<O>, part: string): Segment<O> {
   const text = part
     .split(/\{[^{}]+\}/)
     .map((fixed) => fixed.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
     .join("(.+?)");
-  const known = segment.mixed?.find(({ pattern }) => pattern.source === `^${text}$`);
-  if (known !== undefined) return known.segment;
+  const existing = segment.templates?.find(({ pattern }) => pattern.source === `^${text}$`);
+  if (existing !== undefined) return existing.segment;
   const added = { pattern: new RegExp(`^${text}$`), segment: new Segment<O>() };
-  segment.mixed = [...(segment.mixed ?? []), added];
+  segment.templates = [...(segment.templates ?? []), added];
   return added.segment;
 }
 
@@ -95,28 +95,28 @@ function readSegments(path: string): string[] | undefined {
   }
 }
 
-function follow<O>(
+function matchSegments<O>(
   segment: Segment<O>,
   parts: readonly string[],
-  wanted: { method: string; values: string[] },
+  search: { method: string; values: string[] },
   index = 1,
 ): { operation: O; names: readonly string[] } | undefined {
-  if (index === parts.length) return segment.ends.get(wanted.method);
+  if (index === parts.length) return segment.endpoints.get(search.method);
   const part = parts[index]!;
   const next = segment.fixed.get(part);
-  const found = next && follow(next, parts, wanted, index + 1);
-  if (found !== undefined) return found;
-  for (const { pattern, segment: inner } of segment.mixed ?? []) {
+  const fixedMatch = next && matchSegments(next, parts, search, index + 1);
+  if (fixedMatch !== undefined) return fixedMatch;
+  for (const { pattern, segment: inner } of segment.templates ?? []) {
     const values = pattern.exec(part)?.slice(1);
     if (values === undefined) continue;
-    wanted.values.push(...values);
-    const matched = follow(inner, parts, wanted, index + 1);
+    search.values.push(...values);
+    const matched = matchSegments(inner, parts, search, index + 1);
     if (matched !== undefined) return matched;
-    wanted.values.splice(-values.length);
+    search.values.splice(-values.length);
   }
   if (segment.parameter === undefined || part === "") return undefined;
-  wanted.values.push(part);
-  const matched = follow(segment.parameter, parts, wanted, index + 1);
-  if (matched === undefined) wanted.values.pop();
+  search.values.push(part);
+  const matched = matchSegments(segment.parameter, parts, search, index + 1);
+  if (matched === undefined) search.values.pop();
   return matched;
 }

@@ -54,15 +54,15 @@ const SPECIFIED_PREFIXES = [
 export const Id = (prefix: string, options: object = {}) =>
   Type.String({ pattern: `^${prefix}[A-Za-z0-9_-]{1,120}$`, examples: [`${prefix}example`], ...options });
 
-/** The prefix of ids that such a schema takes. */
+/** The prefix of the ids that fit a schema of `Id`. */
 export function getPrefix({ pattern }: { pattern?: string }): string | undefined {
   return /^\^([a-z]+_)/.exec(pattern ?? "")?.[1];
 }
 
 /** The prefixes of section 2.1 that ids of this pattern have; none if the prefix is ours. */
 export function listSpecifiedPrefixes(pattern: string): string[] {
-  const [, either] = /^\^\(([a-z|]+)\)_/.exec(pattern) ?? [];
-  const prefixes = either?.split("|").map((word) => `${word}_`) ?? [getPrefix({ pattern }) ?? ""];
+  const [, alternatives] = /^\^\(([a-z|]+)\)_/.exec(pattern) ?? [];
+  const prefixes = alternatives?.split("|").map((word) => `${word}_`) ?? [getPrefix({ pattern }) ?? ""];
   return prefixes.filter((prefix) => SPECIFIED_PREFIXES.includes(prefix));
 }
 

@@ -41,7 +41,7 @@ export const SECRET_PART = new RegExp(
 /** The user and the password of a URL. */
 export const USER_INFO = /(\w:\/\/)([^\s/?#@:"']{1,200}:[^\s/?#@"']{1,200})(?=@)/g;
 
-export const isForm = (type: string | undefined) =>
+export const isFormType = (type: string | undefined) =>
   /^\s*application\/x-www-form-urlencoded/i.test(type ?? "");
 
 /** API keys and webhook secrets anywhere in a text; the first group is the part after the prefix. */
@@ -49,7 +49,7 @@ export const API_KEY = /\bak_([A-Za-z0-9]{8,})/g;
 export const WEBHOOK_SECRET = /\bwhsec_([A-Za-z0-9_+/=-]+)/g;
 
 /**
- * Access tokens, tokens of upload URLs and the like: no id is as long, and no word has digits in it. No
- * lookahead and no alternatives: bodies are megabytes of whatever a client sends.
+ * Access tokens, tokens of upload URLs and the like: ids and words are shorter. The pattern has no lookahead and no
+ * alternatives, since it searches megabytes of bodies.
  */
 export const LONG_TOKEN = /[A-Za-z0-9_-]{40,}/g;

@@ -4,7 +4,7 @@ import type { Settings } from "./settings.ts";
 /** Asynchronous services outside the world: bytes on disk, outbound calls, future changes. */
 export interface Services {
   /** Resolves at the next commit or clock change of this sandbox, or at once if the sandbox is gone. */
-  changed(signal: AbortSignal): Promise<void>;
+  waitForChange(signal: AbortSignal): Promise<void>;
   /** The current world, for streams that outlive their request's transaction. */
   read(): Transaction;
   /** A transaction of its own, for work that ends after the request's has committed. */
@@ -18,7 +18,7 @@ export interface Services {
    * disk itself, so that queued work needs no memory.
    * @throws the signal's reason
    */
-  inTurn: RunQueued;
+  runQueued: RunQueued;
   /** The one outbound client. */
   outbound: OutboundClient;
   /** The sandbox's settings, as they are now. */
@@ -56,10 +56,10 @@ export interface ByteStore {
   write(
     blob: string,
     chunks: AsyncIterable<Uint8Array>,
-    place: { start: number; end: number },
+    range: { start: number; end: number },
   ): Promise<WriteOutcome>;
-  /** At most the first `most` bytes, in memory. */
-  read(blob: string, most: number): Promise<Uint8Array>;
+  /** At most the first `maxBytes` bytes, in memory. */
+  read(blob: string, maxBytes: number): Promise<Uint8Array>;
   remove(blob: string): void;
 }
 
@@ -68,8 +68,8 @@ export interface FormSpace {
   /** The folder, which is created when this is first read. */
   readonly folder: string;
   /** @throws ApiError PAYLOAD_TOO_LARGE */
-  take(bytes: number): void;
-  give(bytes: number): void;
+  reserve(bytes: number): void;
+  release(bytes: number): void;
 }
 
 /** Makes requests to receivers. */

@@ -238,6 +238,6 @@ export function describeSettings(): DescribedSetting[] {
 /** The settings that change an assumption, by name. */
 export function listSettings(assumption: string): string[] {
   return describeSettings()
-    .filter((one) => one.assumption === assumption)
+    .filter((setting) => setting.assumption === assumption)
     .map(({ name }) => name);
 }

@@ -7,7 +7,7 @@ import type { Factory } from "./factory.ts";
 import { parseInstant } from "./instant.ts";
 import { createInstantConverter } from "./instant-fields.ts";
 import { findInvalidField } from "./invalid-field.ts";
-import { isInternal, withoutInternal } from "./public-view.ts";
+import { isInternal, removeInternalFields } from "./public-view.ts";
 import type { Resource, StateRules } from "./resource.ts";
 import { isJsonObject } from "./schema.ts";
 import { toValidator } from "./validator.ts";
@@ -15,7 +15,7 @@ import { toValidator } from "./validator.ts";
 type Fields = Record<string, unknown>;
 
 /** A collection in its public form: instants are ISO 8601 texts, internal fields are hidden. */
-export class ShownCollection {
+export class PublicCollection {
   readonly collection: AnyCollection;
   // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
   readonly rules: StateRules<any>;
@@ -24,8 +24,8 @@ export class ShownCollection {
   readonly properties: Readonly<Record<string, TSchema>>;
   protected readonly convert: ReturnType<typeof createInstantConverter>;
   protected readonly internal: readonly string[];
-  readonly whole: TObject;
-  protected readonly someFields: TObject;
+  readonly recordSchema: TObject;
+  protected readonly partialSchema: TObject;
 
   constructor(
     collection: AnyCollection,
@@ -38,19 +38,21 @@ export class ShownCollection {
     this.convert = createInstantConverter(collection.schema);
     const { properties } = collection.schema as TObject;
     this.internal = Object.keys(properties).filter((name) => isInternal(properties[name]!));
-    this.whole = withoutInternal(collection.schema);
-    this.properties = this.whole.properties;
+    this.recordSchema = removeInternalFields(collection.schema);
+    this.properties = this.recordSchema.properties;
     // No field is required: the server completes the record.
-    const { required: _required, $id: _id, ...some } = this.whole as TObject & { $id?: string };
-    this.someFields = { ...some, additionalProperties: false } as unknown as TObject;
+    const { required: _required, $id: _id, ...others } = this.recordSchema as TObject & { $id?: string };
+    this.partialSchema = { ...others, additionalProperties: false } as unknown as TObject;
   }
 
-  toPublic(record: object, world: Pick<WorldReader, "iso">): Fields {
-    const shown = this.withoutInternal(this.rules.toPublic?.(record, world as WorldReader) ?? record);
-    return this.convert(shown, (value) => toIso(value, world)) as Fields;
+  toPublic(record: object, world: Pick<WorldReader, "toIso">): Fields {
+    const publicFields = this.removeInternalFields(
+      this.rules.toPublic?.(record, world as WorldReader) ?? record,
+    );
+    return this.convert(publicFields, (value) => toIso(value, world)) as Fields;
   }
 
-  private withoutInternal(record: object): object {
+  private removeInternalFields(record: object): object {
     if (this.internal.length === 0) return record;
     return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internal.includes(name)));
   }
@@ -69,31 +71,31 @@ export class ShownCollection {
 
   /** @throws what `refuse` returns, for the first field that is unknown or does not fit */
   check(fields: unknown): void {
-    this.validate(this.someFields, fields);
+    this.validate(this.partialSchema, fields);
   }
 
   /** @throws the same, for a whole record in its public form */
   checkPublic(record: object): void {
-    this.validate(this.whole, record);
+    this.validate(this.recordSchema, record);
   }
 
   /**
-   * A given value that the changed record does not have contradicts another field. Values of the record before are no
-   * wish: a client may send the whole record back. Maps such as `spent` keep the entries that are not given.
+   * Refuses given values that the changed record does not have, since they contradict another field. Values of the record
+   * before the change may differ: a client may send a whole record back. Maps such as `spent` keep entries not given.
    * @throws what `refuse` returns
    */
-  requireKept(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {
-    const wanted = this.convert(given, (value) =>
-      typeof value === "string" ? world.iso(world.toInstant(parseInstant(value)!)) : value,
+  requireGivenValues(given: Fields, changed: Fields, world: WorldReader, before?: Fields): void {
+    const givenValues = this.convert(given, (value) =>
+      typeof value === "string" ? world.toIso(world.toInstant(parseInstant(value)!)) : value,
     ) as Fields;
-    for (const [name, value] of Object.entries(wanted)) {
-      const found = changed[name] ?? null;
-      if (isWithin(value, found) || (before !== undefined && isEqual(value, before[name]))) continue;
-      const shown = JSON.stringify(found).slice(0, 80);
+    for (const [name, value] of Object.entries(givenValues)) {
+      const actual = changed[name] ?? null;
+      if (isWithin(value, actual) || (before !== undefined && isEqual(value, before[name]))) continue;
+      const actualText = JSON.stringify(actual).slice(0, 80);
       throw this.refuse(
         name,
         given[name],
-        `contradicts the record's other fields, with which it is ${shown}`,
+        `contradicts the record's other fields, with which it is ${actualText}`,
       );
     }
   }
@@ -110,17 +112,17 @@ export class ShownCollection {
   }
 }
 
-export function toIso(value: unknown, world: Pick<WorldReader, "iso">): unknown {
-  return typeof value === "number" ? world.iso(value) : value;
+export function toIso(value: unknown, world: Pick<WorldReader, "toIso">): unknown {
+  return typeof value === "number" ? world.toIso(value) : value;
 }
 
 function findName(fields: Fields, value: unknown): string {
   return Object.keys(fields).find((name) => fields[name] === value) ?? "body";
 }
 
-function isWithin(given: unknown, found: unknown): boolean {
+function isWithin(given: unknown, actual: unknown): boolean {
   // Amounts are stored in millionths.
-  if (typeof given === "number" && typeof found === "number") return Math.abs(given - found) < 1e-6;
-  if (!isJsonObject(given) || !isJsonObject(found)) return isEqual(given, found);
-  return Object.entries(given).every(([name, value]) => isWithin(value, found[name]));
+  if (typeof given === "number" && typeof actual === "number") return Math.abs(given - actual) < 1e-6;
+  if (!isJsonObject(given) || !isJsonObject(actual)) return isEqual(given, actual);
+  return Object.entries(given).every(([name, value]) => isWithin(value, actual[name]));
 }

@@ -11,8 +11,8 @@ export function createStateContext(
     now: world.now,
     world,
     ...parts,
-    newId: (prefix) => world.newId(prefix),
-    newestFirstId: (prefix) => world.newestFirstId(prefix),
-    secret: (label) => world.createSecret(label),
+    createId: (prefix) => world.createId(prefix),
+    createNewestFirstId: (prefix) => world.createNewestFirstId(prefix),
+    createSecret: (label) => world.createSecret(label),
   };
 }

@@ -9,23 +9,23 @@ const MAX_WORD_LENGTH = 80;
  */
 export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length === 0 || word.length > MAX_WORD_LENGTH) return undefined;
-  const wanted = word.toLowerCase();
-  const maxDistance = countMistakes(wanted.length);
+  const lowerCaseWord = word.toLowerCase();
+  const maxDistance = getMaxMistakes(lowerCaseWord.length);
   let best: string | undefined;
   let bestDistance = maxDistance + 1;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
-    const found = distance(wanted, candidate.toLowerCase());
-    if (found < bestDistance && found < candidate.length) {
+    if (Math.abs(candidate.length - lowerCaseWord.length) >= bestDistance) continue;
+    const candidateDistance = distance(lowerCaseWord, candidate.toLowerCase());
+    if (candidateDistance < bestDistance && candidateDistance < candidate.length) {
       best = candidate;
-      bestDistance = found;
+      bestDistance = candidateDistance;
     }
   }
   return best;
 }
 
 /** The most mistakes of a word of this length. */
-function countMistakes(length: number): number {
+function getMaxMistakes(length: number): number {
   if (length <= 2) return 1;
   if (length <= 5) return 2;
   return Math.min(6, Math.floor(length / 3) + 1);
@@ -46,14 +46,14 @@ export function toSentence(text: string, hint?: string): string {
   return hint === undefined ? sentence : `${sentence} Did you mean ${JSON.stringify(hint)}?`;
 }
 
-/** "1 step", "2 steps"; `many` for irregular plurals. */
-export function pluralize(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
+/** "1 step", "2 steps"; `plural` is for irregular ones. */
+export function pluralize(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
 }
 
-/** "1 entry was" or "2 entries were", for messages about evicted entries; `which` is an adjective, such as "older". */
-export function describeLostEntries(count: number, which?: string): string {
-  const words = which === undefined ? "" : `${which} `;
+/** "1 entry was" or "2 entries were", for messages about evicted entries; an adjective is, for example, "older". */
+export function describeLostEntries(count: number, adjective?: string): string {
+  const words = adjective === undefined ? "" : `${adjective} `;
   return count === 1 ? `1 ${words}entry was` : `${count === 0 ? "no" : count} ${words}entries were`;
 }
 
@@ -90,10 +90,10 @@ const WESTERN = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘�
 
 /** Corrects a text that a `TextDecoder` for Windows-1252 has decoded as Latin-1. */
 export function repairWestern(text: string): string {
-  return text.replace(/[\u0080-\u009f]/g, (one) => WESTERN[one.charCodeAt(0) - 0x80]!);
+  return text.replace(/[\u0080-\u009f]/g, (character) => WESTERN[character.charCodeAt(0) - 0x80]!);
 }
 
-/** Endings of English plurals; the first that fits holds. */
+/** Endings of English plurals; the first that fits applies. */
 const SINGULARS: readonly (readonly [plural: RegExp, singular: string])[] = [
   [/(?<=news|series|species|ss|sis|[^n]us)$/, ""],
   [/(?<=mov|cook|(?:^|_)[dlpt])ies$/, "ie"],
@@ -105,6 +105,6 @@ const SINGULARS: readonly (readonly [plural: RegExp, singular: string])[] = [
 
 /** The name of one of a collection's records: "box" for `boxes`, "category" for `categories`. */
 export function toSingular(plural: string): string {
-  const [ending, singular] = SINGULARS.find(([one]) => one.test(plural)) ?? ["", ""];
+  const [ending, singular] = SINGULARS.find(([pattern]) => pattern.test(plural)) ?? ["", ""];
   return plural.replace(ending, singular);
 }

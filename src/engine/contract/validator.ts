@@ -20,11 +20,11 @@ export function makeAjv(options: Options = {}): Ajv2020 {
 
 let ajv: Ajv2020 | undefined;
 const compiled = new WeakMap<object, ValidateFunction>();
-const provided = new WeakMap<object, () => ValidateFunction>();
+const factories = new WeakMap<object, () => ValidateFunction>();
 
 /** Sets the validator of a schema, which is created on first use: schemas of one document share their parts. */
-export function provideValidator(schema: object, make: () => ValidateFunction): void {
-  provided.set(schema, make);
+export function provideValidator(schema: object, create: () => ValidateFunction): void {
+  factories.set(schema, create);
 }
 
 /**
@@ -35,7 +35,7 @@ export function toValidator(schema: object): ValidateFunction {
   let validate = compiled.get(schema);
   if (validate === undefined) {
     ajv ??= makeAjv();
-    validate = provided.get(schema)?.() ?? ajv.compile(withoutIds(schema));
+    validate = factories.get(schema)?.() ?? ajv.compile(removeIds(schema));
     compiled.set(schema, validate);
   }
   return validate;
@@ -45,6 +45,6 @@ export function toValidator(schema: object): ValidateFunction {
  * `$id` names a schema for the OpenAPI document. ajv would treat it as an address that only one schema may have, and
  * several operations declare the same body.
  */
-function withoutIds(schema: object): object {
+function removeIds(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === "$id" ? undefined : value))) as object;
 }

@@ -27,7 +27,7 @@ export function checkDocument(document: UserDocument, validate: ValidateFunction
 /** Keywords whose error only repeats that of one of their parts. */
 const SUMMARIES = ["if", "anyOf", "oneOf"];
 
-// The errors of a key's name are left out, since that of `propertyNames` stands for them.
+// The errors of a key's name are left out, since the error of `propertyNames` reports the key.
 function isInformative({ keyword, propertyName }: ErrorObject): boolean {
   return !SUMMARIES.includes(keyword) && propertyName === undefined;
 }
@@ -63,24 +63,24 @@ const thoroughValidators = new WeakMap<object, ValidateFunction | null>();
  * first MAX_ERRORS unions that fit no branch are reported.
  */
 export function diagnose(value: unknown, validate: ValidateFunction): readonly ErrorObject[] {
-  const thorough = createThoroughValidator(validate.schema);
+  const thorough = getThoroughValidator(validate.schema);
   if (thorough === null || thorough(value) === true) return validate.errors ?? [];
-  return withoutRepeated(explainUnions(thorough.errors ?? []));
+  return removeRepeated(explainUnions(thorough.errors ?? []));
 }
 
-/** A value of the wrong type is in no list of values either; the list says more. */
-function withoutRepeated(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+/** Removes an error about a type if another one lists the allowed values, which says more. */
+function removeRepeated(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const lists = errors.filter(({ keyword }) => keyword === "enum" || keyword === "const");
   const isRepeated = ({ keyword, parentSchema, instancePath }: ErrorObject) =>
     keyword === "type" &&
-    lists.some((one) => one.parentSchema === parentSchema && one.instancePath === instancePath);
-  return lists.length === 0 ? errors : errors.filter((one) => !isRepeated(one));
+    lists.some((error) => error.parentSchema === parentSchema && error.instancePath === instancePath);
+  return lists.length === 0 ? errors : errors.filter((error) => !isRepeated(error));
 }
 
-function createThoroughValidator(schema: unknown): ValidateFunction | null {
+function getThoroughValidator(schema: unknown): ValidateFunction | null {
   if (typeof schema !== "object" || schema === null) return null;
-  const known = thoroughValidators.get(schema);
-  if (known !== undefined) return known;
+  const cached = thoroughValidators.get(schema);
+  if (cached !== undefined) return cached;
   ajv ??= makeAjv({ allErrors: true, verbose: true });
   let compiled: ValidateFunction | null = null;
   try {
@@ -99,7 +99,7 @@ function createThoroughValidator(schema: unknown): ValidateFunction | null {
  */
 function explainUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   const explained: ErrorObject[] = [];
-  const ofUnions = new Set<ErrorObject>();
+  const unionErrors = new Set<ErrorObject>();
   for (const error of errors) {
     if (error.keyword !== "anyOf" && error.keyword !== "oneOf") {
       explained.push(error);
@@ -107,11 +107,11 @@ function explainUnions(errors: readonly ErrorObject[]): ErrorObject[] {
     }
     const start = explained.findLastIndex((earlier) => !isWithin(earlier, error)) + 1;
     const inner = explained.splice(start);
-    for (const one of inner) ofUnions.delete(one);
-    if (ofUnions.size >= MAX_ERRORS) continue;
-    for (const one of explainUnion(error, inner)) {
-      explained.push(one);
-      ofUnions.add(one);
+    for (const branchError of inner) unionErrors.delete(branchError);
+    if (unionErrors.size >= MAX_ERRORS) continue;
+    for (const branchError of explainUnion(error, inner)) {
+      explained.push(branchError);
+      unionErrors.add(branchError);
     }
   }
   return explained;
@@ -129,6 +129,6 @@ function explainUnion(union: ErrorObject, inner: readonly ErrorObject[]): readon
     errors: inner.filter(({ schemaPath }) => schemaPath.startsWith(`${union.schemaPath}/${index}/`)),
   }));
   const passing = (union.params["passingSchemas"] ?? []) as number[];
-  const isKnown = passing.length > 1 || branches.every(({ errors }) => errors.length > 0);
-  return isKnown ? explainAlternatives(branches, union) : inner;
+  const areBranchesKnown = passing.length > 1 || branches.every(({ errors }) => errors.length > 0);
+  return areBranchesKnown ? explainAlternatives(branches, union) : inner;
 }

@@ -15,12 +15,12 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   if (!sample.includes(0)) return "utf-8";
   const zeros = [0, 0, 0, 0];
-  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 4]! += 1;
+  for (const [position, byte] of sample.entries()) if (byte === 0) zeros[position % 4]! += 1;
   const [first, second, third, fourth] = zeros as [number, number, number, number];
-  const all = first + second + third + fourth;
+  const zeroCount = first + second + third + fourth;
   // Markup and digits are ASCII in every language; a stray zero byte does not make a text UTF-16.
-  if (all * 10 < sample.length) return "utf-8";
-  if ((all === 1 || all * 3 <= sample.length) && isPlain(sample)) return "utf-8";
+  if (zeroCount * 10 < sample.length) return "utf-8";
+  if ((zeroCount === 1 || zeroCount * 3 <= sample.length) && isPlainUtf8(sample)) return "utf-8";
   const characters = Math.ceil(sample.length / 4);
   if (first === 0 && second > 0 && third > 0 && fourth === characters) return "utf-32le";
   if (first === characters && second > 0 && third > 0 && fourth === 0) return "utf-32be";
@@ -31,7 +31,7 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
  * Whether it is UTF-8 without control characters other than zero; others are probably halves of UTF-16 characters, such
  * as Greek letters.
  */
-function isPlain(bytes: Uint8Array): boolean {
+function isPlainUtf8(bytes: Uint8Array): boolean {
   if (bytes.some((byte) => (byte > 0 && byte < 8) || (byte > 13 && byte < 32))) return false;
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
@@ -50,24 +50,24 @@ export function decodeText(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw encodingError(bytes, encoding, file);
+    throw createEncodingError(bytes, encoding, file);
   }
 }
 
 /** The error for bytes that are invalid in the detected encoding, at the first one. */
-export function encodingError(bytes: Uint8Array, encoding: TextEncoding, file: string): DocumentError {
+export function createEncodingError(bytes: Uint8Array, encoding: TextEncoding, file: string): DocumentError {
   const advice = "save it as UTF-8";
   if (encoding.startsWith("utf-32")) {
     return documentError(file, { line: 1, column: 1 }, `the file is in ${encoding.toUpperCase()}; ${advice}`);
   }
-  const end = countValid(bytes, encoding);
-  const before = new TextDecoder(encoding).decode(bytes.subarray(0, end)).split("\n");
+  const validBytes = countValid(bytes, encoding);
+  const before = new TextDecoder(encoding).decode(bytes.subarray(0, validBytes)).split("\n");
   const place = { line: before.length, column: before.at(-1)!.length + 1 };
   if (encoding !== "utf-8")
     return documentError(file, place, `the file is broken ${encoding.toUpperCase()}; ${advice}`);
-  const byte = bytes[end]!;
+  const byte = bytes[validBytes]!;
   const code = `0x${byte.toString(16).toUpperCase()}`;
-  const message = isWestern(bytes.subarray(Math.max(0, end - SAMPLE_BYTES), end + SAMPLE_BYTES))
+  const message = isWestern(bytes.subarray(Math.max(0, validBytes - SAMPLE_BYTES), validBytes + SAMPLE_BYTES))
     ? `the file is not UTF-8 but probably Windows-1252, in which ${code} is "${repairWestern(String.fromCharCode(byte))}"; ${advice}`
     : `the file is not UTF-8 but in another encoding, such as Windows-1251, Shift JIS or GBK (${code} is here); ${advice}`;
   return documentError(file, place, message);
@@ -85,25 +85,25 @@ function countValid(bytes: Uint8Array, encoding: TextEncoding): number {
       invalid = middle;
     }
   }
-  return withoutCutCharacter(bytes, valid, encoding);
+  return excludeCutCharacter(bytes, valid, encoding);
 }
 
-/** A decoder accepts an incomplete character at the end, so its first byte is the invalid one. */
-function withoutCutCharacter(bytes: Uint8Array, end: number, encoding: TextEncoding): number {
+/** A decoder accepts an incomplete character at the end; its first byte then counts as the invalid one. */
+function excludeCutCharacter(bytes: Uint8Array, end: number, encoding: TextEncoding): number {
   if (encoding !== "utf-8") return end - (end % 2);
-  const whole = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, end), {
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, end), {
     stream: true,
   });
-  return new TextEncoder().encode(whole).length;
+  return new TextEncoder().encode(text).length;
 }
 
 /** In Western European text, most non-ASCII letters stand between ASCII ones. */
 function isWestern(bytes: Uint8Array): boolean {
-  let [alone, all] = [0, 0];
-  for (const [at, byte] of bytes.entries()) {
+  let [alone, nonAscii] = [0, 0];
+  for (const [position, byte] of bytes.entries()) {
     if (byte < 0x80) continue;
-    all += 1;
-    if ((bytes[at - 1] ?? 0) < 0x80 && (bytes[at + 1] ?? 0) < 0x80) alone += 1;
+    nonAscii += 1;
+    if ((bytes[position - 1] ?? 0) < 0x80 && (bytes[position + 1] ?? 0) < 0x80) alone += 1;
   }
-  return alone * 2 >= all;
+  return alone * 2 >= nonAscii;
 }

@@ -107,15 +107,15 @@ function drawCodeFrame(lines: readonly string[], { line, column }: DocumentProbl
   const number = String(line);
   // A very long line is cut shortly before the problem, so that the caret stays on the screen.
   const from = column > FRAME_WIDTH ? column - FRAME_WIDTH / 2 : 0;
-  const shown = lines.slice(Math.max(0, line - 2), line).map((text, index, { length }) => {
+  const frameLines = lines.slice(Math.max(0, line - 2), line).map((text, index, { length }) => {
     const gutter = String(line - length + index + 1).padStart(number.length);
-    return `${gutter} | ${withoutControls(text.slice(from, from + FRAME_WIDTH))}`;
+    return `${gutter} | ${replaceControls(text.slice(from, from + FRAME_WIDTH))}`;
   });
   if (lines[line - 1] === undefined) return [];
-  return [...shown, `${" ".repeat(number.length)} | ${" ".repeat(Math.max(0, column - 1 - from))}^`];
+  return [...frameLines, `${" ".repeat(number.length)} | ${" ".repeat(Math.max(0, column - 1 - from))}^`];
 }
 
 /** Replaces control characters one for one, so that the caret below stays where it is. */
-function withoutControls(line: string): string {
+function replaceControls(line: string): string {
   return [...line].map((character) => (toPrintable(character) === character ? character : " ")).join("");
 }

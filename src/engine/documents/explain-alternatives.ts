@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import { findNearest } from "../contract/text.ts";
 import { listAllowedKeys, listAllowedValues } from "./schema-message.ts";
 
-/** One branch of an `anyOf` or `oneOf` with its errors; no errors: it fits. */
+/** One branch of an `anyOf` or `oneOf` with its errors; a branch that fits has none. */
 export interface Branch {
   schema: unknown;
   errors: readonly ErrorObject[];
@@ -15,7 +15,7 @@ export interface Branch {
 export function explainAlternatives(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
   const passing = branches.filter((branch) => branch.errors.length === 0);
   if (passing.length > 1)
-    return [toDetails("severalForms", { keys: listFormKeys(passing, place.data) }, place)];
+    return [createError("severalForms", { keys: listFormKeys(passing, place.data) }, place)];
   return findWrongKind(branches, place) ?? findChoices(branches, place) ?? findClosest(branches, place);
 }
 
@@ -46,26 +46,26 @@ function findChoices(branches: readonly Branch[], place: ErrorObject): ErrorObje
       (plain || refusesShape(branch, place)),
   );
   if (!simple) return undefined;
-  const firsts = branches.flatMap((branch) => {
+  const mainErrors = branches.flatMap((branch) => {
     const valued = branch.errors.find((error) => error.keyword === "const" || error.keyword === "enum");
     const nested = branch.errors.find((error) => error.keyword === "choices");
     return nested !== undefined ? (nested.params.errors as ErrorObject[]) : [valued ?? branch.errors[0]!];
   });
-  return [toDetails("choices", { errors: firsts }, place)];
+  return [createError("choices", { errors: mainErrors }, place)];
 }
 
 function findClosest(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
   const scored = branches.map((branch) => ({ branch, score: scoreBranch(branch, place) }));
   const best = Math.min(...scored.map((entry) => entry.score));
   const ties = scored.filter((entry) => entry.score === best).map((entry) => entry.branch);
-  const missing = ties.map((branch) => findOnlyMissing(branch, place));
+  const missing = ties.map((branch) => findOnlyMissingKey(branch, place));
   if (ties.length > 1 && missing.every((key) => key !== undefined))
-    return [toDetails("requiredOneOf", { keys: [...new Set(missing)] }, place)];
+    return [createError("requiredOneOf", { keys: [...new Set(missing)] }, place)];
   return [...ties[0]!.errors];
 }
 
-/** A list was not meant as a number, even if it has many errors. */
-const ANOTHER_KIND = 1e12;
+/** Outweighs all other errors: a list with many errors is still nearer to a list than to a number. */
+const WRONG_KIND_SCORE = 1e12;
 
 // How far a value is from a branch. The weights only order the branches: another type is furthest away, then another
 // kind, then unknown and missing keys; a wrong value under a known key is nearest.
@@ -73,15 +73,15 @@ function scoreBranch(branch: Branch, place: ErrorObject): number {
   let sum = 0;
   for (const error of branch.errors) {
     if (error.instancePath !== place.instancePath) sum += isTag(error, place) ? 100 : 2;
-    else if (refusesKind(error)) sum += ANOTHER_KIND;
+    else if (refusesKind(error)) sum += WRONG_KIND_SCORE;
     else if (error.keyword === "required") sum += 4;
-    else if (error.keyword === "additionalProperties") sum += isSlip(error) ? 3 : 6;
+    else if (error.keyword === "additionalProperties") sum += isMistypedKey(error) ? 3 : 6;
     else sum += 2;
   }
   return sum;
 }
 
-function isSlip(error: ErrorObject): boolean {
+function isMistypedKey(error: ErrorObject): boolean {
   return findNearest(String(error.params.additionalProperty), listAllowedKeys(error)) !== undefined;
 }
 
@@ -94,7 +94,7 @@ function refusesShape(branch: Branch, place: ErrorObject): boolean {
   return branch.errors.some((error) => error.instancePath === place.instancePath && refusesKind(error));
 }
 
-// The one value `true` refuses a map as `type: boolean` does.
+// A schema that allows only `true` refuses a map just as `type: boolean` does.
 function refusesKind(error: ErrorObject): boolean {
   if (error.keyword === "choices") return (error.params.errors as ErrorObject[]).every(refusesKind);
   const values = listAllowedValues(error);
@@ -108,7 +108,7 @@ function isPlain(value: unknown): boolean {
   return typeof value !== "object" || value === null;
 }
 
-function findOnlyMissing(branch: Branch, place: ErrorObject): string | undefined {
+function findOnlyMissingKey(branch: Branch, place: ErrorObject): string | undefined {
   const [error, ...others] = branch.errors;
   if (error?.keyword !== "required" || others.length > 0) return undefined;
   return error.instancePath === place.instancePath ? String(error.params.missingProperty) : undefined;
@@ -120,7 +120,7 @@ function listFormKeys(passing: readonly Branch[], data: unknown): string[] {
   return [...new Set(keys)].filter((key) => Object.hasOwn(data, key));
 }
 
-function toDetails(
+function createError(
   keyword: string,
   params: Record<string, unknown>,
   { data, instancePath, schemaPath }: ErrorObject,

@@ -8,7 +8,7 @@ export class GlobError extends Error {
 const MAX_PATTERN_LENGTH = 256;
 const MAX_TEXT_LENGTH = 4_096;
 /** Characters of all alternatives together. */
-const MAX_SIZE = 512;
+const MAX_EXPANDED_LENGTH = 512;
 
 /** `*`, `?` and, as a whole part, `**`; anything else is a literal character. */
 const STAR = Symbol("*");
@@ -26,17 +26,20 @@ type Part = readonly (string | typeof STAR | typeof ANY)[] | typeof GLOBSTAR;
  * expression can (picomatch compiles to one): the cost is at most the length of the pattern times that of the text.
  * @throws GlobError for an empty, long or unsupported pattern.
  */
-export function glob(pattern: string): (text: string) => boolean {
+export function compileGlob(pattern: string): (text: string) => boolean {
   if (pattern === "") throw new GlobError("a pattern must not be empty");
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new GlobError(`a pattern may have at most ${MAX_PATTERN_LENGTH} characters, not ${pattern.length}`);
   const alternatives = expandBraces(pattern).map(toParts);
-  if (alternatives.flat(2).length > MAX_SIZE) throw new GlobError("the pattern has too many alternatives");
+  if (alternatives.flat(2).length > MAX_EXPANDED_LENGTH)
+    throw new GlobError("the pattern has too many alternatives");
   if (!isGlob(pattern)) return (text) => text === pattern;
   return (text) => {
     if (text.length > MAX_TEXT_LENGTH) return false;
     const parts = text.split("/");
-    return alternatives.some((wanted) => matches(wanted, parts, (part) => part === GLOBSTAR, matchesPart));
+    return alternatives.some((alternative) =>
+      matches(alternative, parts, (part) => part === GLOBSTAR, matchesPart),
+    );
   };
 }
 
@@ -46,7 +49,7 @@ export function glob(pattern: string): (text: string) => boolean {
  */
 export function compilePathGlob(pattern: string): (path: string) => boolean {
   // An escaped star or parenthesis is the character, not a wildcard.
-  const matches = glob(normalizePath(pattern.replace(/%2[89a]/gi, "\\$&")));
+  const matches = compileGlob(normalizePath(pattern.replace(/%2[89a]/gi, "\\$&")));
   return (path) => matches(normalizePath(path));
 }
 
@@ -56,8 +59,8 @@ export function isGlob(text: string): boolean {
 }
 
 function matchesPart(part: Part, text: string): boolean {
-  const isStar = (wanted: unknown) => wanted === STAR;
-  const fits = (wanted: unknown, character: string) => wanted === ANY || wanted === character;
+  const isStar = (element: unknown) => element === STAR;
+  const fits = (element: unknown, character: string) => element === ANY || element === character;
   return part !== GLOBSTAR && matches(part, text, isStar, fits);
 }
 
@@ -68,33 +71,33 @@ function matches<P, T>(
   isStar: (wanted: P) => boolean,
   fits: (wanted: P, item: T) => boolean,
 ): boolean {
-  let at = 0;
-  let star = -1;
-  let resume = 0;
-  for (let next = 0; next < items.length; ) {
-    if (at < pattern.length && isStar(pattern[at]!)) {
-      star = at++;
-      resume = next;
-    } else if (at < pattern.length && fits(pattern[at]!, items[next]!)) {
-      at++;
-      next++;
-    } else if (star >= 0) {
-      at = star + 1;
-      next = ++resume;
+  let patternIndex = 0;
+  let starIndex = -1;
+  let retryIndex = 0;
+  for (let itemIndex = 0; itemIndex < items.length; ) {
+    if (patternIndex < pattern.length && isStar(pattern[patternIndex]!)) {
+      starIndex = patternIndex++;
+      retryIndex = itemIndex;
+    } else if (patternIndex < pattern.length && fits(pattern[patternIndex]!, items[itemIndex]!)) {
+      patternIndex++;
+      itemIndex++;
+    } else if (starIndex >= 0) {
+      patternIndex = starIndex + 1;
+      itemIndex = ++retryIndex;
     } else return false;
   }
-  return pattern.slice(at).every(isStar);
+  return pattern.slice(patternIndex).every(isStar);
 }
 
 function expandBraces(pattern: string): string[] {
-  const found = /^((?:[^\\{]|\\.)*)\{((?:[^\\}]|\\.)*)(\}?)(.*)$/s.exec(pattern);
-  if (found === null) return [pattern];
-  const [, before = "", inside = "", close, rest = ""] = found;
+  const match = /^((?:[^\\{]|\\.)*)\{((?:[^\\}]|\\.)*)(\}?)(.*)$/s.exec(pattern);
+  if (match === null) return [pattern];
+  const [, before = "", inside = "", close, rest = ""] = match;
   if (close === "") throw new GlobError("a { is never closed");
   if (/^(?:[^\\{]|\\.)*\{/.test(inside)) throw new GlobError("braces cannot be nested");
   const choices = splitChoices(inside);
   const expanded = expandBraces(rest).flatMap((after) => choices.map((choice) => before + choice + after));
-  if (expanded.length > MAX_SIZE) throw new GlobError("the pattern has too many alternatives");
+  if (expanded.length > MAX_EXPANDED_LENGTH) throw new GlobError("the pattern has too many alternatives");
   return expanded;
 }
 

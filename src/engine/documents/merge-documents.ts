@@ -8,7 +8,7 @@ type Fields = Record<string, unknown>;
 export const ID_KEYS = ["id", "file_id", "job_id", "link_id", "delivery_id", "invoice_id", "key"] as const;
 
 /** The id of a record of the reference world's lists, by the first of the usual id fields that it has. */
-export function recordId(record: Readonly<Fields>): string | undefined {
+export function findRecordId(record: Readonly<Fields>): string | undefined {
   for (const key of ID_KEYS) {
     const id = record[key];
     if (typeof id === "string" && Object.hasOwn(record, key)) return id;
@@ -44,28 +44,28 @@ function mergeFields(base: Fields, overlay: Fields): Fields {
 
 function mergeRecords(base: readonly Fields[], overlay: readonly Fields[]): Fields[] {
   const merged = [...base];
-  const places = new Map(base.map((record, place) => [recordId(record), place]));
+  const positions = new Map(base.map((record, position) => [findRecordId(record), position]));
   for (const record of overlay) {
-    const id = recordId(record);
-    const place = id === undefined ? undefined : places.get(id);
-    if (place !== undefined) merged[place] = mergeFields(merged[place]!, record);
-    else places.set(id, merged.push(record) - 1);
+    const id = findRecordId(record);
+    const position = id === undefined ? undefined : positions.get(id);
+    if (position !== undefined) merged[position] = mergeFields(merged[position]!, record);
+    else positions.set(id, merged.push(record) - 1);
   }
   return merged;
 }
 
 function mergeById(base: readonly Fields[], overlay: Fields): Fields[] {
   const merged: Fields[] = [];
-  const left = new Map(Object.entries(overlay) as [string, Fields | null][]);
+  const remaining = new Map(Object.entries(overlay) as [string, Fields | null][]);
   for (const record of base) {
-    const id = recordId(record) ?? "";
-    const change = left.get(id);
-    left.delete(id);
+    const id = findRecordId(record) ?? "";
+    const change = remaining.get(id);
+    remaining.delete(id);
     if (change !== null) merged.push(change === undefined ? record : mergeFields(record, change));
   }
   // A new record under its id as key gets the id in the same field as the others.
-  const idKey = ID_KEYS.find((key) => base[0]![key] === recordId(base[0]!)) ?? "id";
-  for (const [id, record] of left) if (record !== null) merged.push({ [idKey]: id, ...record });
+  const idKey = ID_KEYS.find((key) => base[0]![key] === findRecordId(base[0]!)) ?? "id";
+  for (const [id, record] of remaining) if (record !== null) merged.push({ [idKey]: id, ...record });
   return merged;
 }
 
@@ -80,7 +80,8 @@ function addressesRecords(base: readonly Fields[], overlay: unknown): overlay is
 
 function isRecords(list: readonly unknown[]): list is Fields[] {
   return (
-    list.every(isJsonObject) && (list.length === 0 || list.some((record) => recordId(record) !== undefined))
+    list.every(isJsonObject) &&
+    (list.length === 0 || list.some((record) => findRecordId(record) !== undefined))
   );
 }
 
@@ -98,61 +99,65 @@ export function mergeLayers(layers: readonly [UserDocument, ...UserDocument[]]):
     .reduceRight((base, overlay) => mergeDocuments(base, overlay));
   // `extends` is removed: the document contains everything, and must not be merged over its base again.
   const { extends: _done, ...value } = merged as Fields;
-  // Positions carry their own file: the problem that takes them names the layer's instead of the fixture's.
-  const place = (path: DocumentPath, find: "locate" | "locateKey"): Position & { file: string } => {
-    const { layer, inside } = findOrigin(layers, value, path);
-    return { ...layer[find](inside), file: layer.file };
+  // Each position has the file of its layer, which a problem there names instead of the fixture's.
+  const locateInLayer = (path: DocumentPath, find: "locate" | "locateKey"): Position & { file: string } => {
+    const { layer, innerPath } = findOrigin(layers, value, path);
+    return { ...layer[find](innerPath), file: layer.file };
   };
   return {
     ...top,
     value,
     layers,
-    locate: (path) => place(path, "locate"),
-    locateKey: (path) => place(path, "locateKey"),
+    locate: (path) => locateInLayer(path, "locate"),
+    locateKey: (path) => locateInLayer(path, "locateKey"),
   };
 }
 
 /** @throws DocumentError if there are problems; frames are shown if all problems are in one text */
-export function refuse(document: LayeredDocument, problems: readonly DocumentProblem[]): void {
+export function throwLayerProblems(document: LayeredDocument, problems: readonly DocumentProblem[]): void {
   if (problems.length === 0) return;
   const file = problems[0]!.file;
-  const layer = document.layers.find((one) => one.file === file);
-  const together = problems.every((problem) => problem.file === file);
-  throw new DocumentError(problems, together ? layer?.text : undefined);
+  const layer = document.layers.find((candidate) => candidate.file === file);
+  const isOneFile = problems.every((problem) => problem.file === file);
+  throw new DocumentError(problems, isOneFile ? layer?.text : undefined);
 }
 
 /** The layer with the value at a path: the topmost of those that contain most of the path. */
 function findOrigin(layers: readonly UserDocument[], merged: unknown, path: DocumentPath) {
-  let best: { layer: UserDocument; inside: DocumentPath } = { layer: layers[0]!, inside: [] };
+  let best: { layer: UserDocument; innerPath: DocumentPath } = { layer: layers[0]!, innerPath: [] };
   for (const layer of layers) {
-    const inside = findPathWithin(layer.value, merged, path);
-    if (inside.length > best.inside.length) best = { layer, inside };
+    const innerPath = findPathWithin(layer.value, merged, path);
+    if (innerPath.length > best.innerPath.length) best = { layer, innerPath };
   }
   return best;
 }
 
 /** The part of a path that a layer contains, with the layer's own positions. */
 function findPathWithin(layer: unknown, merged: unknown, path: DocumentPath): (string | number)[] {
-  const inside: (string | number)[] = [];
-  let own = layer;
-  let whole = merged;
+  const innerPath: (string | number)[] = [];
+  let layerValue = layer;
+  let mergedValue = merged;
   for (const step of path) {
-    const key = findStepWithin(own, whole, step);
+    const key = findStepWithin(layerValue, mergedValue, step);
     if (key === undefined) break;
-    inside.push(key);
-    own = (own as Record<string | number, unknown>)[key];
-    whole = (whole as Record<string | number, unknown> | undefined)?.[step];
+    innerPath.push(key);
+    layerValue = (layerValue as Record<string | number, unknown>)[key];
+    mergedValue = (mergedValue as Record<string | number, unknown> | undefined)?.[step];
   }
-  return inside;
+  return innerPath;
 }
 
-function findStepWithin(own: unknown, whole: unknown, step: string | number): string | number | undefined {
-  if (typeof own !== "object" || own === null) return undefined;
-  if (typeof step === "string") return Object.hasOwn(own, step) ? step : undefined;
-  const record = Array.isArray(whole) ? whole[step] : undefined;
-  const id = isJsonObject(record) ? recordId(record) : undefined;
-  if (!Array.isArray(own)) return id !== undefined && Object.hasOwn(own, id) ? id : undefined;
-  if (id === undefined) return step in own ? step : undefined;
-  const place = own.findIndex((one) => isJsonObject(one) && recordId(one) === id);
-  return place === -1 ? undefined : place;
+function findStepWithin(
+  layerValue: unknown,
+  mergedValue: unknown,
+  step: string | number,
+): string | number | undefined {
+  if (typeof layerValue !== "object" || layerValue === null) return undefined;
+  if (typeof step === "string") return Object.hasOwn(layerValue, step) ? step : undefined;
+  const record = Array.isArray(mergedValue) ? mergedValue[step] : undefined;
+  const id = isJsonObject(record) ? findRecordId(record) : undefined;
+  if (!Array.isArray(layerValue)) return id !== undefined && Object.hasOwn(layerValue, id) ? id : undefined;
+  if (id === undefined) return step in layerValue ? step : undefined;
+  const index = layerValue.findIndex((one) => isJsonObject(one) && findRecordId(one) === id);
+  return index === -1 ? undefined : index;
 }

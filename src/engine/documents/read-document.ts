@@ -18,7 +18,7 @@ import {
   parseYaml,
   type SyntaxProblem,
   toPlainValue,
-  UnreadableText,
+  UnreadableTextError,
 } from "./yaml.ts";
 
 /**
@@ -38,18 +38,18 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
   try {
     const root = parseYaml(content, limits, lines);
     const { targets, warnings } = checkNodes(root, content);
-    const place = (node: unknown) => toPosition(lines, findOffset(node));
+    const locateNode = (node: unknown) => toPosition(lines, findOffset(node));
     for (const { offset, message } of warnings)
       options.warn?.({ file, ...toPosition(lines, offset), field: "", message });
     return {
       file,
       text: content,
       value: toPlainValue(root, targets, limits),
-      locate: (path) => place(findNode(root, path, targets).node),
-      locateKey: (path) => place(findNode(root, path, targets).key),
+      locate: (path) => locateNode(findNode(root, path, targets).node),
+      locateKey: (path) => locateNode(findNode(root, path, targets).key),
     };
   } catch (error) {
-    if (error instanceof UnreadableText) {
+    if (error instanceof UnreadableTextError) {
       const problems = keepOnePerLine(error.problems, lines);
       throw new DocumentError(
         problems.map((problem) => ({ file, field: "", ...problem })),
@@ -68,14 +68,14 @@ function findNode(root: Node | null, path: DocumentPath, targets: AliasTargets) 
   let node: unknown = root;
   let key: unknown = root;
   for (const step of path) {
-    const inside = isAlias(node) ? targets.get(node) : node;
-    if (isSeq(inside) && typeof step === "number" && step in inside.items) {
-      node = inside.items[step];
+    const target = isAlias(node) ? targets.get(node) : node;
+    if (isSeq(target) && typeof step === "number" && step in target.items) {
+      node = target.items[step];
       key = node;
       continue;
     }
-    const pair = isMap(inside)
-      ? inside.items.find((candidate) => getKeyName(candidate.key) === String(step))
+    const pair = isMap(target)
+      ? target.items.find((candidate) => getKeyName(candidate.key) === String(step))
       : undefined;
     if (pair === undefined) return { node, key: node };
     key = pair.key;

@@ -1,21 +1,21 @@
 import type { ErrorObject } from "ajv";
-import { formatInWords } from "../contract/invalid-field.ts";
+import { describeFormat } from "../contract/invalid-field.ts";
 import { findNearest, pluralize } from "../contract/text.ts";
 import { clip } from "./document-error.ts";
 
 /** An error of a schema, in words for the author of the document. */
 export interface Explanation {
-  /** Follows the name of the place: "must be an integer, not the text "abc"". */
+  /** Comes after the path of the value: `must be an integer, not the text "abc"`. */
   message: string;
   hint?: string | undefined;
-  /** The key below the place that is at fault itself. */
+  /** The key at fault, if it is not the value as a whole. */
   key?: string;
 }
 
 type Explain = (error: ErrorObject) => Explanation;
 
 const EXPLANATIONS: Readonly<Record<string, Explain>> = {
-  type: (error) => explainExpected(getNoun(error) ?? typeInWords(error.params.type), error),
+  type: (error) => explainExpected(getNoun(error) ?? describeType(error.params.type), error),
   const: (error) => explainExpectedValue([error.params.allowedValue], error),
   enum: (error) => explainExpectedValue(error.params.allowedValues, error),
   choices: (error) => explainChoices(error.params.errors, error),
@@ -27,16 +27,20 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
         ? `may have only one of ${joinWords(error.params.keys.map(quoteKey), "and")}`
         : "fits more than one of its forms; leave out what belongs to the other",
   }),
-  additionalProperties: (error) => explainForeignKey(error, error.params.additionalProperty),
-  unevaluatedProperties: (error) => explainForeignKey(error, error.params.unevaluatedProperty),
+  additionalProperties: (error) => explainUnknownKey(error, error.params.additionalProperty),
+  unevaluatedProperties: (error) => explainUnknownKey(error, error.params.unevaluatedProperty),
   propertyNames: (error) => {
     const { propertyName: key } = error.params;
-    const { enum: known = [], title } = (error.schema ?? {}) as { enum?: string[]; title?: string };
+    const { enum: knownKeys = [], title } = (error.schema ?? {}) as { enum?: string[]; title?: string };
     const form = title === undefined ? "" : `; a key is ${title}`;
-    return { message: `may not have the key ${quoteKey(key)}${form}`, hint: findNearest(key, known), key };
+    return {
+      message: `may not have the key ${quoteKey(key)}${form}`,
+      hint: findNearest(key, knownKeys),
+      key,
+    };
   },
-  dependentRequired: explainNeededBeside,
-  dependencies: explainNeededBeside,
+  dependentRequired: explainDependentKey,
+  dependencies: explainDependentKey,
   minimum: (error) => explainExpected(`at least ${error.params.limit}`, error),
   maximum: (error) => explainExpected(`at most ${error.params.limit}`, error),
   exclusiveMinimum: (error) => explainExpected(`more than ${error.params.limit}`, error),
@@ -53,11 +57,11 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
   }),
   pattern: (error) =>
     explainExpected(
-      getTitle(error) ?? exampleInWords(error) ?? `a text that matches ${error.params.pattern}`,
+      getTitle(error) ?? describeExample(error) ?? `a text that matches ${error.params.pattern}`,
       error,
     ),
   format: (error) =>
-    explainExpected(getTitle(error) ?? formatInWords(error.params.format, error.data), error),
+    explainExpected(getTitle(error) ?? describeFormat(error.params.format, error.data), error),
   not: (error) => explainForbidden(error),
   "false schema": () => ({ message: "is not allowed here" }),
 };
@@ -68,29 +72,29 @@ export function explain(error: ErrorObject): Explanation {
   return explainKeyword ? explainKeyword(error) : { message: error.message ?? "is not valid" };
 }
 
-function explainExpected(what: string, error: ErrorObject): Explanation {
-  return { message: `must be ${what}${describeValue(error)}` };
+function explainExpected(expected: string, error: ErrorObject): Explanation {
+  return { message: `must be ${expected}${describeMismatch(error)}` };
 }
 
 // Without `verbose` ajv does not report the value.
-function describeValue(error: ErrorObject): string {
-  return "data" in error ? `, not ${valueInWords(error.data)}` : "";
+function describeMismatch(error: ErrorObject): string {
+  return "data" in error ? `, not ${describeGivenValue(error.data)}` : "";
 }
 
 function explainExpectedValue(values: readonly unknown[], error: ErrorObject): Explanation {
   const hint = findHint(values, error.data);
   return {
-    message: `must be ${joinWords(takeFirstWords(values.map(quoteValue)), "or")}${describeValue(error)}`,
+    message: `must be ${joinWords(shortenList(values.map(quoteValue)), "or")}${describeMismatch(error)}`,
     hint,
   };
 }
 
 function explainChoices(errors: readonly ErrorObject[], place: ErrorObject): Explanation {
   const values = errors.flatMap(listAllowedValues);
-  const kinds = errors.filter((error) => listAllowedValues(error).length === 0).map(kindInWords);
-  const all = [...new Set([...takeFirstWords(values.map(quoteValue)), ...kinds])];
+  const kinds = errors.filter((error) => listAllowedValues(error).length === 0).map(describeKind);
+  const all = [...new Set([...shortenList(values.map(quoteValue)), ...kinds])];
   return {
-    message: `must be ${joinWords(all, "or")}${describeValue(place)}`,
+    message: `must be ${joinWords(all, "or")}${describeMismatch(place)}`,
     hint: findHint(values, place.data),
   };
 }
@@ -100,13 +104,13 @@ export function listAllowedValues(error: ErrorObject): unknown[] {
   return error.keyword === "enum" ? error.params.allowedValues : [];
 }
 
-function kindInWords(error: ErrorObject): string {
+function describeKind(error: ErrorObject): string {
   const noun = getNoun(error);
   if (noun !== undefined) return noun;
-  if (error.keyword === "type") return typeInWords(error.params.type);
+  if (error.keyword === "type") return describeType(error.params.type);
   return explain(error)
     .message.replace(/^must be /, "")
-    .replace(describeValue(error), "");
+    .replace(describeMismatch(error), "");
 }
 
 function findHint(values: readonly unknown[], data: unknown): string | undefined {
@@ -117,17 +121,17 @@ function findHint(values: readonly unknown[], data: unknown): string | undefined
   );
 }
 
-function explainForeignKey(error: ErrorObject, key: string): Explanation {
+function explainUnknownKey(error: ErrorObject, key: string): Explanation {
   const allowed = listAllowedKeys(error);
   const hint = findNearest(key, allowed);
   const list =
     hint === undefined && allowed.length > 0
-      ? `; it may have ${joinWords(takeFirstWords(allowed.map(quoteKey)), "and")}`
+      ? `; it may have ${joinWords(shortenList(allowed.map(quoteKey)), "and")}`
       : "";
   return { message: `may not have the key ${quoteKey(key)}${list}`, hint, key };
 }
 
-function explainNeededBeside({ params }: ErrorObject): Explanation {
+function explainDependentKey({ params }: ErrorObject): Explanation {
   return { message: `needs ${quoteKey(params.missingProperty)} beside ${quoteKey(params.property)}` };
 }
 
@@ -143,14 +147,14 @@ function getTitle({ parentSchema }: ErrorObject): string | undefined {
   return (parentSchema as { title?: string } | undefined)?.title;
 }
 
-/** A title may also be the name of a document. */
+/** The title of a schema if it describes a value: it may also be the name of a document. */
 function getNoun(error: ErrorObject): string | undefined {
   const title = getTitle(error);
   return title !== undefined && /^an? /.test(title) ? title : undefined;
 }
 
-/** The ids of the API have no title, but an example. */
-function exampleInWords({ parentSchema }: ErrorObject): string | undefined {
+/** Describes ids of the API, which have an example in place of a title. */
+function describeExample({ parentSchema }: ErrorObject): string | undefined {
   const [example] = (parentSchema as { examples?: unknown[] } | undefined)?.examples ?? [];
   return typeof example === "string" ? `a text such as ${example}` : undefined;
 }
@@ -165,7 +169,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-function typeInWords(type: string | readonly string[]): string {
+function describeType(type: string | readonly string[]): string {
   const types = typeof type === "string" ? type.split(",") : type;
   return joinWords(
     types.map((name) => TYPES[name] ?? name),
@@ -173,7 +177,7 @@ function typeInWords(type: string | readonly string[]): string {
   );
 }
 
-function valueInWords(value: unknown): string {
+function describeGivenValue(value: unknown): string {
   if (typeof value === "string") return value === "" ? "an empty text" : `the text ${quoteValue(value)}`;
   if (typeof value === "number") return `the number ${value}`;
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
@@ -188,11 +192,11 @@ function quoteKey(key: string): string {
   return `\`${clip(key, 60)}\``;
 }
 
-const MAX_LISTED = 12;
+const MAX_LISTED_WORDS = 12;
 
-function takeFirstWords(words: readonly string[]): string[] {
-  if (words.length <= MAX_LISTED) return [...words];
-  return [...words.slice(0, MAX_LISTED), `${words.length - MAX_LISTED} others`];
+function shortenList(words: readonly string[]): string[] {
+  if (words.length <= MAX_LISTED_WORDS) return [...words];
+  return [...words.slice(0, MAX_LISTED_WORDS), `${words.length - MAX_LISTED_WORDS} others`];
 }
 
 function joinWords(words: readonly string[], last: "and" | "or"): string {

@@ -41,8 +41,8 @@ export interface ReadOptions {
 export function createInlineDocument(value: unknown, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { file } = options;
-  const refuse = (message: string, at?: DocumentPath) =>
-    documentError(file, NO_POSITION, message, at && { path: at });
+  const refuse = (message: string, problemPath?: DocumentPath) =>
+    documentError(file, NO_POSITION, message, problemPath && { path: problemPath });
   const path: (string | number)[] = [];
   let values = 0;
   const check = (part: unknown): void => {

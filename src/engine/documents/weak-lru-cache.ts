@@ -5,7 +5,7 @@
 export class WeakLruCache<K, V extends object> {
   private readonly recent = new Map<K, V>();
   private readonly references = new Map<K, WeakRef<V>>();
-  private readonly collected = new FinalizationRegistry<K>((key) => {
+  private readonly onCollected = new FinalizationRegistry<K>((key) => {
     if (this.references.get(key)?.deref() === undefined) this.references.delete(key);
   });
   private readonly size: number;
@@ -22,7 +22,7 @@ export class WeakLruCache<K, V extends object> {
 
   set(key: K, value: V): void {
     this.references.set(key, new WeakRef(value));
-    this.collected.register(value, key);
+    this.onCollected.register(value, key);
     this.touch(key, value);
   }
 

@@ -1,4 +1,4 @@
-const WORDS: Readonly<Record<string, string>> = {
+const MESSAGES: Readonly<Record<string, string>> = {
   BAD_ALIAS: "an alias (*name) or anchor (&name) needs a plain name",
   BAD_DQ_ESCAPE: "an unknown escape in a quoted text; write \\\\ for a backslash",
   BAD_INDENT: "the indentation does not fit the lines around it",
@@ -14,28 +14,29 @@ const WORDS: Readonly<Record<string, string>> = {
 /** A value that begins with `#` is a comment, which hides the end of its map or list in braces. */
 const HIDDEN_END = /[{[][^\n}\]#]{0,200}[ \t]#\S/;
 /** Maximum number of characters that are searched, since a hostile text must not take long. */
-const SEARCHED = 65_536;
+const MAX_SEARCHED = 65_536;
 
-export function syntaxMessage(code: string, message: string, text: string): string {
+export function toSyntaxMessage(code: string, message: string, text: string): string {
   const words = translateMessage(code, message, text);
-  const isHidden = ["MISSING_CHAR", "BAD_INDENT"].includes(code) && HIDDEN_END.test(text.slice(0, SEARCHED));
+  const isHidden =
+    ["MISSING_CHAR", "BAD_INDENT"].includes(code) && HIDDEN_END.test(text.slice(0, MAX_SEARCHED));
   return isHidden ? `${words}; quote a value that begins with #` : words;
 }
 
 /** Translates an error of the YAML parser to plain words; uses the parser's own if they are clear. */
 function translateMessage(code: string, message: string, text: string): string {
-  const json = /^\s*[{[]/.test(text);
+  const isJson = /^\s*[{[]/.test(text);
   if (code === "MISSING_CHAR") return describeMissing(message);
   if (code === "TAG_RESOLVE_FAILED") return `the tag ${findTag(message)} is not understood; leave it out`;
   if (code === "BAD_SCALAR_START") return describeBadStart(message);
-  if (code === "UNEXPECTED_TOKEN") return describeUnexpected(message, json);
-  if (json && (code === "BAD_INDENT" || code === "BLOCK_IN_FLOW"))
+  if (code === "UNEXPECTED_TOKEN") return describeUnexpected(message, isJson);
+  if (isJson && (code === "BAD_INDENT" || code === "BLOCK_IN_FLOW"))
     return "something is missing before this: a comma, a colon, or a closing brace or bracket";
-  return WORDS[code] ?? lowerFirst(message);
+  return MESSAGES[code] ?? shortenMessage(message);
 }
 
 /** Advice by a part of the parser's message about a missing character. */
-const MISSING: readonly (readonly [RegExp, string])[] = [
+const MISSING_CHARACTER_ADVICE: readonly (readonly [RegExp, string])[] = [
   [/Missing , /, "a comma is missing before this entry"],
   [/Missing closing "/, 'a text that begins with " is never closed'],
   [/Missing closing '/, "a text that begins with ' is never closed"],
@@ -47,26 +48,27 @@ const MISSING: readonly (readonly [RegExp, string])[] = [
 ];
 
 function describeMissing(message: string): string {
-  const known = MISSING.find(([pattern]) => pattern.test(message))?.[1];
+  const advice = MISSING_CHARACTER_ADVICE.find(([pattern]) => pattern.test(message))?.[1];
   return (
-    known ?? (message.includes("space") ? `a space is missing: ${lowerFirst(message)}` : lowerFirst(message))
+    advice ??
+    (message.includes("space") ? `a space is missing: ${shortenMessage(message)}` : shortenMessage(message))
   );
 }
 
 function describeBadStart(message: string): string {
   const character = /character (\S+)$/.exec(message)?.[1];
-  if (character === undefined) return lowerFirst(message);
+  if (character === undefined) return shortenMessage(message);
   return `a text that begins with ${character} must be quoted`;
 }
 
-function describeUnexpected(message: string, json: boolean): string {
+function describeUnexpected(message: string, isJson: boolean): string {
   if (message.includes("Unexpected ,")) return "a comma too many: there is nothing before it";
   const end = /flow-(map|seq)-end/.exec(message);
   if (end !== null) return `a ${end[1] === "map" ? "}" : "]"} too many: nothing is open that it could close`;
-  if (json) return "this cannot stand here; is a comma, a colon or a quote missing before it?";
+  if (isJson) return "this cannot stand here; is a comma, a colon or a quote missing before it?";
   if (message.includes("at node end"))
     return "this cannot follow a finished value; is a line break or a quote missing?";
-  return lowerFirst(message);
+  return shortenMessage(message);
 }
 
 function findTag(message: string): string {
@@ -74,7 +76,7 @@ function findTag(message: string): string {
   return tag.replace("tag:yaml.org,2002:", "!!").slice(0, 60);
 }
 
-function lowerFirst(message: string): string {
+function shortenMessage(message: string): string {
   const short = message.length > 200 ? `${message.slice(0, 199)}…` : message;
   return short.charAt(0).toLowerCase() + short.slice(1);
 }

@@ -16,7 +16,7 @@ import {
 } from "yaml";
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
 import { DANGEROUS_KEYS, type DocumentLimits } from "./document-limits.ts";
-import { syntaxMessage } from "./yaml-messages.ts";
+import { toSyntaxMessage } from "./yaml-messages.ts";
 
 /** A syntax problem, with the offset of its first character. */
 export interface SyntaxProblem {
@@ -25,7 +25,7 @@ export interface SyntaxProblem {
 }
 
 /** Ends the reading of a text; carries every problem found so far. */
-export class UnreadableText extends Error {
+export class UnreadableTextError extends Error {
   readonly problems: readonly SyntaxProblem[];
 
   constructor(...problems: readonly SyntaxProblem[]) {
@@ -40,7 +40,7 @@ export class UnreadableText extends Error {
  * The stages of the `yaml` package are driven one by one because its composer recurses, and its high-level functions
  * build everything before any check. Here depth and size are checked token by token, and the composer only gets
  * accepted tokens.
- * @throws UnreadableText
+ * @throws UnreadableTextError
  */
 export function parseYaml(text: string, limits: DocumentLimits, lines: LineCounter): ParsedNode | null {
   return compose(readTokens(text, limits, lines), text);
@@ -48,7 +48,7 @@ export function parseYaml(text: string, limits: DocumentLimits, lines: LineCount
 
 function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): CST.Token[] {
   const refuse = (offset: number, message: string): never => {
-    throw new UnreadableText({ offset, message });
+    throw new UnreadableTextError({ offset, message });
   };
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
@@ -63,27 +63,28 @@ function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): C
       refuse(offset, `the document is too large: it has more than ${limits.maxTokens} parts and lines`);
     for (const token of parser.next(lexeme)) {
       if (token.type === "error")
-        refuse(token.offset, syntaxMessage("UNEXPECTED_TOKEN", token.message, text));
+        refuse(token.offset, toSyntaxMessage("UNEXPECTED_TOKEN", token.message, text));
       tokens.push(token);
       // The parser emits a document token at its end; the stack below checks a second document.
       if (token.type === "document") documents++;
     }
-    const open = parser.stack[0];
-    if (documents > 0 && open?.type === "document")
-      refuse(open.offset, "a second document begins here; a file holds exactly one");
-    if (openCollections(parser.stack, limits.maxDepth) > limits.maxDepth)
+    const openDocument = parser.stack[0];
+    if (documents > 0 && openDocument?.type === "document")
+      refuse(openDocument.offset, "a second document begins here; a file holds exactly one");
+    if (countOpenCollections(parser.stack, limits.maxDepth) > limits.maxDepth)
       refuse(offset, `maps and lists are nested more than ${limits.maxDepth} deep`);
   }
   for (const token of parser.end()) {
-    if (token.type === "error") refuse(token.offset, syntaxMessage("UNEXPECTED_TOKEN", token.message, text));
+    if (token.type === "error")
+      refuse(token.offset, toSyntaxMessage("UNEXPECTED_TOKEN", token.message, text));
     tokens.push(token);
   }
   return tokens;
 }
 
-// Each open collection holds one place of the parser's stack, beside the document and at most one scalar.
-function openCollections(stack: readonly CST.Token[], interesting: number): number {
-  if (stack.length <= interesting) return 0;
+// The stack contains the document, each open collection and at most one scalar.
+function countOpenCollections(stack: readonly CST.Token[], maxDepth: number): number {
+  if (stack.length <= maxDepth) return 0;
   return stack.filter((token) => "items" in token).length;
 }
 
@@ -105,18 +106,18 @@ function compose(tokens: readonly CST.Token[], text: string): ParsedNode | null 
     message: string,
   ): void => {
     const offset = typeof source === "number" ? source : "offset" in source ? source.offset : source[0];
-    problems.push({ offset, message: syntaxMessage(code, message, text) });
-    if (problems.length >= MAX_PROBLEMS) throw new UnreadableText(...problems);
+    problems.push({ offset, message: toSyntaxMessage(code, message, text) });
+    if (problems.length >= MAX_PROBLEMS) throw new UnreadableTextError(...problems);
   };
   let root: ParsedNode | null = null;
   for (const document of composer.compose(tokens, true, text.length)) {
     // A few errors of the stream around the document do not pass through the reporter.
     for (const error of document.errors)
-      problems.push({ offset: error.pos[0], message: syntaxMessage(error.code, error.message, text) });
+      problems.push({ offset: error.pos[0], message: toSyntaxMessage(error.code, error.message, text) });
     if (problems.length > 0) break;
     root = document.contents as ParsedNode | null;
   }
-  if (problems.length > 0) throw new UnreadableText(...problems);
+  if (problems.length > 0) throw new UnreadableTextError(...problems);
   return root;
 }
 
@@ -129,13 +130,13 @@ interface Walk {
   warnings: SyntaxProblem[];
   targets: Map<Alias, Node>;
   anchors: Map<string, Node>;
-  open: Set<Node>;
+  openNodes: Set<Node>;
 }
 
 /**
  * Walks a parsed document once, in its order, and finds things that YAML allows and our documents do not: keys given
  * twice, keys that are not text, dangerous keys, numbers that lose digits, aliases without a target.
- * @throws UnreadableText
+ * @throws UnreadableTextError
  */
 export function checkNodes(
   root: Node | null,
@@ -147,10 +148,10 @@ export function checkNodes(
     warnings: [],
     targets: new Map(),
     anchors: new Map(),
-    open: new Set(),
+    openNodes: new Set(),
   };
   checkNode(root, walk);
-  if (walk.problems.length > 0) throw new UnreadableText(...walk.problems);
+  if (walk.problems.length > 0) throw new UnreadableTextError(...walk.problems);
   return walk;
 }
 
@@ -164,10 +165,10 @@ function checkNode(node: unknown, walk: Walk): void {
     checkComment(node, walk);
   }
   if (!isCollection(node)) return;
-  walk.open.add(node);
+  walk.openNodes.add(node);
   if (isSeq(node)) for (const item of node.items) checkNode(item, walk);
   if (isMap(node)) checkKeys(node.items, walk);
-  walk.open.delete(node);
+  walk.openNodes.delete(node);
 }
 
 function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Walk): void {
@@ -191,7 +192,8 @@ function checkAlias(alias: Alias, walk: Walk): void {
   const target = walk.anchors.get(alias.source);
   const name = clip(alias.source, 60);
   if (target === undefined) addProblem(walk, alias, `nothing before this is named &${name}`);
-  else if (walk.open.has(target)) addProblem(walk, alias, `*${name} stands within the value it refers to`);
+  else if (walk.openNodes.has(target))
+    addProblem(walk, alias, `*${name} stands within the value it refers to`);
   else walk.targets.set(alias, target);
 }
 
@@ -217,8 +219,8 @@ function checkComment({ value, source, range }: Scalar, { text, warnings }: Walk
   const isEmpty = value === null && !source;
   const isLost = isEmpty ? /^[^\s#]/.test(comment) : typeof value === "string" && LIKELY_VALUE.test(comment);
   if (!isLost) return;
-  const written = clip(`${isEmpty ? "" : `${source} `}#${comment}`, 60);
-  const message = `\`#${clip(comment, 60)}\` is a comment, and was probably meant as ${isEmpty ? "a value" : "part of the value"}; quote it: "${written}"`;
+  const fullValue = clip(`${isEmpty ? "" : `${source} `}#${comment}`, 60);
+  const message = `\`#${clip(comment, 60)}\` is a comment, and was probably meant as ${isEmpty ? "a value" : "part of the value"}; quote it: "${fullValue}"`;
   warnings.push({ offset: range[0], message });
 }
 
@@ -245,13 +247,13 @@ export function findOffset(node: unknown): number {
 /**
  * The plain value of checked nodes. Each use of an alias gets its own copy, so that changing one record never changes
  * another. Copies are counted, which stops a "billion laughs" attack.
- * @throws UnreadableText beyond the limits
+ * @throws UnreadableTextError beyond the limits
  */
 export function toPlainValue(root: Node | null, targets: AliasTargets, limits: DocumentLimits): unknown {
   let values = 0;
   const convert = (node: unknown, depth: number): unknown => {
     const refuse = (message: string): never => {
-      throw new UnreadableText({ offset: findOffset(node), message });
+      throw new UnreadableTextError({ offset: findOffset(node), message });
     };
     if (++values > limits.maxValues)
       refuse(`the document is too large: it expands to more than ${limits.maxValues} values`);

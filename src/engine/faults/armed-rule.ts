@@ -6,16 +6,16 @@ import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { drawDelay } from "./effects/delay.ts";
 import type { AnswerPlan } from "./effects/effect.ts";
-import { answers, canNeverTrigger, type Rule } from "./rule.ts";
+import { canAnswer, canNeverTrigger, type Rule } from "./rule.ts";
 
 /** The progress of a rule in one sandbox; plain JSON. */
 interface Progress {
   /** Calls that matched it, without those that an earlier rule answered. */
   calls: number;
   hits: number;
-  /** By operation or event, for random draws: other traffic must not change a draw (interfaces 6). */
+  /** Calls by operation or event, for random draws: other traffic must not change a draw (interfaces 6). */
   counted: Record<string, number>;
-  /** Milliseconds since 1970 on the sandbox's clock at which its lease ends. */
+  /** The end of its lease, in milliseconds since 1970 on the sandbox's clock. */
   due: number | undefined;
   /** Whether the lease has ended by time. */
   expired: boolean;
@@ -32,13 +32,13 @@ export interface ScheduleDecision {
 }
 
 /** An active rule in one sandbox. */
-export class ArmedRule implements Leased {
+export class ArmedRule implements LeaseHolder {
   readonly rule: Rule;
   /** The scenario's name, or `inline`. */
   readonly source: string;
   readonly key: string;
-  /** Made once, since a request to which no rule applies must cost nothing. */
-  private readonly misses = new Map<string, readonly string[]>();
+  /** Created once, since a request to which no rule applies must cost nothing. */
+  private readonly missReasons = new Map<string, readonly string[]>();
   readonly progress: Progress;
 
   /** @param saved the progress of another armed rule, which is copied */
@@ -46,15 +46,15 @@ export class ArmedRule implements Leased {
     this.rule = rule;
     this.source = source;
     this.key = `${source}/${rule.id}`;
-    const fresh = { calls: 0, hits: 0, counted: {}, due: undefined, expired: false };
-    this.progress = { ...fresh, ...structuredClone(saved) };
+    const initial = { calls: 0, hits: 0, counted: {}, due: undefined, expired: false };
+    this.progress = { ...initial, ...structuredClone(saved) };
   }
 
-  get lease(): Leased["lease"] {
+  get lease(): LeaseHolder["lease"] {
     return { subject: this.rule.id, ttl_ms: this.rule.lease.ttl_ms };
   }
 
-  get spent(): boolean {
+  get isSpent(): boolean {
     const { progress, rule } = this;
     if (progress.expired || canNeverTrigger(rule)) return true;
     if (rule.lease.hits !== undefined && progress.hits >= rule.lease.hits) return true;
@@ -63,7 +63,7 @@ export class ArmedRule implements Leased {
     return schedule.kind === "sequence" && progress.calls >= schedule.entries.length;
   }
 
-  /** Whether it could only delay or hold what an earlier rule delays or holds already. */
+  /** Whether it could only delay or hold a request that an earlier rule delays or holds already. */
   addsNothing(before: { isDelayed: boolean; isHeld: boolean }): boolean {
     const { effect, schedule } = this.rule;
     if (effect.answer !== undefined || effect.wire !== undefined || schedule.kind === "sequence")
@@ -72,33 +72,33 @@ export class ArmedRule implements Leased {
     return (delay === undefined || before.isDelayed) && (hold === undefined || before.isHeld);
   }
 
-  /** Counts a call that matched, of this operation or event, and decides whether the rule is triggered. */
+  /** Counts a matching call of this operation or event, and decides whether the rule is triggered. */
   decide(seed: number, subject: string, operation?: AnyOperation): ScheduleDecision {
     const { rule, progress } = this;
     const { delay } = rule.effect;
     progress.calls += 1;
-    const drawn = rule.schedule.kind === "probability" || (delay && "p50_ms" in delay);
-    if (drawn) progress.counted[subject] = (progress.counted[subject] ?? 0) + 1;
+    const isRandom = rule.schedule.kind === "probability" || (delay && "p50_ms" in delay);
+    if (isRandom) progress.counted[subject] = (progress.counted[subject] ?? 0) + 1;
     const number = progress.counted[subject] ?? progress.calls;
     const random = (label: string) => new Random(seed, "fault", this.key, subject, number, label);
-    const decision = this.askSchedule(() => random("strike").float());
-    const triggers = decision.triggers && (operation === undefined || answers(operation, decision.entry));
+    const decision = this.evaluateSchedule(() => random("strike").float());
+    const triggers = decision.triggers && (operation === undefined || canAnswer(operation, decision.entry));
     if (!triggers) return { ...decision, triggers, delay_ms: 0 };
     progress.hits += 1;
     return { ...decision, delay_ms: delay === undefined ? 0 : drawDelay(delay, () => random("delay")) };
   }
 
-  /** The first condition that the request does not meet. */
-  missed(why: string): readonly string[] {
-    let reasons = this.misses.get(why);
+  /** The reasons of a request that does not match; `why` is the first condition that it does not meet. */
+  explainMiss(why: string): readonly string[] {
+    let reasons = this.missReasons.get(why);
     if (reasons === undefined) {
       reasons = [`nearest rule ${this.key} did not match: ${why}`];
-      this.misses.set(why, reasons);
+      this.missReasons.set(why, reasons);
     }
     return reasons;
   }
 
-  private askSchedule(draw: () => number): Omit<ScheduleDecision, "delay_ms"> {
+  private evaluateSchedule(draw: () => number): Omit<ScheduleDecision, "delay_ms"> {
     const { schedule } = this.rule;
     const { calls, hits } = this.progress;
     switch (schedule.kind) {
@@ -111,9 +111,9 @@ export class ArmedRule implements Leased {
         return { triggers, entry: undefined, why: `call ${calls}, triggers on every ${schedule.every}` };
       }
       case "probability": {
-        const drawn = draw();
-        const triggers = drawn < schedule.probability;
-        const why = `draw ${drawn.toFixed(4)} is ${triggers ? "" : "not "}below ${schedule.probability}`;
+        const isRandom = draw();
+        const triggers = isRandom < schedule.probability;
+        const why = `draw ${isRandom.toFixed(4)} is ${triggers ? "" : "not "}below ${schedule.probability}`;
         return { triggers, entry: undefined, why };
       }
       case "sequence": {
@@ -126,7 +126,7 @@ export class ArmedRule implements Leased {
 }
 
 /** A rule, or a stage of a scenario, that may end by time. */
-export interface Leased {
+export interface LeaseHolder {
   readonly key: string;
   readonly lease: { subject: string; ttl_ms: number | undefined };
   /** `due`: milliseconds since 1970 on the sandbox's clock. */
@@ -145,57 +145,57 @@ export class Leases {
     this.world = world;
   }
 
-  /** @param now the instant at which they begin, unless it is the present */
-  begin(all: readonly Leased[], now?: number): void {
-    const leased = all.filter(({ lease }) => lease.ttl_ms !== undefined);
+  /** @param now the instant at which the leases begin; by default the current one */
+  begin(holders: readonly LeaseHolder[], now?: number): void {
+    const leased = holders.filter(({ lease }) => lease.ttl_ms !== undefined);
     if (leased.length === 0) return;
-    const began = now ?? this.world().epochNow();
-    for (const { progress, lease } of leased) progress.due = began + lease.ttl_ms!;
-    this.change((tx) => schedule(tx, leased));
+    const start = now ?? this.world().epochNow();
+    for (const { progress, lease } of leased) progress.due = start + lease.ttl_ms!;
+    this.changeTimers((tx) => schedule(tx, leased));
   }
 
-  end(all: readonly Leased[]): void {
-    const leased = all.filter(({ progress }) => progress.due !== undefined);
+  end(holders: readonly LeaseHolder[]): void {
+    const leased = holders.filter(({ progress }) => progress.due !== undefined);
     if (leased.length === 0) return;
-    this.change((tx) => {
+    this.changeTimers((tx) => {
       for (const { key } of leased) tx.unschedule("lease", key);
     });
     for (const { progress } of leased) progress.due = undefined;
   }
 
   /** Replaces the world's lease timers by those of these holders. */
-  settle(all: readonly Leased[]): void {
-    const leased = all.filter(({ progress }) => progress.due !== undefined);
-    const present = this.world().read();
-    const stale = [...present.index(timers, "due", "")].filter(({ kind }) => kind === "lease");
-    if (leased.length === 0 && stale.length === 0) return;
-    this.change((tx) => {
-      for (const { id } of stale) tx.remove(timers, id);
+  replaceTimers(holders: readonly LeaseHolder[]): void {
+    const leased = holders.filter(({ progress }) => progress.due !== undefined);
+    const world = this.world().read();
+    const oldTimers = [...world.index(timers, "due", "")].filter(({ kind }) => kind === "lease");
+    if (leased.length === 0 && oldTimers.length === 0) return;
+    this.changeTimers((tx) => {
+      for (const { id } of oldTimers) tx.remove(timers, id);
       schedule(tx, leased);
     });
   }
 
   /** Leases alone do not change the fixture's world: it can still be renewed, and replayed. */
-  private change(change: (tx: Transaction) => void): void {
+  private changeTimers(change: (tx: Transaction) => void): void {
     const world = this.world();
-    const { untouched } = world;
+    const { isUntouched } = world;
     world.transact(change);
-    world.untouched = untouched;
+    world.isUntouched = isUntouched;
   }
 
   /** Called before a restore; the returned function is called after it. */
-  suspend(all: readonly Leased[]): () => void {
+  suspend(holders: readonly LeaseHolder[]): () => void {
     const before = this.world().epochNow();
     return () => {
-      const moved = this.world().epochNow() - before;
-      for (const { progress } of all) if (progress.due !== undefined) progress.due += moved;
-      this.settle(all);
+      const shift = this.world().epochNow() - before;
+      for (const { progress } of holders) if (progress.due !== undefined) progress.due += shift;
+      this.replaceTimers(holders);
     };
   }
 }
 
-function schedule(tx: Transaction, all: readonly Leased[]): void {
-  for (const { key, progress, lease } of all) {
+function schedule(tx: Transaction, holders: readonly LeaseHolder[]): void {
+  for (const { key, progress, lease } of holders) {
     const due = tx.toInstant(Math.min(LAST_INSTANT, progress.due!));
     tx.schedule({ kind: "lease", subject: lease.subject, key, due });
   }

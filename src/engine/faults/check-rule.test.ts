@@ -5,7 +5,7 @@ import { readScenario } from "./scenario.ts";
 
 function listProblems(text: string): string[] {
   try {
-    readScenario({ text, shown: "s.yaml", file: "/s.yaml" }, API);
+    readScenario({ text, displayName: "s.yaml", file: "/s.yaml" }, API);
     return [];
   } catch (error) {
     if (error instanceof DocumentError) return error.format().split("\n");
@@ -28,7 +28,7 @@ rules:
     lease: { ttl: 10m, hits: 5 }
 `;
     expect(listProblems(text)).toEqual([]);
-    const { rules } = readScenario({ text, shown: "s", file: "/s.yaml" }, API);
+    const { rules } = readScenario({ text, displayName: "s", file: "/s.yaml" }, API);
     expect(rules[0]).toMatchObject({
       id: "lost-answer",
       phase: "after",
@@ -186,7 +186,7 @@ rules:
 
   it("a file whose name no scenario can have is refused, unless it names itself [interfaces 6]", () => {
     const read = (text: string) => () =>
-      readScenario({ text, shown: "s.yaml", file: "/my world!.yaml" }, API);
+      readScenario({ text, displayName: "s.yaml", file: "/my world!.yaml" }, API);
     expect(read("rules: []\n")).toThrow("is not a name for a scenario; give it one with `name:`");
     expect(read("name: mine\nrules: []\n")().name).toBe("mine");
   });

@@ -4,7 +4,7 @@ import { findNearest } from "../contract/text.ts";
 import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import type { DocumentPath } from "../documents/document-error.ts";
-import { GlobError, glob, isGlob } from "../documents/glob.ts";
+import { compileGlob, GlobError, isGlob } from "../documents/glob.ts";
 import {
   createInlineDocument,
   locateProblem,
@@ -21,7 +21,7 @@ import {
   listMatchingOperations,
   type Rule,
   readRule,
-  type Serves,
+  type ServedKind,
 } from "./rule.ts";
 import { type MatchDocument, RuleDocument, toEntryEffect } from "./rule-document.ts";
 
@@ -33,7 +33,7 @@ export type RuleApi = Pick<Api, "operations" | "events">;
  * @throws DocumentError naming the field at fault and the nearest right word
  */
 export function readInlineRule(value: unknown, api: RuleApi, newId: () => string): Rule {
-  const rule = checkInlineRule(value, (one) => checkRule(one, [], api));
+  const rule = checkInlineRule(value, (checked) => checkRule(checked, [], api));
   return readRule(rule, rule.id ?? newId(), api.operations);
 }
 
@@ -42,8 +42,8 @@ export function readInlineRule(value: unknown, api: RuleApi, newId: () => string
  * @throws DocumentError for anything else that is wrong
  */
 export function readSavedRule(value: object, id: string, { operations }: RuleApi): Rule {
-  const rule = checkInlineRule({ ...value, id }, (one) =>
-    checkRule(one, [], { operations: [], events: [] }).filter(({ path }) => path[0] !== "match"),
+  const rule = checkInlineRule({ ...value, id }, (checked) =>
+    checkRule(checked, [], { operations: [], events: [] }).filter(({ path }) => path[0] !== "match"),
   );
   return readRule(rule, id, operations);
 }
@@ -62,7 +62,7 @@ function checkInlineRule(
   return rule;
 }
 
-/** The input of a release (interfaces 20); empty: the request continues. */
+/** The input of a release (interfaces 20); if it is empty, the request continues. */
 export interface ReleaseDocument extends Pick<EffectDocument, "error" | "details" | "wire" | "over"> {
   answer?: Pick<EffectDocument, "status" | "headers" | "body">;
 }
@@ -89,10 +89,11 @@ const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
 /** Reports a problem at a path below the rule. */
 type Report = (path: DocumentPath, message: string, more?: Pick<ProblemDetails, "hint" | "atKey">) => void;
 
-/** Finds mistakes in a well-formed rule that no schema can express; `at` is its place in the document. */
-export function checkRule(rule: RuleDocument, at: DocumentPath, api: RuleApi): ProblemDetails[] {
+/** Finds mistakes in a well-formed rule that no schema can express; `rulePath` is its place in the document. */
+export function checkRule(rule: RuleDocument, rulePath: DocumentPath, api: RuleApi): ProblemDetails[] {
   const problems: ProblemDetails[] = [];
-  const report: Report = (path, message, more) => problems.push({ ...more, path: [...at, ...path], message });
+  const report: Report = (path, message, more) =>
+    problems.push({ ...more, path: [...rulePath, ...path], message });
   const { match = {} } = rule;
   checkSchedule(rule, report);
   checkRuleEffect(rule, report);
@@ -146,48 +147,57 @@ function checkRequests(
   match: MatchDocument,
   { operations, report }: { operations: readonly AnyOperation[]; report: Report },
 ): void {
-  const matched = checkMatch(match, findServedKind(rule), { operations, report });
+  const matchedOperations = checkMatch(match, findServedKind(rule), { operations, report });
   if (match.api_key?.startsWith("ak_"))
     report(["match", "api_key"], "a rule names a key by its id, such as apikey_dan, not by the key itself");
-  const check = (text: string, path: DocumentPath, words: readonly string[] = []) => {
+  const checkCode = (text: string, path: DocumentPath, words: readonly string[] = []) => {
     const { code, forced } = parseCode(text);
     if (!isCatalogueCode(code)) {
-      const what = WIRE_EFFECTS.some(({ name }) => name === text)
+      const problem = WIRE_EFFECTS.some(({ name }) => name === text)
         ? "is a wire fault, which belongs in `effect: { wire: … }`"
         : "is not a code of the catalogue";
       const hint = findNearest(code, words) ?? findNearestCode(code, operations);
-      report(path, `${JSON.stringify(code.slice(0, 80))} ${what}`, { hint });
+      report(path, `${JSON.stringify(code.slice(0, 80))} ${problem}`, { hint });
       return;
     }
     // If the operations are unknown, every code of the catalogue is allowed.
-    if (forced || matched.length === 0 || matched.some((one) => listDocumentedCodes(one).has(code))) return;
-    const who =
-      matched.length === 1 ? `${matched[0]!.id} never answers` : "none of the matched operations answers";
-    report(path, `${who} ${code}; \`${code}!\` forces it anyway`);
+    if (
+      forced ||
+      matchedOperations.length === 0 ||
+      matchedOperations.some((one) => listDocumentedCodes(one).has(code))
+    )
+      return;
+    const subject =
+      matchedOperations.length === 1
+        ? `${matchedOperations[0]!.id} never answers`
+        : "none of the matched operations answers";
+    report(path, `${subject} ${code}; \`${code}!\` forces it anyway`);
   };
   const { effect, sequence = [] } = rule;
-  if (effect?.error !== undefined) check(effect.error, ["effect", "error"]);
+  if (effect?.error !== undefined) checkCode(effect.error, ["effect", "error"]);
   for (const [index, entry] of sequence.entries()) {
-    if (typeof entry === "string" && entry !== "pass") check(entry, ["sequence", index], ["pass"]);
+    if (typeof entry === "string" && entry !== "pass") checkCode(entry, ["sequence", index], ["pass"]);
     if (typeof entry === "object" && entry.error !== undefined)
-      check(entry.error, ["sequence", index, "error"]);
+      checkCode(entry.error, ["sequence", index, "error"]);
   }
 }
 
 /** Returns the operations that a rule's match can hit; none if anything is wrong with the match. */
 function checkMatch(
   match: MatchDocument,
-  serves: Serves,
+  servedKind: ServedKind,
   { operations, report }: { operations: readonly AnyOperation[]; report: Report },
 ): readonly AnyOperation[] {
   const { operation, path } = match;
   const ids = operations.map(({ id }) => id);
-  const ofOperation = operation === undefined ? undefined : findPatternProblem(operation, "operation", ids);
-  const ofPath = path === undefined ? undefined : findPathProblem(path, { operations, serves });
-  const matched = (ofOperation ?? ofPath) ? [] : listMatchingOperations(match, operations);
-  if (ofOperation !== undefined) report(["match", "operation"], ofOperation.message, ofOperation);
-  else if (ofPath !== undefined) report(["match", "path"], ofPath.message, ofPath);
-  else if (matched.length === 0 && serves === undefined)
+  const operationProblem =
+    operation === undefined ? undefined : findPatternProblem(operation, "operation", ids);
+  const pathProblem = path === undefined ? undefined : findPathProblem(path, { operations, servedKind });
+  const matched = (operationProblem ?? pathProblem) ? [] : listMatchingOperations(match, operations);
+  if (operationProblem !== undefined)
+    report(["match", "operation"], operationProblem.message, operationProblem);
+  else if (pathProblem !== undefined) report(["match", "path"], pathProblem.message, pathProblem);
+  else if (matched.length === 0 && servedKind === undefined)
     report(["match"], "no operation fits all of operation, method and path");
   return matched;
 }
@@ -227,18 +237,18 @@ export function findPatternProblem(
   kind: string,
   names: readonly string[],
 ): Problem | undefined {
-  const unusable = findGlobProblem(pattern);
-  if (unusable !== undefined) return unusable;
-  if (names.some(glob(pattern))) return undefined;
-  const shown = JSON.stringify(pattern.slice(0, 80));
-  if (!isGlob(pattern)) return { message: `${shown} is not an ${kind}`, hint: findNearest(pattern, names) };
-  return { message: `${shown} matches no ${kind}`, hint: findNearest(pattern, listGlobs(names)) };
+  const globProblem = findGlobProblem(pattern);
+  if (globProblem !== undefined) return globProblem;
+  if (names.some(compileGlob(pattern))) return undefined;
+  const quoted = JSON.stringify(pattern.slice(0, 80));
+  if (!isGlob(pattern)) return { message: `${quoted} is not an ${kind}`, hint: findNearest(pattern, names) };
+  return { message: `${quoted} matches no ${kind}`, hint: findNearest(pattern, listGlobs(names)) };
 }
 
-/** The reason why a text is not a pattern. */
+/** Describes why a text is not a glob; undefined if it is one. */
 export function findGlobProblem(pattern: string): Problem | undefined {
   try {
-    glob(pattern);
+    compileGlob(pattern);
     return undefined;
   } catch (error) {
     if (error instanceof GlobError) return { message: `the pattern cannot be used: ${error.message}` };
@@ -249,23 +259,24 @@ export function findGlobProblem(pattern: string): Problem | undefined {
 /** @param serves the rule's own answer, if it has one: its path may then be new */
 function findPathProblem(
   path: string,
-  { operations, serves }: { operations: readonly AnyOperation[]; serves: Serves },
+  { operations, servedKind }: { operations: readonly AnyOperation[]; servedKind: ServedKind },
 ): Problem | undefined {
-  const unusable = findGlobProblem(path);
-  if (unusable !== undefined) return unusable;
+  const globProblem = findGlobProblem(path);
+  if (globProblem !== undefined) return globProblem;
   // `?` is also a wildcard, but not before a name and an equals sign.
   if (/\?[\w.%-]+=/.test(path))
     return { message: "the path contains a query; match parameters with `match.query`" };
   // These prefixes are Understudy's own paths; they never reach a rule.
   if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
     return { message: "a path begins with a slash and has no host, prefix or query" };
-  const meant = findNearestPath(path, operations);
+  const nearestPath = findNearestPath(path, operations);
   // A rule that only fails, on a path close to an existing one, was meant for that one.
-  const isServed = serves === "content" || (serves === "failure" && meant === undefined);
+  const isServed = servedKind === "content" || (servedKind === "failure" && nearestPath === undefined);
   if (isGlob(path) || isServed || listMatchingOperations({ path }, operations).length > 0) return undefined;
-  const why = meant === undefined ? ", where a rule has neither `operation` nor `phase: after`" : "";
-  const message = `${JSON.stringify(path.slice(0, 80))} is not a path of an operation${why}`;
-  return { message, hint: meant };
+  const exception =
+    nearestPath === undefined ? ", where a rule has neither `operation` nor `phase: after`" : "";
+  const message = `${JSON.stringify(path.slice(0, 80))} is not a path of an operation${exception}`;
+  return { message, hint: nearestPath };
 }
 
 /** The operation's path that a mistyped one most likely meant. */

@@ -9,7 +9,7 @@ const ATTEMPT = { event: "thread.deleted", webhook_id: "wh_1", delivery_id: "dlv
 function faultFrom(...effects: NonNullable<RuleDocument["effect"]>[]) {
   const faults = faultsWithSeed(1);
   for (const effect of effects.toReversed()) faults.add({ match: { event: "*" }, effect });
-  return faults.delivery(ATTEMPT);
+  return faults.evaluateDelivery(ATTEMPT);
 }
 
 describe("effects of rules on a delivery attempt [interfaces 6]", () => {

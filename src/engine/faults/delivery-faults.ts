@@ -11,9 +11,9 @@ export function decideDelivery(
 ): DeliveryFault | undefined {
   let fault: DeliveryFault | undefined;
   for (const armed of rules) {
-    const { delivers, effect } = armed.rule;
+    const { matchesDelivery, effect } = armed.rule;
     const before = { isDelayed: (fault?.holds_ms ?? 0) > 0, isHeld: fault?.hold !== undefined };
-    if (armed.spent || !delivers(event, webhook_id) || armed.addsNothing(before)) continue;
+    if (armed.isSpent || !matchesDelivery(event, webhook_id) || armed.addsNothing(before)) continue;
     const decision = armed.decide(seed, event);
     if (!decision.triggers) continue;
     const { hold, wire } = effect;
@@ -47,11 +47,11 @@ function toReceiverBehaviour(
 
 /** A broken connection has no answer, even if the rule defines one. */
 function toReceiverAnswer(
-  { answer: own, wire }: EffectPlan,
+  { answer: planned, wire }: EffectPlan,
   entry: ScheduleDecision["entry"],
 ): DeliveryFault["answer"] {
-  const breaks = wire?.effect.delivery.breaks;
+  const breaks = wire?.effect.delivery.failure;
   if (breaks !== undefined) return { response_code: 0, error: `${breaks}, by a fault rule` };
-  const answer = entry ?? own;
+  const answer = entry ?? planned;
   return answer?.kind === "status" ? { response_code: answer.status } : undefined;
 }

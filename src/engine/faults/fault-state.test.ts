@@ -18,7 +18,7 @@ beforeEach(() => {
   understudy = assemble({ fixture: "reference", clock: { mode: "frozen", now: 0 } });
   sandbox = understudy.sandboxes.get("default")!;
   faults = sandbox.faults as SandboxFaults;
-  kept = faults.state();
+  kept = faults.toState();
 });
 afterEach(() => understudy.close());
 
@@ -32,9 +32,9 @@ const CALLS: Record<string, () => unknown> = {
   after: () => faults.after(factsOf("models.list")),
   staged: () => faults.setScenarios(["outage-mid-run"]),
   enter: () => faults.enter()?.leave(),
-  delivery: () => faults.delivery(event),
+  evaluateDelivery: () => faults.evaluateDelivery(event),
   onCounted: () => {
-    const [rule] = faults.rules.all;
+    const [rule] = faults.rules.allRules;
     rule?.decide(1, "models.list");
     if (rule !== undefined) faults.onCounted(rule);
   },
@@ -49,10 +49,10 @@ const CALLS: Record<string, () => unknown> = {
     sandbox.world.restore({ ...value, clock: { ...clock, at: clock.at - 1000 } });
     resume();
   },
-  leaseEnded: () => faults.rules.leaseEnded(faults.rules.all[0]?.key ?? "none"),
+  endLease: () => faults.rules.endLease(faults.rules.allRules[0]?.key ?? "none"),
   expire: () => sandbox.world.advance((now) => now + 60_000),
   keep: () => {
-    kept = faults.state();
+    kept = faults.toState();
   },
   restoreState: () => faults.restoreState(kept),
   add: () => faults.add({ match, times: 2, effect }),
@@ -61,12 +61,14 @@ const CALLS: Record<string, () => unknown> = {
   leased: () => faults.add({ match, lease: { ttl: "1m", hits: 3 }, effect }),
   twice: () => faults.add({ id: "same", match, effect }),
   wrong: () => faults.add({ match: { operation: "model.list" }, effect }),
-  change: () => faults.change(faults.rules.inline[0]?.rule.id ?? "none", { match, effect, times: ++changes }),
-  remove: () => faults.remove(faults.rules.inline[0]?.rule.id ?? "none"),
-  clear: () => faults.clear(),
-  renew: () => {
+  change: () =>
+    faults.change(faults.rules.inlineRules[0]?.rule.id ?? "none", { match, effect, times: ++changes }),
+  remove: () => faults.remove(faults.rules.inlineRules[0]?.rule.id ?? "none"),
+  removeAll: () => faults.removeAll(),
+  replaceScenario: () => {
     const [name] = faults.rules.scenarios;
-    if (name !== undefined) faults.rules.renew({ ...scenario(name), rules: scenario(name).rules.slice(1) });
+    if (name !== undefined)
+      faults.rules.replaceScenario({ ...scenario(name), rules: scenario(name).rules.slice(1) });
   },
 };
 let changes = 1;
@@ -78,15 +80,15 @@ it("every change of the saved state of faults increases their revision [interfac
   await fc.assert(
     fc.asyncProperty(fc.array(names, { minLength: 5, maxLength: 30 }), async (sequence) => {
       faults.setScenarios([], { first: true });
-      faults.clear();
+      faults.removeAll();
       for (const name of sequence) {
-        const [state, revision] = [JSON.stringify(faults.state()), faults.rules.revision];
+        const [state, revision] = [JSON.stringify(faults.toState()), faults.rules.revision];
         try {
           await CALLS[name]!();
         } catch (error) {
-          expect(["RuleExists", "DocumentError"]).toContain((error as Error).name);
+          expect(["RuleExistsError", "DocumentError"]).toContain((error as Error).name);
         }
-        if (JSON.stringify(faults.state()) === state) continue;
+        if (JSON.stringify(faults.toState()) === state) continue;
         changed.add(name);
         expect([name, faults.rules.revision > revision]).toEqual([name, true]);
       }
@@ -99,9 +101,9 @@ it("every change of the saved state of faults increases their revision [interfac
 
 it("the test of revisions covers every method that can change the saved state [interfaces 2]", () => {
   const READ =
-    "constructor seed scenarios activeState state trace close followApi readForSandbox all inForce stages running leased isActive onHold";
+    "constructor seed scenarios activeState toState createTrace close readRulesAgain readForSandbox allRules activeRules stages runningStages leaseHolders isActive onHold";
   const INNER =
-    "activate replace releaseSpent notify followRules followEdits hasRule freeId followStages endStage record followLeases";
+    "activate replace releaseSpent notify countRequest onRulesChanged updateSubscription hasRule createRuleId getStages endStage record updateLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);
   const prototypes = [SandboxFaults.prototype, ArmedRules.prototype];
   const methods = prototypes.flatMap((one) => Object.getOwnPropertyNames(one));
@@ -115,11 +117,11 @@ it("the server's delay applies to operations of one sandbox, also after a reset 
   const { own } = readSentOperations({ openapi }, sandbox.api.resources);
   const mine = server.sandboxes.create({ name: "mine", own });
   const { rules } = mine.faults as SandboxFaults;
-  const isDelayed = () => rules.all.some(({ rule }) => rule.operations?.has("health"));
+  const isDelayed = () => rules.allRules.some(({ rule }) => rule.operations?.has("health"));
   const created = isDelayed();
   mine.reset();
   const reset = isDelayed();
-  mine.faults.restoreState(mine.faults.state());
+  mine.faults.restoreState(mine.faults.toState());
   expect({ created, reset, restored: isDelayed() }).toEqual({ created: true, reset: true, restored: true });
   await server.close();
 });

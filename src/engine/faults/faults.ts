@@ -1,11 +1,11 @@
 import type {
   DeliveryFacts,
   DeliveryFault,
-  EnteredRequest,
   FaultFacts,
   FaultInjector,
   FaultState,
   FaultVerdict,
+  StagedRequest,
 } from "../sandbox/fault-types.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/clock.ts";
@@ -29,16 +29,16 @@ export interface FaultParts extends RequestFaultParts {
  * The faults of one sandbox: the active rules, and their effects on its requests and deliveries (interfaces 3 and 6).
  */
 export class SandboxFaults implements FaultInjector, RuleObserver {
-  armed = false;
-  readonly outside = UNDECLARED_OPERATION;
-  reachesOutside = false;
+  isArmed = false;
+  readonly undeclaredOperation = UNDECLARED_OPERATION;
+  reachesUndeclared = false;
   readonly rules: ArmedRules;
   /** The scenarios that can be activated here. */
   readonly library: SandboxScenarios;
   private readonly sandbox: Sandbox;
   private readonly parts: FaultParts;
-  private first: readonly string[] = [];
-  private numbered = 0;
+  private initialScenarios: readonly string[] = [];
+  private lastRuleNumber = 0;
   private requests: RequestFaults;
   private deliveries: readonly ArmedRule[] = [];
 
@@ -46,9 +46,9 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     this.sandbox = sandbox;
     this.library = new SandboxScenarios(shared.scenarios, sandbox);
     this.parts = { ...shared, scenarios: this.library };
-    this.rules = new ArmedRules(sandbox, shared.base, () => this.followRules());
+    this.rules = new ArmedRules(sandbox, shared.base, () => this.onRulesChanged());
     this.requests = new RequestFaults(this.parts, this, []);
-    if (shared.base.length > 0) this.followRules();
+    if (shared.base.length > 0) this.onRulesChanged();
   }
 
   get seed(): number {
@@ -58,13 +58,13 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   /** Scenarios that were active already keep their progress. */
   setScenarios(names: readonly string[], { first } = { first: false }): void {
     this.rules.activate([...new Set(names)].map((name) => this.library.get(name)));
-    if (first) this.first = this.rules.scenarios;
-    this.followEdits();
+    if (first) this.initialScenarios = this.rules.scenarios;
+    this.updateSubscription();
   }
 
-  /** The same rule again renews its lease. @throws DocumentError for a rule that is wrong, RuleExists */
+  /** The same rule again renews its lease. @throws DocumentError for a rule that is wrong, RuleExistsError */
   add(document: unknown): ArmedRule {
-    return this.rules.add(readInlineRule(document, this.sandbox.api, () => this.freeId()));
+    return this.rules.add(readInlineRule(document, this.sandbox.api, () => this.createRuleId()));
   }
 
   /**
@@ -84,20 +84,20 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 
   /** Removes all inline rules. */
-  clear(): void {
+  removeAll(): void {
     this.rules.remove();
   }
 
   reset(): void {
     this.rules.reset();
-    this.numbered = 0;
-    this.rules.activate(this.first.map((name) => this.library.getLastGood(name)));
-    this.followEdits();
+    this.lastRuleNumber = 0;
+    this.rules.activate(this.initialScenarios.map((name) => this.library.getLastGood(name)));
+    this.updateSubscription();
   }
 
-  enter(): EnteredRequest | undefined {
+  enter(): StagedRequest | undefined {
     const { requests } = this;
-    const entered = this.rules.enter();
+    const entered = this.rules.countRequest();
     return (
       entered && {
         ...entered,
@@ -107,25 +107,25 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     );
   }
 
-  state(): FaultState {
-    return { first: this.first, ...this.rules.state(), numbered: this.numbered };
+  toState(): FaultState {
+    return { first: this.initialScenarios, ...this.rules.toState(), numbered: this.lastRuleNumber };
   }
 
   restoreState(state: FaultState): string[] {
     const { library } = this;
-    const found = state.active.filter((name) => library.has(name));
+    const available = state.active.filter((name) => library.has(name));
     this.rules.restoreState(
       state,
-      found.map((name) => library.getLastGood(name)),
+      available.map((name) => library.getLastGood(name)),
     );
-    this.numbered = state.numbered;
-    this.first = state.first.filter((name) => library.has(name));
-    this.followEdits();
-    return state.active.filter((name) => !found.includes(name));
+    this.lastRuleNumber = state.numbered;
+    this.initialScenarios = state.first.filter((name) => library.has(name));
+    this.updateSubscription();
+    return state.active.filter((name) => !available.includes(name));
   }
 
   close(): void {
-    this.library.release(this.rules);
+    this.library.unsubscribe(this.rules);
   }
 
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
@@ -136,12 +136,12 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     return this.requests.after(facts);
   }
 
-  /** For a dry run: evaluates copies of the rules. */
-  trace(): RuleTrace {
+  /** Copies of the rules, for a dry run. */
+  createTrace(): RuleTrace {
     return new RuleTrace(this.parts, this.rules, this.seed);
   }
 
-  delivery(facts: DeliveryFacts): DeliveryFault | undefined {
+  evaluateDelivery(facts: DeliveryFacts): DeliveryFault | undefined {
     const { deliveries } = this;
     if (deliveries.length === 0) return undefined;
     const fault = decideDelivery(deliveries, facts, this.seed);
@@ -153,28 +153,28 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     this.rules.releaseSpent([rule]);
   }
 
-  /** Other rules are in force. */
-  private followRules(): void {
-    const rules = this.rules.inForce;
+  /** Indexes the rules again after others became active. */
+  private onRulesChanged(): void {
+    const rules = this.rules.activeRules;
     this.requests = new RequestFaults(this.parts, this, rules);
     this.deliveries = rules.filter(({ rule }) => rule.operations === undefined);
-    this.armed = this.rules.running.length > 0 || this.deliveries.length < rules.length;
-    this.reachesOutside = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id));
+    this.isArmed = this.rules.runningStages.length > 0 || this.deliveries.length < rules.length;
+    this.reachesUndeclared = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id));
   }
 
   /** Only sandboxes with an active scenario receive edits; others cost nothing. */
-  private followEdits(): void {
-    if (this.rules.scenarios.length > 0) this.library.use(this.rules);
-    else this.library.release(this.rules);
+  private updateSubscription(): void {
+    if (this.rules.scenarios.length > 0) this.library.subscribe(this.rules);
+    else this.library.unsubscribe(this.rules);
   }
 
   private hasRule(id: string): boolean {
-    return this.rules.inline.some(({ rule }) => rule.id === id);
+    return this.rules.inlineRules.some(({ rule }) => rule.id === id);
   }
 
-  private freeId(): string {
+  private createRuleId(): string {
     let id: string;
-    do id = `fault_${++this.numbered}`;
+    do id = `fault_${++this.lastRuleNumber}`;
     while (this.hasRule(id));
     return id;
   }
@@ -200,18 +200,18 @@ export class Faults {
     this.parts = { ...parts, base };
   }
 
-  of(sandbox: Sandbox): SandboxFaults {
+  getSandboxFaults(sandbox: Sandbox): SandboxFaults {
     const faults = this.sandboxes.get(sandbox) ?? new SandboxFaults(this.parts, sandbox);
     this.sandboxes.set(sandbox, faults);
     return faults;
   }
 
   /** Ends leases when they are due. */
-  timers(sandbox: Sandbox): Partial<Record<TimerKind, TimerHandler>> {
+  createTimerHandlers(sandbox: Sandbox): Partial<Record<TimerKind, TimerHandler>> {
     return {
       lease: (_tx, { key, subject }) => {
-        const faults = this.of(sandbox);
-        return async () => faults.rules.leaseEnded(key ?? subject);
+        const faults = this.getSandboxFaults(sandbox);
+        return async () => faults.rules.endLease(key ?? subject);
       },
     };
   }

@@ -79,7 +79,7 @@ describe("a rule", () => {
     });
     expect(await ask(faults, "threads.delete")).toBe("-");
     expect(await ask(faults, "departments.reparent")).toBe("fault:inline/f");
-    faults.clear();
+    faults.removeAll();
     faults.add({ id: "f", match: { operation: "*" }, effect: { error: "DEPARTMENT_CYCLE_DETECTED!" } });
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
   });
@@ -92,7 +92,7 @@ describe("a rule", () => {
     const { injection } = await verdictOf(faults, "threads.delete");
     expect(injection).toMatchObject({ decision: "fault:inline/answer", delay_ms: 20 });
     const hits = Object.fromEntries(
-      faults.rules.inline.map(({ rule, progress }) => [rule.id, progress.hits]),
+      faults.rules.inlineRules.map(({ rule, progress }) => [rule.id, progress.hits]),
     );
     expect(hits).toEqual({ slow: 1, answer: 1, "never-asked": 0 });
   });
@@ -192,12 +192,12 @@ describe("a thousand rules", () => {
           : { operation: "departments.reparent", path: "/v1/none/**" };
       faults.add({ id: `r${i}`, match, effect: EFFECT });
     }
-    for (const { rule } of faults.rules.inline) {
+    for (const { rule } of faults.rules.inlineRules) {
       for (const criterion of rule.criteria) {
-        const { fits } = criterion;
-        criterion.fits = (facts) => {
+        const { isMet } = criterion;
+        criterion.isMet = (facts) => {
           asked += 1;
-          return fits(facts);
+          return isMet(facts);
         };
       }
     }
@@ -209,14 +209,14 @@ describe("a thousand rules", () => {
 
   it("are not armed if used up or of probability 0 [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
-    expect(faults.armed).toBe(false);
+    expect(faults.isArmed).toBe(false);
     faults.add({ id: "zero", probability: 0, effect: EFFECT });
-    expect(faults.armed).toBe(false);
+    expect(faults.isArmed).toBe(false);
     faults.add({ id: "once", times: 1, effect: EFFECT });
-    expect(faults.armed).toBe(true);
+    expect(faults.isArmed).toBe(true);
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/once");
-    expect(faults.armed).toBe(false);
+    expect(faults.isArmed).toBe(false);
     faults.add({ id: "deliveries", match: { event: "user.*" }, effect: EFFECT });
-    expect(faults.armed).toBe(false);
+    expect(faults.isArmed).toBe(false);
   });
 });

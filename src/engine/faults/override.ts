@@ -30,38 +30,41 @@ type OverrideFault =
   | { kind: "scenario"; name: string };
 
 /** An override that cannot be applied; it is refused, never ignored. */
-export class RefusedOverride extends Error {
-  override readonly name = "RefusedOverride";
+export class OverrideError extends Error {
+  override readonly name = "OverrideError";
 }
 
-/** @throws RefusedOverride */
+/** @throws OverrideError */
 export function readOverride(
   { headers, operation }: FaultFacts,
-  { scenarios, allowed }: { scenarios: ScenarioNames; allowed: boolean },
+  { scenarios, isAllowed }: { scenarios: ScenarioNames; isAllowed: boolean },
 ): Override | undefined {
   const fault = headers["x-sandbox-fault"];
   const delay = headers["x-sandbox-delay"];
-  // The preferences of a path outside the contract are for the upstream.
-  const preferred =
+  // Preferences on a path outside the contract are for the upstream.
+  const preferredStatus =
     headers["prefer"] === undefined || operation === UNDECLARED_OPERATION
       ? undefined
       : readPreferredStatus(String(headers["prefer"]));
-  if (fault === undefined && delay === undefined && preferred === undefined) return undefined;
-  if (!allowed) {
-    throw new RefusedOverride(
+  if (fault === undefined && delay === undefined && preferredStatus === undefined) return undefined;
+  if (!isAllowed) {
+    throw new OverrideError(
       "This server takes no X-Sandbox-Fault, X-Sandbox-Delay or Prefer: code=N: it was started with --no-overrides. Arm a rule by the control API instead.",
     );
   }
   const delay_ms = delay === undefined ? undefined : readDelay(String(delay));
   if (fault !== undefined) return { delay_ms, fault: readFault(String(fault).trim(), operation, scenarios) };
-  return { delay_ms, fault: preferred === undefined ? undefined : readPreferred(preferred, operation) };
+  return {
+    delay_ms,
+    fault: preferredStatus === undefined ? undefined : readPreferredFault(preferredStatus, operation),
+  };
 }
 
 function readDelay(text: string): number {
-  if (wasRepeated(text)) throw new RefusedOverride("X-Sandbox-Delay was sent twice.");
+  if (wasRepeated(text)) throw new OverrideError("X-Sandbox-Delay was sent twice.");
   const problem = findDelayProblem(text);
   if (problem !== undefined)
-    throw new RefusedOverride(toSentence(`X-Sandbox-Delay ${problem.message}`, problem.hint));
+    throw new OverrideError(toSentence(`X-Sandbox-Delay ${problem.message}`, problem.hint));
   return parseDuration(text)!;
 }
 
@@ -70,16 +73,16 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   if (isCatalogueCode(code)) {
     if (forced || operation === UNDECLARED_OPERATION || listDocumentedCodes(operation).has(code))
       return toCodeFault(text);
-    throw new RefusedOverride(
+    throw new OverrideError(
       `${operation.id} never answers ${code}. It answers ${[...listDocumentedCodes(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it anyway.`,
     );
   }
   if (WIRE_NAMES.includes(text)) return { kind: "plan", plan: readEffect({ wire: text }), name: text };
   if (scenarios.has(text)) return { kind: "scenario", name: text };
-  if (wasRepeated(text)) throw new RefusedOverride("X-Sandbox-Fault was sent twice.");
+  if (wasRepeated(text)) throw new OverrideError("X-Sandbox-Fault was sent twice.");
   const hint =
     findNearestCode(code, [operation]) ?? findNearest(text, [...WIRE_NAMES, ...scenarios.listNames()]);
-  throw new RefusedOverride(
+  throw new OverrideError(
     toSentence(
       `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is neither a code of the catalogue, nor a scenario, nor a wire fault (${WIRE_NAMES.join(", ")})`,
       hint,
@@ -98,10 +101,10 @@ function readPreferredStatus(prefer: string): string | undefined {
 }
 
 /** RFC 7240's preference, as mock servers read it: the operation's first documented code with that status. */
-function readPreferred(text: string, operation: AnyOperation): OverrideFault | undefined {
+function readPreferredFault(text: string, operation: AnyOperation): OverrideFault | undefined {
   const digits = /^"?(\d{3})"?$/.exec(text)?.[1];
   if (digits === undefined) {
-    throw new RefusedOverride(
+    throw new OverrideError(
       `Prefer: code=${text.slice(0, 40)} is not a status; write it as in \`Prefer: code=404\`.`,
     );
   }
@@ -109,7 +112,7 @@ function readPreferred(text: string, operation: AnyOperation): OverrideFault | u
   if (listSuccesses(operation).some((success) => success.status === status)) return undefined;
   const code = findCodeForStatus(operation, status);
   if (code !== undefined) return toCodeFault(code);
-  throw new RefusedOverride(
+  throw new OverrideError(
     `${operation.id} documents no answer with status ${status}; it answers ${[...listDocumentedCodes(operation)].join(", ")}.`,
   );
 }

@@ -6,17 +6,17 @@ import {
   type Scenario,
   type ScenarioNames,
   type ScenarioSource,
-  type ScenarioUser,
+  type ScenarioSubscriber,
   toScenario,
 } from "./scenario.ts";
 
-const STATUSES: readonly number[] = [401, 403, 404, 422, 429];
+const DOCUMENTED_STATUSES: readonly number[] = [401, 403, 404, 422, 429];
 
 /**
  * By code: the end of the scenario's name after the operation's id, and the reason in its description. Other codes use
  * their own name and the catalogue's message.
  */
-const WORDS: Partial<Record<ErrorCode, readonly [suffix: string, reason: string]>> = {
+const DESCRIPTIONS: Partial<Record<ErrorCode, readonly [suffix: string, reason: string]>> = {
   AUTHENTICATION_REQUIRED: ["signed-out", "the credentials are missing, wrong or no longer valid"],
   INSUFFICIENT_PERMISSIONS: ["forbidden", "the caller is known but lacks the permission"],
   ORGANIZATION_ACCESS_DENIED: ["foreign-organization", "the caller is not a member of the organization"],
@@ -50,7 +50,7 @@ interface Refusal {
 export class RefusalScenarios {
   private readonly operations: readonly AnyOperation[];
   private readonly scenarios = new Map<string, Scenario>();
-  private found: ReadonlyMap<string, Refusal> | undefined;
+  private refusalsByName: ReadonlyMap<string, Refusal> | undefined;
 
   constructor(operations: readonly AnyOperation[]) {
     this.operations = operations;
@@ -74,8 +74,8 @@ export class RefusalScenarios {
   }
 
   private get refusals(): ReadonlyMap<string, Refusal> {
-    this.found ??= findRefusals(this.operations);
-    return this.found;
+    this.refusalsByName ??= findRefusals(this.operations);
+    return this.refusalsByName;
   }
 }
 
@@ -83,7 +83,7 @@ export class RefusalScenarios {
 export class SandboxScenarios implements ScenarioSource {
   private readonly server: ScenarioSource;
   private readonly sandbox: Pick<Sandbox, "own">;
-  private last: { own: Sandbox["own"]; derived: RefusalScenarios } | undefined;
+  private cached: { own: Sandbox["own"]; derived: RefusalScenarios } | undefined;
 
   constructor(server: ScenarioSource, sandbox: Pick<Sandbox, "own">) {
     this.server = server;
@@ -93,9 +93,9 @@ export class SandboxScenarios implements ScenarioSource {
   /** The derived scenarios of the sandbox's own operations. */
   get derived(): RefusalScenarios {
     const { own } = this.sandbox;
-    if (this.last?.own !== own)
-      this.last = { own, derived: new RefusalScenarios(own.flatMap(({ operations }) => operations)) };
-    return this.last!.derived;
+    if (this.cached?.own !== own)
+      this.cached = { own, derived: new RefusalScenarios(own.flatMap(({ operations }) => operations)) };
+    return this.cached!.derived;
   }
 
   get recentNames(): ScenarioNames {
@@ -118,22 +118,22 @@ export class SandboxScenarios implements ScenarioSource {
     return this.derived.has(name) || this.server.has(name);
   }
 
-  use(user: ScenarioUser): void {
-    this.server.use(user);
+  subscribe(user: ScenarioSubscriber): void {
+    this.server.subscribe(user);
   }
 
-  release(user: ScenarioUser): void {
-    this.server.release(user);
+  unsubscribe(user: ScenarioSubscriber): void {
+    this.server.unsubscribe(user);
   }
 }
 
 function findRefusals(operations: readonly AnyOperation[]): Map<string, Refusal> {
-  const found = operations.flatMap((operation) =>
+  const entries = operations.flatMap((operation) =>
     listErrorCodes(operation)
-      .filter((code) => STATUSES.includes(CATALOGUE[code].status))
+      .filter((code) => DOCUMENTED_STATUSES.includes(CATALOGUE[code].status))
       .map((code) => [nameRefusal(operation, code), { operation, code }] as const),
   );
-  return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function nameRefusal({ id }: AnyOperation, code: ErrorCode): string {
@@ -141,12 +141,12 @@ function nameRefusal({ id }: AnyOperation, code: ErrorCode): string {
 }
 
 function getSuffix(code: ErrorCode): string {
-  return WORDS[code]?.[0] ?? code.toLowerCase().replaceAll("_", "-");
+  return DESCRIPTIONS[code]?.[0] ?? code.toLowerCase().replaceAll("_", "-");
 }
 
 function toDocument(name: string, { operation, code }: Refusal): ScenarioDocument {
   const { status, message } = CATALOGUE[code];
-  const reason = WORDS[code]?.[1] ?? message[0]!.toLowerCase() + message.slice(1).replace(/\.$/, "");
+  const reason = DESCRIPTIONS[code]?.[1] ?? message[0]!.toLowerCase() + message.slice(1).replace(/\.$/, "");
   return {
     name,
     description: `${operation.summary.replace(/\.$/, "")}: answered with ${status}, because ${reason}.`,

@@ -3,8 +3,8 @@ import type { FaultFacts, FaultVerdict, RequestEffect } from "../sandbox/fault-t
 import type { Hold } from "../sandbox/held.ts";
 import { ArmedRule } from "./armed-rule.ts";
 import { readRelease } from "./check-rule.ts";
-import { type Override, RefusedOverride, readOverride } from "./override.ts";
-import { containsValue, NOT_ADMITTED, type Rule, UNDECLARED_OPERATION } from "./rule.ts";
+import { type Override, OverrideError, readOverride } from "./override.ts";
+import { containsValue, IS_AUTHORIZED, type Rule, UNDECLARED_OPERATION } from "./rule.ts";
 import { type ReadSpending, toEffect } from "./rule-answer.ts";
 import type { ScenarioSource } from "./scenario.ts";
 
@@ -26,7 +26,7 @@ export interface RuleObserver {
   onEvaluated?(rule: ArmedRule, triggers: boolean, why: string): void;
 }
 
-const UNTOUCHED: FaultVerdict = { injection: undefined, reasons: [] };
+const NO_FAULT: FaultVerdict = { injection: undefined, reasons: [] };
 
 /**
  * Applies overrides and rules to requests, before and after the change (interfaces 3 and 6). Rules are indexed by
@@ -46,17 +46,18 @@ export class RequestFaults {
   }
 
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict> {
-    const { overrides: allowed, scenarios } = this.parts;
+    const { overrides: isAllowed, scenarios } = this.parts;
     try {
-      const override = readOverride(facts, { scenarios: scenarios.recentNames, allowed });
+      const override = readOverride(facts, { scenarios: scenarios.recentNames, isAllowed });
       const { delay_ms, fault } = override ?? {};
-      if (fault === undefined) return this.byRules(facts, "before", delay_ms);
-      if (fault.kind === "scenario") return this.byScenario(facts, "before", { name: fault.name, delay_ms });
-      return this.byHeader(facts, fault, delay_ms ?? 0);
+      if (fault === undefined) return this.applyRules(facts, "before", delay_ms);
+      if (fault.kind === "scenario")
+        return this.applyScenario(facts, "before", { name: fault.name, delay_ms });
+      return this.applyHeader(facts, fault, delay_ms ?? 0);
     } catch (error) {
-      if (error instanceof RefusedOverride) return refuse(error.message);
+      if (error instanceof OverrideError) return createRefusal(error.message);
       // A scenario whose file is broken cannot trigger; the request must say so rather than succeed.
-      if (error instanceof DocumentError) return refuse(error.format());
+      if (error instanceof DocumentError) return createRefusal(error.format());
       throw error;
     }
   }
@@ -65,31 +66,32 @@ export class RequestFaults {
     // A request that set its own delay was delayed before; no rule delays it again.
     const delay_ms = facts.headers["x-sandbox-delay"] === undefined ? undefined : 0;
     const name = facts.headers["x-sandbox-fault"];
-    if (name !== undefined) return this.byScenario(facts, "after", { name: String(name).trim(), delay_ms });
-    return this.byRules(facts, "after", delay_ms);
+    if (name !== undefined)
+      return this.applyScenario(facts, "after", { name: String(name).trim(), delay_ms });
+    return this.applyRules(facts, "after", delay_ms);
   }
 
-  private byRules(
+  private applyRules(
     facts: FaultFacts,
     phase: Phase,
     delay_ms: number | undefined,
   ): FaultVerdict | Promise<FaultVerdict> {
     const rules = this.findRules(facts.operation.id, phase);
-    if (rules.all.length === 0 && !delay_ms) return UNTOUCHED;
+    if (rules.all.length === 0 && !delay_ms) return NO_FAULT;
     return this.evaluate(rules, facts, { observer: this.observer, delay_ms });
   }
 
   private findRules(operation: string, phase: Phase): RulesByCaller {
-    let found = this.byOperation.get(operation);
-    if (found === undefined) {
+    let rulesByPhase = this.byOperation.get(operation);
+    if (rulesByPhase === undefined) {
       const rules = this.rules.filter(({ rule }) => rule.operations?.has(operation));
-      found = {
+      rulesByPhase = {
         before: new RulesByCaller(rules.filter(({ rule }) => rule.phase === "before")),
         after: new RulesByCaller(rules.filter(({ rule }) => rule.phase === "after")),
       };
-      this.byOperation.set(operation, found);
+      this.byOperation.set(operation, rulesByPhase);
     }
-    return found[phase];
+    return rulesByPhase[phase];
   }
 
   private evaluate(
@@ -102,7 +104,7 @@ export class RequestFaults {
     return new Evaluation(selected, facts, { observer, spending, delay_ms }).resume(0);
   }
 
-  private byHeader(
+  private applyHeader(
     facts: FaultFacts,
     { plan, name }: Extract<Override["fault"], { kind: "plan" }>,
     delay_ms: number,
@@ -119,9 +121,9 @@ export class RequestFaults {
   /**
    * interfaces 3: the first rule of the scenario that matches applies to this one request, whatever its schedule and lease
    * are; the active rules are not evaluated.
-   * @throws RefusedOverride
+   * @throws OverrideError
    */
-  private byScenario(
+  private applyScenario(
     facts: FaultFacts,
     phase: Phase,
     { name, delay_ms }: { name: string; delay_ms: number | undefined },
@@ -130,28 +132,28 @@ export class RequestFaults {
       .get(name)
       .rules.filter(({ operations }) => operations?.has(facts.operation.id));
     if (matching.length === 0)
-      throw new RefusedOverride(
+      throw new OverrideError(
         `The scenario ${name} has no rule for ${facts.operation === UNDECLARED_OPERATION ? "this path" : facts.operation.id}.`,
       );
     const rules = matching
       .filter((rule) => rule.phase === phase)
-      .map((rule) => new ArmedRule(withoutSchedule(rule), "header"));
+      .map((rule) => new ArmedRule(triggerAtOnce(rule), "header"));
     const observer = { seed: this.observer.seed, onCounted() {} };
     return this.evaluate(new RulesByCaller(rules), facts, { observer, delay_ms });
   }
 }
 
-/** Applies at once: a sequence begins at its first entry that is an answer. */
-function withoutSchedule(rule: Rule): Rule {
+/** A copy of the rule that triggers on the next call: a sequence begins at its first entry that is an answer. */
+function triggerAtOnce(rule: Rule): Rule {
   const { schedule } = rule;
   const lease = { ttl_ms: undefined, hits: undefined };
   if (schedule.kind !== "sequence") return { ...rule, lease, schedule: { kind: "always" } };
-  const at = schedule.entries.findIndex((entry) => entry !== undefined);
-  const entries = schedule.entries.slice(at);
-  return { ...rule, lease, schedule: { ...schedule, entries, words: schedule.words.slice(at) } };
+  const firstAnswer = schedule.entries.findIndex((entry) => entry !== undefined);
+  const entries = schedule.entries.slice(firstAnswer);
+  return { ...rule, lease, schedule: { ...schedule, entries, words: schedule.words.slice(firstAnswer) } };
 }
 
-function refuse(message: string): FaultVerdict {
+function createRefusal(message: string): FaultVerdict {
   const effect = { kind: "refused", title: "The override cannot be honoured", detail: message } as const;
   return {
     injection: { decision: "fault:header/refused", delay_ms: 0, effect },
@@ -163,7 +165,7 @@ interface SelectedRules {
   /** Those that name the caller, or no caller. */
   rules: readonly ArmedRule[];
   /** The first of those that name another caller. */
-  foreign: ArmedRule | undefined;
+  otherCallerRule: ArmedRule | undefined;
 }
 
 /** Rules of one operation and phase. They are selected once per caller, since a thousand may name other callers. */
@@ -183,7 +185,7 @@ class RulesByCaller {
     let selected = this.selected.get(caller);
     if (selected === undefined) {
       const isFor = ({ rule: { principal } }: ArmedRule) => principal === undefined || principal === caller;
-      selected = { rules: this.all.filter(isFor), foreign: this.all.find((armed) => !isFor(armed)) };
+      selected = { rules: this.all.filter(isFor), otherCallerRule: this.all.find((armed) => !isFor(armed)) };
       this.selected.set(caller, selected);
     }
     return selected;
@@ -207,18 +209,18 @@ class Evaluation {
   private readonly context: EvaluationContext;
   private delay_ms: number | undefined;
   private hold: Hold<RequestEffect> | undefined;
-  /** The rule that delays or holds. */
-  private waitsFor: ArmedRule | undefined;
+  /** The rule that delays or holds the request. */
+  private waitingRule: ArmedRule | undefined;
   private reasons: string[] | undefined;
-  /** Why the rule that came nearest did not match. */
-  private near: readonly string[] | undefined;
-  private nearness = -1;
-  private asksForCaller = false;
-  private readonly foreign: ArmedRule | undefined;
+  /** Why the rule that came nearest to matching did not match. */
+  private nearestMiss: readonly string[] | undefined;
+  private criteriaMet = -1;
+  private needsCaller = false;
+  private readonly otherCallerRule: ArmedRule | undefined;
 
-  constructor({ rules, foreign }: SelectedRules, facts: FaultFacts, context: EvaluationContext) {
+  constructor({ rules, otherCallerRule }: SelectedRules, facts: FaultFacts, context: EvaluationContext) {
     this.rules = rules;
-    this.foreign = foreign;
+    this.otherCallerRule = otherCallerRule;
     this.facts = facts;
     this.context = context;
     this.delay_ms = context.delay_ms;
@@ -229,31 +231,31 @@ class Evaluation {
       const armed = this.rules[i]!;
       const { rule } = armed;
       const before = { isDelayed: this.delay_ms !== undefined, isHeld: this.hold !== undefined };
-      if (armed.spent || armed.addsNothing(before)) continue;
-      const failed = rule.criteria.findIndex(({ fits }) => !fits(this.facts));
-      if (failed >= 0) {
-        this.missed(armed, failed, rule.criteria[failed]!.miss);
+      if (armed.isSpent || armed.addsNothing(before)) continue;
+      const failedIndex = rule.criteria.findIndex(({ isMet }) => !isMet(this.facts));
+      if (failedIndex >= 0) {
+        this.recordMiss(armed, failedIndex, rule.criteria[failedIndex]!.miss);
         continue;
       }
       if (rule.body !== undefined) {
-        if (!this.facts.bodyRead) return this.facts.readBody().then(() => this.resume(i));
+        if (!this.facts.hasReadBody) return this.facts.readBody().then(() => this.resume(i));
         if (!containsValue(this.facts.body, rule.body)) {
-          this.missed(armed, rule.criteria.length, "the body does not hold what the rule asks for");
+          this.recordMiss(armed, rule.criteria.length, "the body does not hold what the rule asks for");
           continue;
         }
       }
       const verdict = this.apply(armed);
       if (verdict !== undefined) return verdict;
     }
-    return this.withoutAnswer();
+    return this.concludeWithoutAnswer();
   }
 
-  private missed(armed: ArmedRule, nearness: number, why: string): void {
-    if (why === NOT_ADMITTED.miss) this.asksForCaller = true;
+  private recordMiss(armed: ArmedRule, nearness: number, why: string): void {
+    if (why === IS_AUTHORIZED.miss) this.needsCaller = true;
     this.context.observer.onEvaluated?.(armed, false, why);
-    if (nearness <= this.nearness) return;
-    this.nearness = nearness;
-    this.near = armed.missed(why);
+    if (nearness <= this.criteriaMet) return;
+    this.criteriaMet = nearness;
+    this.nearestMiss = armed.explainMiss(why);
   }
 
   /** Undefined if the rule did not trigger, or only delayed the call. */
@@ -271,19 +273,19 @@ class Evaluation {
     const { effect } = armed.rule;
     if (effect.delay !== undefined && this.delay_ms === undefined) {
       this.delay_ms = decision.delay_ms;
-      this.waitsFor ??= armed;
+      this.waitingRule ??= armed;
       this.reasons.push(`${armed.key} delays by ${decision.delay_ms} ms`);
     }
     if (effect.hold !== undefined && this.hold === undefined) {
       this.hold = this.toHold(armed, effect.hold.timeout_ms);
-      this.waitsFor ??= armed;
+      this.waitingRule ??= armed;
     }
     const answer = decision.entry ?? effect.answer;
     if (answer === undefined && effect.wire === undefined) return undefined;
     if (effect.wire !== undefined) this.reasons.push(`wire fault ${effect.wire.effect.name}`);
     const injected = toEffect(effect, this.facts, { answer, spending });
     return injected instanceof Promise
-      ? injected.then((one) => this.toVerdict(armed, one))
+      ? injected.then((resolved) => this.toVerdict(armed, resolved))
       : this.toVerdict(armed, injected);
   }
 
@@ -306,19 +308,21 @@ class Evaluation {
     return { injection, reasons: this.reasons! };
   }
 
-  private withoutAnswer(): FaultVerdict {
-    if (this.waitsFor !== undefined) return this.toVerdict(this.waitsFor, undefined);
+  private concludeWithoutAnswer(): FaultVerdict {
+    if (this.waitingRule !== undefined) return this.toVerdict(this.waitingRule, undefined);
     const { delay_ms } = this.context;
-    const { foreign } = this;
+    const { otherCallerRule } = this;
     const reasons =
-      this.reasons ?? this.near ?? foreign?.missed(`principal is not ${foreign.rule.principal}`);
+      this.reasons ??
+      this.nearestMiss ??
+      otherCallerRule?.explainMiss(`principal is not ${otherCallerRule.rule.principal}`);
     // A delay of 0 means that the request was delayed in the phase `before`.
     if (delay_ms) {
-      const own = `the request asked for a delay of ${delay_ms} ms by its own header`;
+      const delayReason = `the request asked for a delay of ${delay_ms} ms by its own header`;
       const injection = { decision: "fault:header/delay", delay_ms, effect: undefined };
-      return { injection, reasons: [own, ...(reasons ?? [])] };
+      return { injection, reasons: [delayReason, ...(reasons ?? [])] };
     }
-    if (reasons === undefined) return UNTOUCHED;
-    return { injection: undefined, reasons, asksForCaller: this.asksForCaller };
+    if (reasons === undefined) return NO_FAULT;
+    return { injection: undefined, reasons, needsCaller: this.needsCaller };
   }
 }

@@ -1,7 +1,7 @@
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../contract/errors.ts";
 import { getValue } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
-import { findRefusal, raiseToRefusal, type SpendingFigures } from "../contract/refusals.ts";
+import { findRefusal, raiseToLimit, type SpendingFigures } from "../contract/refusals.ts";
 import { isJsonObject } from "../contract/schema.ts";
 import type { FaultAnswer, FaultFacts, RequestEffect } from "../sandbox/fault-types.ts";
 import type { WorldReader } from "../state/transaction.ts";
@@ -18,14 +18,16 @@ export function toEffect(
   { answer = plan.answer, spending }: { answer?: AnswerPlan | undefined; spending: ReadSpending },
 ): RequestEffect | undefined | Promise<RequestEffect | undefined> {
   const { wire } = plan;
-  const onWire = (inner: FaultAnswer | undefined): RequestEffect | undefined =>
-    wire === undefined ? inner : { kind: "wire", wire: wire.effect, over_ms: wire.over_ms, answer: inner };
-  if (answer === undefined) return onWire(undefined);
+  const addWire = (answerEffect: FaultAnswer | undefined): RequestEffect | undefined =>
+    wire === undefined
+      ? answerEffect
+      : { kind: "wire", wire: wire.effect, over_ms: wire.over_ms, answer: answerEffect };
+  if (answer === undefined) return addWire(undefined);
   const resolved = resolveCode(answer, facts);
-  if (resolved.kind === "code" && asksForBody(resolved.code, facts.operation) && !facts.bodyRead) {
-    return facts.readBody().then(() => onWire(toAnswer(resolved, facts, spending)));
+  if (resolved.kind === "code" && needsBody(resolved.code, facts.operation) && !facts.hasReadBody) {
+    return facts.readBody().then(() => addWire(toAnswer(resolved, facts, spending)));
   }
-  return onWire(toAnswer(resolved, facts, spending));
+  return addWire(toAnswer(resolved, facts, spending));
 }
 
 /** A bare 4xx means the operation's first code with that status. */
@@ -42,7 +44,7 @@ function toAnswer(answer: AnswerPlan, facts: FaultFacts, spending: ReadSpending)
   if (answer.kind === "code") {
     const { code, headers } = answer;
     const { status } = CATALOGUE[code];
-    const details = makeDetails(code, facts, { given: answer.details, spending });
+    const details = makeDetails(code, facts, { ruleDetails: answer.details, spending });
     if (code !== "RATE_LIMIT_EXCEEDED" || hasHeader(headers, "retry-after"))
       return { kind: "error", code, status, details, headers };
     const wait = String(details["retry_after_seconds"]);
@@ -68,7 +70,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 interface RefusalContext {
   /** The details that the rule defines. */
-  given: Values;
+  ruleDetails: Values;
   spending: ReadSpending;
 }
 
@@ -79,33 +81,33 @@ interface RefusalContext {
 function makeDetails(code: ErrorCode, facts: FaultFacts, context: RefusalContext): Record<string, unknown> {
   const details: Record<string, unknown> = {};
   for (const [name, source] of Object.entries(findRefusal(facts.operation, code).details)) {
-    details[name] = isFigure(source)
-      ? FIGURES[source](facts, context)[name]
+    details[name] = isComputed(source)
+      ? COMPUTED_DETAILS[source](facts, context)[name]
       : readDetail(name, source, facts);
   }
-  return { ...details, ...context.given };
+  return { ...details, ...context.ruleDetails };
 }
 
-/** Whether the details of this code can only be made once the body was read. */
-function asksForBody(code: ErrorCode, operation: AnyOperation): boolean {
+/** Whether the details of this code need values of the body. */
+function needsBody(code: ErrorCode, operation: AnyOperation): boolean {
   if (operation.body?.kind !== "json") return false;
-  const inPath = getProperties(operation.params);
-  const inBody = getProperties(operation.body.schema);
+  const pathParameters = getProperties(operation.params);
+  const bodyFields = getProperties(operation.body.schema);
   return Object.entries(findRefusal(operation, code).details).some(([name, source]) => {
     if (source === "input" || (typeof source === "object" && "body" in source)) return true;
-    return listRequestNames(name, source).some((one) => one in inBody && !(one in inPath));
+    return listRequestNames(name, source).some((one) => one in bodyFields && !(one in pathParameters));
   });
 }
 
-/** The names under which the request may contain it; empty if it has another source. */
+/** The names under which the request may contain a detail; empty if the detail has another source. */
 function listRequestNames(name: string, source: DetailSource): readonly string[] {
   if (source === "organization") return ["organization_id", "org_id"];
   if (source === "sent") return [name];
   return typeof source === "object" && "sent" in source ? source.sent : [];
 }
 
-function readDetail(name: string, source: Exclude<DetailSource, Figure>, facts: FaultFacts): unknown {
-  if (source === "now") return facts.world.iso(facts.world.now);
+function readDetail(name: string, source: Exclude<DetailSource, ComputedSource>, facts: FaultFacts): unknown {
+  if (source === "now") return facts.world.toIso(facts.world.now);
   if (typeof source === "object" && "always" in source) return source.always;
   if (typeof source === "object" && "body" in source) return getValue(facts.body, source.body);
   const values = listRequestNames(name, source).map(
@@ -123,17 +125,17 @@ function getProperties(schema: unknown): Values {
   return (schema as { properties?: Values } | undefined)?.properties ?? {};
 }
 
-/** Sources that make several details at once. */
-type Figure = "input" | "rate" | "spending";
+/** Sources that are computed, several details at once. */
+type ComputedSource = "input" | "rate" | "spending";
 
-const FIGURES: Record<Figure, (facts: FaultFacts, context: RefusalContext) => Values> = {
+const COMPUTED_DETAILS: Record<ComputedSource, (facts: FaultFacts, context: RefusalContext) => Values> = {
   input: describeInput,
   rate: describeRate,
   spending: describeSpending,
 };
 
-function isFigure(source: DetailSource): source is Figure {
-  return typeof source === "string" && Object.hasOwn(FIGURES, source);
+function isComputed(source: DetailSource): source is ComputedSource {
+  return typeof source === "string" && Object.hasOwn(COMPUTED_DETAILS, source);
 }
 
 /** G08: a field that this operation validates, with the sent value. */
@@ -144,8 +146,8 @@ function describeInput(facts: FaultFacts): Values {
   const [bodyField] = Object.keys(getProperties(fields));
   if (bodyField !== undefined) return { field: bodyField, value: getBodyFields(facts)[bodyField] ?? null };
   const names = Object.keys(getProperties(operation.query));
-  const [sent] = query.keys();
-  const queryField = names.find((name) => query.has(name)) ?? names[0] ?? sent;
+  const [firstQueryName] = query.keys();
+  const queryField = names.find((name) => query.has(name)) ?? names[0] ?? firstQueryName;
   if (queryField !== undefined) return { field: queryField, value: query.get(queryField) };
   const pathField = Object.keys(params).at(-1);
   return pathField === undefined
@@ -153,11 +155,11 @@ function describeInput(facts: FaultFacts): Values {
     : { field: pathField, value: params[pathField] };
 }
 
-const STANDARD_PLAN = 100;
+const DEFAULT_LIMIT = 100;
 
 function describeRate({ rate: window }: FaultFacts): Values {
   return {
-    limit: window?.limit ?? STANDARD_PLAN,
+    limit: window?.limit ?? DEFAULT_LIMIT,
     window_seconds: 60,
     retry_after_seconds: window?.seconds_left ?? 60,
   };
@@ -165,8 +167,8 @@ function describeRate({ rate: window }: FaultFacts): Values {
 
 function describeSpending(
   { principal, world }: FaultFacts,
-  { given: { scope }, spending: readSpending }: RefusalContext,
+  { ruleDetails: { scope }, spending: readSpending }: RefusalContext,
 ): Values {
   const figures = principal === undefined ? [] : readSpending(world, principal);
-  return { ...raiseToRefusal(figures, typeof scope === "string" ? scope : undefined) };
+  return { ...raiseToLimit(figures, typeof scope === "string" ? scope : undefined) };
 }

@@ -114,7 +114,7 @@ export const RuleDocument = ClosedObject({
 });
 export type RuleDocument = Static<typeof RuleDocument>;
 
-/** An entry of a sequence as the effect that it is short for; undefined: it passes. */
+/** The effect that an entry of a sequence abbreviates; undefined for `pass`. */
 export function toEntryEffect(entry: string | number | EffectDocument): EffectDocument | undefined {
   if (entry === "pass") return undefined;
   if (typeof entry === "object") return entry;
@@ -255,24 +255,24 @@ export type ScenarioDocument = Static<typeof ScenarioDocument>;
  * The JSON Schema of scenario files for editors. It accepts more than `scenario check`, since no schema can describe
  * which codes an operation answers. Known words are offered as examples.
  */
-export function scenarioSchemaText({ operations, events }: Pick<Api, "operations" | "events">): string {
+export function formatScenarioSchema({ operations, events }: Pick<Api, "operations" | "events">): string {
   const words: Readonly<Record<string, readonly string[]>> = {
     operation: operations.map(({ id }) => id),
     event: events.map(({ name }) => name),
     error: Object.keys(CATALOGUE),
   };
   // `x-type` is only for the library's types.
-  const plain = JSON.stringify(ScenarioDocument, (key, value) => (key === "x-type" ? undefined : value));
-  const schema = withExamples(JSON.parse(plain) as JsonObject, words);
+  const json = JSON.stringify(ScenarioDocument, (key, value) => (key === "x-type" ? undefined : value));
+  const schema = addExamples(JSON.parse(json) as JsonObject, words);
   return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 1)}\n`;
 }
 
-function withExamples(schema: JsonObject, words: Readonly<Record<string, readonly string[]>>): JsonObject {
+function addExamples(schema: JsonObject, words: Readonly<Record<string, readonly string[]>>): JsonObject {
   const properties = schema["properties"] as Record<string, JsonObject> | undefined;
   for (const [name, property] of Object.entries(properties ?? {})) {
     if (property["type"] === "string" && Object.hasOwn(words, name)) property["examples"] = words[name];
-    withExamples(property, words);
-    if (typeof property["items"] === "object") withExamples(property["items"] as JsonObject, words);
+    addExamples(property, words);
+    if (typeof property["items"] === "object") addExamples(property["items"] as JsonObject, words);
   }
   return schema;
 }

@@ -28,8 +28,8 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   constructor(parts: RequestFaultParts, armed: ArmedRules, seed: number) {
     this.seed = seed;
     this.armed = armed;
-    this.rules = armed.all.map(({ rule, source, progress }) => new ArmedRule(rule, source, progress));
-    const unspent = this.rules.filter((rule) => !rule.spent && armed.isActive(rule));
+    this.rules = armed.allRules.map(({ rule, source, progress }) => new ArmedRule(rule, source, progress));
+    const unspent = this.rules.filter((rule) => !rule.isSpent && armed.isActive(rule));
     this.requests = new RequestFaults(parts, this, unspent);
   }
 
@@ -65,7 +65,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     const { rule } = armed;
     if (rule.operations === undefined) return "it matches deliveries of events, not requests";
     if (!this.armed.isActive(armed)) return "its stage is not the current one";
-    if (armed.spent) return explainSpent(armed);
+    if (armed.isSpent) return explainSpent(armed);
     if (this.facts === undefined) return "the request reaches no operation";
     const { operation, principal, headers } = this.facts;
     if (!rule.operations.has(operation.id)) return explainMismatch(armed, operation);

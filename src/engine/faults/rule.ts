@@ -2,14 +2,14 @@ import { Type } from "typebox";
 import { parseDuration } from "../contract/duration.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { compilePathGlob, glob, isGlob } from "../documents/glob.ts";
+import { compileGlob, compilePathGlob, isGlob } from "../documents/glob.ts";
 import type { FaultFacts } from "../sandbox/fault-types.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { listDocumentedCodes } from "./effects/error.ts";
 import { readEffect } from "./effects/index.ts";
 import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
 
-/** When a matching rule is triggered; a sequence's `undefined` is `pass`. */
+/** When a matching rule is triggered; `undefined` in a sequence means `pass`. */
 type Schedule =
   | { kind: "always" }
   | { kind: "times"; times: number }
@@ -26,13 +26,13 @@ export interface Rule {
   schedule: Schedule;
   effect: EffectPlan;
   lease: { ttl_ms: number | undefined; hits: number | undefined };
-  /** The ids of the operations that it can hit. Undefined: a rule about deliveries. */
+  /** The ids of the operations that it can hit; undefined for a rule about deliveries. */
   operations: ReadonlySet<string> | undefined;
   principal: string | undefined;
   criteria: readonly Criterion[];
-  /** The part that the body must contain; undefined: any body. */
+  /** The part that the body must contain; undefined if any body matches. */
   body: object | undefined;
-  delivers: (event: string, webhook_id: string) => boolean;
+  matchesDelivery: (event: string, webhook_id: string) => boolean;
 }
 
 /** A rule that can never trigger is off; it costs a request nothing (interfaces 6: probability 0). */
@@ -40,12 +40,12 @@ export function canNeverTrigger({ schedule }: Rule): boolean {
   return schedule.kind === "probability" && schedule.probability === 0;
 }
 
-/** Reads a rule that `checkRule` found nothing wrong with. */
-export function readRule(document: RuleDocument, id: string, all: readonly AnyOperation[]): Rule {
-  const { match = {}, effect: written = {}, lease = {}, phase = "before" } = document;
-  const effect = readEffect(written);
-  const delivery = isDeliveryMatch(match);
-  const asksForCaller = findServedKind(document) === "content" && !document.public;
+/** Reads a rule that `checkRule` has accepted. */
+export function readRule(document: RuleDocument, id: string, operations: readonly AnyOperation[]): Rule {
+  const { match = {}, effect: effectDocument = {}, lease = {}, phase = "before" } = document;
+  const effect = readEffect(effectDocument);
+  const isDelivery = isDeliveryMatch(match);
+  const needsAuthorization = findServedKind(document) === "content" && !document.public;
   return {
     id,
     document,
@@ -53,21 +53,23 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
     schedule: toSchedule(document),
     effect,
     lease: { ttl_ms: lease.ttl === undefined ? undefined : parseDuration(lease.ttl)!, hits: lease.hits },
-    operations: delivery
+    operations: isDelivery
       ? undefined
       : new Set([
-          ...listMatchingOperations(match, all).flatMap((one) => (answers(one, effect.answer) ? one.id : [])),
-          ...(reachesUndeclared(document, all) ? [UNDECLARED_OPERATION.id] : []),
+          ...listMatchingOperations(match, operations).flatMap((operation) =>
+            canAnswer(operation, effect.answer) ? operation.id : [],
+          ),
+          ...(reachesUndeclared(document, operations) ? [UNDECLARED_OPERATION.id] : []),
         ]),
     principal: match.principal,
-    criteria: delivery ? [] : [...toCriteria(match), ...(asksForCaller ? [NOT_ADMITTED] : [])],
+    criteria: isDelivery ? [] : [...toCriteria(match), ...(needsAuthorization ? [IS_AUTHORIZED] : [])],
     body: match.body,
-    delivers: delivery ? matchDeliveries(match.event, match.webhook) : () => false,
+    matchesDelivery: isDelivery ? createDeliveryMatcher(match.event, match.webhook) : () => false,
   };
 }
 
 /** interfaces 6: if the operation never answers the code, the rule does not apply, unless it is forced. */
-export function answers(operation: AnyOperation, answer: AnswerPlan | undefined): boolean {
+export function canAnswer(operation: AnyOperation, answer: AnswerPlan | undefined): boolean {
   if (answer?.kind !== "code" || answer.forced || operation === UNDECLARED_OPERATION) return true;
   return listDocumentedCodes(operation).has(answer.code);
 }
@@ -84,8 +86,11 @@ function toSchedule({ sequence, times, every, probability }: RuleDocument): Sche
   return { kind: "sequence", words, entries };
 }
 
-function matchDeliveries(event: string | undefined, webhook: string | undefined): Rule["delivers"] {
-  const fits = event === undefined ? () => true : glob(event);
+function createDeliveryMatcher(
+  event: string | undefined,
+  webhook: string | undefined,
+): Rule["matchesDelivery"] {
+  const fits = event === undefined ? () => true : compileGlob(event);
   return (name, id) => fits(name) && (webhook === undefined || webhook === id);
 }
 
@@ -93,7 +98,7 @@ function matchDeliveries(event: string | undefined, webhook: string | undefined)
 export interface Criterion {
   /** Why a request does not meet it. */
   miss: string;
-  fits: (facts: FaultFacts) => boolean;
+  isMet: (facts: FaultFacts) => boolean;
 }
 
 /**
@@ -102,7 +107,7 @@ export interface Criterion {
  */
 export function toCriteria(match: MatchDocument): Criterion[] {
   const criteria: Criterion[] = [];
-  const add = (miss: string, fits: Criterion["fits"]) => criteria.push({ miss, fits });
+  const add = (miss: string, isMet: Criterion["isMet"]) => criteria.push({ miss, isMet });
   const { method, api_key, organization, path, header = {}, query = {} } = match;
   // Rules are indexed by operation, which has one method; a path outside the contract has every method.
   if (method !== undefined) add(`method is not ${method}`, (facts) => facts.method === method);
@@ -114,24 +119,29 @@ export function toCriteria(match: MatchDocument): Criterion[] {
     const fits = compilePathGlob(path);
     add(`path does not match ${path}`, (facts) => fits(facts.path));
   }
-  for (const [name, wanted] of Object.entries(header)) {
+  for (const [name, expected] of Object.entries(header)) {
     const key = name.toLowerCase();
-    add(explainMiss("header", name, wanted), ({ headers }) => isText(headers[key], wanted));
+    add(describeMiss("header", name, expected), ({ headers }) => isHeaderEqual(headers[key], expected));
   }
-  for (const [name, wanted] of Object.entries(query)) {
+  for (const [name, expected] of Object.entries(query)) {
     const fits = (sent: URLSearchParams) =>
-      wanted === null ? !sent.has(name) : sent.getAll(name).includes(String(wanted));
-    add(explainMiss("query", name, wanted), (facts) => fits(facts.query));
+      expected === null ? !sent.has(name) : sent.getAll(name).includes(String(expected));
+    add(describeMiss("query", name, expected), (facts) => fits(facts.query));
   }
   return criteria;
 }
 
-function isText(sent: string | string[] | undefined, wanted: string | number | boolean | null): boolean {
-  return wanted === null ? sent === undefined : sent !== undefined && String(sent) === String(wanted);
+function isHeaderEqual(
+  sent: string | string[] | undefined,
+  expected: string | number | boolean | null,
+): boolean {
+  return expected === null ? sent === undefined : sent !== undefined && String(sent) === String(expected);
 }
 
-function explainMiss(part: string, name: string, wanted: unknown): string {
-  return wanted === null ? `${part} ${name} is there` : `${part} ${name} is not ${JSON.stringify(wanted)}`;
+function describeMiss(part: string, name: string, expected: unknown): string {
+  return expected === null
+    ? `${part} ${name} is there`
+    : `${part} ${name} is not ${JSON.stringify(expected)}`;
 }
 
 /** Whether `value` contains `part`; lists must be equal in length and are compared item by item. */
@@ -144,8 +154,8 @@ export function containsValue(value: unknown, part: unknown): boolean {
     return items.length === part.length && part.every((item, index) => containsValue(items[index], item));
   }
   return Object.entries(part).every(
-    ([key, wanted]) =>
-      Object.hasOwn(value, key) && containsValue((value as Record<string, unknown>)[key], wanted),
+    ([key, expected]) =>
+      Object.hasOwn(value, key) && containsValue((value as Record<string, unknown>)[key], expected),
   );
 }
 
@@ -158,13 +168,13 @@ export function listMatchingOperations(
   { operation, method, path }: MatchDocument,
   operations: readonly AnyOperation[],
 ): AnyOperation[] {
-  const named = operation === undefined ? undefined : glob(operation);
-  const literal = path === undefined || isGlob(path) ? undefined : normalizePath(path);
+  const matchesId = operation === undefined ? undefined : compileGlob(operation);
+  const exactPath = path === undefined || isGlob(path) ? undefined : normalizePath(path);
   return operations.filter(
-    (one) =>
-      (named === undefined || named(one.id)) &&
-      (method === undefined || one.method === method) &&
-      (literal === undefined || fitsTemplate(one.path, literal)),
+    (candidate) =>
+      (matchesId === undefined || matchesId(candidate.id)) &&
+      (method === undefined || candidate.method === method) &&
+      (exactPath === undefined || fitsTemplate(candidate.path, exactPath)),
   );
 }
 
@@ -185,37 +195,37 @@ export const UNDECLARED_OPERATION: AnyOperation = {
   handle: () => undefined,
 };
 
-/** The effect of a rule on a path that no operation has: `content` serves it, `failure` breaks it; undefined: none. */
-export type Serves = "content" | "failure" | undefined;
+/** How a rule answers paths that no operation has: with content or a failure; undefined if it does not apply to them. */
+export type ServedKind = "content" | "failure" | undefined;
 
-export function findServedKind({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {
+export function findServedKind({ match = {}, effect = {}, sequence, phase }: RuleDocument): ServedKind {
   if (match.path === undefined || match.operation !== undefined || phase === "after") return undefined;
-  const serves = [effect, ...(sequence ?? []).map(toEntryEffect)].some(
+  const kind = [effect, ...(sequence ?? []).map(toEntryEffect)].some(
     (one) => one?.body !== undefined || (one?.status ?? 400) < 400,
   );
-  return serves ? "content" : "failure";
+  return kind ? "content" : "failure";
 }
 
 /** Whether a rule with that match applies to paths that no operation has. */
 export function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
   const path = rule.match?.path;
-  const serves = findServedKind(rule);
-  if (serves !== "failure") return serves === "content";
+  const kind = findServedKind(rule);
+  if (kind !== "failure") return kind === "content";
   return isGlob(path!) || listMatchingOperations({ path }, operations).length === 0;
 }
 
 /** A rule that serves a path of its own refuses callers as an operation does, unless it is `public`. */
-export const NOT_ADMITTED: Criterion = {
+export const IS_AUTHORIZED: Criterion = {
   miss: "the caller has no valid credentials, or no membership of the path's organization",
-  fits: ({ operation, refusal }) => operation !== UNDECLARED_OPERATION || refusal === undefined,
+  isMet: ({ operation, refusal }) => operation !== UNDECLARED_OPERATION || refusal === undefined,
 };
 
 function fitsTemplate(template: string, path: string): boolean {
   const parts = path.split("/");
-  const wanted = template.split("/");
+  const templateParts = template.split("/");
   return (
-    parts.length === wanted.length &&
-    wanted.every((part, index) => (part.startsWith("{") ? parts[index] !== "" : part === parts[index]))
+    parts.length === templateParts.length &&
+    templateParts.every((part, index) => (part.startsWith("{") ? parts[index] !== "" : part === parts[index]))
   );
 }
 

@@ -5,10 +5,10 @@ import { parse } from "yaml";
 import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
 import { makeAjv } from "../contract/validator.ts";
 import { API } from "../resources/index.ts";
-import { scenarioSchemaText } from "./rule-document.ts";
+import { formatScenarioSchema } from "./rule-document.ts";
 
 describe("the JSON schema for editors", () => {
-  const schema = JSON.parse(scenarioSchemaText(API));
+  const schema = JSON.parse(formatScenarioSchema(API));
   const validate = makeAjv({ validateSchema: true }).compile(schema);
 
   it("accepts every shipped scenario [interfaces 6]", () => {

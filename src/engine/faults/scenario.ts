@@ -23,7 +23,7 @@ import {
   ScenarioDocument,
   type StageDocument,
 } from "./rule-document.ts";
-import { readStage, type Stage, stageRuleId } from "./stages.ts";
+import { readStage, type Stage, toStageRuleId } from "./stages.ts";
 
 /** A scenario, checked and read. */
 export interface Scenario {
@@ -35,7 +35,7 @@ export interface Scenario {
   file: string | undefined;
   /** The rules of stages come last. */
   rules: readonly Rule[];
-  /** Empty: its rules are in force all the time. */
+  /** Empty if the rules are active all the time. */
   stages: readonly Stage[];
   /** Checked by the suite runner against the journal. */
   expect: readonly ExpectDocument[];
@@ -48,24 +48,24 @@ export interface ScenarioNames {
 }
 
 /** A sandbox in which scenarios are active. */
-export interface ScenarioUser {
+export interface ScenarioSubscriber {
   /** The names of its active scenarios. */
   readonly scenarios: readonly string[];
   /** Called when one of them was edited. */
-  renew(scenario: Scenario): void;
+  replaceScenario(scenario: Scenario): void;
 }
 
 /** The scenarios of a server's sandboxes, by name. */
 export interface ScenarioSource {
-  /** @throws UnknownScenario, or DocumentError for one that cannot be used */
+  /** @throws UnknownScenarioError, or DocumentError for one that cannot be used */
   get(name: string): Scenario;
-  /** Like `get`, but ignores an invalid later edit. @throws UnknownScenario, DocumentError */
+  /** Like `get`, but ignores an invalid later edit. @throws UnknownScenarioError, DocumentError */
   getLastGood(name: string): Scenario;
   has(name: string): boolean;
   readonly recentNames: ScenarioNames;
   /** Reports edits of the scenarios that are active in `user`, until `release`; call it again when they change. */
-  use(user: ScenarioUser): void;
-  release(user: ScenarioUser): void;
+  subscribe(user: ScenarioSubscriber): void;
+  unsubscribe(user: ScenarioSubscriber): void;
 }
 
 /** In bytes. Scenarios are written by hand, so a larger file is probably not one. */
@@ -73,8 +73,8 @@ export const MAX_SCENARIO_BYTES = 2 * 1024 * 1024;
 
 export interface ScenarioText {
   text: string;
-  /** The form for messages. */
-  shown: string;
+  /** The name of the file in messages. */
+  displayName: string;
   /** The real path. */
   file: string;
   warn?: Warn | undefined;
@@ -84,12 +84,12 @@ export interface ScenarioText {
  * Reads and checks a scenario file (interfaces 6).
  * @throws DocumentError with file, line and column of every problem
  */
-export function readScenario({ text, shown, file, warn }: ScenarioText, api: RuleApi): Scenario {
+export function readScenario({ text, displayName, file, warn }: ScenarioText, api: RuleApi): Scenario {
   const limits = { maxBytes: MAX_SCENARIO_BYTES, maxScalar: 100_000 };
-  const document = readDocument(text, { file: shown, limits, warn });
+  const document = readDocument(text, { file: displayName, limits, warn });
   throwProblems(document, checkDocument(document, toValidator(ScenarioDocument)));
   const written = document.value as ScenarioDocument;
-  const name = written.name ?? nameFromPath(file);
+  const name = written.name ?? toScenarioName(file);
   throwProblems(document, findProblems(document, { written, name, api }));
   return toScenario(written, { name, file }, api.operations);
 }
@@ -108,22 +108,22 @@ export function toScenario(
 interface WrittenRule {
   rule: RuleDocument;
   id: string;
-  at: DocumentPath;
+  path: DocumentPath;
 }
 
 function listRules({ rules = [], stages = [] }: ScenarioDocument): WrittenRule[] {
   const always = rules.map((rule, index) => ({
-    ...{ rule, id: rule.id ?? `rule-${index + 1}`, at: ["rules", index] },
+    ...{ rule, id: rule.id ?? `rule-${index + 1}`, path: ["rules", index] },
   }));
   const staged = stages.map((stage, position) =>
     (stage.rules ?? []).map((rule, index) => ({
-      ...{ rule, id: rule.id ?? stageRuleId(stage, index), at: ["stages", position, "rules", index] },
+      ...{ rule, id: rule.id ?? toStageRuleId(stage, index), path: ["stages", position, "rules", index] },
     })),
   );
   return [...always, ...staged.flat()];
 }
 
-function nameFromPath(file: string): string {
+function toScenarioName(file: string): string {
   return file.replace(/^.*[\\/]/, "").replace(/(?<=.)\.[^.]*$/, "");
 }
 
@@ -131,27 +131,28 @@ function findProblems(
   document: UserDocument,
   { written, name, api }: { written: ScenarioDocument; name: string; api: RuleApi },
 ): DocumentProblem[] {
-  const found: ProblemDetails[] = [];
+  const problems: ProblemDetails[] = [];
   if (!SCENARIO_NAME.test(name)) {
-    found.push({
+    problems.push({
       path: [],
       message: "the file's name is not a name for a scenario; give it one with `name:`",
     });
   }
   const ids = new Set<string>();
   if (written.rules === undefined && written.stages === undefined)
-    found.push({ path: [], message: "the scenario needs `rules`, or `stages` with rules" });
-  for (const { rule, id, at } of listRules(written)) {
-    if (ids.has(id)) found.push({ path: [...at, "id"], message: `another rule is called ${id} already` });
+    problems.push({ path: [], message: "the scenario needs `rules`, or `stages` with rules" });
+  for (const { rule, id, path } of listRules(written)) {
+    if (ids.has(id))
+      problems.push({ path: [...path, "id"], message: `another rule is called ${id} already` });
     ids.add(id);
-    found.push(...checkRule(rule, at, api));
-    if (found.length >= MAX_PROBLEMS) break;
+    problems.push(...checkRule(rule, path, api));
+    if (problems.length >= MAX_PROBLEMS) break;
   }
-  found.push(...checkStages(written.stages ?? []));
+  problems.push(...checkStages(written.stages ?? []));
   for (const { expect, at } of [{ ...written, at: [] }, ...listStages(written)])
     for (const [index, expectation] of (expect ?? []).entries())
-      found.push(...checkExpectation(expectation, [...at, "expect", index], api.operations));
-  return found.map((details) => locateProblem(document, details));
+      problems.push(...checkExpectation(expectation, [...at, "expect", index], api.operations));
+  return problems.map((details) => locateProblem(document, details));
 }
 
 function listStages({ stages = [] }: ScenarioDocument) {
@@ -159,25 +160,25 @@ function listStages({ stages = [] }: ScenarioDocument) {
 }
 
 function checkStages(stages: readonly StageDocument[]): ProblemDetails[] {
-  const found: ProblemDetails[] = [];
+  const problems: ProblemDetails[] = [];
   for (const [index, { name, until }] of stages.entries()) {
     const at = ["stages", index];
     if (stages.findIndex((one) => one.name === name) < index)
-      found.push({ path: [...at, "name"], message: `another stage is called ${name} already` });
-    const wrong = until?.time === undefined ? undefined : findDurationProblem(until.time);
-    if (wrong !== undefined)
-      found.push({
+      problems.push({ path: [...at, "name"], message: `another stage is called ${name} already` });
+    const timeProblem = until?.time === undefined ? undefined : findDurationProblem(until.time);
+    if (timeProblem !== undefined)
+      problems.push({
         path: [...at, "until", "time"],
-        message: `\`until.time\` ${wrong.message}`,
-        hint: wrong.hint,
+        message: `\`until.time\` ${timeProblem.message}`,
+        hint: timeProblem.hint,
       });
     if (until === undefined && index < stages.length - 1) {
       const message =
         "the stage needs `until: { requests }`, `{ time }` or `{ held: true }`; only the last one may go on for ever";
-      found.push({ path: at, message });
+      problems.push({ path: at, message });
     }
   }
-  return found;
+  return problems;
 }
 
 const KINDS_OF_EXPECTATION = ["match", "sequence", "client"] as const;
@@ -187,48 +188,48 @@ function checkExpectation(
   at: DocumentPath,
   operations: readonly AnyOperation[],
 ): ProblemDetails[] {
-  const found: ProblemDetails[] = [];
+  const problems: ProblemDetails[] = [];
   const [kind, other] = KINDS_OF_EXPECTATION.filter((one) => expectation[one] !== undefined);
   if (kind === undefined || other !== undefined) {
     const message = "an expectation has one of `match`, `sequence` and `client`";
-    found.push({ path: other === undefined ? at : [...at, other], message, atKey: other !== undefined });
+    problems.push({ path: other === undefined ? at : [...at, other], message, atKey: other !== undefined });
   }
   const { match, sequence = [], client = [], count } = expectation;
   if (count !== undefined && match === undefined)
-    found.push({ path: [...at, "count"], message: "`count` is for `match`", atKey: true });
+    problems.push({ path: [...at, "count"], message: "`count` is for `match`", atKey: true });
   if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY)) {
-    found.push({ path: [...at, "count"], message: "`count.min` must not be above `count.max`" });
+    problems.push({ path: [...at, "count"], message: "`count.min` must not be above `count.max`" });
   }
-  if (match !== undefined) found.push(...checkMatch(match, [...at, "match"], operations));
+  if (match !== undefined) problems.push(...checkMatch(match, [...at, "match"], operations));
   for (const [index, step] of sequence.entries())
-    found.push(...checkMatch(step, [...at, "sequence", index], operations));
+    problems.push(...checkMatch(step, [...at, "sequence", index], operations));
   for (const [index, name] of client.entries()) {
-    const why = NOT_IN_SCENARIOS[name];
-    if (why !== undefined) {
-      const message = `a scenario cannot expect ${name}: ${why}; use \`understudy client-test\``;
-      found.push({ path: [...at, "client", index], message });
+    const reason = NOT_IN_SCENARIOS[name];
+    if (reason !== undefined) {
+      const message = `a scenario cannot expect ${name}: ${reason}; use \`understudy client-test\``;
+      problems.push({ path: [...at, "client", index], message });
     }
   }
-  return found;
+  return problems;
 }
 
-/** A match that no journal can meet is refused: its `count: 0` would always hold. */
+/** Refuses a match that no request can meet: its `count: 0` would always hold. */
 function checkMatch(
   { operation, path, code }: ExpectedMatch,
   at: DocumentPath,
   operations: readonly AnyOperation[],
 ): ProblemDetails[] {
-  const found: ProblemDetails[] = [];
+  const problems: ProblemDetails[] = [];
   const ids = operations.map(({ id }) => id);
-  const wrongOperation =
+  const operationProblem =
     operation === undefined ? undefined : findPatternProblem(operation, "operation", ids);
-  if (wrongOperation !== undefined) found.push({ path: [...at, "operation"], ...wrongOperation });
-  const wrongPath = path === undefined ? undefined : findGlobProblem(path);
-  if (wrongPath !== undefined) found.push({ path: [...at, "path"], ...wrongPath });
+  if (operationProblem !== undefined) problems.push({ path: [...at, "operation"], ...operationProblem });
+  const pathProblem = path === undefined ? undefined : findGlobProblem(path);
+  if (pathProblem !== undefined) problems.push({ path: [...at, "path"], ...pathProblem });
   // The journal shows a rule's bare status as a code such as HTTP_503 (interfaces 6).
   if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {
     const message = `${JSON.stringify(code.slice(0, 80))} is not a code of the catalogue`;
-    found.push({ path: [...at, "code"], message, hint: findNearestCode(code, operations) });
+    problems.push({ path: [...at, "code"], message, hint: findNearestCode(code, operations) });
   }
-  return found;
+  return problems;
 }

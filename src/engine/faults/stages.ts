@@ -1,5 +1,5 @@
 import { parseDuration } from "../contract/duration.ts";
-import type { Leased } from "./armed-rule.ts";
+import type { LeaseHolder } from "./armed-rule.ts";
 import type { ExpectDocument, StageDocument } from "./rule-document.ts";
 
 /** A part of a run in which some rules of a scenario are in force (interfaces 21). */
@@ -7,7 +7,7 @@ export interface Stage {
   readonly name: string;
   /** The ids of its rules. */
   readonly rules: ReadonlySet<string>;
-  /** It ends after this many requests, after this time, when a request is held, or not at all. */
+  /** The stage ends after this many requests, after this time, when a request is held, or not at all. */
   readonly until: { requests?: number | undefined; time_ms?: number | undefined; held?: true | undefined };
   /** The stage as it was written. */
   readonly document: StageDocument;
@@ -15,7 +15,7 @@ export interface Stage {
 }
 
 /** The id of a stage's rule that has none of its own. */
-export function stageRuleId({ name }: Pick<StageDocument, "name">, index: number): string {
+export function toStageRuleId({ name }: Pick<StageDocument, "name">, index: number): string {
   return `${name}-${index + 1}`;
 }
 
@@ -24,7 +24,7 @@ export function readStage(document: StageDocument): Stage {
   const time_ms = until.time === undefined ? undefined : parseDuration(until.time)!;
   return {
     ...{ name, document, expect, until: { requests: until.requests, time_ms, held: until.held } },
-    rules: new Set(rules.map((rule, index) => rule.id ?? stageRuleId(document, index))),
+    rules: new Set(rules.map((rule, index) => rule.id ?? toStageRuleId(document, index))),
   };
 }
 
@@ -48,11 +48,11 @@ export interface StageReport {
 }
 
 /** The stages of a scenario that is active in a sandbox. One follows the other, until the last has ended. */
-export class StageProgress implements Leased {
+export class StageProgress implements LeaseHolder {
   readonly scenario: string;
   readonly stages: readonly Stage[];
   readonly progress: Progress;
-  private readonly staged: ReadonlySet<string>;
+  private readonly stageRules: ReadonlySet<string>;
 
   /** @param saved the progress of the same scenario, which is copied */
   constructor(
@@ -62,11 +62,11 @@ export class StageProgress implements Leased {
   ) {
     this.scenario = scenario;
     this.stages = stages;
-    this.staged = new Set(stages.flatMap(({ rules }) => [...rules]));
-    const fresh = { begun: [{ at: now, requests: 0 }], ended: undefined, due: undefined };
-    this.progress = { ...fresh, ...structuredClone(saved) };
+    this.stageRules = new Set(stages.flatMap(({ rules }) => [...rules]));
+    const initial = { begun: [{ at: now, requests: 0 }], ended: undefined, due: undefined };
+    this.progress = { ...initial, ...structuredClone(saved) };
     // The scenario's file was edited while the sandbox was saved.
-    if (this.progress.begun.length > stages.length) this.progress = fresh;
+    if (this.progress.begun.length > stages.length) this.progress = initial;
   }
 
   /** Undefined after the last stage has ended. */
@@ -75,23 +75,23 @@ export class StageProgress implements Leased {
     return ended === undefined ? this.stages[begun.length - 1] : undefined;
   }
 
-  /** A scenario's name; keys of rules contain a slash, so they never clash. */
+  /** The scenario's name; the keys of rules contain a slash, so they never clash with it. */
   get key(): string {
     return this.scenario;
   }
 
-  get lease(): Leased["lease"] {
+  get lease(): LeaseHolder["lease"] {
     const { current } = this;
     return { subject: this.qualify(current), ttl_ms: current?.until.time_ms };
   }
 
   /** Rules of the scenario that belong to no stage are always in force. */
   isActive(id: string): boolean {
-    return !this.staged.has(id) || this.current?.rules.has(id) === true;
+    return !this.stageRules.has(id) || this.current?.rules.has(id) === true;
   }
 
   /** Counts a request of the current stage; returns whether it was the last. */
-  count(): boolean {
+  countRequest(): boolean {
     const { current, progress } = this;
     if (current === undefined) return false;
     const last = progress.begun.at(-1)!;
@@ -99,8 +99,8 @@ export class StageProgress implements Leased {
     return last.requests === current.until.requests;
   }
 
-  /** Ends the current stage at this instant; returns what happens then. */
-  next(at: number): { title: string; subject: string } {
+  /** Ends the current stage at this instant; returns the timeline entry's title and subject. */
+  endCurrent(at: number): { title: string; subject: string } {
     const { progress, stages, scenario } = this;
     const isLast = progress.begun.length === stages.length;
     if (isLast) progress.ended = at;
@@ -127,10 +127,10 @@ export function describeStages(
   { begun, ended }: Pick<Progress, "begun" | "ended"> = { begun: [], ended: undefined },
 ): StageReport[] {
   return stages.map((stage, index) => {
-    const own = begun[index];
+    const begunStage = begun[index];
     const end = begun[index + 1]?.at ?? (index === begun.length - 1 ? ended : undefined);
-    const state = own === undefined ? "waiting" : end === undefined ? "current" : "ended";
-    return { stage, state, began: own?.at, ended: end, requests: own?.requests ?? 0 };
+    const state = begunStage === undefined ? "waiting" : end === undefined ? "current" : "ended";
+    return { stage, state, began: begunStage?.at, ended: end, requests: begunStage?.requests ?? 0 };
   });
 }
 
@@ -149,7 +149,7 @@ export function toStages(
 }
 
 /** The stages of an edited scenario: they keep their progress if they have the same names, else begin again. */
-export function followStages(
+export function updateStages(
   scenario: StagedScenario,
   before: StageProgress | undefined,
   now: number,

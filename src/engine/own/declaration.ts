@@ -2,8 +2,8 @@ import type { ErrorCode } from "../contract/errors.ts";
 import type { Method } from "../contract/operation.ts";
 
 /*
- * Declarations as `understudy-sandbox/operations` makes them, which has their types. They may come from another copy of
- * the package, or from a script without types, so everything is checked here.
+ * Declarations of `understudy-sandbox/operations`, which has their types. They may come from another copy of the
+ * package, or from a script without types, so everything about them is checked.
  */
 
 export interface DeclaredCollection {
@@ -43,7 +43,7 @@ export type Fields = Readonly<Record<string, object>>;
 export type Declaration = DeclaredCollection | DeclaredEvent | DeclaredOperation;
 
 export interface DeclarationSource {
-  /** The file as messages show it. */
+  /** The file's name in messages. */
   source: string;
   /** The digest of its bytes. */
   sha256?: string;

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { ApiError, type ErrorCode, OwnFault } from "../contract/errors.ts";
+import { ApiError, type ErrorCode, OwnOperationError } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
 import { findUnsendableHeader } from "../contract/header-fields.ts";
 import { type AnyOperation, type Call, listErrorCodes, listSuccesses } from "../contract/operation.ts";
@@ -12,7 +12,7 @@ import { OwnWorld } from "./own-world.ts";
 const MAX_RUN_MS = 1000;
 
 /** The body of a declaration that has a status and no response. */
-export const ANY_OR_NONE = Type.Unknown();
+export const ANY_BODY_OR_NONE = Type.Unknown();
 
 /**
  * Runs a user's handler: it gets copies of records, and must end in time and return JSON of the declared form. If it
@@ -21,7 +21,7 @@ export const ANY_OR_NONE = Type.Unknown();
 export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOperation {
   const { access, handle } = operation;
   const refusals = new Set(listErrorCodes(operation));
-  const bounded = <T>(work: () => T): T => {
+  const runBounded = <T>(work: () => T): T => {
     try {
       return platform().runBounded(work, MAX_RUN_MS);
     } catch (error) {
@@ -29,11 +29,13 @@ export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOper
     }
   };
   const run = (work: () => unknown) => {
-    const value = bounded(work);
+    const value = runBounded(work);
     if (typeof (value as PromiseLike<unknown> | undefined)?.then === "function") {
       // A later rejection must not end the process.
       (value as PromiseLike<unknown>).then(undefined, () => {});
-      throw new OwnFault(`${operation.id} returned a promise; a handler answers at once, in one transaction`);
+      throw new OwnOperationError(
+        `${operation.id} returned a promise; a handler answers at once, in one transaction`,
+      );
     }
     return value;
   };
@@ -41,19 +43,19 @@ export function guardHandler(operation: AnyOperation, event?: AnyEvent): AnyOper
     ...operation,
     ...(access && { access: (call) => run(() => access(call)) }),
     handle(call, loaded, prepared) {
-      const own = toOwnCall(call);
-      const value = run(() => handle(own as never, loaded, prepared));
+      const handlerCall = toHandlerCall(call);
+      const value = run(() => handle(handlerCall as never, loaded, prepared));
       // Its `toJSON` and getters are the user's code too.
-      const answer = bounded(() => toJson(operation, value));
-      if (event !== undefined) run(() => own.world.emit(event, answer as object));
-      own.world.end(operation.id);
+      const answer = runBounded(() => toJson(operation, value));
+      if (event !== undefined) run(() => handlerCall.world.emit(event, answer as object));
+      handlerCall.world.end(operation.id);
       return answer === undefined ? new Reply(listSuccesses(operation).at(-1)!.status) : answer;
     },
   };
 }
 
 /** The call in the form that a user's handler receives. */
-export function toOwnCall(call: Call) {
+export function toHandlerCall(call: Call) {
   const { params, query, body, headers, principal, request } = call;
   const { id, sandbox } = request;
   return {
@@ -68,65 +70,68 @@ export function toOwnCall(call: Call) {
   };
 }
 
-/** The value as a client will read it. @throws OwnFault for one that the operation does not declare */
+/** The value as a client will read it. @throws OwnOperationError for one that the operation does not declare */
 function toJson(operation: AnyOperation, value: unknown): unknown {
   const [success, empty] = listSuccesses(operation);
   const { id } = operation;
   if (value === undefined) {
-    if (success!.schema === undefined || success!.schema === ANY_OR_NONE || empty !== undefined)
+    if (success!.schema === undefined || success!.schema === ANY_BODY_OR_NONE || empty !== undefined)
       return undefined;
-    throw new OwnFault(`${id} returned nothing, and its response is not empty`);
+    throw new OwnOperationError(`${id} returned nothing, and its response is not empty`);
   }
-  if (value instanceof Error) throw new OwnFault(`${id} returned an error; a handler throws it`);
+  if (value instanceof Error) throw new OwnOperationError(`${id} returned an error; a handler throws it`);
   const text = stringify(id, value);
   if (success!.schema === undefined)
-    throw new OwnFault(`${id} returned a body, and declares the status ${success!.status}, which has none`);
+    throw new OwnOperationError(
+      `${id} returned a body, and declares the status ${success!.status}, which has none`,
+    );
   const body = JSON.parse(text) as unknown;
   const validate = toValidator(success!.schema);
   if (validate(body)) return body;
   const { instancePath, message } = validate.errors![0]!;
-  throw new OwnFault(
+  throw new OwnOperationError(
     `${id} returned a body that does not fit its response: ${instancePath || "it"} ${message}`,
   );
 }
 
 function stringify(id: string, value: unknown): string {
-  let why = "";
+  let reason = "";
   try {
     const text = JSON.stringify(value) as string | undefined;
     if (text !== undefined) return text;
   } catch (error) {
-    why = `: ${(error as Error).message.split("\n")[0]}`;
+    reason = `: ${(error as Error).message.split("\n")[0]}`;
   }
-  throw new OwnFault(`${id} returned a value that JSON cannot carry${why}`);
+  throw new OwnOperationError(`${id} returned a value that JSON cannot carry${reason}`);
 }
 
 function toRefusal(error: unknown, operation: AnyOperation, declared: ReadonlySet<string>): Error {
   try {
     return readThrown(error, operation, declared);
   } catch (cause) {
-    return new OwnFault(`${operation.id} threw a value that cannot be read`, { cause });
+    return new OwnOperationError(`${operation.id} threw a value that cannot be read`, { cause });
   }
 }
 
-function readThrown(error: unknown, { id, own }: AnyOperation, declared: ReadonlySet<string>): Error {
-  if (error instanceof OwnFault) return error;
+function readThrown(error: unknown, { id, sourceFile }: AnyOperation, declared: ReadonlySet<string>): Error {
+  if (error instanceof OwnOperationError) return error;
   const thrown = error as { name?: string; code?: string; message?: string; stack?: string } | undefined;
   if (thrown?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
-    return new OwnFault(`${id} did not end within ${MAX_RUN_MS / 1000} s and was stopped`);
+    return new OwnOperationError(`${id} did not end within ${MAX_RUN_MS / 1000} s and was stopped`);
   // `refuse()` may be that of another copy of the package.
   if (error instanceof ApiError || thrown?.name === "Refusal") {
     const { code = "" } = thrown as { code?: string };
-    if (!declared.has(code)) return new OwnFault(`${id} refused with ${code}, which its errors do not list`);
+    if (!declared.has(code))
+      return new OwnOperationError(`${id} refused with ${code}, which its errors do not list`);
     if (error instanceof ApiError) return error;
     const { message, details, headers } = error as Pick<Error, "message"> & {
       details?: object;
       headers?: Record<string, string>;
     };
-    const unsendable = findUnsendableHeader(headers);
-    if (unsendable !== undefined)
-      return new OwnFault(
-        `${id} refused with the header ${JSON.stringify(unsendable)}, which cannot be sent`,
+    const unsendableHeader = findUnsendableHeader(headers);
+    if (unsendableHeader !== undefined)
+      return new OwnOperationError(
+        `${id} refused with the header ${JSON.stringify(unsendableHeader)}, which cannot be sent`,
       );
     return new ApiError(code as ErrorCode, {
       ...(message !== code && { message }),
@@ -134,22 +139,24 @@ function readThrown(error: unknown, { id, own }: AnyOperation, declared: Readonl
       headers: { ...headers },
     });
   }
-  const place = findPlace(String(thrown?.stack), own);
+  const line = findDeclarationLine(String(thrown?.stack), sourceFile);
   const problem =
-    thrown?.message === undefined ? `threw ${describe(error)}` : `threw ${thrown.name}: ${thrown.message}`;
-  return new OwnFault(`${id} ${problem}${place === undefined ? "" : ` (${place})`}`, { cause: error });
+    thrown?.message === undefined
+      ? `threw ${describeThrown(error)}`
+      : `threw ${thrown.name}: ${thrown.message}`;
+  return new OwnOperationError(`${id} ${problem}${line === undefined ? "" : ` (${line})`}`, { cause: error });
 }
 
-function describe(thrown: unknown): string {
+function describeThrown(thrown: unknown): string {
   return typeof thrown === "object" ? (JSON.stringify(thrown) ?? String(thrown)) : String(thrown);
 }
 
 /** The line of the declaration file in a stack. */
-function findPlace(stack: string, source = ""): string | undefined {
+function findDeclarationLine(stack: string, source = ""): string | undefined {
   const file = source.replace(/^.*[\\/]/, "");
   for (const line of stack.split("\n")) {
-    const [, path, at] = /([^\s()]+):(\d+:\d+)\)?$/.exec(line) ?? [];
-    if (path !== undefined && file !== "" && path.endsWith(file)) return `${source}:${at}`;
+    const [, path, position] = /([^\s()]+):(\d+:\d+)\)?$/.exec(line) ?? [];
+    if (path !== undefined && file !== "" && path.endsWith(file)) return `${source}:${position}`;
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { type Api, createApi } from "../contract/api.ts";
-import { OwnFault } from "../contract/errors.ts";
+import { OwnOperationError } from "../contract/errors.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import type { Resource } from "../contract/resource.ts";
 import { API, RESOURCES } from "../resources/index.ts";
@@ -7,95 +7,97 @@ import { type DeclarationSource, isDeclaration } from "./declaration.ts";
 import { createOwnResource } from "./own-resource.ts";
 
 /** A file of own operations, or another source of them. */
-export interface OwnSource {
-  /** The form for messages. */
+export interface OperationSource {
+  /** The source's name in messages. */
   source: string;
   /** The digest of its bytes, for bundles. */
   sha256?: string;
-  /** @param known the resources before it @throws OwnFault, DocumentError */
-  read(known: readonly Resource[], warn: (sentence: string) => void): Resource;
+  /** @param earlierResources those of the reference and of earlier sources @throws OwnOperationError, DocumentError */
+  read(earlierResources: readonly Resource[], warn: (sentence: string) => void): Resource;
 }
 
-export interface OwnApi {
+export interface JoinedApi {
   api: Api;
   warnings: readonly string[];
 }
 
-/** The API with the operations of these sources. @throws OwnFault */
-export function createOwnApi(sources: readonly OwnSource[]): OwnApi {
-  const own: Resource[] = [];
-  const warned: string[] = [];
+/** The API with the operations of these sources. @throws OwnOperationError */
+export function createJoinedApi(sources: readonly OperationSource[]): JoinedApi {
+  const userResources: Resource[] = [];
+  const sourceWarnings: string[] = [];
   for (const { source, read } of sources) {
     try {
-      own.push(read([...RESOURCES, ...own], (sentence) => warned.push(sentence)));
+      userResources.push(read([...RESOURCES, ...userResources], (sentence) => sourceWarnings.push(sentence)));
     } catch (error) {
-      if (!(error instanceof OwnFault)) throw error;
-      throw new OwnFault(`${source}: ${error.message}`, { subject: error.subject });
+      if (!(error instanceof OwnOperationError)) throw error;
+      throw new OwnOperationError(`${source}: ${error.message}`, { subject: error.subject });
     }
   }
-  const { api, warnings } = joinOwn(RESOURCES, own);
-  return { api, warnings: [...warned, ...warnings] };
+  const { api, warnings } = joinResources(RESOURCES, userResources);
+  return { api, warnings: [...sourceWarnings, ...warnings] };
 }
 
-/** The reference's operations and those of the sources; warns of those that are not used. @throws OwnFault */
-export function readApi(sources: readonly OwnSource[], log: { warn(sentence: string): void }): Api {
+/** The reference's operations and those of the sources; warns of those that are not used. @throws OwnOperationError */
+export function readApi(sources: readonly OperationSource[], log: { warn(sentence: string): void }): Api {
   if (sources.length === 0) return API;
-  const { api, warnings } = createOwnApi(sources);
+  const { api, warnings } = createJoinedApi(sources);
   for (const warning of warnings) log.warn(warning);
   return api;
 }
 
 /** Declarations as an option of the library. */
-export function toOperationsOption(exports: object | undefined): { operations?: readonly OwnSource[] } {
+export function toOperationsOption(exports: object | undefined): { operations?: readonly OperationSource[] } {
   return exports === undefined ? {} : { operations: [readDeclarations(exports, { source: "operations" })] };
 }
 
 /** The declarations that a module exports, or those of a list. */
-export function readDeclarations(exports: unknown, own: DeclarationSource): OwnSource {
+export function readDeclarations(exports: unknown, source: DeclarationSource): OperationSource {
   const values = Object.values(exports ?? {}).flatMap((one) => (Array.isArray(one) ? one : [one]));
   const declarations = [...new Set(values.filter(isDeclaration))];
-  const { source, sha256 } = own;
+  const { source: name, sha256 } = source;
   return {
-    ...{ source, ...(sha256 !== undefined && { sha256 }) },
-    read(known) {
+    ...{ source: name, ...(sha256 !== undefined && { sha256 }) },
+    read(earlierResources) {
       if (declarations.length === 0)
-        throw new OwnFault(
+        throw new OwnOperationError(
           "exports no operation; make one with defineOperation of understudy-sandbox/operations",
         );
-      return createOwnResource(declarations, known, own);
+      return createOwnResource(declarations, earlierResources, source);
     },
   };
 }
 
 /**
  * The operations of the reference and a user's own. Where both have an endpoint, the reference's is used.
- * @throws OwnFault if two own ones exclude each other
+ * @throws OwnOperationError if two of the user's own exclude each other
  */
-export function joinOwn(reference: readonly Resource[], own: readonly Resource[]): OwnApi {
+export function joinResources(reference: readonly Resource[], userResources: readonly Resource[]): JoinedApi {
   const warnings: string[] = [];
-  const seen = new Map<string, AnyOperation>();
+  const operationsByKey = new Map<string, AnyOperation>();
   for (const operation of reference.flatMap(({ operations }) => operations))
-    for (const key of listKeys(operation)) seen.set(key, operation);
-  const joined = own.map((resource) => ({
+    for (const key of listKeys(operation)) operationsByKey.set(key, operation);
+  const joined = userResources.map((resource) => ({
     ...resource,
     operations: resource.operations.filter((operation) => {
       for (const key of listKeys(operation)) {
-        const other = seen.get(key);
-        if (other === undefined) continue;
-        if (other.own === undefined) {
+        const existing = operationsByKey.get(key);
+        if (existing === undefined) continue;
+        if (existing.sourceFile === undefined) {
           warnings.push(
-            `${operation.own}: the reference has ${key.replace(/^id /, "the operation ")}, so ${operation.id} is not used`,
+            `${operation.sourceFile}: the reference has ${key.replace(/^id /, "the operation ")}, so ${operation.id} is not used`,
           );
           return false;
         }
-        const place =
-          other.own === operation.own ? `${other.own} declares` : `${other.own} and ${operation.own} declare`;
-        throw new OwnFault(
-          `${place} ${key.replace(/^id /, "the operation ")} twice: ${other.id} and ${operation.id}`,
+        const declarers =
+          existing.sourceFile === operation.sourceFile
+            ? `${existing.sourceFile} declares`
+            : `${existing.sourceFile} and ${operation.sourceFile} declare`;
+        throw new OwnOperationError(
+          `${declarers} ${key.replace(/^id /, "the operation ")} twice: ${existing.id} and ${operation.id}`,
           { subject: operation.id },
         );
       }
-      for (const key of listKeys(operation)) seen.set(key, operation);
+      for (const key of listKeys(operation)) operationsByKey.set(key, operation);
       return true;
     }),
   }));
@@ -112,15 +114,15 @@ function listKeys({ id, method, path }: AnyOperation): string[] {
 function requireDistinct(
   resources: readonly Resource[],
   noun: string,
-  list: (resource: Resource) => readonly { name: string }[],
+  listNamed: (resource: Resource) => readonly { name: string }[],
 ): void {
   const owners = new Map<string, Resource>();
   for (const resource of resources)
-    for (const { name } of list(resource)) {
-      const other = owners.get(name);
-      if (other !== undefined)
-        throw new OwnFault(
-          `${resource.own?.source ?? resource.name} declares the ${noun} ${name}, which ${other.own === undefined ? "the reference" : other.own.source} has already`,
+    for (const { name } of listNamed(resource)) {
+      const existing = owners.get(name);
+      if (existing !== undefined)
+        throw new OwnOperationError(
+          `${resource.own?.source ?? resource.name} declares the ${noun} ${name}, which ${existing.own === undefined ? "the reference" : existing.own.source} has already`,
           { subject: name },
         );
       owners.set(name, resource);

@@ -25,16 +25,16 @@ type Fields = Record<string, unknown>;
 
 const DAY_MS = 86_400_000;
 
-/** Completes records by the schema of their collection: what a new record leaves out is plausible. */
-export function makeFactory(
+/** Completes records by the schema of their collection: missing fields get plausible values. */
+export function createFactory(
   collection: AnyCollection,
-  all: ReadonlyMap<string, AnyCollection>,
+  collectionsByName: ReadonlyMap<string, AnyCollection>,
 ): Factory<object> {
   const { properties, required = [] } = collection.schema as unknown as Required<Pick<Shape, "properties">> &
     Shape;
   const { idField, prefix } = collection;
-  return (written, context) => {
-    const fields = written as Fields;
+  return (given, context) => {
+    const fields = given as Fields;
     const organization_id =
       properties["organization_id"] === undefined
         ? undefined
@@ -42,10 +42,10 @@ export function makeFactory(
     const record: Fields = {};
     for (const [name, schema] of Object.entries(properties)) {
       if (fields[name] !== undefined) record[name] = fields[name];
-      else if (name === idField) record[name] = context.newId(prefix);
+      else if (name === idField) record[name] = context.createId(prefix);
       else if (name === "organization_id") record[name] = organization_id;
       else if (required.includes(name))
-        record[name] = invent(name, schema, { context, all, organization_id });
+        record[name] = invent(name, schema, { context, collectionsByName, organization_id });
     }
     return record;
   };
@@ -53,12 +53,12 @@ export function makeFactory(
 
 interface InventContext {
   context: FactoryContext;
-  all: ReadonlyMap<string, AnyCollection>;
+  collectionsByName: ReadonlyMap<string, AnyCollection>;
   organization_id: string | undefined;
 }
 
-function invent(name: string, schema: Shape, inventing: InventContext): unknown {
-  const { context } = inventing;
+function invent(name: string, schema: Shape, inventContext: InventContext): unknown {
+  const { context } = inventContext;
   const { random, now, past } = context;
   if (schema.default !== undefined) return schema.default;
   if (schema.const !== undefined) return schema.const;
@@ -66,9 +66,9 @@ function invent(name: string, schema: Shape, inventing: InventContext): unknown 
   if (types.includes("null") || schema.anyOf?.some(({ type }) => type === "null")) return null;
   if (schema.enum !== undefined) return random.pick(schema.enum);
   const reference = schema["x-refers-to"];
-  if (reference !== undefined) return findReferred(reference, inventing);
+  if (reference !== undefined) return findReferredId(reference, inventContext);
   if (isInstant(schema as never)) return past ? -random.int(DAY_MS, 30 * DAY_MS) : now;
-  if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventing);
+  if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventContext);
   const [type] = types;
   if (type === "boolean") return random.int(0, 1) === 1;
   if (type === "integer" || type === "number") {
@@ -78,7 +78,7 @@ function invent(name: string, schema: Shape, inventing: InventContext): unknown 
   if (type === "array") return [];
   if (type === "object") {
     const { properties = {}, required = [] } = schema;
-    return Object.fromEntries(required.map((key) => [key, invent(key, properties[key]!, inventing)]));
+    return Object.fromEntries(required.map((key) => [key, invent(key, properties[key]!, inventContext)]));
   }
   if (type === "string") return inventText(name, schema, context);
   return null;
@@ -91,7 +91,7 @@ function inventText(
 ): string {
   const { random } = context;
   if (examples !== undefined) return String(random.pick(examples));
-  if (format === "email") return inventEmail(inventName(context), context.newId("x_"), context);
+  if (format === "email") return inventEmail(inventName(context), context.createId("x_"), context);
   if (format === "uri") return `https://${random.letters(8)}.example.test/`;
   if (format === "uuid")
     return random
@@ -104,17 +104,19 @@ function inventText(
 }
 
 /** A record of the same organization, if there is one; else the first. */
-function findReferred(
+function findReferredId(
   { collection: name }: Reference,
-  { context, all, organization_id }: InventContext,
+  { context, collectionsByName, organization_id }: InventContext,
 ): unknown {
   const { world } = context;
   if (name === "organizations") return chooseOrganization(world, organization_id);
   if (name === "users" && organization_id !== undefined) return findAuthor(world, organization_id);
-  const collection = all.get(name);
+  const collection = collectionsByName.get(name);
   if (collection === undefined) return null;
   const records = world.all(collection);
-  const near = records.page(0, 1000).find((one) => (one as Fields)["organization_id"] === organization_id);
-  const found = near ?? records.first();
-  return found === undefined ? null : collection.idOf(found);
+  const sameOrganization = records
+    .page(0, 1000)
+    .find((one) => (one as Fields)["organization_id"] === organization_id);
+  const referred = sameOrganization ?? records.first();
+  return referred === undefined ? null : collection.getId(referred);
 }

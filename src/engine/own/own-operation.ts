@@ -1,5 +1,5 @@
 import { type TObject, type TSchema, Type } from "typebox";
-import { ApiError, CATALOGUE, type DeclaredError, OwnFault } from "../contract/errors.ts";
+import { ApiError, CATALOGUE, type DeclaredError, OwnOperationError } from "../contract/errors.ts";
 import type { AnyEvent } from "../contract/event.ts";
 import {
   type AnyOperation,
@@ -20,64 +20,74 @@ import {
 } from "../resources/organizations/access.ts";
 import { checkFields, checkKeys, checkParameters } from "./check-fields.ts";
 import type { DeclarationSource, DeclaredOperation, Fields } from "./declaration.ts";
-import { ANY_OR_NONE, guardHandler, toOwnCall } from "./guard.ts";
+import { ANY_BODY_OR_NONE, guardHandler, toHandlerCall } from "./guard.ts";
 
 interface OperationContext {
-  own: DeclarationSource;
-  shownSchema: (schema: object) => TSchema;
+  source: DeclarationSource;
+  inlineRecords: (schema: object) => TSchema;
   eventsByName: ReadonlyMap<string, AnyEvent>;
 }
 
-/** @throws OwnFault for a declaration that is wrong */
+/** @throws OwnOperationError for a declaration that is wrong */
 export function toOperation(
   declaration: DeclaredOperation,
-  { own, shownSchema, eventsByName }: OperationContext,
+  { source, inlineRecords, eventsByName }: OperationContext,
 ): AnyOperation {
-  const { id, method, path, access = "member", emit: emits } = declaration;
-  const wrong = (problem: string) => new OwnFault(`the operation ${String(id)} ${problem}`, { subject: id });
+  const { id, method, path, access = "member", emit: eventOrName } = declaration;
+  const createError = (problem: string) =>
+    new OwnOperationError(`the operation ${String(id)} ${problem}`, { subject: id });
   if (typeof id !== "string" || !/^[\w-]+(\.[\w-]+)*$/.test(id))
-    throw wrong("needs an id such as notes.create");
+    throw createError("needs an id such as notes.create");
   if (!METHODS.includes(method))
-    throw wrong(`has the method ${String(method)}; there are ${METHODS.join(", ")}`);
+    throw createError(`has the method ${String(method)}; there are ${METHODS.join(", ")}`);
   if (typeof path !== "string" || !/^(\/([\w.~-]+|\{\w+\}))+$/.test(path) || path.startsWith("/_"))
-    throw wrong(`has the path ${JSON.stringify(path)}; one is as in /v1/notes/{note_id}`);
-  if (typeof declaration.handle !== "function") throw wrong("has no `handle`");
+    throw createError(`has the path ${JSON.stringify(path)}; one is as in /v1/notes/{note_id}`);
+  if (typeof declaration.handle !== "function") throw createError("has no `handle`");
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  const twice = names.find((name, at) => names.indexOf(name) < at);
-  if (twice !== undefined) throw wrong(`has the parameter ${twice} twice in its path`);
-  const extra = Object.keys(declaration.params ?? {}).find((name) => !names.includes(name));
-  if (extra !== undefined) throw wrong(`declares the parameter ${extra}, which its path does not have`);
-  const about = { noun: "the operation", name: id };
-  checkKeys(declaration, KEYS, about);
-  checkParameters(declaration.params ?? {}, { lists: false }, about);
-  checkParameters(declaration.query ?? {}, { lists: true }, about);
+  const duplicate = names.find((name, at) => names.indexOf(name) < at);
+  if (duplicate !== undefined) throw createError(`has the parameter ${duplicate} twice in its path`);
+  const undeclared = Object.keys(declaration.params ?? {}).find((name) => !names.includes(name));
+  if (undeclared !== undefined)
+    throw createError(`declares the parameter ${undeclared}, which its path does not have`);
+  const subject = { noun: "the operation", name: id };
+  checkKeys(declaration, OPERATION_KEYS, subject);
+  checkParameters(declaration.params ?? {}, { lists: false }, subject);
+  checkParameters(declaration.query ?? {}, { lists: true }, subject);
   const { status } = declaration;
   if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status < 400))
-    throw wrong(`has the status ${JSON.stringify(status)}; that of a success is 200 to 399`);
+    throw createError(`has the status ${JSON.stringify(status)}; that of a success is 200 to 399`);
   if (status !== undefined && isBodyless(status) && declaration.response !== undefined)
-    throw wrong(`has a response, and the status ${status}, which has no body`);
+    throw createError(`has a response, and the status ${status}, which has no body`);
   for (const key of ["params", "query", "body", "response"] as const) {
-    const given = declaration[key];
-    if (given === undefined) continue;
-    if (typeof given !== "object") checkFields({ [key]: given }, about);
-    checkFields(key === "params" || key === "query" ? given : { [key]: toSchema(given) }, about);
+    const schemaOrFields = declaration[key];
+    if (schemaOrFields === undefined) continue;
+    if (typeof schemaOrFields !== "object") checkFields({ [key]: schemaOrFields }, subject);
+    checkFields(
+      key === "params" || key === "query" ? schemaOrFields : { [key]: toSchema(schemaOrFields) },
+      subject,
+    );
   }
   const params = {
     ...Object.fromEntries(names.map((name) => [name, Type.String({ minLength: 1 })])),
     ...declaration.params,
   };
-  const unknown = (declaration.errors ?? []).find((code) => CATALOGUE[code] === undefined);
-  if (unknown !== undefined) throw wrong(`has the error ${unknown}, which is not a code of the catalogue`);
+  const unknownCode = (declaration.errors ?? []).find((code) => CATALOGUE[code] === undefined);
+  if (unknownCode !== undefined)
+    throw createError(`has the error ${unknownCode}, which is not a code of the catalogue`);
   const event =
-    emits === undefined ? undefined : eventsByName.get(typeof emits === "string" ? emits : emits.name);
-  if (emits !== undefined && event === undefined)
-    throw wrong(`emits ${typeof emits === "string" ? emits : emits!.name}, which is not an event`);
+    eventOrName === undefined
+      ? undefined
+      : eventsByName.get(typeof eventOrName === "string" ? eventOrName : eventOrName.name);
+  if (eventOrName !== undefined && event === undefined)
+    throw createError(
+      `emits ${typeof eventOrName === "string" ? eventOrName : eventOrName!.name}, which is not an event`,
+    );
   const { authorize, errors } = toAccess(access, names);
-  const response = declaration.response && shownSchema(toSchema(declaration.response));
+  const response = declaration.response && inlineRecords(toSchema(declaration.response));
   const declared: AnyOperation = operation({
     id,
     section: "own",
-    own: own.files?.get(declaration) ?? own.source,
+    sourceFile: source.files?.get(declaration) ?? source.source,
     method,
     path,
     summary: declaration.summary ?? `Call ${id}`,
@@ -85,7 +95,7 @@ export function toOperation(
     ...(names.length > 0 && { params: toObject(params) }),
     ...(declaration.query && { query: toObject(declaration.query) }),
     ...(declaration.body && {
-      body: { kind: "json" as const, schema: shownSchema(toSchema(declaration.body)) },
+      body: { kind: "json" as const, schema: inlineRecords(toSchema(declaration.body)) },
     }),
     errors: [...new Set<DeclaredError>([...errors, ...(declaration.errors ?? [])])],
     success: toSuccesses(declaration.status, response),
@@ -97,7 +107,7 @@ export function toOperation(
   return guardHandler(declared, event);
 }
 
-const KEYS = [
+const OPERATION_KEYS = [
   ...[
     "kind",
     "id",
@@ -118,7 +128,7 @@ function toSuccesses(status: number | undefined, response: TSchema | undefined):
   if (response !== undefined) return [{ status: status ?? 200, schema: response }];
   return status === undefined
     ? [{ status: 200, schema: Type.Unknown() }, { status: 204 }]
-    : [isBodyless(status) ? { status } : { status, schema: ANY_OR_NONE }];
+    : [isBodyless(status) ? { status } : { status, schema: ANY_BODY_OR_NONE }];
 }
 
 type Authorize = NonNullable<AnyOperation["access"]>;
@@ -131,7 +141,7 @@ function toAccess(
   if (typeof access === "function")
     return {
       authorize(call) {
-        const loaded = access(toOwnCall(call));
+        const loaded = access(toHandlerCall(call));
         if (loaded === false) throw new ApiError("INSUFFICIENT_PERMISSIONS");
         return loaded;
       },
@@ -139,22 +149,24 @@ function toAccess(
     };
   if (access === "public" || access === "caller") return { authorize: undefined, errors: [] };
   const parameter = ["organization_id", "org_id"].find((name) => names.includes(name));
-  const organization = (call: Call) =>
+  const getOrganization = (call: Call) =>
     parameter === undefined ? requireCurrentMember(call) : String((call.params as Fields)[parameter]);
   if (access === "member")
     return {
       authorize: (call) =>
-        void (parameter === undefined ? requireCurrentMember(call) : requireMember(call, organization(call))),
+        void (parameter === undefined
+          ? requireCurrentMember(call)
+          : requireMember(call, getOrganization(call))),
       errors: parameter === undefined ? CURRENT_MEMBER_ERRORS : MEMBER_ERRORS,
     };
   if (access === "admin")
     return {
-      authorize: (call) => void requireAdministrator(call, organization(call)),
+      authorize: (call) => void requireAdministrator(call, getOrganization(call)),
       errors: ADMINISTRATOR_ERRORS,
     };
   if (access === "owner")
-    return { authorize: (call) => requireOwner(call, organization(call)), errors: ADMINISTRATOR_ERRORS };
-  throw new OwnFault(
+    return { authorize: (call) => requireOwner(call, getOrganization(call)), errors: ADMINISTRATOR_ERRORS };
+  throw new OwnOperationError(
     `access is public, caller, member, admin, owner or a function, not ${JSON.stringify(access)}`,
     { subject: access },
   );

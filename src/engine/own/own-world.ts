@@ -1,13 +1,13 @@
 import isEqual from "fast-deep-equal";
 import type { Api } from "../contract/api.ts";
 import { findEvent } from "../contract/api.ts";
-import { invalidInput, OwnFault, resourceNotFound } from "../contract/errors.ts";
+import { invalidInput, OwnOperationError, resourceNotFound } from "../contract/errors.ts";
 import { emit } from "../contract/event.ts";
 import type { Call } from "../contract/operation.ts";
 import { requireReferences } from "../contract/references.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
-import { ShownCollection } from "../contract/shown-collection.ts";
+import { PublicCollection } from "../contract/shown-collection.ts";
 import { createStateContext } from "../contract/state-context.ts";
 import { toSingular } from "../contract/text.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
@@ -15,25 +15,25 @@ import type { Transaction } from "../state/transaction.ts";
 
 type Fields = Record<string, unknown>;
 
-const shownCollections = new WeakMap<Api, ReadonlyMap<string, ShownCollection>>();
+const collectionsByApi = new WeakMap<Api, ReadonlyMap<string, PublicCollection>>();
 
 /** Lists collections by name, without internal ones. */
-function listShownCollections(api: Api): ReadonlyMap<string, ShownCollection> {
-  let found = shownCollections.get(api);
-  if (found === undefined) {
-    found = new Map(
+function getPublicCollections(api: Api): ReadonlyMap<string, PublicCollection> {
+  let collections = collectionsByApi.get(api);
+  if (collections === undefined) {
+    collections = new Map(
       api.resources.flatMap((resource) =>
         resource.collections
           .filter(({ internal }) => internal !== true)
-          .map((one) => [one.name, new ShownCollection(one, resource)] as const),
+          .map((one) => [one.name, new PublicCollection(one, resource)] as const),
       ),
     );
-    shownCollections.set(api, found);
+    collectionsByApi.set(api, collections);
   }
-  return found;
+  return collections;
 }
 
-/** The world as handlers of own operations see it: records in their public form, as copies. */
+/** The world that handlers of users' own operations get: records in their public form, as copies. */
 export class OwnWorld {
   readonly #api: Api;
   readonly #transaction: CallTransaction;
@@ -51,10 +51,10 @@ export class OwnWorld {
     let World = worldClasses.get(api);
     if (World === undefined) {
       World = class extends OwnWorld {};
-      for (const [name, collection] of listShownCollections(api))
+      for (const [name, collection] of getPublicCollections(api))
         Object.defineProperty(World.prototype, name, {
           get(this: OwnWorld) {
-            return this.openRecords(collection);
+            return this.createRecords(collection);
           },
         });
       worldClasses.set(api, World);
@@ -72,11 +72,11 @@ export class OwnWorld {
   }
 
   get now(): string {
-    return this.#tx.iso(this.#tx.now);
+    return this.#tx.toIso(this.#tx.now);
   }
 
   newId(prefix: string): string {
-    return this.#tx.newId(prefix);
+    return this.#tx.createId(prefix);
   }
 
   random(): number {
@@ -84,24 +84,25 @@ export class OwnWorld {
   }
 
   of({ name }: { name: string }): OwnRecords {
-    const collection = listShownCollections(this.#api).get(name);
-    if (collection === undefined) throw new OwnFault(`there is no collection ${name}`);
-    return this.openRecords(collection);
+    const collection = getPublicCollections(this.#api).get(name);
+    if (collection === undefined) throw new OwnOperationError(`there is no collection ${name}`);
+    return this.createRecords(collection);
   }
 
   emit(event: string | { name: string }, record: object): void {
     const name = typeof event === "string" ? event : event.name;
     const declared = findEvent(this.#api, name);
-    if (declared === undefined) throw new OwnFault(`there is no event ${name}`);
+    if (declared === undefined) throw new OwnOperationError(`there is no event ${name}`);
     const [collection] = declared.about.collections;
-    const shown = collection && listShownCollections(this.#api).get(collection.name);
+    const publicCollection = collection && getPublicCollections(this.#api).get(collection.name);
     const id = (record as Fields)[collection?.idField ?? "id"];
-    const subject = declared.about.find(this.#tx, String(id)) ?? shown?.toStored(record as Fields, this.#tx);
-    if (subject === undefined) throw new OwnFault(`${name} needs the record that it is about`);
+    const subject =
+      declared.about.find(this.#tx, String(id)) ?? publicCollection?.toStored(record as Fields, this.#tx);
+    if (subject === undefined) throw new OwnOperationError(`${name} needs the record that it is about`);
     emit(this.#tx, declared, subject);
   }
 
-  private openRecords(collection: ShownCollection): OwnRecords {
+  private createRecords(collection: PublicCollection): OwnRecords {
     return new OwnRecords(collection, this.#transaction, this.#actor);
   }
 }
@@ -109,15 +110,15 @@ export class OwnWorld {
 /** The transaction of one call. Changes after its end would be lost. */
 class CallTransaction {
   endedBy: string | undefined;
-  private readonly open: Transaction;
+  private readonly transaction: Transaction;
 
   constructor(tx: Transaction) {
-    this.open = tx;
+    this.transaction = tx;
   }
 
   get tx(): Transaction {
-    if (this.endedBy === undefined) return this.open;
-    throw new OwnFault(
+    if (this.endedBy === undefined) return this.transaction;
+    throw new OwnOperationError(
       `${this.endedBy} used the world after its end; a handler reads and changes records before it returns`,
     );
   }
@@ -129,23 +130,23 @@ type Condition = Fields | ((record: Fields) => boolean);
 
 /** Records of one collection, or those that meet a condition; read when they are used. */
 export class OwnRecords implements Iterable<Fields> {
-  private readonly shown: ShownCollection;
+  private readonly publicCollection: PublicCollection;
   readonly #transaction: CallTransaction;
   readonly #actor: StateActor;
-  private readonly wanted: readonly Condition[];
+  private readonly conditions: readonly Condition[];
   private readonly order: { field: string; descending: boolean } | undefined;
 
   constructor(
-    shown: ShownCollection,
+    publicCollection: PublicCollection,
     transaction: CallTransaction,
     actor: StateActor,
-    wanted: readonly Condition[] = [],
+    conditions: readonly Condition[] = [],
     order: OwnRecords["order"] = undefined,
   ) {
-    this.shown = shown;
+    this.publicCollection = publicCollection;
     this.#transaction = transaction;
     this.#actor = actor;
-    this.wanted = wanted;
+    this.conditions = conditions;
     this.order = order;
   }
 
@@ -154,31 +155,37 @@ export class OwnRecords implements Iterable<Fields> {
   }
 
   get size(): number {
-    return this.wanted.length === 0 ? this.#tx.all(this.collection).size : this.list().length;
+    return this.conditions.length === 0 ? this.#tx.all(this.collection).size : this.list().length;
   }
 
   get(id: string): Fields | undefined {
     const record = this.#tx.get(this.collection, id);
-    return record === undefined ? undefined : this.show(record);
+    return record === undefined ? undefined : this.toPublic(record);
   }
 
   require(id: string): Fields {
     const { name, idField } = this.collection;
     const parameter = idField === "id" ? `${toSingular(name)}_id` : idField;
-    const found = this.get(id);
-    if (found === undefined) throw resourceNotFound(parameter, id);
-    return found;
+    const record = this.get(id);
+    if (record === undefined) throw resourceNotFound(parameter, id);
+    return record;
   }
 
-  where(wanted: Condition): OwnRecords {
-    if (typeof wanted === "object") for (const name of Object.keys(wanted)) this.requireField(name);
-    return new OwnRecords(this.shown, this.#transaction, this.#actor, [...this.wanted, wanted], this.order);
+  where(condition: Condition): OwnRecords {
+    if (typeof condition === "object") for (const name of Object.keys(condition)) this.requireField(name);
+    return new OwnRecords(
+      this.publicCollection,
+      this.#transaction,
+      this.#actor,
+      [...this.conditions, condition],
+      this.order,
+    );
   }
 
   orderBy(field: string, direction: "asc" | "desc" = "asc"): OwnRecords {
     this.requireField(field);
     const order = { field, descending: direction === "desc" };
-    return new OwnRecords(this.shown, this.#transaction, this.#actor, this.wanted, order);
+    return new OwnRecords(this.publicCollection, this.#transaction, this.#actor, this.conditions, order);
   }
 
   first(): Fields | undefined {
@@ -188,132 +195,134 @@ export class OwnRecords implements Iterable<Fields> {
   page(page: { limit?: number | null; offset?: number | null } = {}): Fields[] {
     const limit = Math.max(0, page.limit ?? Number.POSITIVE_INFINITY);
     const offset = Math.max(0, page.offset ?? 0);
-    if (this.wanted.length === 0 && this.order === undefined) {
+    if (this.conditions.length === 0 && this.order === undefined) {
       const all = this.#tx.all(this.collection);
-      return all.page(offset, Math.min(limit, all.size)).map((record) => this.show(record));
+      return all.page(offset, Math.min(limit, all.size)).map((record) => this.toPublic(record));
     }
     return this.list()
       .slice(offset, offset + limit)
-      .map((record) => this.show(record));
+      .map((record) => this.toPublic(record));
   }
 
   [Symbol.iterator](): IterableIterator<Fields> {
     return this.page().values();
   }
 
-  /** A handler may return them. */
+  /** Lets a handler return the records. */
   toJSON(): Fields[] {
     return this.page();
   }
 
   /** @throws ApiError INVALID_INPUT for a field that does not fit */
   insert(values: Fields): Fields {
-    const { shown, collection } = this;
+    const { publicCollection, collection } = this;
     const [tx, actor] = [this.#tx, this.#actor];
-    const fields = copy(values) as Fields;
-    shown.check(fields);
-    const stored = shown.toStored(fields, tx);
+    const fields = copyJson(values) as Fields;
+    publicCollection.check(fields);
+    const stored = publicCollection.toStored(fields, tx);
     requireReferences(tx, collection, stored);
     const random = tx.random(`own/${collection.name}`);
-    const record: Fields = shown.factory(
+    const record: Fields = publicCollection.factory(
       stored,
       createStateContext(tx, { random, settings: actor.settings }),
     );
-    const id = collection.idOf(record);
+    const id = collection.getId(record);
     if (tx.get(collection, id) !== undefined) throw invalidInput(collection.idField, id, `${id} is in use`);
-    const inserted = shown.rules.insert?.(tx, record, actor) ?? tx.insert(collection, record);
-    const after = this.show(tx.get(collection, collection.idOf(inserted)) ?? inserted);
-    shown.checkPublic(after);
-    shown.requireKept(fields, after, tx);
+    const inserted = publicCollection.rules.insert?.(tx, record, actor) ?? tx.insert(collection, record);
+    const after = this.toPublic(tx.get(collection, collection.getId(inserted)) ?? inserted);
+    publicCollection.checkPublic(after);
+    publicCollection.requireGivenValues(fields, after, tx);
     return after;
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND, INVALID_INPUT */
   update(id: string, values: Fields): Fields {
-    const { shown, collection } = this;
+    const { publicCollection, collection } = this;
     const [tx, actor] = [this.#tx, this.#actor];
     this.require(id);
-    const fields = copy(values) as Fields;
-    shown.check(fields);
+    const fields = copyJson(values) as Fields;
+    publicCollection.check(fields);
     if ((fields[collection.idField] ?? id) !== id)
       throw invalidInput(collection.idField, fields[collection.idField], `the id of ${id} cannot change`);
-    const stored = shown.toStored(fields, tx);
+    const stored = publicCollection.toStored(fields, tx);
     requireReferences(tx, collection, stored);
     const before = tx.get(collection, id)!;
-    const shownBefore = this.show(before);
+    const publicBefore = this.toPublic(before);
     const after = { ...before, ...stored };
-    const updated = shown.rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
-    const changed = this.show(tx.get(collection, id) ?? updated);
-    shown.requireKept(fields, changed, tx, shownBefore);
+    const updated = publicCollection.rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
+    const changed = this.toPublic(tx.get(collection, id) ?? updated);
+    publicCollection.requireGivenValues(fields, changed, tx, publicBefore);
     return changed;
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND */
   remove(id: string): void {
     this.require(id);
-    this.shown.rules.remove?.(this.#tx, this.#tx.get(this.collection, id)!, this.#actor);
+    this.publicCollection.rules.remove?.(this.#tx, this.#tx.get(this.collection, id)!, this.#actor);
     removeWithDependents(this.#tx, this.collection, id);
   }
 
   private get collection(): AnyCollection {
-    return this.shown.collection;
+    return this.publicCollection.collection;
   }
 
-  private show(record: StoredRecord): Fields {
-    return copy(this.shown.toPublic(record, this.#tx)) as Fields;
+  private toPublic(record: StoredRecord): Fields {
+    return copyJson(this.publicCollection.toPublic(record, this.#tx)) as Fields;
   }
 
   private list(): StoredRecord[] {
-    const { shown, order } = this;
+    const { publicCollection, order } = this;
     const tx = this.#tx;
-    const equal = this.wanted.flatMap((one) =>
-      typeof one === "object" ? Object.entries(shown.toStored(one, tx)) : [],
+    const equalFields = this.conditions.flatMap((one) =>
+      typeof one === "object" ? Object.entries(publicCollection.toStored(one, tx)) : [],
     );
-    const conditions = this.wanted.filter((one) => typeof one === "function");
-    const found = [...this.listCandidates(equal)].filter(
+    const predicates = this.conditions.filter((one) => typeof one === "function");
+    const records = [...this.listCandidates(equalFields)].filter(
       (record) =>
-        equal.every(([name, value]) => isSame((record as Fields)[name], value)) &&
-        conditions.every((fits) => fits(this.show(record))),
+        equalFields.every(([name, value]) => isSameOrAbsent((record as Fields)[name], value)) &&
+        predicates.every((isMet) => isMet(this.toPublic(record))),
     );
-    if (order === undefined) return found;
+    if (order === undefined) return records;
     const sign = order.descending ? -1 : 1;
-    return found.sort((a, b) => sign * compare((a as Fields)[order.field], (b as Fields)[order.field]));
+    return records.sort(
+      (a, b) => sign * compareFields((a as Fields)[order.field], (b as Fields)[order.field]),
+    );
   }
 
   /** Lists candidates by the index of one of the fields, if the collection has one. */
-  private listCandidates(equal: readonly (readonly [string, unknown])[]): Iterable<StoredRecord> {
+  private listCandidates(equalFields: readonly (readonly [string, unknown])[]): Iterable<StoredRecord> {
     const { collection } = this;
     const tx = this.#tx;
     for (const [name, { field }] of Object.entries(collection.indexes)) {
-      const [, value] = equal.find(([wanted]) => wanted === field) ?? [];
+      const [, value] = equalFields.find(([name]) => name === field) ?? [];
       if (typeof value === "string") return tx.index(collection, name, value);
     }
     return tx.all(collection);
   }
 
   private requireField(name: string): void {
-    if (Object.hasOwn(this.shown.properties, name)) return;
-    throw new OwnFault(`${name} is not a field of ${this.collection.name}`);
+    if (Object.hasOwn(this.publicCollection.properties, name)) return;
+    throw new OwnOperationError(`${name} is not a field of ${this.collection.name}`);
   }
 }
 
 /** A field that is absent is equal to null. */
-function isSame(found: unknown, wanted: unknown): boolean {
-  return isEqual(found ?? null, wanted ?? null);
+function isSameOrAbsent(actual: unknown, expected: unknown): boolean {
+  return isEqual(actual ?? null, expected ?? null);
 }
 
 /** Compares two values; an absent one is the largest. */
-export function compare(a: unknown, b: unknown): number {
+export function compareFields(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a == null || b == null) return (a ?? null) === (b ?? null) ? 0 : a == null ? 1 : -1;
   return (a as string) < (b as string) ? -1 : 1;
 }
 
-/** Copies JSON values: a handler may change what it gets, and what it has given. */
-export function copy(value: unknown): unknown {
+/** Copies JSON values, since a handler may change values that it has received or returned. */
+export function copyJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copy);
+  if (Array.isArray(value)) return value.map(copyJson);
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) => (inner === undefined ? [] : [[name, copy(inner)]])),
+    Object.entries(value).flatMap(([name, field]) => (field === undefined ? [] : [[name, copyJson(field)]])),
   );
 }

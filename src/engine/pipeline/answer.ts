@@ -37,13 +37,13 @@ export function toErrorAnswer(
     timestamp: new Date(exchange.at).toISOString(),
     spellings: operation?.spellings,
   };
-  const own = operation?.renderError?.(error, context);
-  if (own !== undefined)
+  const rendered = operation?.renderError?.(error, context);
+  if (rendered !== undefined)
     return {
       status: error.status,
       headers,
-      content_type: own.content_type === "application/json" ? JSON_TYPE : own.content_type,
-      body: JSON.stringify(own.body),
+      content_type: rendered.content_type === "application/json" ? JSON_TYPE : rendered.content_type,
+      body: JSON.stringify(rendered.body),
     };
   const envelope = getEnvelope(error, operation?.envelope ?? "A", sandbox.settings.auth_errors);
   const body = renderError(error, envelope, context);

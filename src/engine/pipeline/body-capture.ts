@@ -8,7 +8,7 @@ const MAX_CAPTURED_BYTES = 64 * 1024;
 export interface StreamedBody {
   bytes: number;
   sha256: string;
-  /** Undefined for a long one. */
+  /** Undefined if the body is too long to record. */
   body: Uint8Array | undefined;
 }
 
@@ -35,13 +35,13 @@ export class BodyCapture {
     return this.size <= MAX_CAPTURED_BYTES ? concatBytes(this.chunks) : undefined;
   }
 
-  /** Call this once, at the end. */
+  /** The result; to be called once, at the end. */
   end(): StreamedBody {
     return { bytes: this.size, sha256: toHex(this.digest!.digest()), body: this.bytes() };
   }
 
   /** The same chunks, recorded as they are read. */
-  async *follow(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *capture(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
       this.add(chunk);
       yield chunk;

@@ -10,7 +10,7 @@ export function countAgainstRate(exchange: Exchange, { principal, requests_per_m
   const { windows } = sandbox;
   const { key_id } = principal;
   const rate = dryRun
-    ? windows.peek(key_id, requests_per_minute, at)
+    ? windows.getState(key_id, requests_per_minute, at)
     : windows.count(key_id, requests_per_minute, at);
   exchange.rate = rate;
   if (!rate.exceeded) return;

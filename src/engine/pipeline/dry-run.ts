@@ -78,14 +78,14 @@ export async function dryRun(
     ...{ method, target: query === "" ? path : `${path}?${query}`, headers, rawHeaders: [] },
     ...{ body: [toUtf8(body)].values() as never, signal: new AbortController().signal, site },
   };
-  const address = { sandbox: sandbox.name, path, query, prefixed: false };
+  const address = { sandbox: sandbox.name, path, query, hasPrefix: false };
   const exchange: Exchange = new Exchange(
     engine,
     { sandbox, request, address },
     {
       ...{ faults, incomplete },
       observe: (step) =>
-        reports.set(step, { outcome: "passes", says: describePassed(step as StepName, exchange) }),
+        reports.set(step, { outcome: "passes", says: describePassedStep(step as StepName, exchange) }),
     },
   );
   // The number is not used up: the next request gets it.
@@ -122,8 +122,8 @@ async function runToEnd(
     }
     if (error instanceof EarlyResponse) {
       exchange.decision = error.decision;
-      const grows = error.decision === "limit";
-      report("decides", grows ? "the sandbox would grow beyond its limits" : listReasons(exchange));
+      const isLimit = error.decision === "limit";
+      report("decides", isLimit ? "the sandbox would grow beyond its limits" : listReasons(exchange));
       if (error.wire === undefined || error.wire.fault.shows_status) return error.answer.status;
       exchange.code = null;
       return 0;
@@ -139,8 +139,8 @@ async function runToEnd(
 
 const listReasons = ({ verdict }: Exchange) => verdict?.reasons.join("; ") ?? "";
 
-/** Says in words why a step passed. */
-function describePassed(step: StepName, exchange: Exchange): string {
+/** Describes why a step passed. */
+function describePassedStep(step: StepName, exchange: Exchange): string {
   const { identity, call, rate, warnings } = exchange;
   const operation = exchange.operation;
   switch (step) {
@@ -154,11 +154,11 @@ function describePassed(step: StepName, exchange: Exchange): string {
         operation ? "no rule triggers before the change" : "no rule answers there",
       );
     case "auth": {
-      const byBody = call !== undefined && operation?.identify !== undefined;
-      if (operation?.credentials === false && !byBody)
+      const isInBody = call !== undefined && operation?.identify !== undefined;
+      if (operation?.credentials === false && !isInBody)
         return "the operation asks for no credential in a header";
       const { user_id, key_id } = identity!.principal;
-      return `${user_id} calls, with ${key_id}${byBody ? ", as the body says" : ""}`;
+      return `${user_id} calls, with ${key_id}${isInBody ? ", as the body says" : ""}`;
     }
     case "rate-limit":
       return rate === undefined
@@ -173,16 +173,16 @@ function describePassed(step: StepName, exchange: Exchange): string {
     case "spending":
       return operation!.billable ? "no spending limit is reached" : "the operation costs nothing";
     case "rule": {
-      const then = operation!.finish ? ", and then waits for its effects" : "";
-      return `the operation answers ${exchange.answer?.status ?? toAnswer(operation!, exchange.value).status}${then}`;
+      const effects = operation!.finish ? ", and then waits for its effects" : "";
+      return `the operation answers ${exchange.answer?.status ?? toAnswer(operation!, exchange.value).status}${effects}`;
     }
     case "fault-after":
       return describeFaults(exchange, "no rule triggers after the change");
   }
 }
 
-function describeFaults(exchange: Exchange, otherwise: string): string {
-  const why = listReasons(exchange);
-  if (exchange.verdict?.injection !== undefined) return `${why}; it only waits`;
-  return why === "" ? otherwise : why;
+function describeFaults(exchange: Exchange, fallback: string): string {
+  const reasons = listReasons(exchange);
+  if (exchange.verdict?.injection !== undefined) return `${reasons}; it only waits`;
+  return reasons === "" ? fallback : reasons;
 }

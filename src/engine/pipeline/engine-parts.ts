@@ -22,7 +22,7 @@ export interface EngineParts {
   requireMember: (caller: Pick<Call, "principal" | "world">, organization_id: string) => void;
   /** interfaces 7: the answer if a shared server's sandbox would grow too large. */
   refuseGrowth: ((world: World, tx: Transaction) => Answer | undefined) | undefined;
-  services: (sandbox: Sandbox, by: ChangeSource) => Services;
+  services: (sandbox: Sandbox, source: ChangeSource) => Services;
   readForm: ReadForm;
   /** Where multipart files of a sandbox are received. */
   formSpace: (sandbox: Sandbox) => FormSpace;
@@ -30,7 +30,7 @@ export interface EngineParts {
   durability: Durability | undefined;
   /** The answer to a request that a full disk refuses; undefined for any other failure. */
   refuseFullDisk: (error: unknown) => Answer | undefined;
-  /** For refusals of a request that names none; undefined on a shared server, where only the token's owner may know. */
+  /** Names for refusals of a request without a valid sandbox; undefined on a shared server, which must not disclose them. */
   listSandboxes: (() => string[]) | undefined;
   /** Whether `default` answers no request, because each test has a sandbox of its own (interfaces 16). */
   refuseDefault: boolean;
@@ -42,7 +42,7 @@ export interface EngineParts {
 /** A port: the real service behind the sandbox. */
 export interface Upstream {
   readonly url: string;
-  /** @throws ClientGone; UpstreamFailure if there was no answer */
+  /** @throws ClientGoneError; UpstreamFailure if there was no answer */
   send(
     request: Pick<PlainRequest, "method" | "rawHeaders" | "body" | "signal"> & { target: string },
   ): Promise<UpstreamAnswer>;
@@ -72,7 +72,7 @@ export interface Durability {
   /** To be called before anything changes, for `settle`. */
   mark(): number;
   /** Undefined if all is stored; resolves with the answer to send instead if the change was undone. */
-  settle(sandbox: Sandbox, mark: number): undefined | Promise<UnsavedAnswer | undefined>;
+  waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<UnsavedAnswer | undefined>;
 }
 
 export interface UnsavedAnswer {
@@ -85,7 +85,7 @@ export interface ReceivedForm {
   /** Text fields; whole numbers as numbers, if the schema asks for them. */
   fields: Record<string, unknown>;
   /** The same as they were sent. */
-  texts: Readonly<FormTexts>;
+  sentTexts: Readonly<FormTexts>;
   files: Record<string, ReceivedFile>;
   /** Removes stored bytes that no record uses. */
   cleanUp: () => void;
@@ -94,7 +94,7 @@ export interface ReceivedForm {
 /**
  * A port: receives a multipart body, with fields in memory and files in the host's storage. After a failure
  * nothing is left behind.
- * @throws ApiError 415, 413, 422; ClientGone
+ * @throws ApiError 415, 413, 422; ClientGoneError
  */
 export type ReadForm = (
   request: Pick<PlainRequest, "headers" | "body">,

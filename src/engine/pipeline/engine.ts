@@ -1,4 +1,4 @@
-import { ApiError, OwnFault } from "../contract/errors.ts";
+import { ApiError, OwnOperationError } from "../contract/errors.ts";
 import type { JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toRefusalAnswer } from "./answer.ts";
@@ -9,12 +9,12 @@ import { EarlyResponse } from "./inject-fault.ts";
 import {
   type Address,
   type Answer,
-  ClientGone,
+  ClientGoneError,
   type CompleteAnswer,
   type InjectedWire,
   type PlainRequest,
 } from "./plain-http.ts";
-import { record, recordWire } from "./record.ts";
+import { recordRequest, recordWire } from "./record.ts";
 import {
   answerPreflight,
   completeAnswer,
@@ -32,8 +32,8 @@ export async function handleRequest(
   { sandbox, address }: { sandbox: Sandbox | undefined; address: Address },
 ): Promise<CompleteAnswer | undefined> {
   const { refuseDefault, listSandboxes } = engine;
-  const { only } = request.site;
-  if (only !== undefined && only !== address.sandbox) return refuseMisdirected(only);
+  const { onlySandbox } = request.site;
+  if (onlySandbox !== undefined && onlySandbox !== address.sandbox) return refuseMisdirected(onlySandbox);
   if (refuseDefault && address.sandbox === "default") return refuseWithoutSandbox(listSandboxes?.());
   if (sandbox === undefined) return refuseUnknownSandbox(address.sandbox, listSandboxes?.());
   const preflight = answerPreflight(request, sandbox.settings);
@@ -42,21 +42,21 @@ export async function handleRequest(
   const exchange = new Exchange(engine, { sandbox, request, address });
   const { durability } = engine;
   const mark = durability?.mark();
-  let decided: DecidedAnswer | undefined;
+  let decidedAnswer: DecidedAnswer | undefined;
   try {
     // Most requests wait for nothing: a step that waits costs as much as a small answer.
     const running = runSteps(REQUEST_STEPS, exchange);
     if (running !== undefined) await running;
     exchange.decision ||= exchange.delayed_by ?? exchange.answer!.decision ?? "ok";
-    decided = { answer: exchange.answer! };
+    decidedAnswer = { answer: exchange.answer! };
   } catch (error) {
-    decided = await refuse(exchange, error);
+    decidedAnswer = await toDecidedAnswer(exchange, error);
   }
-  if (decided === undefined) return void exchange.cleanUp();
-  // Also for refusals and broken connections, since they changed counts and the progress of rules.
-  const settling = durability?.settle(sandbox, mark!);
+  if (decidedAnswer === undefined) return void exchange.cleanUp();
+  // Refusals and broken connections are stored too, since they change counts and the progress of rules.
+  const settling = durability?.waitUntilStored(sandbox, mark!);
   const unsaved = settling && (await settling);
-  if (unsaved === undefined) return completeAndRecord(exchange, decided);
+  if (unsaved === undefined) return completeAndRecord(exchange, decidedAnswer);
   exchange.decision = unsaved.decision;
   return completeAndRecord(exchange, unsaved);
 }
@@ -66,9 +66,9 @@ interface DecidedAnswer {
   wire?: InjectedWire | undefined;
 }
 
-/** Turns what a step threw into an answer; undefined if the client left. */
-async function refuse(exchange: Exchange, error: unknown): Promise<DecidedAnswer | undefined> {
-  if (error instanceof ClientGone) return undefined;
+/** Turns the error of a step into an answer; undefined if the client left. */
+async function toDecidedAnswer(exchange: Exchange, error: unknown): Promise<DecidedAnswer | undefined> {
+  if (error instanceof ClientGoneError) return undefined;
   if (error instanceof EarlyResponse) {
     exchange.decision = error.decision;
     return error;
@@ -93,10 +93,10 @@ export async function addRefusalReason(exchange: Exchange, error: ApiError): Pro
 /** Only the log gets the stack (7.1). */
 function toFailureAnswer(exchange: Exchange, error: unknown): Answer {
   const { engine, id, operation } = exchange;
-  const refused = engine.refuseFullDisk(error);
-  exchange.decision = refused === undefined ? "internal" : "store";
-  if (refused !== undefined) return refused;
-  if (error instanceof OwnFault) exchange.reasons = [...exchange.reasons, error.message];
+  const diskRefusal = engine.refuseFullDisk(error);
+  exchange.decision = diskRefusal === undefined ? "internal" : "store";
+  if (diskRefusal !== undefined) return diskRefusal;
+  if (error instanceof OwnOperationError) exchange.reasons = [...exchange.reasons, error.message];
   engine.log.error({ err: error, request: id, operation: operation?.id }, "internal error");
   return toRefusalAnswer(exchange, new ApiError("INTERNAL_ERROR"));
 }
@@ -107,14 +107,14 @@ function completeAndRecord(exchange: Exchange, { answer, wire }: DecidedAnswer):
   try {
     complete = completeAnswer(exchange, answer);
   } catch (error) {
-    // A header that HTTP cannot carry.
+    // The answer has a header that HTTP cannot carry.
     return completeAndRecord(exchange, { answer: toFailureAnswer(exchange, error) });
   }
   complete.wire = wire;
   const { headers } = complete;
   if (wire !== undefined) recordWire(exchange, wire, { answer, headers });
   else {
-    const entry = record(exchange, answer, headers);
+    const entry = recordRequest(exchange, answer, headers);
     if (answer.stream !== undefined) {
       complete.stream = recordStream(exchange, answer.stream, entry);
       return complete;
@@ -156,7 +156,7 @@ function createSettler({ engine: { durability }, sandbox }: Exchange): () => und
   if (durability === undefined) return () => undefined;
   let mark = durability.mark();
   return () => {
-    const settling = durability.settle(sandbox, mark)?.then((unsaved) => {
+    const settling = durability.waitUntilStored(sandbox, mark)?.then((unsaved) => {
       if (unsaved !== undefined) throw new Error("a change that the stream reports was undone");
     });
     mark = durability.mark();
@@ -172,10 +172,10 @@ const MAX_VALUE_LENGTH = 80;
  */
 function findRefusalReason(error: ApiError, { method, path, step }: Exchange): string {
   const { details, reason, status, system_message } = error;
-  const wanted = Object.entries(details);
+  const detailEntries = Object.entries(details);
   if (step === "route") return status === 405 ? `${path} does not answer ${method}` : system_message;
-  if (status === 404 && wanted.length > 0) {
-    const missing = wanted.map(([name, value]) => `${name} ${toText(value)}`).join(", ");
+  if (status === 404 && detailEntries.length > 0) {
+    const missing = detailEntries.map(([name, value]) => `${name} ${toText(value)}`).join(", ");
     return `${missing} was not found: ${reason ?? "it does not exist, or the caller has no access to it"}`;
   }
   if (reason !== undefined) return reason;
@@ -185,7 +185,7 @@ function findRefusalReason(error: ApiError, { method, path, step }: Exchange): s
     const missing = details["value"] === null ? ", not sent or null" : "";
     return `${error.message.replace(/\.$/, "")} (field ${field}${missing})`;
   }
-  const facts = wanted.map(([name, one]) => `${name} ${toText(one)}`).join(", ");
+  const facts = detailEntries.map(([name, value]) => `${name} ${toText(value)}`).join(", ");
   return facts === "" ? system_message : `${system_message} (${facts})`;
 }
 

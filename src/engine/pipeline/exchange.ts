@@ -2,16 +2,22 @@ import { fromUtf8 } from "../bytes.ts";
 import { ApiError } from "../contract/errors.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation, Call, Identity, Principal, RequestInfo } from "../contract/operation.ts";
-import type { EnteredRequest, FaultFacts, FaultInjector, FaultVerdict } from "../sandbox/fault-types.ts";
+import type { FaultFacts, FaultInjector, FaultVerdict, StagedRequest } from "../sandbox/fault-types.ts";
 import type { RequestDetails, WorldChange } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { countSecondsUntil, type RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { drawRequestId, type RequestDraw, requestIdSeed } from "../state/random.ts";
+import { deriveRequestIdSeed, drawRequestId, type RequestIdSource } from "../state/random.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { BodyCapture } from "./body-capture.ts";
 import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
-import { type Address, type Answer, ClientGone, findRepeatedBase, type PlainRequest } from "./plain-http.ts";
+import {
+  type Address,
+  type Answer,
+  ClientGoneError,
+  findRepeatedBase,
+  type PlainRequest,
+} from "./plain-http.ts";
 import { type JsonBody, readJsonBytes } from "./read-body.ts";
 import { RequestChange } from "./request-change.ts";
 import type { StepExchange } from "./run-steps.ts";
@@ -28,11 +34,11 @@ export interface DryRunOptions {
 /** Ends a dry run: the remaining steps depend on a missing value. */
 export class Undecidable extends Error {}
 
-const NONE: readonly string[] = [];
+const NO_REASONS: readonly string[] = [];
 const NO_PARAMS: Record<string, string> = {};
 
 /** One request; each step adds its results. */
-export class Exchange implements RequestDraw, StepExchange {
+export class Exchange implements RequestIdSource, StepExchange {
   readonly engine: EngineParts;
   readonly request: PlainRequest;
   readonly sandbox: Sandbox;
@@ -41,14 +47,14 @@ export class Exchange implements RequestDraw, StepExchange {
   readonly path: string;
   readonly query: string;
   /** Whether the path named the sandbox. */
-  readonly prefixed: boolean;
+  readonly hasPrefix: boolean;
   readonly id: string;
   readonly idSeed: number;
   readonly number: number;
   /** Milliseconds since 1970 on the sandbox's clock at the arrival of the request. */
   readonly at: number;
-  /** performance.now() at that moment. */
-  readonly started: number;
+  /** `performance.now()` at the arrival. */
+  readonly startedAt: number;
   readonly dryRun: DryRunOptions | undefined;
   step = "route";
   operation: AnyOperation | undefined = undefined;
@@ -64,21 +70,21 @@ export class Exchange implements RequestDraw, StepExchange {
   fault: AppliedFault | undefined = undefined;
   verdict: FaultVerdict | undefined = undefined;
   /** Set if an active scenario has stages. */
-  entered: EnteredRequest | undefined = undefined;
+  stagesEntry: StagedRequest | undefined = undefined;
   code: string | null = null;
-  reasons: readonly string[] = NONE;
-  warnings: readonly string[] = NONE;
+  reasons: readonly string[] = NO_REASONS;
+  warnings: readonly string[] = NO_REASONS;
   /** The whole body, once read: for the journal and for fault rules that match on bodies. */
   body: Uint8Array | undefined = undefined;
   /** A body that is not read into memory: forms and uploads. */
-  captured: BodyCapture | undefined = undefined;
+  bodyCapture: BodyCapture | undefined = undefined;
   json: JsonBody | undefined = undefined;
   form: ReceivedForm | undefined = undefined;
   /** For an upload: the state of half-finished uploads at its arrival. */
   uploads: RequestDetails["uploads"] = undefined;
   call: Call | undefined = undefined;
   /** The result of the operation's `access`: the records that the call is about. */
-  loaded: unknown = undefined;
+  accessResult: unknown = undefined;
   prepared: unknown = undefined;
   value: unknown = undefined;
   answer: Answer | undefined = undefined;
@@ -86,9 +92,9 @@ export class Exchange implements RequestDraw, StepExchange {
   committed_at: number | undefined = undefined;
   /** The base of the URLs that its answer hands out; undefined if it hands out none. */
   base_url: string | undefined = undefined;
-  private receiving: Promise<Uint8Array> | undefined = undefined;
-  /** The request in the history, if it changed something. */
-  changing: RequestChange | undefined = undefined;
+  private pendingBody: Promise<Uint8Array> | undefined = undefined;
+  /** The request as a change in the history, if it changed something. */
+  historyChange: RequestChange | undefined = undefined;
 
   constructor(
     engine: EngineParts,
@@ -102,12 +108,12 @@ export class Exchange implements RequestDraw, StepExchange {
     this.method = request.method;
     this.path = address.path;
     this.query = address.query;
-    this.prefixed = address.prefixed;
-    this.idSeed = requestIdSeed(world.seed);
+    this.hasPrefix = address.hasPrefix;
+    this.idSeed = deriveRequestIdSeed(world.seed);
     this.number = world.requests++;
     this.id = drawRequestId(this.idSeed, this.number);
     this.at = world.epochNow();
-    this.started = performance.now();
+    this.startedAt = performance.now();
     this.dryRun = dryRun;
   }
 
@@ -116,27 +122,27 @@ export class Exchange implements RequestDraw, StepExchange {
   }
 
   get faults(): Pick<FaultInjector, "before" | "after"> {
-    return this.dryRun?.faults ?? this.entered ?? this.sandbox.faults;
+    return this.dryRun?.faults ?? this.stagesEntry ?? this.sandbox.faults;
   }
 
-  /** For the history: few requests change anything. */
+  /** The request as a change in the history; created on first use, since few requests change anything. */
   get change(): WorldChange {
-    this.changing ??= new RequestChange(this);
-    return this.changing;
+    this.historyChange ??= new RequestChange(this);
+    return this.historyChange;
   }
 
   /**
    * The whole body, read once: fault rules may ask for it before the step that reads it.
-   * @throws ApiError PAYLOAD_TOO_LARGE; ClientGone
+   * @throws ApiError PAYLOAD_TOO_LARGE; ClientGoneError
    */
   readBody(): Promise<Uint8Array> {
-    this.receiving ??= readJsonBytes(this.request, this.sandbox.settings.json_limit_mb * 1024 * 1024);
-    return this.receiving;
+    this.pendingBody ??= readJsonBytes(this.request, this.sandbox.settings.json_limit_mb * 1024 * 1024);
+    return this.pendingBody;
   }
 
   /** Whether `readBody` was called, so that the request's own body cannot be read again. */
   get hasReadBody(): boolean {
-    return this.receiving !== undefined;
+    return this.pendingBody !== undefined;
   }
 
   /** Why the caller may not call a path that a rule serves: no valid credentials, or a foreign organization. */
@@ -161,14 +167,14 @@ export class Exchange implements RequestDraw, StepExchange {
 
   /** Removes received bytes that no record uses. */
   cleanUp(): void {
-    this.entered?.leave();
+    this.stagesEntry?.leave();
     this.form?.cleanUp();
   }
 }
 
 export const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
 
-/** Outside the contract, any segment of the path may be the organization's id. */
+/** Finds the organization's id in a path outside the contract, where any segment may be one. */
 export function findOrganizationInPath(path: string): string | undefined {
   const segments = normalizePath(path).split("/");
   return segments.find((segment) => ORGANIZATION.test(segment));
@@ -184,13 +190,13 @@ export class RequestFacts implements FaultFacts {
   readonly principal: Principal | undefined;
   readonly organization: string | undefined;
   body: unknown = undefined;
-  bodyRead = false;
+  hasReadBody = false;
   private readonly exchange: Exchange;
-  private parsed: URLSearchParams | undefined;
+  private parsedQuery: URLSearchParams | undefined;
 
   constructor(exchange: Exchange) {
     this.exchange = exchange;
-    this.operation = exchange.operation ?? exchange.sandbox.faults.outside;
+    this.operation = exchange.operation ?? exchange.sandbox.faults.undeclaredOperation;
     this.method = exchange.method;
     this.path = exchange.path;
     this.params = exchange.params;
@@ -200,8 +206,8 @@ export class RequestFacts implements FaultFacts {
   }
 
   get query(): URLSearchParams {
-    this.parsed ??= new URLSearchParams(this.exchange.query);
-    return this.parsed;
+    this.parsedQuery ??= new URLSearchParams(this.exchange.query);
+    return this.parsedQuery;
   }
 
   get refusal(): ApiError | undefined {
@@ -216,21 +222,21 @@ export class RequestFacts implements FaultFacts {
     const { identity, at, sandbox } = this.exchange;
     if (identity === undefined) return undefined;
     const { principal, requests_per_minute } = identity;
-    const { limit, reset } = sandbox.windows.peek(principal.key_id, requests_per_minute, at);
+    const { limit, reset } = sandbox.windows.getState(principal.key_id, requests_per_minute, at);
     return { limit, seconds_left: countSecondsUntil(reset, at) };
   }
 
-  /** For matching and plausible details only: a body that cannot be read is refused later, by validation. */
+  /** Reads the body for matches and details. Ignores an invalid body, which validation refuses later. */
   async readBody(): Promise<void> {
     if (this.operation.body?.kind === "json") {
       try {
         this.exchange.body = await this.exchange.readBody();
         this.body = JSON.parse(fromUtf8(this.exchange.body));
       } catch (error) {
-        if (error instanceof ClientGone) throw error;
+        if (error instanceof ClientGoneError) throw error;
       }
     }
-    this.bodyRead = true;
+    this.hasReadBody = true;
   }
 }
 
@@ -252,14 +258,14 @@ export function toCall(exchange: Exchange, input: Pick<Call, "params" | "query" 
 }
 
 function toRequestInfo(exchange: Exchange): RequestInfo {
-  const { id, path, prefixed, query, request, sandbox } = exchange;
+  const { id, path, hasPrefix, query, request, sandbox } = exchange;
   return {
     id,
     sandbox: sandbox.name,
     target: query === "" ? path : `${path}?${query}`,
     /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
     get base_url() {
-      exchange.base_url = findRepeatedBase(request.headers) ?? request.site.baseUrl(sandbox.name, prefixed);
+      exchange.base_url = findRepeatedBase(request.headers) ?? request.site.baseUrl(sandbox.name, hasPrefix);
       return exchange.base_url;
     },
   };

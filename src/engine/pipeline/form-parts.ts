@@ -8,11 +8,11 @@ export type FormSpec = Extract<BodySpec, { kind: "multipart" }>;
 /** The texts as they were sent; a list if a field came in several parts. */
 export type FormTexts = Record<string, string | string[]>;
 
-const MAX_SHOWN = 100;
+const MAX_VALUE_LENGTH = 100;
 
 /** The parts of a multipart form by its declaration, which all hosts read alike. */
 export class FormParts {
-  readonly texts: FormTexts = Object.create(null);
+  readonly sentTexts: FormTexts = Object.create(null);
   readonly files: Record<string, ReceivedFile> = {};
   private readonly spec: FormSpec;
   private readonly types: ReadonlyMap<string, string | undefined>;
@@ -21,14 +21,14 @@ export class FormParts {
     this.spec = spec;
     const { properties } = spec.fields as TObject;
     this.types = new Map(
-      Object.entries(properties).map(([name, one]) => [name, (one as { type?: string }).type]),
+      Object.entries(properties).map(([name, schema]) => [name, (schema as { type?: string }).type]),
     );
   }
 
-  /** The declared name of a part: many clients write that of a list as `tags[]`. */
-  readName(sent: string): string {
-    const bare = sent.replace(/\[\]$/, "");
-    return this.types.has(bare) || this.findFileSpec(bare) !== undefined ? bare : sent;
+  /** The declared name of a part: many clients write a list's name as `tags[]`. */
+  toDeclaredName(sent: string): string {
+    const baseName = sent.replace(/\[\]$/, "");
+    return this.types.has(baseName) || this.findFileSpec(baseName) !== undefined ? baseName : sent;
   }
 
   findFileSpec(name: string): FormSpec["files"][string] | undefined {
@@ -37,15 +37,16 @@ export class FormParts {
 
   /** Only a list may be in several parts. @throws ApiError INVALID_INPUT */
   addText(name: string, text: string): void {
-    const refuse = (reason: string) => invalidInput(name, text.slice(0, MAX_SHOWN), `${name} ${reason}`);
+    const refuse = (reason: string) =>
+      invalidInput(name, text.slice(0, MAX_VALUE_LENGTH), `${name} ${reason}`);
     if (this.findFileSpec(name) !== undefined) throw refuse("must be a file");
-    const before = this.texts[name];
+    const before = this.sentTexts[name];
     if (before !== undefined && this.types.get(name) !== "array") throw refuse("was sent twice");
-    this.texts[name] = before === undefined ? text : [before, text].flat();
+    this.sentTexts[name] = before === undefined ? text : [before, text].flat();
   }
 
-  /** Browsers send JSON fields with a file name. @throws ApiError INVALID_INPUT for a field that is text */
-  isField(name: string, filename: string | undefined): boolean {
+  /** Whether a part with a file name is a JSON field, as browsers send it. @throws ApiError INVALID_INPUT for a text field */
+  isJsonField(name: string, filename: string | undefined): boolean {
     if (!this.types.has(name)) return false;
     if (["object", "array"].includes(this.types.get(name)!)) return true;
     throw invalidInput(name, filename ?? null, `${name} must be a text field, not a file`);
@@ -53,10 +54,12 @@ export class FormParts {
 
   /** The name under which a file is stored. @throws ApiError INVALID_INPUT, UNSUPPORTED_MEDIA_TYPE */
   nameFile(name: string, { filename, type }: { filename: string | undefined; type: string }): string {
-    const { types, most = 1 } = this.findFileSpec(name)!;
-    const count = Object.keys(this.files).filter((one) => one === name || one.startsWith(`${name}[`)).length;
-    if (count >= most) {
-      const reason = most === 1 ? "was sent twice" : `must be at most ${most} files`;
+    const { types, maxCount = 1 } = this.findFileSpec(name)!;
+    const count = Object.keys(this.files).filter(
+      (schema) => schema === name || schema.startsWith(`${name}[`),
+    ).length;
+    if (count >= maxCount) {
+      const reason = maxCount === 1 ? "was sent twice" : `must be at most ${maxCount} files`;
       throw invalidInput(name, filename ?? null, `${name} ${reason}`);
     }
     if (types !== undefined && !types.includes(toMediaType(type)))
@@ -70,7 +73,7 @@ export class FormParts {
   /** Form fields are text; whole numbers become numbers if the schema asks for them. */
   toFields(): Record<string, unknown> {
     return Object.fromEntries(
-      Object.entries(this.texts).map(([name, text]) => {
+      Object.entries(this.sentTexts).map(([name, text]) => {
         const isInteger = this.types.get(name) === "integer";
         return [name, (isInteger ? parseInteger(text as string) : undefined) ?? text];
       }),
@@ -78,8 +81,8 @@ export class FormParts {
   }
 }
 
-/** The value of a JSON text; any other stays as it is. */
-export function tryJson(text: unknown): unknown {
+/** The value of a JSON text; any other text stays as it is. */
+export function parseIfJson(text: unknown): unknown {
   try {
     return typeof text === "string" ? JSON.parse(text) : text;
   } catch {

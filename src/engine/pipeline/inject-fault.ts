@@ -29,7 +29,7 @@ export class EarlyResponse extends Error {
   }
 }
 
-/** interfaces 3: one request asks for its own fault. */
+/** Whether a request sets its own fault or delay (interfaces 3). */
 export function hasOverride(headers: RequestHeaders): boolean {
   return (
     headers["x-sandbox-fault"] !== undefined ||
@@ -46,7 +46,7 @@ export function hasOverride(headers: RequestHeaders): boolean {
 export function injectFault(exchange: Exchange, phase: "before" | "after"): undefined | Promise<void> {
   const facts = new RequestFacts(exchange);
   const verdict = exchange.faults[phase](facts);
-  if (verdict instanceof Promise) return verdict.then((found) => applyVerdict(exchange, found, facts));
+  if (verdict instanceof Promise) return verdict.then((resolved) => applyVerdict(exchange, resolved, facts));
   return applyVerdict(exchange, verdict, facts);
 }
 
@@ -64,27 +64,27 @@ function applyVerdict(
 
 async function inject(
   exchange: Exchange,
-  { delay_ms, hold, decision, effect: own }: Injection,
+  { delay_ms, hold, decision, effect: plannedEffect }: Injection,
   facts: RequestFacts,
 ): Promise<void> {
-  const isDry = exchange.dryRun !== undefined;
-  if (delay_ms > 0 && !isDry) await delay(exchange, delay_ms);
-  const held = hold === undefined || isDry ? undefined : await waitForRelease(exchange, hold, facts);
-  const effect = held?.effect ?? own;
+  const isDryRun = exchange.dryRun !== undefined;
+  if (delay_ms > 0 && !isDryRun) await waitForDelay(exchange, delay_ms);
+  const held = hold === undefined || isDryRun ? undefined : await waitForRelease(exchange, hold, facts);
+  const effect = held?.effect ?? plannedEffect;
   if (effect?.kind !== "refused") {
-    const whole_ms = delay_ms + (held?.held_ms ?? 0);
-    exchange.fault = toAppliedFault(exchange.fault, { delay_ms: whole_ms, decision, effect });
+    const total_ms = delay_ms + (held?.held_ms ?? 0);
+    exchange.fault = toAppliedFault(exchange.fault, { delay_ms: total_ms, decision, effect });
   }
   if (effect === undefined) {
     exchange.delayed_by = decision;
     return;
   }
-  countServed(exchange, effect);
-  if (!isDry && effect.kind === "wire" && effect.wire.holds) holdUntilClosed(exchange);
+  countServedRequest(exchange, effect);
+  if (!isDryRun && effect.kind === "wire" && effect.wire.holds) holdUntilClosed(exchange);
   throw toEarlyResponse(exchange, decision, effect);
 }
 
-/** The sum of the delays of both phases; the later rule is named. */
+/** Adds up the delays of both phases, and names the later rule. */
 function toAppliedFault(
   earlier: AppliedFault | undefined,
   { delay_ms, decision, effect }: Injection,
@@ -97,7 +97,7 @@ function toAppliedFault(
 }
 
 /** A rule that serves a path of its own counts the caller's requests, as an operation does. @throws ApiError */
-function countServed(exchange: Exchange, effect: RequestEffect): void {
+function countServedRequest(exchange: Exchange, effect: RequestEffect): void {
   const { unmatched, identity } = exchange;
   if (unmatched !== undefined && effect.kind === "raw" && identity !== undefined && !identity.refused)
     countAgainstRate(exchange, identity);
@@ -109,42 +109,42 @@ function countServed(exchange: Exchange, effect: RequestEffect): void {
 const MAX_HELD_REQUESTS = 500;
 
 /** Limits the delays that requests set themselves; delays of rules are not limited. @throws EarlyResponse */
-async function delay({ sandbox, request }: Exchange, delay_ms: number): Promise<void> {
+async function waitForDelay({ sandbox, request }: Exchange, delay_ms: number): Promise<void> {
   if (request.headers["x-sandbox-delay"] === undefined) return sleep(delay_ms);
-  requireRoomToHold(sandbox);
-  sandbox.waiting += 1;
+  requireHoldCapacity(sandbox);
+  sandbox.waitingRequests += 1;
   await sleep(delay_ms);
-  sandbox.waiting -= 1;
+  sandbox.waitingRequests -= 1;
 }
 
-/** Waits until the hold ends (interfaces 20); without an effect the request continues as if not held. @throws EarlyResponse, ClientGone */
+/** Waits until the hold ends (interfaces 20); without an effect the request continues as if not held. @throws EarlyResponse, ClientGoneError */
 async function waitForRelease(
   exchange: Exchange,
   hold: Hold<RequestEffect>,
   facts: RequestFacts,
 ): Promise<{ held_ms: number; effect: RequestEffect | undefined }> {
   const { sandbox, request, answer } = exchange;
-  requireRoomToHold(sandbox);
-  sandbox.waiting += 1;
+  requireHoldCapacity(sandbox);
+  sandbox.waitingRequests += 1;
   try {
-    // Shown while it waits; and Node detects that a client has left only once its request was read.
+    // The body is shown while the request waits, and Node detects that a client has left only after it was read.
     await facts.readBody();
     const phase = answer === undefined ? "before" : "after";
     const message = toHeldMessage(exchange);
     const { held, journal } = sandbox;
-    const position = journal.lastSequence;
-    const about = { phase, message } as const;
-    const { by, outcome, held_ms, reason } = await held.hold(hold, about, request.signal);
+    const sequenceBefore = journal.lastSequence;
+    const heldRequest = { phase, message } as const;
+    const { by, outcome, held_ms, reason } = await held.hold(hold, heldRequest, request.signal);
     exchange.reasons = [...exchange.reasons, reason];
     if (outcome !== undefined) held.replayProblem ??= "a held request was released with another answer";
-    else if (by !== "sandbox" && journal.lastSequence !== position)
+    else if (by !== "sandbox" && journal.lastSequence !== sequenceBefore)
       held.replayProblem ??= "others were answered while a request was held";
-    const left = { kind: "wire", wire: CLIENT_LEFT, over_ms: 0, answer: undefined } as const;
+    const clientLeft = { kind: "wire", wire: CLIENT_LEFT, over_ms: 0, answer: undefined } as const;
     // After a reset or deletion the operation would change the next world.
-    const ended = by === "sandbox" && phase === "before" ? UNAVAILABLE : outcome;
-    return { held_ms, effect: by === "gone" ? left : ended };
+    const releaseEffect = by === "sandbox" && phase === "before" ? UNAVAILABLE : outcome;
+    return { held_ms, effect: by === "gone" ? clientLeft : releaseEffect };
   } finally {
-    sandbox.waiting -= 1;
+    sandbox.waitingRequests -= 1;
   }
 }
 
@@ -184,17 +184,17 @@ function toHeldMessage({
 
 /** @throws EarlyResponse */
 function holdUntilClosed({ sandbox, request }: Exchange): void {
-  requireRoomToHold(sandbox);
-  sandbox.waiting += 1;
+  requireHoldCapacity(sandbox);
+  sandbox.waitingRequests += 1;
   const release = () => {
-    sandbox.waiting -= 1;
+    sandbox.waitingRequests -= 1;
   };
   if (request.signal.aborted) release();
   else request.signal.addEventListener("abort", release, { once: true });
 }
 
-function requireRoomToHold(sandbox: Exchange["sandbox"]): void {
-  if (sandbox.waiting >= MAX_HELD_REQUESTS) throw refuseHold();
+function requireHoldCapacity(sandbox: Exchange["sandbox"]): void {
+  if (sandbox.waitingRequests >= MAX_HELD_REQUESTS) throw refuseHold();
 }
 
 /** Understudy's own refusal, like that of a full sandbox; a later retry can succeed. */
@@ -209,7 +209,7 @@ function refuseHold(): EarlyResponse {
   return new EarlyResponse("limit", answer);
 }
 
-/** The answer of a fault: its own, or that of the operation if it has run. */
+/** The answer of a fault: the one that it defines, or the operation's if that has run. */
 function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEffect): EarlyResponse {
   if (effect.kind === "refused") return new EarlyResponse(decision, toOverrideRefusal(effect));
   if (effect.kind !== "wire") return new EarlyResponse(decision, toFaultAnswer(exchange, effect));
@@ -218,8 +218,8 @@ function toEarlyResponse(exchange: Exchange, decision: string, effect: RequestEf
     return new EarlyResponse(decision, toFaultAnswer(exchange, effect.answer), wire);
   // An answer without a body cannot be truncated or garbled, so a failure is sent instead.
   const { answer } = exchange;
-  const bare = answer === undefined || (answer.body === undefined && answer.stream === undefined);
-  return new EarlyResponse(decision, bare ? toFaultAnswer(exchange, UNAVAILABLE) : answer, wire);
+  const hasNoBody = answer === undefined || (answer.body === undefined && answer.stream === undefined);
+  return new EarlyResponse(decision, hasNoBody ? toFaultAnswer(exchange, UNAVAILABLE) : answer, wire);
 }
 
 const UNAVAILABLE: FaultAnswer = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
@@ -241,18 +241,19 @@ function toFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {
     return { status, headers, body, content_type };
   }
   const { code, details = {}, headers } = effect;
-  const known = Object.hasOwn(CATALOGUE, code) ? CATALOGUE[code as keyof typeof CATALOGUE] : undefined;
-  const status = effect.status ?? known?.status ?? 503;
-  if (known !== undefined) showRate(exchange, code, status);
+  const catalogued = Object.hasOwn(CATALOGUE, code) ? CATALOGUE[code as keyof typeof CATALOGUE] : undefined;
+  const status = effect.status ?? catalogued?.status ?? 503;
+  if (catalogued !== undefined) addRateState(exchange, code, status);
   exchange.code = code;
   return toErrorAnswer(exchange, {
     error: {
       code,
       status,
-      type: known?.type ?? (status >= 500 ? "server_error" : "client_error"),
-      message: known?.message ?? (status >= 500 ? "The service is unavailable." : "The request was refused."),
+      type: catalogued?.type ?? (status >= 500 ? "server_error" : "client_error"),
+      message:
+        catalogued?.message ?? (status >= 500 ? "The service is unavailable." : "The request was refused."),
       system_message:
-        known?.system_message ??
+        catalogued?.system_message ??
         (status >= 500
           ? "The service could not answer; send the request again later."
           : `The service answered with status ${status}.`),
@@ -262,15 +263,15 @@ function toFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {
   });
 }
 
-/** A refusal after authentication has rate headers (G07). The refusal of a fault does not count the request. */
-function showRate(exchange: Exchange, code: string, status: number): void {
+/** Adds the rate headers of a refusal after authentication (G07), without counting the request. */
+function addRateState(exchange: Exchange, code: string, status: number): void {
   const { identity, operation, sandbox, at } = exchange;
   if (identity === undefined || exchange.rate !== undefined) return;
   if (operation?.credentials === false || status === 401) return;
   const { key_id } = identity.principal;
   const limit = identity.requests_per_minute;
-  const spent = code === "RATE_LIMIT_EXCEEDED";
-  exchange.rate = spent
+  const isExhausted = code === "RATE_LIMIT_EXCEEDED";
+  exchange.rate = isExhausted
     ? sandbox.windows.toExhausted(key_id, limit, at)
-    : sandbox.windows.peek(key_id, limit, at);
+    : sandbox.windows.getState(key_id, limit, at);
 }

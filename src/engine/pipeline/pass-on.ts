@@ -8,16 +8,16 @@ import type { Answer } from "./plain-http.ts";
 
 const DECISION = "upstream";
 
-/** Whether the upstream has the path: nothing here serves it, whatever the method (interfaces 18). */
-export function mayPassOn({ engine, unmatched }: Exchange): boolean {
+/** Whether a request may go to the upstream: no operation has its path, for any method (interfaces 18). */
+export function canForward({ engine, unmatched }: Exchange): boolean {
   return (
     engine.upstream !== undefined && unmatched instanceof ApiError && unmatched.code === "RESOURCE_NOT_FOUND"
   );
 }
 
-/** Passes a request that neither an operation nor a rule serves to the upstream. @throws EarlyResponse with its answer */
-export function passOn(exchange: Exchange): undefined | Promise<void> {
-  if (!mayPassOn(exchange) || exchange.verdict?.asksForCaller) return undefined;
+/** Sends a request that neither an operation nor a rule answers to the upstream. @throws EarlyResponse with its answer */
+export function forwardToUpstream(exchange: Exchange): undefined | Promise<void> {
+  if (!canForward(exchange) || exchange.verdict?.needsCaller) return undefined;
   const { upstream } = exchange.engine;
   if (exchange.dryRun === undefined) return send(exchange);
   exchange.decision = DECISION;
@@ -46,11 +46,11 @@ async function send(exchange: Exchange): Promise<void> {
   }
 }
 
-/** @throws ApiError PAYLOAD_TOO_LARGE if a rule asked for the body and it is too long for that; ClientGone */
+/** @throws ApiError PAYLOAD_TOO_LARGE if a rule asked for the body and it is too long for that; ClientGoneError */
 async function toBody(exchange: Exchange): Promise<AsyncIterable<Uint8Array>> {
   const { request } = exchange;
-  exchange.captured = new BodyCapture({ withDigest: false });
-  if (!exchange.hasReadBody) return exchange.captured.follow(request.body);
+  exchange.bodyCapture = new BodyCapture({ withDigest: false });
+  if (!exchange.hasReadBody) return exchange.bodyCapture.capture(request.body);
   const body = await exchange.readBody();
   return (async function* () {
     yield body;

@@ -14,11 +14,11 @@ export interface PlainRequest {
   readonly headers: RequestHeaders;
   /** Name, value, name, value … as the client sent them. */
   readonly rawHeaders: readonly string[];
-  /** Can be read once. @throws ClientGone if the client leaves before its end */
+  /** Can be read once. @throws ClientGoneError if the client leaves before its end */
   readonly body: AsyncIterable<Uint8Array>;
-  /** How its client reaches the server. */
+  /** How the client reaches the server. */
   readonly site: Site;
-  /** Aborts with a ClientGone when the client leaves, or the answer has been sent. */
+  /** Aborts with a ClientGoneError when the client leaves, or the answer has been sent. */
   readonly signal: AbortSignal;
 }
 
@@ -29,22 +29,27 @@ export interface Site {
   /** Base URL of `default`, or of the only sandbox that this port serves. */
   readonly url: string;
   /** The only sandbox that this port serves; undefined for the server's own port. */
-  readonly only: string | undefined;
-  /** Base URL of a sandbox. @param prefixed with the sandbox's name even if it is not needed */
+  readonly onlySandbox: string | undefined;
+  /** Base URL of a sandbox. @param hasPrefix whether the path names the sandbox even if that is not needed */
   baseUrl(sandbox: string, prefixed?: boolean): string;
   /** The sandbox's own origin; null if it has none. */
   findOrigin(sandbox: string): string | null;
 }
 
 /** The base URL of a sandbox: that of the site if the site names it, else with the prefix of interfaces 3. */
-export function toBaseUrl(url: string, sandbox: string, named = "default", prefixed = false): string {
-  return sandbox === named && !prefixed ? url : `${url}/_s/${sandbox}`;
+export function toBaseUrl(
+  url: string,
+  sandbox: string,
+  unprefixedName = "default",
+  hasPrefix = false,
+): string {
+  return sandbox === unprefixedName && !hasPrefix ? url : `${url}/_s/${sandbox}`;
 }
 
-/** A site without names or ports for sandboxes. */
+/** Creates a site without names or ports for sandboxes. */
 export function toSite(url: string): Site {
   return {
-    ...{ sandboxName: undefined, only: undefined, url },
+    ...{ sandboxName: undefined, onlySandbox: undefined, url },
     baseUrl: (sandbox, prefixed) => toBaseUrl(url, sandbox, "default", prefixed),
     findOrigin: () => null,
   };
@@ -59,7 +64,7 @@ export interface Answer {
   /** Name, value, name, value … of another server's answer, which is sent with its own headers alone. */
   passed_headers?: readonly string[];
   stream?: (signal: AbortSignal) => AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
-  /** For X-Sandbox-Decision, unless something else decided. */
+  /** The value of X-Sandbox-Decision if nothing else decided. */
   decision?: string | undefined;
 }
 
@@ -73,7 +78,7 @@ export interface CompleteAnswer {
   length: number;
   /** Instead of `body`: produces it piece by piece, until the signal aborts. */
   stream: ((signal: AbortSignal) => AsyncIterable<string | Uint8Array>) | undefined;
-  /** Whether each piece of `stream` is whole server-sent events, so that comments may stand between them. */
+  /** Whether each piece of `stream` consists of whole server-sent events, between which comments may be sent. */
   has_events: boolean;
   /** The wire fault with which the host sends the answer. */
   wire: InjectedWire | undefined;
@@ -110,8 +115,8 @@ export class NoPortError extends Error {
 }
 
 /** The client left before its request was complete; no answer can reach it. */
-export class ClientGone extends Error {
-  override readonly name = "ClientGone";
+export class ClientGoneError extends Error {
+  override readonly name = "ClientGoneError";
 }
 
 /** The sandbox that a request is for, and its path there. */
@@ -121,7 +126,7 @@ export interface Address {
   path: string;
   query: string;
   /** Whether the path named the sandbox, as in `/_s/NAME/v1/models`. */
-  prefixed: boolean;
+  hasPrefix: boolean;
 }
 
 /** Header of a repeated request: a signature, then the base of the URLs in the first answer. */
@@ -130,7 +135,7 @@ export const BASE_HEADER = "x-sandbox-base";
 let baseKey: string | undefined;
 
 /** The nodes of a fleet share a key, since a request may be repeated into another node's sandbox. */
-export function shareBaseKey(key: string): void {
+export function setBaseKey(key: string): void {
   baseKey = key;
 }
 
@@ -151,17 +156,17 @@ function signBase(base: string): string {
 
 const NAMED_PATH = /^\/_s\/([^/]*)(.*)$/;
 
-/** By prefix, else by the `X-Sandbox` header (interfaces 3), else by the name or port that was called (interfaces 16). */
+/** Finds the sandbox by the path's prefix, else by `X-Sandbox` (interfaces 3), else by the host or port (interfaces 16). */
 export function readAddress({ target, headers, site }: PlainRequest): Address {
   const { path, query } = splitTarget(target);
   const [, name, rest] = (path.startsWith("/_s/") && NAMED_PATH.exec(path)) || [];
-  if (name !== undefined) return { sandbox: normalizePath(name), path: rest || "/", query, prefixed: true };
-  const named = headers["x-sandbox"] as string | undefined;
-  return { sandbox: named ?? site.sandboxName ?? "default", path: path || "/", query, prefixed: false };
+  if (name !== undefined) return { sandbox: normalizePath(name), path: rest || "/", query, hasPrefix: true };
+  const headerName = headers["x-sandbox"] as string | undefined;
+  return { sandbox: headerName ?? site.sandboxName ?? "default", path: path || "/", query, hasPrefix: false };
 }
 
 export function splitTarget(target: string): { path: string; query: string } {
-  const mark = target.indexOf("?");
-  if (mark < 0) return { path: target, query: "" };
-  return { path: target.slice(0, mark), query: target.slice(mark + 1) };
+  const queryStart = target.indexOf("?");
+  if (queryStart < 0) return { path: target, query: "" };
+  return { path: target.slice(0, queryStart), query: target.slice(queryStart + 1) };
 }

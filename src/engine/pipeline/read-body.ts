@@ -8,7 +8,7 @@ const MAX_JSON_VALUES = 100_000;
 
 type Received = Pick<PlainRequest, "headers" | "body">;
 
-/** The whole body of a call that takes JSON. @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE; ClientGone */
+/** The whole body of a call that takes JSON. @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE; ClientGoneError */
 export async function readJsonBytes(request: Received, limit: number): Promise<Uint8Array> {
   const { expect, "content-length": length } = request.headers;
   // A client with `Expect: 100-continue` is refused for its headers before it sends the body (RFC 9110, 10.1.1).
@@ -18,15 +18,15 @@ export async function readJsonBytes(request: Received, limit: number): Promise<U
 
 /**
  * Reads a whole body into memory.
- * @throws ApiError PAYLOAD_TOO_LARGE over `limit` bytes, without reading on; ClientGone
+ * @throws ApiError PAYLOAD_TOO_LARGE over `limit` bytes, without reading on; ClientGoneError
  */
 export async function readBytes({ headers, body }: Received, limit: number): Promise<Uint8Array> {
-  if (Number(headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
+  if (Number(headers["content-length"] ?? 0) > limit) throw createTooLargeError(limit);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
+    if (size > limit) throw createTooLargeError(limit);
     chunks.push(chunk);
   }
   return chunks.length === 0 ? EMPTY_BYTES : chunks.length === 1 ? chunks[0]! : concatBytes(chunks);
@@ -49,17 +49,17 @@ export function parseJson(
 ): JsonBody {
   if (bytes.length === 0) {
     if (optional) return { value: {}, text: "{}" };
-    throw invalidJson("The body is empty; this operation expects a JSON document.");
+    throw createInvalidJsonError("The body is empty; this operation expects a JSON document.");
   }
   requireJson(request);
   const text = decodeUtf8(bytes);
-  const beyond = findExcess(bytes, maxValues);
-  if (beyond !== undefined) throw invalidJson(beyond);
+  const excess = findExcess(bytes, maxValues);
+  if (excess !== undefined) throw createInvalidJsonError(excess);
   try {
     return { value: JSON.parse(text), text };
   } catch (error) {
     // Newer versions of V8 also give the line, but answers are the same bytes in every host.
-    throw invalidJson((error as Error).message.replace(/ \(line \d+ column \d+\)$/, ""));
+    throw createInvalidJsonError((error as Error).message.replace(/ \(line \d+ column \d+\)$/, ""));
   }
 }
 
@@ -102,14 +102,14 @@ function requireJson(request: Pick<PlainRequest, "headers">): void {
 
 const CHARSET = /;\s*charset\s*=\s*["']?([^"';\s]*)/gi;
 
-/** Leaves a byte order mark out. */
+/** The decoder leaves out a byte order mark. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw invalidJson("The body is not valid UTF-8.");
+    throw createInvalidJsonError("The body is not valid UTF-8.");
   }
 }
 
@@ -136,10 +136,10 @@ function findExcess(bytes: Uint8Array, maxValues: number): string | undefined {
   return undefined;
 }
 
-function invalidJson(system_message: string): ApiError {
+function createInvalidJsonError(system_message: string): ApiError {
   return new ApiError("INVALID_JSON", { system_message });
 }
 
-function tooLarge(limit: number): ApiError {
+function createTooLargeError(limit: number): ApiError {
   return new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_bytes: limit } });
 }

@@ -12,7 +12,7 @@ interface Property {
 
 export type OutOfRange = "reject" | "clamp";
 
-interface Reading {
+interface QueryOptions {
   /** For keys that the schema does not have. */
   unknown: "drop" | "keep";
   outOfRange: OutOfRange;
@@ -26,7 +26,7 @@ interface Reading {
 export function readQuery(
   schema: TSchema | undefined,
   search: string,
-  reading: Reading,
+  options: QueryOptions,
 ): Record<string, unknown> {
   // Without a prototype, so that `__proto__` is a key like any other.
   const values: Record<string, unknown> = Object.create(null);
@@ -34,8 +34,8 @@ export function readQuery(
   const properties = getProperties(schema);
   for (const [name, text] of new URLSearchParams(search)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property === undefined && reading.unknown === "drop") continue;
-    const value = property === undefined ? text : parseTyped(property, text, reading.outOfRange);
+    if (property === undefined && options.unknown === "drop") continue;
+    const value = property === undefined ? text : parseTyped(property, text, options.outOfRange);
     values[name] = name in values ? [values[name], value].flat() : value;
   }
   return values;
@@ -50,7 +50,7 @@ export function readTexts(schema: TSchema, texts: Record<string, string>): Recor
 }
 
 /** The first name with more than one value that is not a list. */
-export function findRepeated(
+export function findRepeatedName(
   schema: TSchema | undefined,
   values: Record<string, unknown>,
 ): string | undefined {
@@ -63,8 +63,8 @@ export function findRepeated(
 function parseTyped(property: Property, text: string, outOfRange: OutOfRange): unknown {
   const { type, items = {}, anyOf } = property;
   if (type === "array") return [parseTyped(items, text, outOfRange)];
-  const typed = anyOf?.find((one) => one.type !== "null");
-  if (typed !== undefined) return parseTyped(typed, text, outOfRange);
+  const valueType = anyOf?.find((one) => one.type !== "null");
+  if (valueType !== undefined) return parseTyped(valueType, text, outOfRange);
   if (type === "number" && DECIMAL.test(text) && Number.isFinite(Number(text))) return Number(text);
   if (type === "integer") return toNumberOr(text, outOfRange === "clamp" && property["x-page"] === true);
   if (type === "boolean" && (text === "true" || text === "")) return true;
@@ -79,16 +79,16 @@ export function parseInteger(text: string): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** A text that is too long for a number is returned as it is, and fails as a text. */
-function toNumberOr(text: string, clamped: boolean): number | string {
+/** An integer, else the text, which validation refuses. */
+function toNumberOr(text: string, isClamped: boolean): number | string {
   const value = parseInteger(text);
   if (value !== undefined) return value;
-  if (!clamped || !/^-?\d+$/.test(text)) return text;
+  if (!isClamped || !/^-?\d+$/.test(text)) return text;
   return text.startsWith("-") ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
 }
 
 /** A copy with the schema's defaults, and with page numbers clamped to their bounds if the schema asks for it (G08). */
-export function withDefaults<T>(schema: TSchema | undefined, value: T, outOfRange: OutOfRange): T {
+export function addDefaults<T>(schema: TSchema | undefined, value: T, outOfRange: OutOfRange): T {
   const properties = getProperties(schema);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const filled = { ...value } as Record<string, unknown>;
@@ -105,8 +105,8 @@ export function withDefaults<T>(schema: TSchema | undefined, value: T, outOfRang
   return filled as T;
 }
 
-const NONE: Readonly<Record<string, Property>> = {};
+const NO_PROPERTIES: Readonly<Record<string, Property>> = {};
 
 function getProperties(schema: TSchema | undefined): Readonly<Record<string, Property>> {
-  return (schema as { properties?: Record<string, Property> } | undefined)?.properties ?? NONE;
+  return (schema as { properties?: Record<string, Property> } | undefined)?.properties ?? NO_PROPERTIES;
 }

@@ -3,13 +3,13 @@ import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire } from "./plain-http.ts";
 
 /** Writes the journal entry; it references existing values and copies nothing. */
-export function record(
+export function recordRequest(
   exchange: Exchange,
   answer: Answer,
   response_headers: readonly string[],
 ): JournalEntry {
-  const { sandbox, changing } = exchange;
-  const answered: AnsweredRequest = {
+  const { sandbox, historyChange } = exchange;
+  const details: AnsweredRequest = {
     id: exchange.id,
     number: exchange.number,
     at: exchange.at,
@@ -21,23 +21,22 @@ export function record(
     base_url: exchange.base_url,
     status: answer.status,
     code: exchange.code,
-    duration_ms: Math.round(performance.now() - exchange.started),
+    duration_ms: Math.round(performance.now() - exchange.startedAt),
     principal: exchange.identity?.principal.user_id ?? null,
     api_key: exchange.identity?.principal.key_id ?? null,
     decision: exchange.decision,
     fault: exchange.fault,
     reasons: exchange.reasons,
-    stages: exchange.entered?.stages,
+    stages: exchange.stagesEntry?.stages,
     warnings: exchange.warnings,
     request_headers: exchange.request.rawHeaders,
-    request_body: exchange.body ?? exchange.captured?.bytes(),
-    request_bytes: exchange.body?.length ?? exchange.captured?.size ?? 0,
-    // A list that grew has room for more.
-    response_headers: response_headers.slice(),
+    request_body: exchange.body ?? exchange.bodyCapture?.bytes(),
+    request_bytes: exchange.body?.length ?? exchange.bodyCapture?.size ?? 0,
+    response_headers,
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
   };
-  const entry = sandbox.journal.add(answered, changing?.entry);
+  const entry = sandbox.journal.add(details, historyChange?.entry);
   const { operation, code } = exchange;
   if (operation !== undefined) sandbox.outcomes.count(operation.id, code ?? answer.status);
   return entry;
@@ -50,10 +49,10 @@ export function recordWire(
   { answer, headers }: { answer: Answer; headers: readonly string[] },
 ): void {
   if (fault.shows_status) {
-    record(exchange, answer, headers);
+    recordRequest(exchange, answer, headers);
   } else {
     exchange.code = null;
-    record(exchange, NO_ANSWER, []);
+    recordRequest(exchange, NO_ANSWER, []);
   }
 }
 

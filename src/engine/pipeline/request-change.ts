@@ -7,10 +7,10 @@ import {
   type WorldChange,
 } from "../sandbox/history-entry.ts";
 import { type RateState, toMinute } from "../sandbox/rate-windows.ts";
-import type { RequestDraw } from "../state/random.ts";
+import type { RequestIdSource } from "../state/random.ts";
 
 /** The parts of an exchange that the history describes. */
-interface DescribedExchange extends RequestDraw {
+interface DescribedExchange extends RequestIdSource {
   readonly at: number;
   readonly rate: RateState | undefined;
   readonly identity: Identity | undefined;
@@ -29,7 +29,7 @@ export class RequestChange implements WorldChange, RequestDetails {
   readonly counted: CountedRequest | undefined;
   readonly summary: string;
   readonly principal: string | undefined;
-  readonly named: Readonly<Record<string, string>>;
+  readonly pathIds: Readonly<Record<string, string>>;
   entry: HistoryEntry | undefined = undefined;
 
   constructor({ idSeed, number, at, rate, identity, operation, params, uploads }: DescribedExchange) {
@@ -40,7 +40,7 @@ export class RequestChange implements WorldChange, RequestDetails {
     this.counted = key_id === undefined ? undefined : { key_id, minute: toMinute(at) };
     this.summary = operation!.summary;
     this.principal = identity?.principal.user_id;
-    this.named = params;
+    this.pathIds = params;
   }
 
   get request(): RequestDetails {

@@ -48,7 +48,7 @@ const ALLOWED_HEADERS =
  * @throws TypeError for a header that HTTP cannot carry
  */
 export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnswer {
-  if (answer.passed_headers !== undefined) return toPassedAnswer(exchange, answer);
+  if (answer.passed_headers !== undefined) return toUpstreamAnswer(exchange, answer);
   const { decision, organization, rate, request } = exchange;
   const headers = [
     "service-api-version",
@@ -56,7 +56,7 @@ export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnsw
     "x-request-id",
     exchange.id,
     "service-processing-ms",
-    String(Math.round(performance.now() - exchange.started)),
+    String(Math.round(performance.now() - exchange.startedAt)),
     // Also without an Origin header, since a cache may give the answer to a page.
     "Vary",
     "Origin",
@@ -78,21 +78,24 @@ export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnsw
   return addBody(headers, answer);
 }
 
-/** The upstream's own headers; a page on this origin needs ours in place of its CORS headers. */
-function toPassedAnswer({ decision, request, sandbox }: Exchange, answer: Answer): CompleteAnswer {
+/** An answer with the upstream's headers; for a page, our CORS headers replace the upstream's. */
+function toUpstreamAnswer({ decision, request, sandbox }: Exchange, answer: Answer): CompleteAnswer {
   const headers = ["X-Sandbox-Decision", decision];
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
-  const [passed, cors] = [answer.passed_headers!, headers.length > 2];
-  for (let i = 0; i < passed.length; i += 2)
-    if (!(cors && /^access-control-/i.test(passed[i]!)) && !/^x-sandbox-decision$/i.test(passed[i]!))
-      headers.push(passed[i]!, passed[i + 1]!);
+  const [upstreamHeaders, hasCors] = [answer.passed_headers!, headers.length > 2];
+  for (let i = 0; i < upstreamHeaders.length; i += 2)
+    if (
+      !(hasCors && /^access-control-/i.test(upstreamHeaders[i]!)) &&
+      !/^x-sandbox-decision$/i.test(upstreamHeaders[i]!)
+    )
+      headers.push(upstreamHeaders[i]!, upstreamHeaders[i + 1]!);
   return { ...addBody([], answer), headers };
 }
 
 /** Adds the headers that describe the body. */
 export function addBody(headers: string[], { status, content_type, body, stream }: Answer): CompleteAnswer {
-  if (content_type !== undefined) headers.push("Content-Type", withCharset(content_type));
+  if (content_type !== undefined) headers.push("Content-Type", addCharset(content_type));
   const length = body === undefined ? 0 : typeof body === "string" ? countUtf8Bytes(body) : body.length;
   if (stream === undefined && status !== 204 && status !== 304)
     headers.push("Content-Length", String(length));
@@ -108,7 +111,7 @@ export function addBody(headers: string[], { status, content_type, body, stream 
 }
 
 /** Clients such as Python's requests read text without a charset as Latin-1. */
-function withCharset(content_type: string): string {
+function addCharset(content_type: string): string {
   return /^text\/[^;]+$/.test(content_type) ? `${content_type}; charset=utf-8` : content_type;
 }
 
@@ -120,14 +123,21 @@ function requireValue(name: string, value: string): void {
 function addRateHeaders(headers: string[], rate: RateState, { at, sandbox }: Exchange): void {
   const { limit, remaining, reset, token_limit, token_remaining } = rate;
   const { rate_headers: family } = sandbox.settings;
-  const [all, left] = [String(limit), String(remaining)];
+  const [limitText, remainingText] = [String(limit), String(remaining)];
   if (family !== "alternative") {
     const end = String(Math.ceil(reset / 1000));
-    headers.push("X-RateLimit-Limit", all, "X-RateLimit-Remaining", left, "X-RateLimit-Reset", end);
+    headers.push(
+      "X-RateLimit-Limit",
+      limitText,
+      "X-RateLimit-Remaining",
+      remainingText,
+      "X-RateLimit-Reset",
+      end,
+    );
   }
   if (family === "plain") return;
   const wait = formatDuration(countSecondsUntil(reset, at));
-  headers.push("x-ratelimit-limit-requests", all, "x-ratelimit-remaining-requests", left);
+  headers.push("x-ratelimit-limit-requests", limitText, "x-ratelimit-remaining-requests", remainingText);
   headers.push("x-ratelimit-reset-requests", wait, "x-ratelimit-limit-tokens", String(token_limit));
   headers.push("x-ratelimit-remaining-tokens", String(token_remaining), "x-ratelimit-reset-tokens", wait);
 }
@@ -150,8 +160,8 @@ function addCorsHeaders(headers: string[], origin: string, settings: Settings): 
 
 /** G41; the answer of a fault may have its own. */
 function addChallenge(headers: string[], answer: Answer, { auth_challenge }: Settings): void {
-  const own = Object.keys(answer.headers).some((name) => name.toLowerCase() === "www-authenticate");
-  if (auth_challenge === "on" && !own) headers.push("WWW-Authenticate", 'Bearer realm="service"');
+  const hasChallenge = Object.keys(answer.headers).some((name) => name.toLowerCase() === "www-authenticate");
+  if (auth_challenge === "on" && !hasChallenge) headers.push("WWW-Authenticate", 'Bearer realm="service"');
 }
 
 /** The answer to a preflight (G30), which is not a request of the sandbox; undefined for any other request. */
@@ -163,11 +173,13 @@ export function answerPreflight(request: PlainRequest, settings: Settings): Comp
   const headers = ["Vary", "Origin"];
   if (isOriginAllowed(origin, settings.cors_origins)) {
     const { cors_headers: configured, cors_credentials } = settings;
-    const asked = String(request.headers["access-control-request-headers"] ?? "");
-    const own = (configured.includes("*") ? [asked] : configured).filter((name) => name !== "");
+    const requestedHeaders = String(request.headers["access-control-request-headers"] ?? "");
+    const allowedHeaders = (configured.includes("*") ? [requestedHeaders] : configured).filter(
+      (name) => name !== "",
+    );
     headers.push("Access-Control-Allow-Origin", origin);
     headers.push("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE");
-    headers.push("Access-Control-Allow-Headers", [ALLOWED_HEADERS, ...own].join(", "));
+    headers.push("Access-Control-Allow-Headers", [ALLOWED_HEADERS, ...allowedHeaders].join(", "));
     if (cors_credentials === "on") headers.push("Access-Control-Allow-Credentials", "true");
     headers.push("Access-Control-Expose-Headers", EXPOSED_HEADERS);
     headers.push("Access-Control-Max-Age", "600");
@@ -176,12 +188,12 @@ export function answerPreflight(request: PlainRequest, settings: Settings): Comp
   return addBody(headers, { status: 204, headers: {}, content_type: undefined, body: undefined });
 }
 
-/** @param known undefined if they may not be shown */
-export function refuseUnknownSandbox(name: string, known: readonly string[] | undefined): CompleteAnswer {
+/** @param existing the names of sandboxes; undefined if they may not be shown */
+export function refuseUnknownSandbox(name: string, existing: readonly string[] | undefined): CompleteAnswer {
   return refuseAddress(404, "unknown-sandbox", {
     error: "unknown sandbox",
     sandbox: name.slice(0, 100),
-    sandboxes: known?.slice(-MAX_LISTED),
+    sandboxes: existing?.slice(-MAX_LISTED),
     hint: wasRepeated(name)
       ? "X-Sandbox was sent twice"
       : "create it with POST /_control/sandboxes; to use `default`, omit the prefix, the header X-Sandbox and the name before `.localhost`",
@@ -189,20 +201,20 @@ export function refuseUnknownSandbox(name: string, known: readonly string[] | un
 }
 
 /** interfaces 16: each test has its own sandbox; without this answer, one test's requests would change another's world. */
-export function refuseWithoutSandbox(known: readonly string[] | undefined): CompleteAnswer {
+export function refuseWithoutSandbox(existing: readonly string[] | undefined): CompleteAnswer {
   return refuseAddress(421, "no-sandbox", {
     error: "no sandbox named",
-    sandboxes: known?.filter((name) => name !== "default").slice(-MAX_LISTED),
+    sandboxes: existing?.filter((name) => name !== "default").slice(-MAX_LISTED),
     hint: 'each test has its own sandbox here, and `default` answers nothing. The path of a base URL was probably dropped, as `new URL("/v1/models", base)` does: use the sandbox\'s `origin`, which has no path, or append to its `base_url`',
   });
 }
 
 /** interfaces 16: for a request to the port of one sandbox that names another. */
-export function refuseMisdirected(only: string): CompleteAnswer {
+export function refuseMisdirected(sandbox: string): CompleteAnswer {
   return refuseAddress(421, "misdirected", {
     error: "misdirected request",
-    sandboxes: [only],
-    hint: `this port serves the sandbox ${only} alone; call another at its own address`,
+    sandboxes: [sandbox],
+    hint: `this port serves the sandbox ${sandbox} alone; call another at its own address`,
   });
 }
 

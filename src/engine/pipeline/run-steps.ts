@@ -20,14 +20,14 @@ export function runSteps<X extends StepExchange>(
   exchange: X,
   first = 0,
 ): void | Promise<void> {
-  for (let at = first; at < steps.length; at++) {
-    const { name, run } = steps[at]!;
+  for (let index = first; index < steps.length; index++) {
+    const { name, run } = steps[index]!;
     exchange.step = name;
     const running = run(exchange);
     if (running !== undefined)
       return running.then(() => {
         exchange.observe?.(name);
-        return runSteps(steps, exchange, at + 1);
+        return runSteps(steps, exchange, index + 1);
       });
     exchange.observe?.(name);
   }

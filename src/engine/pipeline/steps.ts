@@ -8,10 +8,16 @@ import { BodyCapture } from "./body-capture.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, findOrganizationInPath, ORGANIZATION, toCall, Undecidable } from "./exchange.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
-import { mayPassOn, passOn } from "./pass-on.ts";
+import { canForward, forwardToUpstream } from "./pass-on.ts";
 import { parseJson, parseText } from "./read-body.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
-import { checkUnknown, validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
+import {
+  checkUnknownParameters,
+  validateForm,
+  validateJson,
+  validateParams,
+  validateQuery,
+} from "./validate.ts";
 
 /*
  * The steps of a request, in the order in which they run (REQUEST_STEPS, at the end). Each completes the exchange, or
@@ -27,12 +33,12 @@ function route(exchange: Exchange): void {
     exchange.params = match.params;
     return;
   }
-  exchange.unmatched = notFound(exchange, router.listMethods(exchange.path));
-  if (!exchange.sandbox.faults.reachesOutside && !mayPassOn(exchange)) throw exchange.unmatched;
+  exchange.unmatched = createNotFoundError(exchange, router.listMethods(exchange.path));
+  if (!exchange.sandbox.faults.reachesUndeclared && !canForward(exchange)) throw exchange.unmatched;
 }
 
-/** RESOURCE_NOT_FOUND, METHOD_NOT_ALLOWED (G04) */
-function notFound({ method, path }: Exchange, allowed: readonly string[]): ApiError {
+/** The error for an unknown path or method (G04). */
+function createNotFoundError({ method, path }: Exchange, allowed: readonly string[]): ApiError {
   if (allowed.length > 0)
     return new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allowed.join(", ") } });
   return new ApiError("RESOURCE_NOT_FOUND", {
@@ -53,32 +59,34 @@ function identify(exchange: Exchange): void | Promise<void> {
 /** G32: the organization is that of the path, else the key's current one. Invalid ids are ignored. */
 function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
   const { operation, params, path } = exchange;
-  const named = operation ? (params["organization_id"] ?? params["org_id"]) : findOrganizationInPath(path);
-  const isNamed = named !== undefined && ORGANIZATION.test(named);
+  const requested = operation
+    ? (params["organization_id"] ?? params["org_id"])
+    : findOrganizationInPath(path);
+  const isNamed = requested !== undefined && ORGANIZATION.test(requested);
   exchange.identity = identity;
-  exchange.organization = isNamed ? named : identity?.principal.organization_id;
+  exchange.organization = isNamed ? requested : identity?.principal.organization_id;
 }
 
-function isFaulty({ sandbox, request, entered }: Exchange): boolean {
-  return entered !== undefined || sandbox.faults.armed || hasOverride(request.headers);
+function hasFaults({ sandbox, request, stagesEntry }: Exchange): boolean {
+  return stagesEntry !== undefined || sandbox.faults.isArmed || hasOverride(request.headers);
 }
 
 function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
   const { unmatched, sandbox, request } = exchange;
-  const isAsked =
+  const mayHaveFault =
     unmatched === undefined
-      ? isFaulty(exchange)
-      : sandbox.faults.reachesOutside || (mayPassOn(exchange) && hasOverride(request.headers));
-  if (!isAsked) return;
-  if (exchange.dryRun === undefined) exchange.entered = sandbox.faults.enter();
+      ? hasFaults(exchange)
+      : sandbox.faults.reachesUndeclared || (canForward(exchange) && hasOverride(request.headers));
+  if (!mayHaveFault) return;
+  if (exchange.dryRun === undefined) exchange.stagesEntry = sandbox.faults.enter();
   return injectFault(exchange, "before");
 }
 
-/** @throws ApiError of `route`, or, if a rule answers this path for other callers, that for this one */
+/** @throws ApiError of `route`; for a path that a rule answers for other callers, the refusal of this caller */
 function requireOperation(exchange: Exchange): void {
   const { unmatched, verdict, identity } = exchange;
   if (unmatched === undefined) return;
-  const refusal = verdict?.asksForCaller ? exchange.refusal : undefined;
+  const refusal = verdict?.needsCaller ? exchange.refusal : undefined;
   if (refusal === undefined) throw unmatched;
   exchange.step = "auth";
   if (refusal.code !== "AUTHENTICATION_REQUIRED") {
@@ -91,7 +99,7 @@ function requireOperation(exchange: Exchange): void {
 
 /** @throws ApiError AUTHENTICATION_REQUIRED (section 5) */
 function authenticate(exchange: Exchange): void {
-  // A refused caller appears neither in the journal nor in a header.
+  // A refused caller is neither in the journal nor in a header.
   if (exchange.identity?.refused) setIdentity(exchange, undefined);
   if (exchange.identity === undefined && exchange.operation!.credentials !== false)
     throw new ApiError("AUTHENTICATION_REQUIRED");
@@ -121,7 +129,7 @@ function readBody(exchange: Exchange): undefined | Promise<void> {
   if (body === undefined && prepare === undefined) return undefined;
   if (dryRun !== undefined && body?.kind === "multipart")
     throw new Undecidable("the operation takes a form, and the next steps depend on its files");
-  exchange.captured = new BodyCapture({ withDigest: false });
+  exchange.bodyCapture = new BodyCapture({ withDigest: false });
   exchange.uploads = { seen: sandbox.peekUploads() };
   return body?.kind === "multipart" ? readForm(exchange, body) : undefined;
 }
@@ -137,21 +145,21 @@ async function readJson(exchange: Exchange, { optional = false, text }: Body<"js
 }
 
 async function readForm(exchange: Exchange, spec: Body<"multipart">): Promise<void> {
-  const { engine, request, sandbox, captured } = exchange;
-  const sent = { headers: request.headers, body: captured!.follow(request.body) };
-  const place = { space: engine.formSpace(sandbox), settings: sandbox.settings };
-  exchange.form = await engine.readForm(sent, spec, place);
+  const { engine, request, sandbox, bodyCapture } = exchange;
+  const sent = { headers: request.headers, body: bodyCapture!.capture(request.body) };
+  const storage = { space: engine.formSpace(sandbox), settings: sandbox.settings };
+  exchange.form = await engine.readForm(sent, spec, storage);
 }
 
 /** Path before query before body (G04). @throws ApiError INVALID_INPUT */
 function validate(exchange: Exchange): void {
   const operation = exchange.operation!;
   const { params, request, query: search } = exchange;
-  const read = operation.readInput?.({ params, search, headers: request.headers });
-  if (read !== undefined) checkUnknown(read.unknown, search, exchange);
+  const input = operation.readInput?.({ params, search, headers: request.headers });
+  if (input !== undefined) checkUnknownParameters(input.unknown, search, exchange);
   exchange.call = toCall(exchange, {
-    params: read === undefined ? validateParams(operation, params) : read.params,
-    query: read === undefined ? validateQuery(operation, search, exchange) : read.query,
+    params: input === undefined ? validateParams(operation, params) : input.params,
+    query: input === undefined ? validateQuery(operation, search, exchange) : input.query,
     body: validateBody(exchange),
   });
 }
@@ -170,7 +178,7 @@ function validateBody(exchange: Exchange): unknown {
 }
 
 /** G01: a credential may be in the body. @throws ApiError */
-function authenticateByBody(exchange: Exchange): void {
+function identifyFromBody(exchange: Exchange): void {
   const { operation, sandbox, call } = exchange;
   if (operation!.identify === undefined) return;
   call!.world = sandbox.world.read();
@@ -178,13 +186,13 @@ function authenticateByBody(exchange: Exchange): void {
   call!.principal = exchange.identity!.principal;
 }
 
-function countByBody(exchange: Exchange): void {
+function countRequestOfBody(exchange: Exchange): void {
   if (exchange.operation!.identify !== undefined) countAgainstRate(exchange, exchange.identity!);
 }
 
 /** Existence and access, in the order of G03. @throws ApiError */
 function authorize(exchange: Exchange): void {
-  exchange.loaded = exchange.operation!.access?.(exchange.call!);
+  exchange.accessResult = exchange.operation!.access?.(exchange.call!);
 }
 
 /** @throws ApiError SPENDING_LIMIT_EXCEEDED */
@@ -192,7 +200,7 @@ function checkBudget({ engine, operation, call }: Exchange): void {
   if (operation!.billable) engine.requireBudget(call!.world, call!.principal);
 }
 
-/** Asynchronous work before the transaction. Authorized before it, and again within the transaction. */
+/** Runs asynchronous work before the transaction. Access is checked before it, and again within the transaction. */
 function prepare(exchange: Exchange): undefined | Promise<void> {
   const { operation, sandbox, call, dryRun, step } = exchange;
   if (operation!.prepare === undefined) return undefined;
@@ -204,13 +212,13 @@ function prepare(exchange: Exchange): undefined | Promise<void> {
 }
 
 async function runPrepare(exchange: Exchange): Promise<void> {
-  const { engine, operation, sandbox, call, loaded, request, captured } = exchange;
+  const { engine, operation, sandbox, call, accessResult, request, bodyCapture } = exchange;
   const io = {
     services: engine.services(sandbox, exchange),
-    stream: captured?.follow(request.body) ?? request.body,
+    stream: bodyCapture?.capture(request.body) ?? request.body,
     signal: request.signal,
   };
-  exchange.prepared = await operation!.prepare!(call!, loaded, io);
+  exchange.prepared = await operation!.prepare!(call!, accessResult, io);
 }
 
 /** The operation itself, in a transaction that a refusal undoes. A dry run discards the changes. */
@@ -232,11 +240,11 @@ function commit(exchange: Exchange): void {
 
 /** @throws ApiError of the operation's own; EarlyResponse if the sandbox would grow too large */
 function handle(exchange: Exchange): void {
-  const { engine, operation, sandbox, call, loaded, prepared } = exchange;
-  exchange.value = operation!.handle(call!, loaded, prepared);
+  const { engine, operation, sandbox, call, accessResult, prepared } = exchange;
+  exchange.value = operation!.handle(call!, accessResult, prepared);
   checkValue(exchange);
-  const full = engine.refuseGrowth?.(sandbox.world, call!.world);
-  if (full !== undefined) throw new EarlyResponse("limit", full);
+  const growthRefusal = engine.refuseGrowth?.(sandbox.world, call!.world);
+  if (growthRefusal !== undefined) throw new EarlyResponse("limit", growthRefusal);
 }
 
 function checkValue({ sandbox, operation, value }: Exchange): void {
@@ -268,7 +276,7 @@ async function runFinish(exchange: Exchange): Promise<void> {
 }
 
 const injectFaultsAfter = (exchange: Exchange) =>
-  isFaulty(exchange) ? injectFault(exchange, "after") : undefined;
+  hasFaults(exchange) ? injectFault(exchange, "after") : undefined;
 
 const AUTHORIZE: Step<Exchange> = { name: "access", run: authorize };
 const CHECK_BUDGET: Step<Exchange> = { name: "spending", run: checkBudget };
@@ -278,14 +286,14 @@ export const REQUEST_STEPS: readonly Step<Exchange>[] = [
   { name: "route", run: route },
   { name: "route", run: identify },
   { name: "fault", run: injectFaultsBefore },
-  { name: "route", run: passOn },
+  { name: "route", run: forwardToUpstream },
   { name: "route", run: requireOperation },
   { name: "auth", run: authenticate },
   { name: "rate-limit", run: countRequest },
   { name: "validation", run: readBody },
   { name: "validation", run: validate },
-  { name: "auth", run: authenticateByBody },
-  { name: "rate-limit", run: countByBody },
+  { name: "auth", run: identifyFromBody },
+  { name: "rate-limit", run: countRequestOfBody },
   // Operations that receive bytes or call others; authorized first.
   { name: "rule", run: prepare },
   // In one transaction: authorize, checkBudget, handle.

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { pointerTo, toFieldName } from "../contract/invalid-field.ts";
+import { appendStep, toFieldName } from "../contract/invalid-field.ts";
 import { toValidator } from "../contract/validator.ts";
 
 export interface UnknownField {
@@ -16,39 +16,43 @@ type Branches = TSchema & { properties?: Record<string, TSchema>; items?: TSchem
 export function findUnknownFields(schema: TSchema, value: unknown, pointer = ""): UnknownField[] {
   const { properties, items, anyOf } = schema as Branches;
   if (typeof value !== "object" || value === null) return [];
-  if (anyOf !== undefined) return findUnknownToAll(anyOf, value, pointer);
+  if (anyOf !== undefined) return findUnknownInAlternatives(anyOf, value, pointer);
   if (Array.isArray(value)) {
     if (items === undefined) return [];
-    return value.flatMap((item, i) => findUnknownFields(items, item, pointerTo(pointer, String(i))));
+    return value.flatMap((item, i) => findUnknownFields(items, item, appendStep(pointer, String(i))));
   }
   if (properties === undefined) return [];
-  const found: UnknownField[] = [];
+  const unknownFields: UnknownField[] = [];
   for (const [name, inner] of Object.entries(value)) {
     if (!Object.hasOwn(properties, name)) {
-      const unknown = pointerTo(pointer, name);
-      found.push({ field: toFieldName(unknown), pointer: unknown, value: inner });
+      const fieldPointer = appendStep(pointer, name);
+      unknownFields.push({ field: toFieldName(fieldPointer), pointer: fieldPointer, value: inner });
     } else if (typeof inner === "object") {
-      const deeper = findUnknownFields(properties[name]!, inner, pointerTo(pointer, name));
-      for (const one of deeper) found.push(one);
+      const deeper = findUnknownFields(properties[name]!, inner, appendStep(pointer, name));
+      for (const field of deeper) unknownFields.push(field);
     }
   }
-  return found;
+  return unknownFields;
 }
 
-/** The fields of the alternative that accepts the value; a value that fits none was refused before. */
-function findUnknownToAll(branches: readonly TSchema[], value: object, pointer: string): UnknownField[] {
-  const taking = branches.find((branch) => toValidator(branch)(value));
-  return taking === undefined ? [] : findUnknownFields(taking, value, pointer);
+/** Finds unknown fields by the alternative that accepts the value; a value that fits none was refused before. */
+function findUnknownInAlternatives(
+  branches: readonly TSchema[],
+  value: object,
+  pointer: string,
+): UnknownField[] {
+  const accepting = branches.find((branch) => toValidator(branch)(value));
+  return accepting === undefined ? [] : findUnknownFields(accepting, value, pointer);
 }
 
 const MAX_NAMED = 5;
 const MAX_NAME_LENGTH = 100;
 
 /** One warning for any number of fields, since a client can send a hundred thousand. */
-export function describeIgnored(what: "body field" | "query parameter", all: readonly string[]): string {
-  const names = all.slice(0, MAX_NAMED).map((name) => name.slice(0, MAX_NAME_LENGTH));
-  if (all.length === 1) return `unknown ${what} ${names[0]} was ignored`;
-  const more = all.length - names.length;
-  const named = names.join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return `${all.length} unknown ${what}s were ignored: ${named}`;
+export function describeIgnored(kind: "body field" | "query parameter", ignored: readonly string[]): string {
+  const names = ignored.slice(0, MAX_NAMED).map((name) => name.slice(0, MAX_NAME_LENGTH));
+  if (ignored.length === 1) return `unknown ${kind} ${names[0]} was ignored`;
+  const unlisted = ignored.length - names.length;
+  const listed = names.join(", ") + (unlisted > 0 ? ` and ${unlisted} more` : "");
+  return `${ignored.length} unknown ${kind}s were ignored: ${listed}`;
 }

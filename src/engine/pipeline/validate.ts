@@ -5,9 +5,9 @@ import type { AnyOperation } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import { toValidator } from "../contract/validator.ts";
 import type { ReceivedForm } from "./engine-parts.ts";
-import { tryJson } from "./form-parts.ts";
+import { parseIfJson } from "./form-parts.ts";
 import { findInexactNumber, findWrittenNumber } from "./json-numbers.ts";
-import { findRepeated, readQuery, readTexts, withDefaults } from "./read-query.ts";
+import { addDefaults, findRepeatedName, readQuery, readTexts } from "./read-query.ts";
 import { describeIgnored, findUnknownFields } from "./unknown-fields.ts";
 
 /** The part of an exchange that validation uses. */
@@ -16,8 +16,8 @@ export interface ValidatedExchange {
   warn(warning: string): void;
 }
 
-/** Returns the value as it was sent, which may have been read as another: `"13"` as 13, `1.50` as 1.5. */
-type ReadSent = (place: Pick<InvalidField, "pointer" | "value">) => unknown;
+/** Returns the value as it was sent, before it was converted: the text `13`, the number `1.50`. */
+type ReadSent = (field: Pick<InvalidField, "pointer" | "value">) => unknown;
 
 /** Typed path parameters. @throws ApiError INVALID_INPUT for the first that does not fit (G08) */
 export function validateParams(
@@ -40,34 +40,35 @@ export function validateQuery(
 ): Record<string, unknown> {
   if (search === "" && operation.query === undefined) return {};
   const schema: TObject = operation.query ?? NO_QUERY;
-  if (search === "") return addDefaults(schema, {}, { exchange, sent: () => null });
+  if (search === "") return completeAndValidate(schema, {}, { exchange, readSent: () => null });
   const { out_of_range_limits: outOfRange } = exchange.sandbox.settings;
   const texts = new URLSearchParams(search);
   const unknown = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
-  checkUnknown(unknown, search, exchange);
+  checkUnknownParameters(unknown, search, exchange);
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
-  const twice = findRepeated(schema, values);
-  if (twice !== undefined) throw invalidInput(twice, findSentText(texts, twice), `${twice} was sent twice`);
-  return addDefaults(schema, values, {
+  const repeated = findRepeatedName(schema, values);
+  if (repeated !== undefined)
+    throw invalidInput(repeated, getSentText(texts, repeated), `${repeated} was sent twice`);
+  return completeAndValidate(schema, values, {
     exchange,
-    sent: ({ pointer }) => findSentText(texts, pointer.split("/")[1]!),
+    readSent: ({ pointer }) => getSentText(texts, pointer.split("/")[1]!),
   });
 }
 
 /** Query parameters that the operation does not have. @throws ApiError INVALID_INPUT if they are refused (G09) */
-export function checkUnknown(
+export function checkUnknownParameters(
   [first, ...others]: readonly string[],
   search: string,
   exchange: ValidatedExchange,
 ): void {
   if (first === undefined) return;
   if (exchange.sandbox.settings.unknown_fields === "reject")
-    throw unknownInput(first, findSentText(new URLSearchParams(search), first));
+    throw createUnknownFieldError(first, getSentText(new URLSearchParams(search), first));
   exchange.warn(describeIgnored("query parameter", [first, ...others]));
 }
 
 /** The parameter as it was sent: a text, a list if it was sent several times, null if it was not sent. */
-function findSentText(texts: URLSearchParams, name: string): string | string[] | null {
+function getSentText(texts: URLSearchParams, name: string): string | string[] | null {
   const all = texts.getAll(name);
   return all.length > 1 ? all : (all[0] ?? null);
 }
@@ -78,59 +79,64 @@ export function validateJson(
   { value, text }: { value: unknown; text: string },
   exchange: ValidatedExchange,
 ): unknown {
-  const beyond = findInexactNumber(text);
-  if (beyond !== undefined) {
-    throw invalidInput(beyond.field, beyond.value, `${beyond.field} is too large to be represented exactly`);
+  const inexact = findInexactNumber(text);
+  if (inexact !== undefined) {
+    throw invalidInput(
+      inexact.field,
+      inexact.value,
+      `${inexact.field} is too large to be represented exactly`,
+    );
   }
-  const sent: ReadSent = (place) =>
-    (typeof place.value === "number" ? findWrittenNumber(text, place.pointer) : undefined) ?? place.value;
-  return checkFields(schema, value, { exchange, sent });
+  const readSent: ReadSent = (field) =>
+    (typeof field.value === "number" ? findWrittenNumber(text, field.pointer) : undefined) ?? field.value;
+  return checkFields(schema, value, { exchange, readSent });
 }
 
-/** The text fields of a form, typed, beside the texts that were sent. @throws ApiError INVALID_INPUT */
+/** Validates the text fields of a form. @throws ApiError INVALID_INPUT */
 export function validateForm(
   schema: TSchema,
-  { fields, texts }: Pick<ReceivedForm, "fields" | "texts">,
+  { fields, sentTexts }: Pick<ReceivedForm, "fields" | "sentTexts">,
   exchange: ValidatedExchange,
 ): unknown {
-  const sent: ReadSent = ({ pointer, value }) => {
+  const readSent: ReadSent = ({ pointer, value }) => {
     const [, name = "", ...rest] = pointer.split("/");
-    const text = texts[name];
+    const text = sentTexts[name];
     if (rest.length === 0) return text ?? value;
-    return getValue(tryJson(text), `/${rest.join("/")}`);
+    return getValue(parseIfJson(text), `/${rest.join("/")}`);
   };
-  return checkFields(schema, fields, { exchange, sent });
+  return checkFields(schema, fields, { exchange, readSent });
 }
 
 interface ValidationContext {
   exchange: ValidatedExchange;
-  sent: ReadSent;
+  readSent: ReadSent;
 }
 
-function checkFields(schema: TSchema, body: unknown, { exchange, sent }: ValidationContext): unknown {
-  const checked = addDefaults(schema, body, { exchange, sent });
+function checkFields(schema: TSchema, body: unknown, { exchange, readSent }: ValidationContext): unknown {
+  const checked = completeAndValidate(schema, body, { exchange, readSent });
   const unknown = findUnknownFields(schema, body);
   const [first] = unknown;
   if (first === undefined) return checked;
-  if (exchange.sandbox.settings.unknown_fields === "reject") throw unknownInput(first.field, sent(first));
+  if (exchange.sandbox.settings.unknown_fields === "reject")
+    throw createUnknownFieldError(first.field, readSent(first));
   const fields = unknown.map(({ field }) => field);
   exchange.warn(describeIgnored("body field", fields));
   return checked;
 }
 
-function unknownInput(field: string, value: unknown): Error {
+function createUnknownFieldError(field: string, value: unknown): Error {
   return invalidInput(field, value, `${field} is not known`);
 }
 
-function addDefaults<T>(schema: TSchema, value: T, { exchange, sent }: ValidationContext): T {
-  const result = withDefaults(schema, value, exchange.sandbox.settings.out_of_range_limits);
-  requireValid(schema, result, sent);
+function completeAndValidate<T>(schema: TSchema, value: T, { exchange, readSent }: ValidationContext): T {
+  const result = addDefaults(schema, value, exchange.sandbox.settings.out_of_range_limits);
+  requireValid(schema, result, readSent);
   return result;
 }
 
-function requireValid(schema: TSchema, value: unknown, sent: ReadSent): void {
+function requireValid(schema: TSchema, value: unknown, readSent: ReadSent): void {
   const validate = toValidator(schema);
   if (validate(value)) return;
   const invalid = findInvalidField(value, validate.errors!);
-  throw invalidInput(invalid.field, sent(invalid), `${invalid.field} ${invalid.message}`);
+  throw invalidInput(invalid.field, readSent(invalid), `${invalid.field} ${invalid.message}`);
 }

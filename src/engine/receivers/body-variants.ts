@@ -30,11 +30,14 @@ export function* listBodyVariants(body: Uint8Array, timestamp?: string): Generat
     yield [label, toUtf8(variant)];
   }
   yield ["the body read as Latin-1 and written as UTF-8", toUtf8(toLatin1(body))];
-  const units = (size: 1 | 2, write: (code: number) => number[]) =>
-    Uint8Array.from({ length: size * text.length }, (_, at) => write(text.charCodeAt(at / size))[at % size]!);
-  yield ["the text written as Latin-1", units(1, (code) => [code > 0xff ? QUESTION_MARK : code])];
-  yield ["the text written as ASCII", units(1, (code) => [code > 0x7f ? QUESTION_MARK : code])];
-  yield ["the text written as UTF-16", units(2, (code) => [code & 0xff, code >> 8])];
+  const encodeUnits = (size: 1 | 2, write: (code: number) => number[]) =>
+    Uint8Array.from(
+      { length: size * text.length },
+      (_, position) => write(text.charCodeAt(position / size))[position % size]!,
+    );
+  yield ["the text written as Latin-1", encodeUnits(1, (code) => [code > 0xff ? QUESTION_MARK : code])];
+  yield ["the text written as ASCII", encodeUnits(1, (code) => [code > 0x7f ? QUESTION_MARK : code])];
+  yield ["the text written as UTF-16", encodeUnits(2, (code) => [code & 0xff, code >> 8])];
 }
 
 const QUESTION_MARK = 0x3f;
@@ -69,23 +72,23 @@ function listJsonVariants(text: string): [string, string][] {
 
 /** The wrong part of the payload, or too much of it. */
 function listSelections(value: unknown, text: string): [string, string][] {
-  const found: [string, string][] = [
+  const selections: [string, string][] = [
     ["the JSON encoded twice, as a string in a string", JSON.stringify(text)],
   ];
-  if (!isJsonObject(value)) return found;
+  if (!isJsonObject(value)) return selections;
   return value["data"] === undefined
-    ? found
-    : [...found, ...listSpellings("only the payload's data", value["data"])];
+    ? selections
+    : [...selections, ...listSpellings("only the payload's data", value["data"])];
 }
 
 /** Signing schemes of other services: a timestamp, and at times the delivery's id, joined with the body. */
 function listJoinings(text: string, timestamp: string | undefined): [string, string][] {
   if (text.length > MAX_JOINED_BYTES) return [];
-  const { timestamp: stated, delivery_id } = readEnvelope(text);
+  const { timestamp: payloadTimestamp, delivery_id } = readEnvelope(text);
   const times: [string, string][] = [];
   for (const [label, time] of [
     ["the timestamp given", timestamp],
-    ["the payload's timestamp", stated],
+    ["the payload's timestamp", payloadTimestamp],
   ] as const) {
     if (time === undefined) continue;
     const seconds = /^\d{9,10}$/.test(time)
@@ -96,8 +99,8 @@ function listJoinings(text: string, timestamp: string | undefined): [string, str
     times.push([`${label} in seconds`, String(Math.floor(seconds))]);
     times.push([`${label} in milliseconds`, String(seconds * 1000)]);
   }
-  for (const lost of ["", "undefined", "null", "None"])
-    times.push([`a timestamp that was left out (${JSON.stringify(lost)})`, lost]);
+  for (const missing of ["", "undefined", "null", "None"])
+    times.push([`a timestamp that was left out (${JSON.stringify(missing)})`, missing]);
   return times.flatMap(([label, time]): [string, string][] => [
     [`${label}, a dot and the body`, `${time}.${text}`],
     [`${label} and the body, joined by nothing`, time + text],
@@ -132,7 +135,7 @@ function readEnvelope(text: string): { timestamp?: string; delivery_id?: string 
 }
 
 /** Characters that a common writer escapes, and how it spells an escape. */
-const ESCAPES: readonly [label: string, characters: RegExp, spell: (found: string) => string][] = [
+const ESCAPES: readonly [label: string, characters: RegExp, spell: (match: string) => string][] = [
   ["compact, with non-ASCII characters escaped", /[\u0080-\uffff]/g, escapeUnicode],
   ["compact, with / escaped", /\//g, (slash) => `\\${slash}`],
   [
@@ -149,7 +152,7 @@ const ESCAPES: readonly [label: string, characters: RegExp, spell: (found: strin
   [
     "as .NET writes it, with escapes in upper case such as \\u003C",
     /\\.|[<>&'+`\u007f-\uffff]/g,
-    (found) => (/^\\[^"]/.test(found) ? found : escapeUnicode(found.at(-1)!, "upper")),
+    (match) => (/^\\[^"]/.test(match) ? match : escapeUnicode(match.at(-1)!, "upper")),
   ],
 ];
 
@@ -157,31 +160,31 @@ const ESCAPES: readonly [label: string, characters: RegExp, spell: (found: strin
 function listSpellings(label: string, value: unknown): [string, string][] {
   const compact = JSON.stringify(value);
   const spaced = formatLikePython(value);
-  const indented = ([2, 4, "\t"] as const).flatMap((by): [string, string][] => {
-    const text = JSON.stringify(value, null, by);
-    const how = `indented by ${by === "\t" ? "tabs" : by}`;
+  const indented = ([2, 4, "\t"] as const).flatMap((indent): [string, string][] => {
+    const text = JSON.stringify(value, null, indent);
+    const style = `indented by ${indent === "\t" ? "tabs" : indent}`;
     return [
-      [how, text],
-      [`${how}, with non-ASCII characters escaped`, escapeNonAscii(text)],
+      [style, text],
+      [`${style}, with non-ASCII characters escaped`, escapeNonAscii(text)],
     ];
   });
-  const escaped = ESCAPES.map(([how, characters, spell]): [string, string] => [
-    how,
+  const escaped = ESCAPES.map(([style, characters, spell]): [string, string] => [
+    style,
     compact.replaceAll(characters, spell),
   ]);
-  const all: [string, string][] = [
+  const spellings: [string, string][] = [
     ["compact", compact],
     ...indented,
     ["with a space after : and ,", spaced],
     ["with a space after : and , and non-ASCII characters escaped", escapeNonAscii(spaced)],
     ...escaped,
     // Go's encoder appends a line end.
-    ...[["compact", compact] as const, ...escaped].map(([how, text]): [string, string] => [
-      `${how}, and a line break at its end`,
+    ...[["compact", compact] as const, ...escaped].map(([style, text]): [string, string] => [
+      `${style}, and a line break at its end`,
       `${text}\n`,
     ]),
   ];
-  return all.map(([how, text]) => [`${label}, ${how}`, text]);
+  return spellings.map(([style, text]) => [`${label}, ${style}`, text]);
 }
 
 /** fromEntries defines properties rather than assigning them, so a `__proto__` key stays an ordinary one. */
@@ -204,7 +207,7 @@ function escapeNonAscii(json: string): string {
   return json.replaceAll(/[\u0080-\uffff]/g, escapeUnicode);
 }
 
-function escapeUnicode(character: string, letters?: unknown): string {
+function escapeUnicode(character: string, letterCase?: unknown): string {
   const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
-  return `\\u${letters === "upper" ? hex.toUpperCase() : hex}`;
+  return `\\u${letterCase === "upper" ? hex.toUpperCase() : hex}`;
 }

@@ -16,7 +16,7 @@ export interface SignatureInput {
   header: string | readonly string[] | undefined;
   /** The raw bytes as received, before any parsing. */
   body: Uint8Array;
-  /** Other secrets that might have been used by mistake, with a label to name them by in the reason. */
+  /** Other secrets that might have been used by mistake, each with a label for the reason. */
   candidates?: () => readonly { label: string; secret: string }[];
   /** A timestamp that may have been signed along with the body. */
   timestamp?: string | undefined;
@@ -57,8 +57,8 @@ export function checkSignature({
   if (areDigestsEqual(value, sign(secret, body))) {
     return toVerdict("valid", "match", "the signature matches the body as received");
   }
-  const found = explainMismatch({ secret, value, body, timestamp, candidates });
-  return { verdict: "invalid", ...found };
+  const explanation = explainMismatch({ secret, value, body, timestamp, candidates });
+  return { verdict: "invalid", ...explanation };
 }
 
 function toVerdict(verdict: Verdict, code: VerdictCode, reason: string): SignatureVerdict {

@@ -36,32 +36,32 @@ const WHOLE_BODY = "the body";
 
 /** Yields candidates from the most to the least likely; lazy, since most callers stop early. */
 export function* listDigestCandidates(
-  ingredients: DigestInputs,
+  inputs: DigestInputs,
   algorithm: DigestAlgorithm = "sha256",
 ): Generator<DigestCandidate> {
-  const { secret, body, candidates } = ingredients;
+  const { secret, body, candidates } = inputs;
   const sign = (key: string | Uint8Array, bytes: Uint8Array) => hmac(algorithm, key, bytes);
-  const right = { key: WHOLE_SECRET, bytes: WHOLE_BODY };
-  yield { ...right, mistake: "none", digest: sign(secret, body) };
+  const correct = { key: WHOLE_SECRET, bytes: WHOLE_BODY };
+  yield { ...correct, mistake: "none", digest: sign(secret, body) };
   for (const [key, bytes] of listPlainHashes(toUtf8(secret), body)) {
-    yield { ...right, mistake: "hash", key, digest: hash(algorithm, bytes) };
+    yield { ...correct, mistake: "hash", key, digest: hash(algorithm, bytes) };
   }
   for (const text of new Set([secret, secret.replace(PREFIX, "")]))
     yield { mistake: "swapped", key: WHOLE_BODY, bytes: WHOLE_SECRET, digest: sign(body, toUtf8(text)) };
-  const misread = listKeyVariants(secret);
-  for (const [label, key] of misread) {
-    yield { ...right, mistake: "key", key: label, digest: sign(key, body) };
+  const keyVariants = listKeyVariants(secret);
+  for (const [label, key] of keyVariants) {
+    yield { ...correct, mistake: "key", key: label, digest: sign(key, body) };
   }
   for (const { label, secret: other } of candidates?.() ?? []) {
-    yield { ...right, mistake: "key", key: label, digest: sign(other, body) };
+    yield { ...correct, mistake: "key", key: label, digest: sign(other, body) };
   }
-  const paired: [string, Uint8Array][] = [];
-  for (const [label, variant] of listBodyVariants(body, ingredients.timestamp)) {
-    yield { ...right, mistake: "bytes", bytes: label, digest: sign(secret, variant) };
-    if (body.length <= MAX_PAIRED_BYTES) paired.push([label, variant]);
+  const bodyVariants: [string, Uint8Array][] = [];
+  for (const [label, variant] of listBodyVariants(body, inputs.timestamp)) {
+    yield { ...correct, mistake: "bytes", bytes: label, digest: sign(secret, variant) };
+    if (body.length <= MAX_PAIRED_BYTES) bodyVariants.push([label, variant]);
   }
-  for (const [label, key] of misread) {
-    for (const [bytes, variant] of paired) {
+  for (const [label, key] of keyVariants) {
+    for (const [bytes, variant] of bodyVariants) {
       yield { mistake: "key-and-bytes", key: label, bytes, digest: sign(key, variant) };
     }
   }
@@ -79,10 +79,10 @@ function listPlainHashes(secret: Uint8Array, body: Uint8Array): [key: string, by
 /** Finds how a digest was computed; undefined for an unknown mistake. */
 export function findMatchingDigest(
   digest: Uint8Array,
-  ingredients: DigestInputs,
+  inputs: DigestInputs,
   algorithm: DigestAlgorithm = "sha256",
 ): DigestCandidate | undefined {
-  for (const origin of listDigestCandidates(ingredients, algorithm)) {
+  for (const origin of listDigestCandidates(inputs, algorithm)) {
     if (areBytesEqual(origin.digest, digest)) return origin;
   }
   return undefined;
@@ -91,19 +91,19 @@ export function findMatchingDigest(
 const PREFIX = "whsec_";
 
 /**
- * Keys that a receiver may use instead of the secret: the usual damage on its way into a configuration and, since the
- * secret given here may be the damaged one, what it may have been before.
+ * Keys that a receiver may use instead of the secret: the secret with the usual damage of configuration files and,
+ * since the secret given here may itself be damaged, its possible original forms.
  */
-function listKeyVariants(secret: string): Pair[] {
-  return [...listAdditions(secret), ...listRestorations(secret), ...listReadings(secret)].filter(
+function listKeyVariants(secret: string): KeyVariant[] {
+  return [...listAdditions(secret), ...listRestorations(secret), ...listConversions(secret)].filter(
     ([, key]) => key !== secret,
   );
 }
 
-type Pair = [label: string, key: string | Uint8Array];
+type KeyVariant = [label: string, key: string | Uint8Array];
 
 /** Characters that files, shells and templates add to a secret. */
-function listAdditions(secret: string): Pair[] {
+function listAdditions(secret: string): KeyVariant[] {
   return [
     ["an empty secret", ""],
     ["the secret and a line break after it", `${secret}\n`],
@@ -117,47 +117,47 @@ function listAdditions(secret: string): Pair[] {
   ];
 }
 
-/** Other services' libraries strip, decode or encode their secrets. */
-function listReadings(secret: string): Pair[] {
-  const found: Pair[] = [
+/** Conversions of secrets that libraries of other services make. */
+function listConversions(secret: string): KeyVariant[] {
+  const readings: KeyVariant[] = [
     ["the secret in lower case", secret.toLowerCase()],
     ["the secret in upper case", secret.toUpperCase()],
     ["the secret encoded in base64", toBase64(toUtf8(secret))],
     ["the secret and a line break, encoded in base64", toBase64(toUtf8(`${secret}\n`))],
     ["the secret as a whole, decoded from base64", fromLooseBase64(secret)],
   ];
-  if (!secret.startsWith(PREFIX)) return found;
+  if (!secret.startsWith(PREFIX)) return readings;
   const bare = secret.slice(PREFIX.length);
   const stripped = bare.startsWith(PREFIX)
     ? "the secret with its whsec_ prefix once (it was given with it twice)"
     : "the secret without its whsec_ prefix";
-  found.push(
+  readings.push(
     [stripped, bare],
     ["the secret with its whsec_ prefix twice", PREFIX + secret],
     ["the secret without its whsec_ prefix, and a line break after it", `${bare}\n`],
     ["the secret's part after whsec_, decoded from base64", fromLooseBase64(bare)],
   );
   if (/^([0-9a-f]{2})+$/i.test(bare)) {
-    found.push(["the secret's part after whsec_, decoded from hex", fromHex(bare)]);
+    readings.push(["the secret's part after whsec_, decoded from hex", fromHex(bare)]);
   }
-  return found;
+  return readings;
 }
 
 /** Lists repairs of the secret given here, which may be the damaged one. */
-function listRestorations(secret: string): Pair[] {
+function listRestorations(secret: string): KeyVariant[] {
   const trimmed = secret.trim();
   const unquoted = /^(["'])(.*)\1$/s.exec(trimmed)?.[2];
-  const found: Pair[] = [
+  const restorations: KeyVariant[] = [
     ["the secret without the spaces or line ends around it (it was given with them)", trimmed],
   ];
-  if (unquoted !== undefined) found.push(["the secret without its quotation marks", unquoted]);
+  if (unquoted !== undefined) restorations.push(["the secret without its quotation marks", unquoted]);
   const decoded = fromUtf8(fromLooseBase64(trimmed)).trim();
   if (decoded.startsWith(PREFIX)) {
-    found.push(["the secret decoded from base64 (it was given encoded)", decoded]);
+    restorations.push(["the secret decoded from base64 (it was given encoded)", decoded]);
   }
   if (!trimmed.startsWith(PREFIX)) {
     const encoded = toBase64(toUtf8(secret));
-    found.push(
+    restorations.push(
       ["the secret with whsec_ before it (it was given without)", PREFIX + trimmed],
       ["the secret encoded in base64, with whsec_ before it (it was given decoded)", PREFIX + encoded],
       [
@@ -166,5 +166,5 @@ function listRestorations(secret: string): Pair[] {
       ],
     );
   }
-  return found;
+  return restorations;
 }

@@ -86,7 +86,7 @@ interface Follower {
 
 /** The clients that follow one receiver. */
 class Followers extends Set<Follower> {
-  /** How many have come so far. */
+  /** How many clients have connected so far. */
   arrivals = 0;
 }
 
@@ -111,15 +111,15 @@ export class Forwarding {
   private readonly waiting = new Map<string, WaitingDelivery>();
   /** Why the remote receiver gave no answer, by delivery id, until the sender has read it. */
   private readonly failures = new Map<string, string>();
-  private readonly onDeserted: (world: World, receiver_id: string) => void;
+  private readonly onAbandoned: (world: World, receiver_id: string) => void;
 
-  /** @param onDeserted called when a receiver has had no client for a while */
-  constructor(onDeserted: (world: World, receiver_id: string) => void) {
-    this.onDeserted = onDeserted;
+  /** @param onAbandoned called when a receiver has had no client for a while */
+  constructor(onAbandoned: (world: World, receiver_id: string) => void) {
+    this.onAbandoned = onAbandoned;
   }
 
   /** A sender that reports the failures which the client of a remote receiver saw, instead of a broken connection. */
-  withFailures(outbound: OutboundClient): OutboundClient {
+  reportFailures(outbound: OutboundClient): OutboundClient {
     return {
       send: async (request) => {
         const answer = await outbound.send(request);
@@ -136,9 +136,9 @@ export class Forwarding {
   async *follow(world: World, receiver_id: string, signal: AbortSignal): AsyncIterable<string> {
     const isGone = () => world.isClosed || world.read().get(receivers, receiver_id) === undefined;
     const follower: Follower = { queue: [], wake: () => {} };
-    const all = this.getFollowers(world, receiver_id);
-    all.add(follower);
-    all.arrivals += 1;
+    const followers = this.getFollowers(world, receiver_id);
+    followers.add(follower);
+    followers.arrivals += 1;
     const stop = world.subscribe(() => follower.wake());
     const wake = () => follower.wake();
     signal.addEventListener("abort", wake, { once: true });
@@ -155,9 +155,9 @@ export class Forwarding {
     } finally {
       stop();
       signal.removeEventListener("abort", wake);
-      all.delete(follower);
+      followers.delete(follower);
       // No client is left that could answer.
-      if (all.size === 0) this.abandon(world, receiver_id);
+      if (followers.size === 0) this.failWaiting(world, receiver_id);
     }
   }
 
@@ -165,23 +165,23 @@ export class Forwarding {
     const followers = this.getFollowers(world, receiver_id);
     const { arrivals } = followers;
     await sleep(GRACE_MS);
-    if (followers.size === 0 && followers.arrivals === arrivals) this.onDeserted(world, receiver_id);
+    if (followers.size === 0 && followers.arrivals === arrivals) this.onAbandoned(world, receiver_id);
   }
 
   /** Forwards a delivery and waits for its answer, or until the sender leaves. */
   forward(
-    about: { world: World; receiver_id: string; at: string; bytes: Uint8Array },
+    delivery: { world: World; receiver_id: string; at: string; bytes: Uint8Array },
     { method, rawHeaders, signal }: ReceiverRequest,
   ): Promise<ReceiverResponse> {
-    const { world, receiver_id, at, bytes } = about;
-    // The latest: the connection of an earlier one may have died unnoticed.
+    const { world, receiver_id, at: index, bytes } = delivery;
+    // The latest client gets it: the connection of an earlier one may have died unnoticed.
     const latest = [...this.getFollowers(world, receiver_id)].at(-1);
     if (latest === undefined) {
       void this.awaitFollower(world, receiver_id);
-      return Promise.resolve(answerWithoutFollower());
+      return Promise.resolve(createUnreachableResponse());
     }
     const id = toHex(platform().randomBytes(16));
-    const headers = withoutConnection(collectHeaders(rawHeaders));
+    const headers = removeConnectionHeaders(collectHeaders(rawHeaders));
     return new Promise((resolve) => {
       const settle = (response: ReceiverResponse) => {
         this.waiting.delete(id);
@@ -192,7 +192,7 @@ export class Forwarding {
       signal.addEventListener("abort", leave);
       const [delivery_id] = listHeaderValues(rawHeaders, "X-Service-Delivery");
       this.waiting.set(id, { world, receiver_id, delivery_id, settle });
-      latest.queue.push({ id, at, method, headers, body_base64: toBase64(bytes) });
+      latest.queue.push({ id, at: index, method, headers, body_base64: toBase64(bytes) });
       latest.wake();
     });
   }
@@ -210,23 +210,23 @@ export class Forwarding {
     return true;
   }
 
-  private abandon(world: World, receiver_id: string): void {
+  private failWaiting(world: World, receiver_id: string): void {
     void this.awaitFollower(world, receiver_id);
     for (const waiting of [...this.waiting.values()])
       if (waiting.world === world && waiting.receiver_id === receiver_id)
-        waiting.settle(answerWithoutFollower());
+        waiting.settle(createUnreachableResponse());
   }
 
   private getFollowers(world: World, receiver_id: string): Followers {
-    let ofWorld = this.followers.get(world);
-    if (ofWorld === undefined) {
-      ofWorld = new Map();
-      this.followers.set(world, ofWorld);
+    let followersByReceiver = this.followers.get(world);
+    if (followersByReceiver === undefined) {
+      followersByReceiver = new Map();
+      this.followers.set(world, followersByReceiver);
     }
-    let followers = ofWorld.get(receiver_id);
+    let followers = followersByReceiver.get(receiver_id);
     if (followers === undefined) {
       followers = new Followers();
-      ofWorld.set(receiver_id, followers);
+      followersByReceiver.set(receiver_id, followers);
     }
     return followers;
   }
@@ -237,7 +237,7 @@ function toServerSentEvent(event: ForwardedEvent): string {
 }
 
 /** The answer of a gateway whose server is unreachable. */
-function answerWithoutFollower(): ReceiverResponse {
+function createUnreachableResponse(): ReceiverResponse {
   return toJsonResponse(503, {
     error: "no client follows this receiver, so the delivery cannot be forwarded",
   });
@@ -251,23 +251,24 @@ function toResponse({
 }: ForwardedAnswer): ReceiverResponse {
   if (failure !== undefined) return "reset";
   const body = fromBase64(isBodyless(status) ? "" : body_base64);
-  return { status, headers: { ...withoutConnection(headers), Connection: "keep-alive" }, body };
+  return { status, headers: { ...removeConnectionHeaders(headers), Connection: "keep-alive" }, body };
 }
 
 /** Names are spelled as the sender wrote them, since a receiver may depend on that. */
 function collectHeaders(rawHeaders: readonly string[]): ForwardedDelivery["headers"] {
   const spellings = new Map<string, string>();
   const headers: ForwardedDelivery["headers"] = {};
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
     const spelling = spellings.get(name.toLowerCase()) ?? name;
     spellings.set(name.toLowerCase(), spelling);
     const earlier = headers[spelling];
-    headers[spelling] = earlier === undefined ? rawHeaders[at + 1]! : [earlier, rawHeaders[at + 1]!].flat();
+    headers[spelling] =
+      earlier === undefined ? rawHeaders[index + 1]! : [earlier, rawHeaders[index + 1]!].flat();
   }
   return headers;
 }
 
-function withoutConnection(headers: ForwardedDelivery["headers"]): ForwardedDelivery["headers"] {
+function removeConnectionHeaders(headers: ForwardedDelivery["headers"]): ForwardedDelivery["headers"] {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !CONNECTION_HEADER.test(name)));
 }

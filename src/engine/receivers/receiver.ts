@@ -40,8 +40,8 @@ export const ReceiverAnswer = Type.Unsafe<ReceiverAnswer>({
 export const ReceiverAnswers = Type.Array(ReceiverAnswer, { minItems: 1, maxItems: 1000 });
 
 /** The answer to the n-th request, counted from 0: the last one repeats (interfaces 4). */
-export function answerTo<A extends ReceiverAnswer>(answers: readonly A[], n: number): A | 200 {
-  return answers[Math.min(n, answers.length - 1)] ?? 200;
+export function getAnswer<A extends ReceiverAnswer>(answers: readonly A[], requestNumber: number): A | 200 {
+  return answers[Math.min(requestNumber, answers.length - 1)] ?? 200;
 }
 
 /** The first delay that cannot be read, as its position; undefined if all can. */
@@ -79,7 +79,7 @@ export function listHeaderValues(rawHeaders: readonly string[], name: string): s
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name.toLowerCase());
 }
 
-/** A receiver's response; `hang`: never, `reset`: the connection breaks. */
+/** A receiver's response; `hang` means that it never comes, `reset` that the connection breaks. */
 export type ReceiverResponse =
   | { status: number; headers: Readonly<Record<string, string | string[]>>; body: Uint8Array }
   | "hang"

@@ -25,8 +25,8 @@ export type VerdictCode =
   | "body-changed"
   | "mismatch";
 
-const FORM = "Write `sha256=` and the 64 lower-case hex digits of the HMAC-SHA256, and nothing else.";
-const KEY =
+const FIX_FORM = "Write `sha256=` and the 64 lower-case hex digits of the HMAC-SHA256, and nothing else.";
+const FIX_KEY =
   "Use the webhook's secret exactly as it was shown at creation: the whole text, whsec_ included, nothing decoded, trimmed or added.";
 
 /** The change that the signer has to make. */
@@ -36,15 +36,15 @@ export const FIXES: Readonly<Record<VerdictCode, string>> = {
   "empty-header": "Send the signature in the X-Service-Signature header.",
   "repeated-header": "Send one X-Service-Signature header with one value.",
   "no-secret": "Say which secret to check the signature with.",
-  "surrounding-space": FORM,
-  "no-prefix": FORM,
-  "wrong-prefix": FORM,
-  "upper-case": FORM,
-  "wrong-encoding": FORM,
-  truncated: FORM,
-  "wrong-length": FORM,
+  "surrounding-space": FIX_FORM,
+  "no-prefix": FIX_FORM,
+  "wrong-prefix": FIX_FORM,
+  "upper-case": FIX_FORM,
+  "wrong-encoding": FIX_FORM,
+  truncated: FIX_FORM,
+  "wrong-length": FIX_FORM,
   "wrong-algorithm": "Use HMAC-SHA256, keyed with the secret.",
-  "wrong-secret": KEY,
+  "wrong-secret": FIX_KEY,
   swapped: "Pass the secret as the key of the HMAC, and the body's bytes as its data.",
   "body-changed":
     "Take the HMAC over the body's bytes as they travel: before anything parses, trims or decodes them, and without anything added.",
@@ -76,12 +76,12 @@ const ALGORITHMS: Readonly<Record<number, DigestAlgorithm>> = {
 };
 
 /** Finds the most likely cause of a signature that does not match; form first, then key, then bytes (6.3). */
-export function explainMismatch({ value, ...ingredients }: DigestInputs & { value: string }): Explanation {
+export function explainMismatch({ value, ...inputs }: DigestInputs & { value: string }): Explanation {
   if (value !== value.trim()) {
-    return withFix({ code: "surrounding-space", reason: "the header's value has spaces around it" });
+    return addFix({ code: "surrounding-space", reason: "the header's value has spaces around it" });
   }
   if (value.includes(",")) {
-    return withFix({
+    return addFix({
       code: "repeated-header",
       reason: "the header holds several values separated by commas",
     });
@@ -90,42 +90,43 @@ export function explainMismatch({ value, ...ingredients }: DigestInputs & { valu
     ? value.slice(PREFIX.length)
     : value.replace(/^[\w-]{1,31}[=:]/, "");
   const reading = readDigest(digest);
-  const origin = reading && findMatchingDigest(reading.digest, ingredients, reading.algorithm);
-  const form = value.startsWith(PREFIX)
-    ? explainForm(digest, { reading, origin, ingredients })
+  const origin = reading && findMatchingDigest(reading.digest, inputs, reading.algorithm);
+  const formFinding = value.startsWith(PREFIX)
+    ? explainForm(digest, { reading, origin, inputs })
     : explainPrefix(value);
-  const inside = explainOrigin(origin, ingredients);
-  if (form === null) return withFix(inside, origin?.mistake === "key-and-bytes" ? "body-changed" : undefined);
-  if (origin === undefined || origin.mistake === "none") return withFix(form);
-  const reason = `${form.reason}; also, ${describeOrigin(origin, reading!.algorithm)}`;
-  return withFix({ ...form, reason }, inside.code);
+  const originFinding = explainOrigin(origin, inputs);
+  if (formFinding === null)
+    return addFix(originFinding, origin?.mistake === "key-and-bytes" ? "body-changed" : undefined);
+  if (origin === undefined || origin.mistake === "none") return addFix(formFinding);
+  const reason = `${formFinding.reason}; also, ${describeOrigin(origin, reading!.algorithm)}`;
+  return addFix({ ...formFinding, reason }, originFinding.code);
 }
 
-/** `second`: another mistake, of another kind. */
-function withFix(finding: Finding, second?: VerdictCode): Explanation {
+/** @param second the code of a mistake of another kind */
+function addFix(finding: Finding, second?: VerdictCode): Explanation {
   const fixes = [FIXES[finding.code], ...(second === undefined ? [] : [FIXES[second]])];
   return { ...finding, fix: [...new Set(fixes)].join(" ") };
 }
 
 function explainPrefix(value: string): Finding {
-  const found = /^([A-Za-z][\w-]{0,30})\s*[=:]/.exec(value)?.[1];
-  if (found === undefined || /^[0-9a-f]+$/i.test(value)) {
+  const prefix = /^([A-Za-z][\w-]{0,30})\s*[=:]/.exec(value)?.[1];
+  if (prefix === undefined || /^[0-9a-f]+$/i.test(value)) {
     return { code: "no-prefix", reason: `the value must start with "${PREFIX}"; it starts with the digest` };
   }
-  const spelling = found.toLowerCase() === "sha256" ? " (exactly so: lower case, then =)" : "";
+  const spelling = prefix.toLowerCase() === "sha256" ? " (exactly so: lower case, then =)" : "";
   return {
     code: "wrong-prefix",
-    reason: `the value must start with "${PREFIX}"${spelling}; it starts with "${value.slice(0, found.length + 1)}"`,
+    reason: `the value must start with "${PREFIX}"${spelling}; it starts with "${value.slice(0, prefix.length + 1)}"`,
   };
 }
 
 /** Looks at the spelling of the digest alone: encoding, case and length. */
 function explainForm(
   text: string,
-  about: { reading: Reading | undefined; origin: DigestCandidate | undefined; ingredients: DigestInputs },
+  context: { reading: Reading | undefined; origin: DigestCandidate | undefined; inputs: DigestInputs },
 ): Finding | null {
-  const { reading, origin, ingredients } = about;
-  if (!/^[0-9a-f]*$/i.test(text)) return explainEncoding(text, about);
+  const { reading, origin, inputs } = context;
+  if (!/^[0-9a-f]*$/i.test(text)) return explainEncoding(text, context);
   if (text.length === HEX_LENGTH) {
     if (origin?.mistake !== "none") return null;
     return {
@@ -133,7 +134,7 @@ function explainForm(
       reason: "the digest is right but must be lowercase hex; it has upper-case letters",
     };
   }
-  const expected = toHex(hmac("sha256", ingredients.secret, ingredients.body));
+  const expected = toHex(hmac("sha256", inputs.secret, inputs.body));
   if (text !== "" && expected.startsWith(text.toLowerCase())) {
     return {
       code: "truncated",
@@ -141,17 +142,17 @@ function explainForm(
     };
   }
   if (reading !== undefined) {
-    const found =
+    const suffix =
       origin?.mistake === "none" ? ` (this is the HMAC with ${reading.algorithm} of the body)` : "";
     return {
       code: "wrong-algorithm",
-      reason: `the digest has ${text.length} characters, the length of ${reading.algorithm}; SHA-256 has ${HEX_LENGTH}${found}`,
+      reason: `the digest has ${text.length} characters, the length of ${reading.algorithm}; SHA-256 has ${HEX_LENGTH}${suffix}`,
     };
   }
-  const trailing = text.toLowerCase().startsWith(expected) ? ": the right digest, and more behind it" : "";
+  const excess = text.toLowerCase().startsWith(expected) ? ": the right digest, and more behind it" : "";
   return {
     code: "wrong-length",
-    reason: `the digest has ${text.length} characters instead of ${HEX_LENGTH}${trailing}`,
+    reason: `the digest has ${text.length} characters instead of ${HEX_LENGTH}${excess}`,
   };
 }
 
@@ -205,8 +206,8 @@ function describeOrigin({ mistake, key, bytes }: DigestCandidate, algorithm: Dig
 function readDigest(text: string): Reading | undefined {
   const isHex = /^([0-9a-f]{2})+$/i.test(text);
   const bytes = isHex ? fromHex(text) : fromLooseBase64(text);
-  const inner = toLatin1(bytes);
-  const digest = !isHex && /^[0-9a-f]{64}$/i.test(inner) ? fromHex(inner) : bytes;
+  const decodedText = toLatin1(bytes);
+  const digest = !isHex && /^[0-9a-f]{64}$/i.test(decodedText) ? fromHex(decodedText) : bytes;
   const algorithm = ALGORITHMS[digest.length];
   const isClean = isHex || /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
   return algorithm === undefined || !isClean ? undefined : { digest, algorithm };

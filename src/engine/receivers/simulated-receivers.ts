@@ -9,8 +9,8 @@ import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
 import { checkSignature } from "./check-signature.ts";
 import { Forwarding } from "./forwarding.ts";
 import {
-  answerTo,
   describeAnswer,
+  getAnswer,
   listHeaderValues,
   type Receiver,
   type ReceiverRequest,
@@ -51,11 +51,11 @@ export const ReceivedRequestBody = ClosedObject(
 export type ReceivedRequest = Static<typeof ReceivedRequestBody>;
 
 export interface ReceiverParts {
-  world: (sandbox: string) => World | undefined;
+  findWorld: (sandbox: string) => World | undefined;
   /** The signing secret of a webhook of that world. */
-  secretOf: (world: WorldReader, webhook_id: string) => string | undefined;
+  getSecret: (world: WorldReader, webhook_id: string) => string | undefined;
   /** Secrets that a sender may have confused, each with a label. */
-  candidates: (world: WorldReader) => readonly { label: string; secret: string }[];
+  listCandidates: (world: WorldReader) => readonly { label: string; secret: string }[];
   /** Called when a leased receiver was closed because its clients are gone. */
   onLeaseEnd: (world: World, receiver_id: string) => void;
 }
@@ -77,7 +77,7 @@ interface Log {
  * outside the world, like the journal: bounded, gone after a reset, and untouched by a restore.
  */
 export class SimulatedReceivers {
-  /** For receivers that forward deliveries. */
+  /** Forwards deliveries of receivers that answer with `forward`. */
   readonly forwarding = new Forwarding((world, receiver_id) => this.endLease(world, receiver_id));
   private readonly parts: ReceiverParts;
   private readonly logs = new WeakMap<World, Log>();
@@ -94,22 +94,26 @@ export class SimulatedReceivers {
 
   async handle(request: ReceiverRequest): Promise<ReceiverResponse> {
     const [, , sandbox = "", id = ""] = normalizePath(request.path).split("/");
-    const world = this.parts.world(sandbox);
+    const world = this.parts.findWorld(sandbox);
     if (world === undefined || world.read().get(receivers, id) === undefined)
-      return refuse(404, `there is no receiver ${id.slice(0, 80)} in sandbox ${sandbox.slice(0, 80)}`);
+      return createRefusal(404, `there is no receiver ${id.slice(0, 80)} in sandbox ${sandbox.slice(0, 80)}`);
     const bytes = await request.read(MAX_BODY_BYTES);
     if (bytes === "gone") return "hang";
-    if (bytes === "too-large") return refuse(413, `a receiver reads at most ${MAX_BODY_BYTES} bytes`);
+    if (bytes === "too-large") return createRefusal(413, `a receiver reads at most ${MAX_BODY_BYTES} bytes`);
     const receiver = world.read().get(receivers, id);
-    if (receiver === undefined) return refuse(404, `the receiver ${id} was deleted`);
-    const answer = answerTo(receiver.answers, receiver.served);
+    if (receiver === undefined) return createRefusal(404, `the receiver ${id} was deleted`);
+    const answer = getAnswer(receiver.answers, receiver.served);
     world.transact((tx) => tx.put(receivers, { ...receiver, served: receiver.served + 1 }));
-    const received = this.describe(world, receiver, { request, bytes, answer: describeAnswer(answer) });
-    this.remember(world, id, received);
+    const received = this.describeRequest(world, receiver, {
+      request,
+      bytes,
+      answer: describeAnswer(answer),
+    });
+    this.logRequest(world, id, received);
     if (answer !== "forward") return simulateAnswer(answer, request.signal);
     // Anyone may call a receiver, and a forwarded request reaches a user's own machine.
     if (received.verdict !== "valid")
-      return refuse(403, `only signed deliveries are forwarded: ${received.reason}`);
+      return createRefusal(403, `only signed deliveries are forwarded: ${received.reason}`);
     return this.forwarding.forward({ world, receiver_id: id, at: received.at, bytes }, request);
   }
 
@@ -121,21 +125,21 @@ export class SimulatedReceivers {
     this.parts.onLeaseEnd(world, receiver_id);
   }
 
-  private describe(
+  private describeRequest(
     world: World,
     receiver: Receiver,
     { request, bytes, answer }: { request: ReceiverRequest; bytes: Uint8Array; answer: string },
   ): ReceivedRequest {
-    const present = world.read();
+    const reader = world.read();
     const body = fromUtf8(bytes);
     const { verdict, reason } = checkSignature({
-      secret: receiver.secret ?? this.findSecret(present, body),
+      secret: receiver.secret ?? this.findSecret(reader, body),
       header: listHeaderValues(request.rawHeaders, SIGNATURE_HEADER),
       body: bytes,
-      candidates: () => this.parts.candidates(present),
+      candidates: () => this.parts.listCandidates(reader),
     });
     return {
-      at: present.iso(present.now),
+      at: reader.toIso(reader.now),
       method: request.method,
       path: request.path.split("/").slice(4).join("/"),
       headers: { ...request.headers },
@@ -146,13 +150,13 @@ export class SimulatedReceivers {
   private findSecret(world: WorldReader, body: string): string | undefined {
     try {
       const { webhook_id } = JSON.parse(body) as { webhook_id?: unknown };
-      return typeof webhook_id === "string" ? this.parts.secretOf(world, webhook_id) : undefined;
+      return typeof webhook_id === "string" ? this.parts.getSecret(world, webhook_id) : undefined;
     } catch {
       return undefined;
     }
   }
 
-  private remember(world: World, receiver_id: string, request: ReceivedRequest): void {
+  private logRequest(world: World, receiver_id: string, request: ReceivedRequest): void {
     let log = this.logs.get(world);
     if (log === undefined) {
       log = { entries: [], bytes: 0 };
@@ -171,13 +175,13 @@ export class SimulatedReceivers {
 
 /** The approximate bytes of a stored request: everything whose length its sender chooses. */
 function estimateBytes({ body, path, headers, reason }: ReceivedRequest): number {
-  let cost = REQUEST_OVERHEAD_BYTES + body.length + path.length + reason.length;
+  let bytes = REQUEST_OVERHEAD_BYTES + body.length + path.length + reason.length;
   for (const [name, value] of Object.entries(headers))
-    cost += HEADER_OVERHEAD_BYTES + name.length + String(value).length;
-  return cost;
+    bytes += HEADER_OVERHEAD_BYTES + name.length + String(value).length;
+  return bytes;
 }
 
-function refuse(status: number, error: string): ReceiverResponse {
+function createRefusal(status: number, error: string): ReceiverResponse {
   const response = toJsonResponse(status, { error });
   // The rest of the body stays unread.
   if (status === 413 && typeof response === "object")

@@ -55,7 +55,7 @@ export const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
   const toolkit = fields.toolkit ?? random.pick(TOOLKITS);
   const type = random.pick(TYPES);
   return {
-    id: fields.id ?? context.newId("authcfg_"),
+    id: fields.id ?? context.createId("authcfg_"),
     toolkit,
     type: fields.type ?? type,
     organization_id: chooseOrganization(world, fields.organization_id),
@@ -88,7 +88,7 @@ export const authConfigsFixture: FixtureReader = {
               ...record.toFields(entry, base),
               organization_id,
             },
-            base.context("auth_configs", organization_id, position),
+            base.createContext("auth_configs", organization_id, position),
           ),
         );
       }),

@@ -39,7 +39,7 @@ export const makeConnection: Factory<Connection> = (fields, context) => {
   const named = TOOLKITS.find((toolkit) => fields.id?.includes(toolkit));
   const toolkit = fields.toolkit ?? named ?? random.pick(TOOLKITS);
   return {
-    id: fields.id ?? context.newId("conn_"),
+    id: fields.id ?? context.createId("conn_"),
     organization_id: chooseOrganization(world, fields.organization_id),
     name: fields.name ?? `${inventTeam(context)} ${toolkit}`,
     toolkit,
@@ -56,6 +56,6 @@ export const connectionsResource = {
   fixture: listReader(connections, {
     record: fixtureRecord(Connection, { needs: ["id"] }),
     factory: makeConnection,
-    follows: ["locale"],
+    dependsOn: ["locale"],
   }),
 } satisfies Resource;

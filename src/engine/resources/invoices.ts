@@ -7,7 +7,7 @@ import type { Resource, StateRules } from "../contract/resource.ts";
 import { Id, Instant, internal, Nullable, Words } from "../contract/schema.ts";
 import type { Settings } from "../contract/settings.ts";
 import { collection } from "../state/collection.ts";
-import { timerId, timers } from "../state/timers.ts";
+import { timers, toTimerId } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { chooseOrganization } from "./organizations/access.ts";
 import { organizations } from "./organizations/schema.ts";
@@ -48,7 +48,7 @@ const DAY_MS = 86_400_000;
 export const makeInvoice: Factory<Invoice> = (fields, context) => {
   const { random, world, past, now } = context;
   return {
-    invoice_id: fields.invoice_id ?? context.newId("inv_"),
+    invoice_id: fields.invoice_id ?? context.createId("inv_"),
     organization_id: chooseOrganization(world, fields.organization_id),
     amount: fields.amount ?? random.int(2_000, 90_000) / 100,
     currency: fields.currency ?? "CHF",
@@ -107,11 +107,12 @@ export function followInvoicing(tx: Transaction, { invoicing }: Settings): void 
       tx.unschedule("invoice", key ?? subject);
     return;
   }
-  if (tx.get(timers, timerId("invoice", MONTH_END)) === undefined) scheduleMonthEnd(tx, getCurrentMonth(tx));
+  if (tx.get(timers, toTimerId("invoice", MONTH_END)) === undefined)
+    scheduleMonthEnd(tx, getCurrentMonth(tx));
   for (const createInvoice of tx.all(invoices)) {
     const { invoice_id, status, settles } = createInvoice;
     if (status !== "draft" || settles === null) continue;
-    if (tx.get(timers, timerId("invoice", invoice_id)) === undefined) schedulePayment(tx, createInvoice);
+    if (tx.get(timers, toTimerId("invoice", invoice_id)) === undefined) schedulePayment(tx, createInvoice);
   }
 }
 
@@ -141,7 +142,7 @@ function createInvoice(
   { spent, at, exceeded }: { spent: number; at: number; exceeded: boolean },
 ): void {
   const written = tx.insert(invoices, {
-    invoice_id: tx.newId("inv_"),
+    invoice_id: tx.createId("inv_"),
     organization_id,
     amount: Math.max(0.01, roundAmount(fromMicro(spent))),
     currency: "CHF",

@@ -39,14 +39,14 @@ describe("a record", () => {
   });
 
   it("has no dangling reference in the reference world [interfaces 5]", () => {
-    const { tables } = new FixtureLibrary({ resources: RESOURCES }).load("reference").root(1);
+    const { tables } = new FixtureLibrary({ resources: RESOURCES }).load("reference").buildRoot(1);
     let seen = 0;
     for (const { collection, name } of COLLECTIONS) {
       for (const record of tables.get(name)!.all() as Iterable<object>) {
         visitReferences(collection.schema, record, ({ reference, id, path }) => {
           seen += 1;
           if (tables.get(reference.collection)!.get(id) === undefined)
-            throw new Error(`${name} ${collection.idOf(record)}: ${path.join(".")} names no ${id}`);
+            throw new Error(`${name} ${collection.getId(record)}: ${path.join(".")} names no ${id}`);
         });
       }
     }

@@ -1,23 +1,23 @@
-/** Counts of pairs. */
+/** Counts how often each pair of values occurs. */
 class PairCounter<K, L> {
   private readonly counts = new Map<K, Map<L, number>>();
 
   count(first: K, second: L, hits = 1): void {
-    const inner = this.get(first) as Map<L, number>;
-    inner.set(second, (inner.get(second) ?? 0) + hits);
+    const row = this.get(first) as Map<L, number>;
+    row.set(second, (row.get(second) ?? 0) + hits);
   }
 
   get(first: K): ReadonlyMap<L, number> {
-    let inner = this.counts.get(first);
-    if (inner === undefined) {
-      inner = new Map();
-      this.counts.set(first, inner);
+    let row = this.counts.get(first);
+    if (row === undefined) {
+      row = new Map();
+      this.counts.set(first, row);
     }
-    return inner;
+    return row;
   }
 
   *rows(): IterableIterator<readonly [K, L, number]> {
-    for (const [first, inner] of this.counts) for (const [second, hits] of inner) yield [first, second, hits];
+    for (const [first, row] of this.counts) for (const [second, hits] of row) yield [first, second, hits];
   }
 
   addAll(other: PairCounter<K, L>): void {

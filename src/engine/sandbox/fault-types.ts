@@ -24,7 +24,7 @@ export interface FaultFacts {
   readonly rate: { limit: number; seconds_left: number } | undefined;
   /** Parsed JSON once `readBody` was awaited; undefined before, and for a body that is not JSON. */
   readonly body: unknown;
-  readonly bodyRead: boolean;
+  readonly hasReadBody: boolean;
   readBody(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ export interface Injection {
  * A request in a sandbox whose scenarios have stages. Any request may end a stage, so each uses the rules of its
  * arrival until it ends.
  */
-export interface EnteredRequest extends Pick<FaultInjector, "before" | "after"> {
+export interface StagedRequest extends Pick<FaultInjector, "before" | "after"> {
   /** The stages that it belongs to, as `scenario/stage`. */
   readonly stages: readonly string[];
   /** Call this once it is in the journal. */
@@ -111,7 +111,7 @@ export interface EnteredRequest extends Pick<FaultInjector, "before" | "after"> 
 /** The result of evaluating the rules for one request: what is injected, if anything, and why. */
 export interface FaultVerdict {
   /** Whether a rule serves the path, but not for this caller. */
-  readonly asksForCaller?: boolean;
+  readonly needsCaller?: boolean;
   readonly injection: Injection | undefined;
   /** For the journal: the rule that was triggered and its draw, else the nearest rule and why it did not. */
   readonly reasons: readonly string[];
@@ -162,7 +162,7 @@ export interface SandboxRules {
   /** Called when a request or delivery is held. */
   onHold(): void;
   /** Call this after the sandbox's operations have changed. */
-  followApi(): void;
+  readRulesAgain(): void;
   /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
   suspendLeases(): () => void;
 }
@@ -170,34 +170,34 @@ export interface SandboxRules {
 /** The faults of one sandbox, for the sandbox, the pipeline and the sender of webhooks. */
 export interface FaultInjector {
   /** The only check of a request if no rule is armed. */
-  readonly armed: boolean;
+  readonly isArmed: boolean;
   /** Replaces the operation for paths that no operation has. */
-  readonly outside: AnyOperation;
+  readonly undeclaredOperation: AnyOperation;
   /** Whether a rule answers such paths. */
-  readonly reachesOutside: boolean;
+  readonly reachesUndeclared: boolean;
   readonly rules: SandboxRules;
   /** Called when a request arrives; undefined if no scenario has stages. */
-  enter(): EnteredRequest | undefined;
+  enter(): StagedRequest | undefined;
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
   after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
   /** Decides for the sender of webhooks; returns undefined if no rule applies to this attempt. */
-  delivery(facts: DeliveryFacts): DeliveryFault | undefined;
+  evaluateDelivery(facts: DeliveryFacts): DeliveryFault | undefined;
   /**
    * Activates exactly these scenarios; with `first`, a reset activates them again.
-   * @throws UnknownScenario, DocumentError
+   * @throws UnknownScenarioError, DocumentError
    */
   setScenarios(names: readonly string[], options?: { first: boolean }): void;
   /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces 4). */
   reset(): void;
-  state(): FaultState;
+  toState(): FaultState;
   /** Returns the scenarios that no longer exist; all others are active as before. */
   restoreState(state: FaultState): readonly string[];
   close(): void;
 }
 
 /** The named scenario is neither shipped nor in the user's folder. */
-export class UnknownScenario extends Error {
-  override readonly name = "UnknownScenario";
+export class UnknownScenarioError extends Error {
+  override readonly name = "UnknownScenarioError";
   readonly scenario: string;
   readonly hint: string | undefined;
 

@@ -2,7 +2,7 @@ import { platform } from "../platform.ts";
 import { ChangeListeners } from "../state/concurrency.ts";
 import type { AnsweredRequest } from "./journal-entry.ts";
 
-/** The part of its journal entry that is known while it waits. `status` is 0 before there is an answer. */
+/** The part of a journal entry that is known while the request or delivery is held; `status` is 0 without an answer. */
 export type HeldMessage = Pick<
   AnsweredRequest,
   | ("id" | "at" | "operation" | "method" | "path" | "query" | "principal" | "status" | "delivery")
@@ -13,10 +13,10 @@ export type HeldMessage = Pick<
 export interface Hold<Outcome> {
   /** `<scenario | inline>/<rule id>`. */
   rule: string;
-  /** Wall milliseconds after which it is released by itself; 0: it does not wait. */
+  /** Wall milliseconds after which the request is released by itself; with 0 it does not wait. */
   timeout_ms: number;
   /**
-   * Reads the effect of a release in place of continuing; undefined: it continues.
+   * Reads the effect of a release; undefined if the request continues.
    * @throws DocumentError for an answer that it cannot have
    */
   read(release: object): Outcome | undefined | Promise<Outcome | undefined>;
@@ -34,14 +34,14 @@ export interface Release<Outcome> {
 
 /** A request or delivery that waits. */
 export interface Held {
-  /** `held_1`, never repeated in a sandbox. */
+  /** Such as `held_1`; never repeated in a sandbox. */
   readonly id: string;
   readonly rule: string;
   readonly phase: "before" | "after";
   /** Milliseconds since 1970, wall clock. */
   readonly ends_at: number;
   readonly message: HeldMessage;
-  /** @throws DocumentError; it waits on */
+  /** @throws DocumentError; then the request is still held */
   release(release: object): Promise<void>;
 }
 
@@ -49,14 +49,14 @@ export interface Held {
 export class HeldExchanges {
   isClosed = false;
   /** False in a replay: every hold ends at once. */
-  waits = true;
+  isWaiting = true;
   /** Why the answers since the last reset do not follow from the requests alone; for bundles. */
   replayProblem: string | undefined = undefined;
   /** Grows with every change of the list. */
   revision = 0;
-  private last = 0;
+  private lastNumber = 0;
   private readonly onHold: () => void;
-  private readonly present = new Map<string, Held & { end(by: "sandbox"): void }>();
+  private readonly heldById = new Map<string, Held & { end(by: "sandbox"): void }>();
   private readonly listeners = new ChangeListeners();
 
   /** @param onHold called when a request or delivery begins to wait */
@@ -65,46 +65,46 @@ export class HeldExchanges {
   }
 
   list(): Held[] {
-    return [...this.present.values()];
+    return [...this.heldById.values()];
   }
 
   find(id: string): Held | undefined {
-    return this.present.get(id);
+    return this.heldById.get(id);
   }
 
-  /** Whether one of this id has been released. */
+  /** Whether the request with this id has been released. */
   wasReleased(id: string): boolean {
     const [, number] = /^held_([1-9]\d{0,14})$/.exec(id) ?? [];
-    return Number(number) <= this.last && !this.present.has(id);
+    return Number(number) <= this.lastNumber && !this.heldById.has(id);
   }
 
-  /** Waits until it is released, its time is over, or the signal aborts. */
+  /** Holds a request until a call releases it, its time is over, or the signal aborts. */
   hold<Outcome>(
     { rule, timeout_ms, read }: Hold<Outcome>,
     { phase, message }: Pick<Held, "phase" | "message">,
     signal: AbortSignal,
   ): Promise<Release<Outcome>> {
     const { setTimeout, clearTimeout, now } = platform().timers;
-    const id = `held_${++this.last}`;
+    const id = `held_${++this.lastNumber}`;
     this.onHold();
-    const wait_ms = this.waits ? timeout_ms : 0;
+    const wait_ms = this.isWaiting ? timeout_ms : 0;
     return new Promise((resolve) => {
       const end = (by: Release<Outcome>["by"], outcome?: Outcome) => {
-        if (!this.present.delete(id)) return;
+        if (!this.heldById.delete(id)) return;
         clearTimeout(timer);
         signal.removeEventListener("abort", leave);
-        this.announce();
+        this.notify();
         const reason = `${rule} held it as ${id} until ${describeEnd(by, outcome, timeout_ms)}`;
-        resolve({ by, outcome, held_ms: now() - began, reason });
+        resolve({ by, outcome, held_ms: now() - start, reason });
       };
       const leave = () => end("gone");
       const release = async (document: object) => end("call", await read(document));
-      const began = now();
-      const ends_at = began + wait_ms;
-      this.present.set(id, { id, rule, phase, ends_at, message, release, end });
+      const start = now();
+      const ends_at = start + wait_ms;
+      this.heldById.set(id, { id, rule, phase, ends_at, message, release, end });
       const timer = setTimeout(() => end("timeout"), wait_ms);
       signal.addEventListener("abort", leave, { once: true });
-      this.announce();
+      this.notify();
       if (signal.aborted) leave();
       else if (this.isClosed) end("sandbox");
     });
@@ -112,7 +112,7 @@ export class HeldExchanges {
 
   /** The sandbox was reset: releases all. */
   releaseAll(): void {
-    for (const held of this.present.values()) held.end("sandbox");
+    for (const held of this.heldById.values()) held.end("sandbox");
     this.replayProblem = undefined;
   }
 
@@ -120,7 +120,7 @@ export class HeldExchanges {
   close(): void {
     this.isClosed = true;
     this.releaseAll();
-    this.announce();
+    this.notify();
   }
 
   /** Calls back after each change, and at the end; returns a function that stops it. */
@@ -128,7 +128,7 @@ export class HeldExchanges {
     return this.listeners.add(listener);
   }
 
-  private announce(): void {
+  private notify(): void {
     this.revision += 1;
     this.listeners.notify();
   }

@@ -1,5 +1,5 @@
 import type { Clock } from "../state/clock.ts";
-import { drawRequestId, type RequestDraw } from "../state/random.ts";
+import { drawRequestId, type RequestIdSource } from "../state/random.ts";
 import type { Root } from "../state/tables.ts";
 import { mergeWrites, type WrittenRecord } from "../state/transaction.ts";
 import type { UndoLog } from "../state/undo-log.ts";
@@ -12,20 +12,20 @@ export type HistoryKind = (typeof HISTORY_KINDS)[number];
 /** An action that changes a world. */
 export interface WorldChange {
   readonly kind: HistoryKind;
-  /** The sentence that describes it. */
+  /** The sentence that describes the action. */
   readonly title: string;
-  /** The id of its record; undefined: found among the records that it writes. */
+  /** The id of the action's record; if undefined, it is found among the written records. */
   readonly subject: string | undefined;
   readonly request?: RequestDetails;
   /** Ids in a request's path, outer ones first; the subject may be one of them. */
-  readonly named?: Readonly<Record<string, string>>;
-  /** For an attempt to deliver: whether its receiver accepted it. */
+  readonly pathIds?: Readonly<Record<string, string>>;
+  /** For a delivery attempt: whether its receiver accepted it. */
   readonly delivered?: boolean;
   /** The record of the work in progress, whose creator is the cause; `key` is `collection\0id`. */
   readonly work?: { readonly record: object; readonly key: string };
   /** The state when a change that takes time began, and the position of the newest entry then. */
   readonly began?: { readonly state: StateRef; readonly position: number };
-  /** Set once it has changed something. */
+  /** Set once the action has changed something. */
   entry?: HistoryEntry | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface ChangeSource {
 }
 
 /** A request that changes a world, and its count in its key's rate window. */
-export interface RequestDetails extends RequestDraw {
+export interface RequestDetails extends RequestIdSource {
   /** Its operation's summary. */
   readonly summary: string;
   /** The id of the user who called. */
@@ -77,7 +77,7 @@ export interface StateRef {
 
 /** The states around a change, while they are stored. */
 export interface BeforeAfter {
-  readonly versions: Pick<UndoLog, "at">;
+  readonly versions: Pick<UndoLog, "getRoot">;
   before: StateRef;
   after: StateRef;
   /** Versions around the writes of the change itself: timers that an advance ran have their own entries. */
@@ -153,25 +153,25 @@ export class HistoryEntry {
   revision = 0;
   /** Pending work that it created, as `collection\0id`. */
   pendingWork: readonly string[] = [];
-  private heading: string;
+  private baseTitle: string;
   private refusal: string | undefined = undefined;
   private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
 
-  constructor(entry: EntryHead, origin: EntryContext, change: WorldChange, states: BeforeAfter | undefined) {
+  constructor(entry: EntryHead, context: EntryContext, change: WorldChange, states: BeforeAfter | undefined) {
     this.entry = entry;
-    this.id = origin.id;
-    this.sequence = origin.sequence;
-    this.at = origin.at;
-    this.parent = origin.parent;
-    this.journal = origin.journal;
-    this.cause = origin.cause;
-    this.advanced_by = origin.advanced_by;
+    this.id = context.id;
+    this.sequence = context.sequence;
+    this.at = context.at;
+    this.parent = context.parent;
+    this.journal = context.journal;
+    this.cause = context.cause;
+    this.advanced_by = context.advanced_by;
     this.kind = change.kind;
     this.delivered = change.delivered ?? null;
     this.request =
       change.request === undefined ? null : drawRequestId(change.request.idSeed, change.request.number);
     this.subject = change.subject ?? null;
-    this.heading = change.title;
+    this.baseTitle = change.title;
     this.states = states;
   }
 
@@ -205,8 +205,8 @@ export class HistoryEntry {
   }
 
   get title(): string {
-    if (this.refusal === undefined) return this.heading;
-    return `${this.heading.slice(0, -1)}; it was done, but answered ${this.refusal}.`;
+    if (this.refusal === undefined) return this.baseTitle;
+    return `${this.baseTitle.slice(0, -1)}; it was done, but answered ${this.refusal}.`;
   }
 
   /** The number of changed records by collection; counted on first use. */
@@ -224,7 +224,7 @@ export class HistoryEntry {
   /** Call this at the end of the change, when its title is complete. */
   complete({ title, subject }: WorldChange): void {
     this.subject = subject ?? this.subject;
-    this.heading = title;
+    this.baseTitle = title;
   }
 
   /** Adds further writes of the same change. */
@@ -237,9 +237,9 @@ export class HistoryEntry {
   }
 
   /** Sets the subject, unless there is one: the written record that the request names, else the first one. */
-  setSubject(written: readonly WrittenRecord[], named: WorldChange["named"] = {}): void {
+  setSubject(written: readonly WrittenRecord[], pathIds: WorldChange["pathIds"] = {}): void {
     if (this.subject !== null) return;
-    const names = Object.values(named);
+    const names = Object.values(pathIds);
     const ids = written.filter(({ collection }) => !collection.internal).map(({ id }) => id);
     this.subject = ids.find((id) => names.includes(id)) ?? ids[0] ?? names.at(-1) ?? null;
   }
@@ -254,7 +254,8 @@ export class HistoryEntry {
 function countChanges({ versions, from, to, written }: BeforeAfter): Record<string, ChangeCounts> {
   if (from === to) return {};
   const counts: Record<string, ChangeCounts> = {};
-  const changed = written === undefined ? compare(versions.at(from), versions.at(to)) : mergeWrites(written);
+  const changed =
+    written === undefined ? compareRoots(versions.getRoot(from), versions.getRoot(to)) : mergeWrites(written);
   for (const { collection, before, after } of changed) {
     if (collection.internal || before === after) continue;
     counts[collection.name] ??= { added: 0, removed: 0, changed: 0 };
@@ -264,11 +265,11 @@ function countChanges({ versions, from, to, written }: BeforeAfter): Record<stri
   return counts;
 }
 
-function* compare(from: Root | undefined, to: Root | undefined): IterableIterator<WrittenRecord> {
+function* compareRoots(from: Root | undefined, to: Root | undefined): IterableIterator<WrittenRecord> {
   for (const [name, table] of to?.tables ?? []) {
-    const was = from?.tables.get(name);
-    if (was === undefined) continue;
-    for (const change of was.listChangesTo(table)) yield { collection: table.collection, ...change };
+    const tableBefore = from?.tables.get(name);
+    if (tableBefore === undefined) continue;
+    for (const change of tableBefore.listChangesTo(table)) yield { collection: table.collection, ...change };
   }
 }
 

@@ -27,7 +27,12 @@ function makeRegistry(): SandboxRegistry {
   return new SandboxRegistry(
     quietParts({
       fixtures: {
-        load: () => ({ name: "model", document: () => ({}), leastRecords: () => 0, root: () => root }),
+        load: () => ({
+          name: "model",
+          getDocument: () => ({}),
+          countMinimumRecords: () => 0,
+          buildRoot: () => root,
+        }),
       },
       defaults: { fixture: "model", seed: 1, clock: { mode: "frozen", now: START }, settings: {} },
       wallClock: () => START,
@@ -116,13 +121,13 @@ class Machine {
         break;
       case "advance": {
         const before = seen(this.sandbox);
-        const began = { state: recorder.present(), position: history.lastSequence };
+        const began = { state: recorder.getState(), position: history.lastSequence };
         const change: WorldChange = { kind: "control", title: "advanced", subject: undefined, began };
         const ran = await world.runAs({ change }, () => world.advance((now) => now + step.minutes * MINUTE));
         if (step.minutes === 0) break;
         recorder.complete(change);
         // One entry for the call and one for each that ran, which the model does not look into.
-        const entries = history.since(began.position);
+        const entries = history.listSince(began.position);
         expect(entries.length).toBe(ran.length + 1);
         this.note(change.entry!, before, entries);
         break;
@@ -132,7 +137,7 @@ class Machine {
         if (entry === undefined) break;
         const before = seen(this.sandbox);
         const known = this.known.get(entry.sequence)!;
-        const began = { state: recorder.present(), position: history.lastSequence };
+        const began = { state: recorder.getState(), position: history.lastSequence };
         const change: WorldChange = { kind: "restore", title: "rewound", subject: entry.id, began };
         const { states } = entry;
         this.sandbox.rewind(states![step.to]);
@@ -173,7 +178,7 @@ class Machine {
     const change: WorldChange = { kind: "request", title: "asked", subject: undefined, request };
     make(change);
     const entry = change.entry;
-    if (entry !== undefined) this.note(entry, before, history.since(position));
+    if (entry !== undefined) this.note(entry, before, history.listSince(position));
     else expect(history.lastSequence).toBe(position);
   }
 

@@ -24,7 +24,7 @@ const WRITTEN_BYTES = 512;
 export interface Provenance {
   cause: string | null;
   advanced_by: string | null;
-  /** The moment just before the timer that began it, with the timer still pending. */
+  /** The moment just before the timer that began the change, with the timer still pending. */
   start?: { state: StateRef; position: number };
 }
 
@@ -54,9 +54,9 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   /** Position before the first entry since the last reset. */
   private base = 0;
   /** The beginning of the ids since the last reset. */
-  private prefix = "h_";
+  private idPrefix = "h_";
   /** The newest entry that an earlier server saved. */
-  private restoredUpTo = 0;
+  private lastRestored = 0;
   private stateBytes = 0;
   private isNotifying = false;
   private readonly journal: Pick<Journal, "lastSequence">;
@@ -67,8 +67,8 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   }
 
   /** Starts again after a reset; earlier ids are not reused. */
-  begin(resets: number): void {
-    this.prefix = makePrefix(resets);
+  startAgain(resets: number): void {
+    this.idPrefix = toIdPrefix(resets);
     this.base = this.lastSequence;
     this.clear(0);
     this.notify();
@@ -84,16 +84,16 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     { at, states, parent = this.lastSequence }: { at: number; states: RecordedStates; parent?: number },
   ): HistoryEntry {
     const sequence = this.lastSequence + 1;
-    const id = this.prefix + (sequence - this.base);
+    const id = this.idPrefix + (sequence - this.base);
     const origin = { id, sequence, at, parent, journal: this.journal.lastSequence, cause, advanced_by };
     const entry = this.timeline.append();
     const { versions, before, after, from, to, written } = states;
-    const begin = start?.position ?? sequence - 1;
-    const around = { versions, before, after, from, to, written, start: begin, end: sequence };
-    entry.change = new HistoryEntry(entry, origin, change, around);
+    const startAgain = start?.position ?? sequence - 1;
+    const beforeAfter = { versions, before, after, from, to, written, start: startAgain, end: sequence };
+    entry.change = new HistoryEntry(entry, origin, change, beforeAfter);
     this.lastSequence = sequence;
     this.size += 1;
-    this.stateBytes += stateBytes(states);
+    this.stateBytes += estimateStateBytes(states);
     this.touch(entry.change);
     this.evictExcess();
     return entry.change;
@@ -109,10 +109,15 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   /** Marks as undone the entries that the newest entry's state does not continue from, and unmarks the others. */
   markUndone(): void {
     const entries = new Map(this.entries().map((entry) => [entry.sequence, entry]));
-    const line = new Set<HistoryEntry>();
-    for (let at = entries.get(this.lastSequence); at !== undefined; at = entries.get(at.parent)) line.add(at);
+    const currentEntries = new Set<HistoryEntry>();
+    for (
+      let ancestor = entries.get(this.lastSequence);
+      ancestor !== undefined;
+      ancestor = entries.get(ancestor.parent)
+    )
+      currentEntries.add(ancestor);
     for (const change of entries.values()) {
-      const isUndone = !line.has(change);
+      const isUndone = !currentEntries.has(change);
       if (change.entry.isUndone === isUndone) continue;
       change.entry.isUndone = isUndone;
       this.touch(change);
@@ -121,7 +126,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
 
   /** Call this after an entry has changed. */
   touch(entry: HistoryEntry): void {
-    entry.revision = this.timeline.touch();
+    entry.revision = this.timeline.increaseRevision();
     this.notify();
   }
 
@@ -139,9 +144,9 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     let level: readonly HistoryEntry[] = [entry];
     while (level.length > 0) {
       const above = level.flatMap(({ cause, advanced_by }) => [cause, advanced_by]);
-      const fresh = above.filter((id) => id !== null && !ids.has(id)) as string[];
-      for (const id of fresh) ids.add(id);
-      level = fresh.flatMap((id) => this.find(id) ?? []);
+      const newIds = above.filter((id) => id !== null && !ids.has(id)) as string[];
+      for (const id of newIds) ids.add(id);
+      level = newIds.flatMap((id) => this.find(id) ?? []);
     }
     return [...ids];
   }
@@ -159,13 +164,13 @@ export class History extends TimelinePart<"change", HistoryEntry> {
 
   /** Finds the creator among entries of an earlier server, whose records are other objects now. */
   findSavedCreator(key: string): string | null {
-    return this.restoredUpTo === 0 ? null : this.findCreatorUpTo(this.restoredUpTo, key);
+    return this.lastRestored === 0 ? null : this.findCreatorUpTo(this.lastRestored, key);
   }
 
   private findCreatorUpTo(newest: number, key: string): string | null {
-    const created = ({ sequence, entry, pendingWork }: HistoryEntry) =>
+    const isCreator = ({ sequence, entry, pendingWork }: HistoryEntry) =>
       sequence <= newest && !entry.isUndone && pendingWork.includes(key);
-    return this.entries().findLast(created)?.id ?? null;
+    return this.entries().findLast(isCreator)?.id ?? null;
   }
 
   /** Releases the oldest states until the others take at most `maxBytes`; their entries stay. */
@@ -180,27 +185,27 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     this.releaseVersions();
   }
 
-  snapshot(): HistorySnapshot {
+  toSnapshot(): HistorySnapshot {
     const entries = new Map(this.entries().map((entry) => [entry, entry.revision]));
     return { about: { next: this.lastSequence + 1, base: this.base, dropped: this.dropped }, entries };
   }
 
   /** Continues a saved history, which has no states. */
   restoreSaved({ about: { next, base, dropped }, entries }: StoredHistory, resets: number): void {
-    this.prefix = makePrefix(resets);
+    this.idPrefix = toIdPrefix(resets);
     this.base = base;
-    this.restoredUpTo = next - 1;
+    this.lastRestored = next - 1;
     this.lastSequence = next - 1;
     this.clear(dropped);
     const bySequence = new Map(entries.map((entry) => [entry.sequence, entry]));
-    // Entries before a gap could not be found by their positions.
-    let first = next;
-    while (bySequence.has(first - 1)) first -= 1;
-    for (let sequence = first; sequence < next; sequence++) {
+    // Entries before a gap are left out, since they could not be found by their positions.
+    let firstWithoutGap = next;
+    while (bySequence.has(firstWithoutGap - 1)) firstWithoutGap -= 1;
+    for (let sequence = firstWithoutGap; sequence < next; sequence++) {
       const stored = bySequence.get(sequence)!;
       const entry = this.timeline.append(stored.seq);
       entry.change = HistoryEntry.fromStored(entry, stored);
-      entry.change.revision = this.timeline.touch();
+      entry.change.revision = this.timeline.increaseRevision();
       this.size += 1;
     }
     this.evictExcess();
@@ -210,7 +215,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   restoreStates(findStates: (sequence: number) => BeforeAfter | undefined): void {
     for (const entry of this.entries()) {
       entry.states = findStates(entry.sequence);
-      if (entry.states !== undefined) this.stateBytes += stateBytes(entry.states);
+      if (entry.states !== undefined) this.stateBytes += estimateStateBytes(entry.states);
     }
     this.releaseStates(MAX_STATE_BYTES);
   }
@@ -224,7 +229,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   protected evictExcess(): void {
     const isOver = this.size > this.limit;
     while (this.size > this.limit) {
-      this.releaseStatesFor(this.oldest);
+      this.releaseStatesFor(this.oldestIndexes);
       this.dropOldest();
     }
     if (isOver) this.releaseVersions();
@@ -233,11 +238,11 @@ export class History extends TimelinePart<"change", HistoryEntry> {
 
   private releaseStatesFor(entry: HistoryEntry): void {
     if (entry.states === undefined) return;
-    this.stateBytes -= stateBytes(entry.states);
+    this.stateBytes -= estimateStateBytes(entry.states);
     entry.releaseStates();
   }
 
-  /** Versions before those of the oldest entry that has states. */
+  /** Releases the versions before those of the oldest entry that has states. */
   private releaseVersions(): void {
     const oldest =
       this.timeline.findOldestWith("change")?.change?.states ??
@@ -259,11 +264,11 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   }
 }
 
-function stateBytes({ written }: RecordedStates): number {
+function estimateStateBytes({ written }: RecordedStates): number {
   return STATES_BYTES + (written?.length ?? 0) * WRITTEN_BYTES;
 }
 
 /** Each reset has another prefix, so that no id is used twice. */
-function makePrefix(resets: number): string {
+function toIdPrefix(resets: number): string {
   return resets === 0 ? "h_" : `h_${resets}_`;
 }

@@ -105,7 +105,7 @@ const ENTRY_BYTES = 512;
 const TEXT_BYTES = 32;
 
 /** Estimated bytes of an entry. */
-export function sizeInBytes(entry: JournalEntry): number {
+export function estimateBytes(entry: JournalEntry): number {
   const { request_body, response_body, response_headers, path, query } = entry;
   const bodies = (request_body?.length ?? 0) + (response_body?.length ?? 0);
   const lists =
@@ -126,7 +126,7 @@ function countListBytes(texts: readonly string[]): number {
   return bytes;
 }
 
-/** A body as text; bytes that are no UTF-8 become U+FFFD. */
+/** A body as text; invalid UTF-8 becomes U+FFFD. */
 export function toBodyText(body: Uint8Array | string | undefined): string {
   return typeof body === "object" ? fromUtf8(body) : (body ?? "");
 }

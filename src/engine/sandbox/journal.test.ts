@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Journal } from "./journal.ts";
-import { type AnsweredRequest, sizeInBytes } from "./journal-entry.ts";
+import { type AnsweredRequest, estimateBytes } from "./journal-entry.ts";
 import { Timeline } from "./timeline.ts";
 
 const makeJournal = (limit: number) => new Journal(limit, new Timeline());
@@ -89,7 +89,7 @@ describe("the journal", () => {
       const around = Array.from({ length: journal.lastSequence + 3 }, (_, at) => at);
       for (const { id } of kept) expect(journal.find(id)?.id).toBe(id);
       for (const at of around)
-        expect(journal.since(at)).toEqual(kept.filter(({ sequence }) => sequence > at));
+        expect(journal.listSince(at)).toEqual(kept.filter(({ sequence }) => sequence > at));
     };
     for (let i = 0; i < 230; i++) {
       journal.add(answered({ id: `req_${i}` }));
@@ -123,7 +123,7 @@ describe("the journal", () => {
   it("the size of an entry includes each of its texts, also empty ones [interfaces 4]", () => {
     const many = Array.from({ length: 100_000 }, () => "");
     const measure = (fields: Partial<AnsweredRequest>) =>
-      sizeInBytes(makeJournal(10).add(answered(fields))) - sizeInBytes(makeJournal(10).add(answered()));
+      estimateBytes(makeJournal(10).add(answered(fields))) - estimateBytes(makeJournal(10).add(answered()));
     for (const field of ["reasons", "warnings", "request_headers", "response_headers"]) {
       expect([field, measure({ [field]: many }) > 100_000 * 16]).toEqual([field, true]);
     }

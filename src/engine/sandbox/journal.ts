@@ -1,6 +1,11 @@
 import type { RequestCounter } from "./counters.ts";
 import type { HistoryEntry } from "./history-entry.ts";
-import { type AnsweredRequest, type JournalEntry, type StreamedBody, sizeInBytes } from "./journal-entry.ts";
+import {
+  type AnsweredRequest,
+  estimateBytes,
+  type JournalEntry,
+  type StreamedBody,
+} from "./journal-entry.ts";
 import { type Timeline, TimelinePart } from "./timeline.ts";
 
 const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
@@ -16,7 +21,7 @@ export interface SavedJournalEntry extends Omit<JournalEntry, "entry" | "revisio
  */
 export class Journal extends TimelinePart<"exchange", JournalEntry> {
   /** How often it was cleared: positions before and after a clearing belong to different journals. */
-  clears = 0;
+  clearCount = 0;
   private bytes = 0;
   private readonly counter: RequestCounter | undefined;
 
@@ -26,24 +31,24 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   }
 
   /** @param change its entry in the history, if it has changed something */
-  add(answered: AnsweredRequest, change?: HistoryEntry): JournalEntry {
+  add(details: AnsweredRequest, change?: HistoryEntry): JournalEntry {
     // A delivery is sent by the sandbox, and so is not a request to it.
-    if (answered.delivery === undefined) this.counter?.count(answered.operation, answered.status);
+    if (details.delivery === undefined) this.counter?.count(details.operation, details.status);
     // If the history's bound has dropped the change meanwhile, its entry may have left the timeline.
     const entry = change?.entry.change === undefined ? this.timeline.append() : change.entry;
     this.lastSequence += 1;
     // The given object becomes the entry: copying its twenty fields would cost a small request a tenth of its time.
-    const exchange = answered as { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
+    const exchange = details as { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
     // A copy, since the bytes may be part of a larger buffer that would stay in memory with them.
     exchange.request_body &&= new Uint8Array(exchange.request_body);
     exchange.entry = entry;
     exchange.sequence = this.lastSequence;
     exchange.history = change?.id ?? null;
-    exchange.revision = this.timeline.touch();
+    exchange.revision = this.timeline.increaseRevision();
     this.timeline.attach(entry, exchange);
-    if (answered.delivery === undefined) change?.recordAnswer(answered);
+    if (details.delivery === undefined) change?.recordAnswer(details);
     this.size += 1;
-    exchange.bytes = sizeInBytes(exchange);
+    exchange.bytes = estimateBytes(exchange);
     this.bytes += exchange.bytes;
     this.evictExcess();
     this.announce(exchange);
@@ -54,8 +59,13 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   restoreSaved(entries: readonly Omit<SavedJournalEntry, "bytes">[], dropped: number): void {
     for (const { seq, ...saved } of entries) {
       const entry = this.timeline.insertEntry(seq);
-      const exchange: JournalEntry = { ...saved, entry, revision: this.timeline.touch(), bytes: 0 };
-      exchange.bytes = sizeInBytes(exchange);
+      const exchange: JournalEntry = {
+        ...saved,
+        entry,
+        revision: this.timeline.increaseRevision(),
+        bytes: 0,
+      };
+      exchange.bytes = estimateBytes(exchange);
       this.timeline.attach(entry, exchange);
       this.lastSequence = Math.max(this.lastSequence, exchange.sequence);
       this.size += 1;
@@ -93,13 +103,13 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   clear(): void {
     this.dropAll();
     this.bytes = 0;
-    this.clears += 1;
+    this.clearCount += 1;
     this.announce(undefined);
   }
 
   protected evictExcess(): void {
     while (this.size > this.limit || (this.bytes > MAX_JOURNAL_BYTES && this.size > 0)) {
-      this.bytes -= this.oldest.bytes;
+      this.bytes -= this.oldestIndexes.bytes;
       this.dropOldest();
     }
   }

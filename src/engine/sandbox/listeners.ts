@@ -15,7 +15,7 @@ export function combineTimers(resources: readonly ListeningResource[]): WorldPar
   for (const kind of TIMER_KINDS) {
     const handlers = resources.flatMap(({ timers }) => timers?.[kind] ?? []);
     if (handlers.length > 0)
-      combined[kind] = (tx, timer) => runTogether(handlers.flatMap((handle) => handle(tx, timer) ?? []));
+      combined[kind] = (tx, timer) => combineEffects(handlers.flatMap((handle) => handle(tx, timer) ?? []));
   }
   return combined;
 }
@@ -31,11 +31,11 @@ export function combineListeners(
   const listeners = resources.flatMap(({ onEvents }) => onEvents ?? []);
   return (tx, events) => {
     const effects = listeners.flatMap((listen) => listen(tx, events) ?? []);
-    return runTogether(effects.map((run) => () => run(services())));
+    return combineEffects(effects.map((run) => () => run(services())));
   };
 }
 
-function runTogether(effects: readonly (() => Promise<unknown>)[]): undefined | (() => Promise<void>) {
+function combineEffects(effects: readonly (() => Promise<unknown>)[]): undefined | (() => Promise<void>) {
   if (effects.length === 0) return undefined;
   return async () => void (await Promise.all(effects.map((run) => run())));
 }

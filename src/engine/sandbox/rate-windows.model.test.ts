@@ -61,7 +61,7 @@ class Count implements Command {
     const { shown } = figures(model, place);
     expect(windows.count(this.key, this.limit, model.now)).toEqual({ ...shown, exceeded });
     const none = figures(model, place).shown.remaining === 0;
-    expect(windows.peek(this.key, this.limit, model.now)).toEqual({ ...shown, exceeded: none });
+    expect(windows.getState(this.key, this.limit, model.now)).toEqual({ ...shown, exceeded: none });
     const exhausted = { ...shown, remaining: 0, exceeded: true };
     expect(windows.toExhausted(this.key, this.limit, model.now)).toEqual(exhausted);
   }
@@ -120,7 +120,7 @@ class Keep implements Command {
   toString = () => (this.written ? "keep as JSON" : "keep");
   run(model: Model, real: Real): void {
     model.kept = model.events;
-    const copy = RateWindows.from(real.windows.counted);
+    const copy = RateWindows.from(real.windows.table);
     real.kept = this.written ? RateWindows.parse(JSON.parse(JSON.stringify(copy))) : copy;
   }
 }
@@ -130,7 +130,7 @@ class Restore implements Command {
   toString = () => "restore";
   run(model: Model, real: Real): void {
     model.events = model.kept!;
-    real.windows = RateWindows.from(real.kept!.counted);
+    real.windows = RateWindows.from(real.kept!.table);
   }
 }
 

@@ -11,11 +11,11 @@ export interface RateWindow {
 export type RateWindowTable = SortedTree<string, RateWindow>;
 const EMPTY: RateWindowTable = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
-/** Section 8 and G07: a fixed minute of the sandbox's clock, counted per API key. */
+/** The length of a window: a fixed minute of the sandbox's clock, for each API key (section 8, G07). */
 const WINDOW_MS = 60_000;
 const TOKENS_PER_REQUEST = 1000;
-/** Windows that ended longer ago are dropped: no request takes an hour. */
-const DROPPED_AFTER_MINUTES = 60;
+/** Older windows are dropped: no request takes an hour. */
+const MAX_AGE_MINUTES = 60;
 
 export interface RateState {
   limit: number;
@@ -38,8 +38,8 @@ export function countSecondsUntil(instant: number, now: number): number {
 
 export class RateWindows {
   private windows = EMPTY;
-  /** The latest minute with a count. */
-  private minute = Number.NEGATIVE_INFINITY;
+  /** The latest minute in which a request was counted. */
+  private latestMinute = Number.NEGATIVE_INFINITY;
 
   /** Counts one request; `exceeded` if the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
@@ -48,21 +48,24 @@ export class RateWindows {
     const exceeded = window.requests >= limit;
     if (!exceeded) {
       window = { minute, requests: window.requests + 1, tokens: window.tokens };
-      if (minute > this.minute) this.dropBefore(minute);
+      if (minute > this.latestMinute) this.dropBefore(minute);
       this.store(key_id, window);
     }
-    return toState(window, { limit, exceeded });
+    return toRateState(window, { limit, exceeded });
   }
 
   /** The state that `count` returns once the window is used up; counts nothing. */
   toExhausted(key_id: string, limit: number, now: number): RateState {
-    return toState({ ...this.findWindow(key_id, toMinute(now)), requests: limit }, { limit, exceeded: true });
+    return toRateState(
+      { ...this.findWindow(key_id, toMinute(now)), requests: limit },
+      { limit, exceeded: true },
+    );
   }
 
   /** The current state of the window; counts nothing. */
-  peek(key_id: string, limit: number, now: number): RateState {
+  getState(key_id: string, limit: number, now: number): RateState {
     const window = this.findWindow(key_id, toMinute(now));
-    return toState(window, { limit, exceeded: window.requests >= limit });
+    return toRateState(window, { limit, exceeded: window.requests >= limit });
   }
 
   /**
@@ -90,13 +93,13 @@ export class RateWindows {
     this.windows = this.windows.delete(key_id);
   }
 
-  get counted(): RateWindowTable {
+  get table(): RateWindowTable {
     return this.windows;
   }
 
-  static from(counted: RateWindowTable): RateWindows {
+  static from(table: RateWindowTable): RateWindows {
     const windows = new RateWindows();
-    windows.windows = counted;
+    windows.windows = table;
     return windows;
   }
 
@@ -121,13 +124,13 @@ export class RateWindows {
 
   /** Drops old windows once a minute, so that those of keys that are no longer used do not add up. */
   private dropBefore(minute: number): void {
-    this.minute = minute;
+    this.latestMinute = minute;
     for (const [key, window] of this.windows.entries())
-      if (window.minute < minute - DROPPED_AFTER_MINUTES) this.windows = this.windows.delete(key);
+      if (window.minute < minute - MAX_AGE_MINUTES) this.windows = this.windows.delete(key);
   }
 }
 
-function toState(
+function toRateState(
   { minute, requests, tokens }: RateWindow,
   { limit, exceeded }: { limit: number; exceeded: boolean },
 ): RateState {

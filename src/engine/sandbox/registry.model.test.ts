@@ -64,9 +64,9 @@ function makeRegistry(): SandboxRegistry {
       fixtures: {
         load: () => ({
           name: "model",
-          document: () => ({}),
-          leastRecords: () => 1,
-          root: (seed) => {
+          getDocument: () => ({}),
+          countMinimumRecords: () => 1,
+          buildRoot: (seed) => {
             const root = roots.get(seed) ?? makeRoot();
             roots.set(seed, root);
             return root;
@@ -151,7 +151,7 @@ class Machine {
         delete present.notes[`note_${step.id}`];
         break;
       case "draw":
-        world.transact((tx) => tx.newId("note_"));
+        world.transact((tx) => tx.createId("note_"));
         present.draws += 1;
         break;
       case "count":
@@ -255,7 +255,7 @@ function seen(sandbox: Sandbox): Held {
     draws: root.draws,
     seed,
     counted:
-      1000 - RateWindows.from(sandbox.windows.counted).count("key", 1001, sandbox.world.epochNow()).remaining,
+      1000 - RateWindows.from(sandbox.windows.table).count("key", 1001, sandbox.world.epochNow()).remaining,
   };
 }
 

@@ -22,7 +22,7 @@ export interface NewSandbox extends SandboxOptions {
 /** All sandboxes of a server. */
 export class SandboxRegistry {
   /** Outcomes of deleted sandboxes, and those reported by other servers (interfaces 11). */
-  readonly furtherOutcomes = new OutcomeCounts();
+  readonly otherOutcomes = new OutcomeCounts();
   private readonly sandboxes = new Map<string, Sandbox>();
   private readonly parts: RegistryParts;
 
@@ -49,10 +49,10 @@ export class SandboxRegistry {
 
   /** The outcomes of all sandboxes, including deleted ones. */
   sumOutcomes(): OutcomeCounts {
-    const all = new OutcomeCounts();
-    all.addAll(this.furtherOutcomes);
-    for (const { outcomes } of this.sandboxes.values()) all.addAll(outcomes);
-    return all;
+    const sum = new OutcomeCounts();
+    sum.addAll(this.otherOutcomes);
+    for (const { outcomes } of this.sandboxes.values()) sum.addAll(outcomes);
+    return sum;
   }
 
   /**
@@ -68,7 +68,7 @@ export class SandboxRegistry {
 
   /**
    * A second sandbox with the same data, clock, settings and random state (interfaces 4), or with those of a moment of
-   * the source's history (interfaces 10); settings, scenarios and rules are the present ones. `lostUploads` are the ids of the
+   * the source's history (interfaces 10); settings, scenarios and rules are the current ones. `lostUploads` are the ids of
    * uploads that have lost bytes since that moment.
    */
   fork(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; lostUploads: string[] } {
@@ -76,12 +76,12 @@ export class SandboxRegistry {
     const { scenarios } = source.faults.rules;
     let lostUploads: string[] = [];
     const fork = this.add({ name, seed, settings, own, scenarios }, source.source, (sandbox) => {
-      lostUploads = sandbox.adopt(source, moment);
+      lostUploads = sandbox.copyFrom(source, moment);
     });
     return { fork, lostUploads };
   }
 
-  /** A saved sandbox; replaces an existing one of that name. */
+  /** Restores a saved sandbox; replaces an existing one of that name. */
   restoreSaved(options: NewSandbox, fixture: LoadedFixture, savedState: SavedState): Sandbox {
     this.sandboxes.get(options.name)?.close();
     const sandbox = this.add(options, fixture);
@@ -93,7 +93,7 @@ export class SandboxRegistry {
     const sandbox = this.sandboxes.get(name);
     if (sandbox === undefined) return;
     this.sandboxes.delete(name);
-    this.furtherOutcomes.addAll(sandbox.outcomes);
+    this.otherOutcomes.addAll(sandbox.outcomes);
     sandbox.close();
     this.parts.onDelete(sandbox);
   }

@@ -35,7 +35,7 @@ export interface SandboxOptions {
 export interface SandboxReset {
   fixture?: string | object;
   seed?: number;
-  /** The number of resets after this one; one more than before unless given. */
+  /** The number of resets including this one; default: one more than before. */
   resets?: number;
   /** Called with the fixture before a world is built from it; may throw to refuse it. */
   checkFixture?: (fixture: LoadedFixture) => void;
@@ -63,11 +63,12 @@ export interface FixtureSource {
 export interface LoadedFixture {
   readonly name: string;
   /**
-   * With settings, running work has the duration that they define (G11, G14). Without: the base that saved records are compared with.
+   * With settings, running work has the duration that they define (G11, G14). Without them, the root is the base that
+   * saved records are compared with.
    */
-  root(seed: number, settings?: Settings): Root;
+  buildRoot(seed: number, settings?: Settings): Root;
   /** A lower bound of the number of its records, without building them. */
-  leastRecords(): number;
+  countMinimumRecords(): number;
   /** The merged document that the roots are built from; saved sandboxes and bundles contain it. */
-  document(): object;
+  getDocument(): object;
 }

@@ -48,7 +48,7 @@ export interface SandboxParts {
   fixtures: FixtureSource;
   defaults: { seed: number; clock: ClockSetting; settings: Partial<Settings> };
   wallClock: () => number;
-  /** Called in the sandbox's constructor, like `worldParts`: neither may read it yet. */
+  /** Called in the sandbox's constructor, like `worldParts`, so neither may read the sandbox yet. */
   faults: (sandbox: Sandbox) => FaultInjector;
   worldParts: (sandbox: Sandbox) => WorldParts;
   followSettings: (tx: Transaction, settings: Settings) => void;
@@ -71,7 +71,7 @@ export class Sandbox {
   readonly snapshots: Snapshots;
   readonly faults: FaultInjector;
   readonly outcomes = new OutcomeCounts();
-  /** The name of the sandbox that it is a fork of; undefined if it is none. */
+  /** The name of the sandbox from which this one was forked, if any. */
   forked_from?: string | undefined;
   /** The name of the fixture, or `inline`. */
   fixture: string;
@@ -86,7 +86,7 @@ export class Sandbox {
   readonly recorder: TimelineRecorder;
   windows = new RateWindows();
   /** The number of requests that hang, are held, or wait because of their own delay header. */
-  waiting = 0;
+  waitingRequests = 0;
   readonly held = new HeldExchanges(() => this.faults.rules.onHold());
   /** The fixture that `reset` starts from. */
   source: LoadedFixture;
@@ -117,7 +117,7 @@ export class Sandbox {
     this.start = clock.now ?? parts.wallClock();
     this.world = this.createWorld(clock.mode, this.start, clock.rate);
     this.faults = parts.faults(this);
-    this.followSettings();
+    this.applySettings();
   }
 
   /**
@@ -129,7 +129,7 @@ export class Sandbox {
     change.checkFixture?.(source);
     const seed = change.seed ?? this.seed;
     // Built before the old world is discarded, in case the fixture cannot be built, or is too large for this server.
-    const root = source.root(seed, this.settings);
+    const root = source.buildRoot(seed, this.settings);
     change.checkWorld?.(root);
     const { mode, rate } = this.world.clock;
     this.held.releaseAll();
@@ -141,24 +141,27 @@ export class Sandbox {
     this.resets = change.resets ?? this.resets + 1;
     this.windows = new RateWindows();
     this.journal.clear();
-    this.history.begin(this.resets);
+    this.history.startAgain(this.resets);
     this.world = this.createWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
     // After the new world, in which the leases of the first scenarios start again.
     this.faults.reset();
-    this.followSettings();
+    this.applySettings();
     this.parts.onChange(this, "reset");
   }
 
   /**
-   * Takes the fixture's current version and keeps the clock (interfaces 6), unless a request has changed something,
-   * which only a reset may discard. Returns whether it did.
+   * Loads the fixture's current version and keeps the clock (interfaces 6). Returns false, and does nothing, if a request
+   * has changed the world, since only a reset may discard changes.
    */
-  renew(): boolean {
-    if (!this.world.untouched) return false;
+  reloadFixture(): boolean {
+    if (!this.world.isUntouched) return false;
     const value = this.toValue();
-    this.restore({ ...value, world: { ...value.world, root: this.source.root(this.seed, this.settings) } });
+    this.restore({
+      ...value,
+      world: { ...value.world, root: this.source.buildRoot(this.seed, this.settings) },
+    });
     this.parts.blobs.release(value.blobs);
-    this.world.untouched = true;
+    this.world.isUntouched = true;
     return true;
   }
 
@@ -167,47 +170,47 @@ export class Sandbox {
     this.settings = { ...this.settings, ...settings };
     this.journal.resize(this.settings.journal_limit);
     this.history.resize(this.settings.history_limit);
-    this.followSettings();
+    this.applySettings();
   }
 
-  /** Replaces the resources of this sandbox alone. The records of collections that are no longer among them go too. */
-  setOwn(own: readonly Resource[]): void {
-    const before = this.own.flatMap(({ collections }) => collections.map(({ name }) => name));
+  /** Replaces the resources of this sandbox alone, and removes the records of collections that are gone. */
+  setResources(own: readonly Resource[]): void {
+    const previousNames = this.own.flatMap(({ collections }) => collections.map(({ name }) => name));
     this.own = own;
-    this.followApi();
-    const present = new Set(this.api.collections.map(({ name }) => name));
-    this.world.dropTables(before.filter((name) => !present.has(name)));
+    this.updateApi();
+    const currentNames = new Set(this.api.collections.map(({ name }) => name));
+    this.world.dropTables(previousNames.filter((name) => !currentNames.has(name)));
   }
 
-  /** The server's API has changed, or its own part: new collections get a table, rules find new operations. */
-  followApi(): void {
+  /** Called when operations of the server or of this sandbox have changed: adds tables, and reads rules again. */
+  updateApi(): void {
     this.api = extendApi(this.parts.api(), this.own);
-    this.world.followCollections();
-    this.faults.rules.followApi();
+    this.world.addMissingTables();
+    this.faults.rules.readRulesAgain();
   }
 
   /** Adjusts the world's own activity to the current settings, which may differ from those at the save. */
-  private followSettings(): void {
+  private applySettings(): void {
     this.world.setUp((tx) => this.parts.followSettings(tx, this.settings));
   }
 
   toValue(): SandboxValue {
     return {
       world: this.world.toValue(),
-      windows: RateWindows.from(this.windows.counted),
+      windows: RateWindows.from(this.windows.table),
       taken_at: this.world.epochNow(),
       blobs: this.parts.blobs.capture(this),
     };
   }
 
-  /** Makes a value the current state; it may be of another sandbox. */
+  /** Makes a value of this or another sandbox the current state. */
   restore(value: SandboxValue): void {
-    this.windows = RateWindows.from(value.windows.counted);
+    this.windows = RateWindows.from(value.windows.table);
     this.parts.blobs.restore(this, value.blobs);
     const resumeLeases = this.faults.rules.suspendLeases();
     this.world.restore(value.world);
     resumeLeases();
-    this.followSettings();
+    this.applySettings();
     this.parts.onChange(this, "restored");
   }
 
@@ -216,7 +219,7 @@ export class Sandbox {
    * have lost bytes since then.
    */
   rewind(moment: StateRef): string[] {
-    const { value, lostUploads } = this.toValueAt(moment);
+    const { value, lostUploads } = this.toPastValue(moment);
     this.restore(value);
     this.parts.blobs.release(value.blobs);
     return lostUploads;
@@ -227,10 +230,10 @@ export class Sandbox {
   }
 
   /** A moment of the history as a snapshot; the caller releases its blobs. */
-  private toValueAt(moment: StateRef): { value: SandboxValue; lostUploads: string[] } {
+  private toPastValue(moment: StateRef): { value: SandboxValue; lostUploads: string[] } {
     const { version, now, requests, counted } = moment;
     const { uploads, clock, ...environment } = moment.environment;
-    const root = this.history.versions.at(version);
+    const root = this.history.versions.getRoot(version);
     if (root === undefined) throw new Error(`the history has released version ${version}`);
     const windows = RateWindows.from(moment.windows);
     if (counted !== undefined) windows.uncount(counted.key_id, counted.minute);
@@ -245,16 +248,16 @@ export class Sandbox {
   }
 
   /** Copies another sandbox, or a moment of its history; returns the ids of the uploads that have lost bytes since then. */
-  adopt(original: Sandbox, moment?: StateRef): string[] {
+  copyFrom(original: Sandbox, moment?: StateRef): string[] {
     this.forked_from = original.name;
     this.start = original.start;
     this.resets = original.resets;
-    this.history.begin(this.resets);
+    this.history.startAgain(this.resets);
     const { value, lostUploads } =
-      moment === undefined ? { value: original.toValue(), lostUploads: [] } : original.toValueAt(moment);
+      moment === undefined ? { value: original.toValue(), lostUploads: [] } : original.toPastValue(moment);
     this.restore(value);
     this.parts.blobs.release(value.blobs);
-    this.faults.restoreState(original.faults.state());
+    this.faults.restoreState(original.faults.toState());
     return lostUploads;
   }
 
@@ -264,17 +267,17 @@ export class Sandbox {
     this.resets = resets;
     this.start = start;
     for (const [name, snapshot] of snapshots) this.snapshots.set(name, snapshot);
-    if (history === undefined) this.history.begin(resets);
+    if (history === undefined) this.history.startAgain(resets);
     else this.history.restoreSaved(history, resets);
     this.restore(value);
   }
 
   /** Restores the saved state, because later changes could not be saved; a running clock continues. */
   rollbackTo({ about, source, value, faults, snapshots, history, own }: SandboxState): void {
-    const began = { state: this.recorder.present(), position: this.history.lastSequence };
+    const began = { state: this.recorder.getState(), position: this.history.lastSequence };
     const { created_at, fixture, seed, settings, resets, start, forked_from } = about;
     Object.assign(this, { created_at, fixture, seed, settings, resets, start, forked_from, source });
-    if (own !== this.own) this.setOwn(own);
+    if (own !== this.own) this.setResources(own);
     this.journal.resize(settings.journal_limit);
     this.history.resize(settings.history_limit);
     const { clock } = value.world;
@@ -315,7 +318,7 @@ export class Sandbox {
   private createWorld(mode: ClockMode, at: number, rate: number | undefined): World {
     const parts = this.parts.worldParts(this);
     return new World({
-      root: this.source.root(this.seed, this.settings),
+      root: this.source.buildRoot(this.seed, this.settings),
       clock: makeClock(mode, at, this.parts.wallClock(), rate),
       origin: at,
       seed: this.seed,
@@ -333,7 +336,7 @@ export class Sandbox {
   }
 }
 
-/** interfaces 5: from seed, name and number of resets, and on a shared server from its own key too. */
+/** Derives the key from seed, name and number of resets, and on a shared server also from its key (interfaces 5). */
 function deriveSecretKey(
   { seed, name, resets }: Pick<Sandbox, "seed" | "name" | "resets">,
   serverKey: Uint8Array | undefined,

@@ -55,7 +55,7 @@ export type StoredUploads = Static<typeof StoredUploads>;
 
 /** Uploads that a store of sandboxes can save: their bytes are beside its rows, which name them by file. */
 export interface StorableUploads extends BlobStore {
-  /** Another value after each change of the sandbox's bytes. */
+  /** Returns another value after each change of the sandbox's bytes. */
   getRevision(sandbox: object): unknown;
   /** Stores the bytes durably. */
   sync(captured: unknown): Promise<void>;
@@ -92,8 +92,8 @@ export class Snapshots extends Map<string, SandboxValue> {
   }
 
   private release(name: string): void {
-    const known = this.get(name);
-    if (known?.blobs !== undefined) this.blobs.release(known.blobs);
+    const snapshot = this.get(name);
+    if (snapshot?.blobs !== undefined) this.blobs.release(snapshot.blobs);
   }
 }
 

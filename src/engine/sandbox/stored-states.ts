@@ -6,7 +6,7 @@ import type { History } from "./history.ts";
 import type { BeforeAfter, CountedRequest, Environment, StateRef } from "./history-entry.ts";
 import { RateWindows } from "./rate-windows.ts";
 
-/** A state; environment and windows by their position in the lists of `StoredStates`. */
+/** A state whose environment and windows are positions in the lists of `StoredStates`. */
 interface StoredState extends Pick<StateRef, "version" | "now" | "requests"> {
   environment: number;
   windows: number;
@@ -16,7 +16,7 @@ interface StoredState extends Pick<StateRef, "version" | "now" | "requests"> {
 interface StoredBeforeAfter extends Pick<BeforeAfter, "from" | "to" | "start" | "end"> {
   before: StoredState;
   after: StoredState;
-  /** A restore, which replaced everything. */
+  /** Whether the change was a restore, which replaced everything. */
   whole?: true;
 }
 
@@ -33,7 +33,7 @@ export interface StoredStates {
   steps: StoredStep[];
   environments: Omit<Environment, "uploads">[];
   windows: ReturnType<RateWindows["toJSON"]>[];
-  /** By the positions of their entries. */
+  /** States by the positions of their entries. */
   entries: Record<string, StoredBeforeAfter>;
 }
 
@@ -41,21 +41,21 @@ export interface StoredStates {
 export function encodeStates(history: History, base: Root): StoredStates {
   const environments = new Map<Environment, number>();
   const windows = new Map<StateRef["windows"], number>();
-  const numbered = <K>(known: Map<K, number>, key: K) => {
-    if (!known.has(key)) known.set(key, known.size);
-    return known.get(key)!;
+  const getIndex = <K>(indexes: Map<K, number>, key: K) => {
+    if (!indexes.has(key)) indexes.set(key, indexes.size);
+    return indexes.get(key)!;
   };
   const encode = ({ version, now, requests, counted, ...state }: StateRef): StoredState => ({
     ...{ version, now, requests, ...(counted && { counted }) },
-    environment: numbered(environments, state.environment),
-    windows: numbered(windows, state.windows),
+    environment: getIndex(environments, state.environment),
+    windows: getIndex(windows, state.windows),
   });
   const entries: StoredStates["entries"] = {};
   for (const { sequence, states } of history.entries()) {
     if (states === undefined) continue;
     const { before, after, from, to, start, end, written } = states;
-    const around = { before: encode(before), after: encode(after), from, to, start, end };
-    entries[sequence] = { ...around, ...(written === undefined && { whole: true }) };
+    const stored = { before: encode(before), after: encode(after), from, to, start, end };
+    entries[sequence] = { ...stored, ...(written === undefined && { whole: true }) };
   }
   const { oldest, steps } = history.versions;
   return {
@@ -80,7 +80,7 @@ export function encodeStates(history: History, base: Root): StoredStates {
  */
 export function decodeStates(
   history: History,
-  { oldest, entries, ...stored }: StoredStates,
+  { oldest, entries, ...statesDocument }: StoredStates,
   {
     collections,
     base,
@@ -93,68 +93,71 @@ export function decodeStates(
     uploads: unknown;
   },
 ): void {
-  const share = shareRecords(present, base);
-  const steps = stored.steps.map(
+  const shareRecord = shareRecords(present, base);
+  const steps = statesDocument.steps.map(
     ({ written, draws, tables }): Step => ({
       written: written.map(([name, id, before, after]) => ({
         ...{ collection: present.tables.get(name)!.collection, id },
-        ...{ before: share(name, id, before), after: share(name, id, after) },
+        ...{ before: shareRecord(name, id, before), after: shareRecord(name, id, after) },
       })),
       draws,
-      root: tables && { tables: decodeTables(shareTables(tables, present, share), collections, base), draws },
+      root: tables && {
+        tables: decodeTables(shareTables(tables, present, shareRecord), collections, base),
+        draws,
+      },
     }),
   );
-  const environments = stored.environments.map((facts): Environment => ({ ...facts, uploads }));
-  const windows = stored.windows.map((json) => RateWindows.parse(json).counted);
-  const decode = ({ environment, windows: at, counted, ...state }: StoredState): StateRef => ({
+  const environments = statesDocument.environments.map((facts): Environment => ({ ...facts, uploads }));
+  const windows = statesDocument.windows.map((json) => RateWindows.parse(json).table);
+  const decode = ({ environment, windows: windowsIndex, counted, ...state }: StoredState): StateRef => ({
     ...{ ...state, counted },
-    ...{ environment: environments[environment]!, windows: windows[at]! },
+    ...{ environment: environments[environment]!, windows: windows[windowsIndex]! },
   });
   const { versions } = history;
   versions.restore(oldest, steps, present);
   history.restoreStates((sequence) => {
-    const found = entries[sequence];
-    if (found === undefined) return undefined;
-    const { before, after, from, to, start, end, whole } = found;
+    const entry = entries[sequence];
+    if (entry === undefined) return undefined;
+    const { before, after, from, to, start, end, whole } = entry;
     const written = steps.slice(from - oldest, to - oldest).flatMap((step) => step.written);
-    const around = { before: decode(before), after: decode(after), from, to, start, end };
-    return { versions, ...around, written: whole ? undefined : written };
+    const statesDocument = { before: decode(before), after: decode(after), from, to, start, end };
+    return { versions, ...statesDocument, written: whole ? undefined : written };
   });
 }
 
 type ShareRecord = (collection: string, id: string, record: StoredRecord | null) => StoredRecord | undefined;
 
-/** Equal records become one object, since differences between versions are found by identity. */
+/** Makes equal records one object, since differences between versions are found by identity. */
 function shareRecords(present: Root, base: Root): ShareRecord {
-  const known = new Map<string, StoredRecord>();
+  const recordsByText = new Map<string, StoredRecord>();
   const add = (name: string, record: StoredRecord | undefined): void => {
-    if (record !== undefined) known.set(`${name}\u0000${JSON.stringify(record)}`, record);
+    if (record !== undefined) recordsByText.set(`${name}\u0000${JSON.stringify(record)}`, record);
   };
   return (name, id, record) => {
     if (record === null) return undefined;
     const key = `${name}\u0000${JSON.stringify(record)}`;
-    if (!known.has(key)) {
+    if (!recordsByText.has(key)) {
       for (const root of [base, present]) add(name, root.tables.get(name)?.get(id));
-      if (!known.has(key)) known.set(key, record);
+      if (!recordsByText.has(key)) recordsByText.set(key, record);
     }
-    return known.get(key);
+    return recordsByText.get(key);
   };
 }
 
 function shareTables(
   tables: Record<string, TableDocument>,
   present: Root,
-  share: ShareRecord,
+  shareRecord: ShareRecord,
 ): Record<string, TableDocument> {
-  const shared = (name: string, records: readonly StoredRecord[]) => {
+  const shareAll = (name: string, records: readonly StoredRecord[]) => {
     const { collection } = present.tables.get(name)!;
-    return records.map((record) => share(name, collection.idOf(record), record)!);
+    return records.map((record) => shareRecord(name, collection.getId(record), record)!);
   };
-  const all = Object.entries(tables).map(([name, table]) => [
+  const documents = Object.entries(tables).map(([name, table]) => [
     name,
     "records" in table
-      ? { records: shared(name, table.records) }
-      : { put: shared(name, table.put), removed: table.removed },
+      ? { records: shareAll(name, table.records) }
+      : { put: shareAll(name, table.put), removed: table.removed },
   ]);
-  return Object.fromEntries(all);
+  return Object.fromEntries(documents);
 }

@@ -14,7 +14,7 @@ export interface RecordedSandbox {
   peekUploads(): unknown;
 }
 
-/** A record of work to be done, and its `collection\0id`. */
+/** A record of pending work, and its key `collection\0id`. */
 interface Work {
   key: string;
   record: object;
@@ -26,7 +26,7 @@ interface RecordedCommit extends Pick<Commit, "after" | "written"> {
   readonly from: number;
 }
 
-const UNKNOWN: Provenance = { cause: null, advanced_by: null };
+const UNKNOWN_PROVENANCE: Provenance = { cause: null, advanced_by: null };
 
 /** Turns the commits of a world into the changes of its timeline. */
 export class TimelineRecorder {
@@ -34,7 +34,7 @@ export class TimelineRecorder {
   private readonly sandbox: RecordedSandbox;
   /** The environment of the latest state. */
   private environment: Environment | undefined = undefined;
-  /** The origin of pending work, by its record; records are values, so it stays correct after a restore. */
+  /** The origin of pending work by its record; records are immutable, so it stays correct after a restore. */
   private readonly origins = new WeakMap<object, Provenance>();
 
   constructor(history: History, sandbox: RecordedSandbox) {
@@ -53,7 +53,7 @@ export class TimelineRecorder {
     }
     // A random draw by itself changes no record.
     const isChange = before.tables !== after.tables && (timer ?? source) !== undefined;
-    const from = isChange ? versions.getVersion(before) : 0;
+    const from = isChange ? versions.numberVersion(before) : 0;
     versions.record(commit);
     if (!isChange) return;
     const change = (source as ChangeSource | undefined)?.change;
@@ -63,7 +63,8 @@ export class TimelineRecorder {
 
   /** Records a request that has changed only the bytes of half-finished uploads. */
   recordBytes({ change }: ChangeSource): void {
-    if (this.history.limit > 0 && change.entry === undefined) change.entry = this.add(change, UNKNOWN);
+    if (this.history.limit > 0 && change.entry === undefined)
+      change.entry = this.add(change, UNKNOWN_PROVENANCE);
   }
 
   /** Call this at the end of a change, when its title is complete; it may have written no record. */
@@ -74,7 +75,7 @@ export class TimelineRecorder {
     const { states } = entry;
     // A change that has written records ended with its last write.
     if (states !== undefined && states.from === states.to) {
-      states.after = this.present();
+      states.after = this.getState();
       states.end = this.history.lastSequence;
       if (change.kind === "restore") {
         states.from = states.before.version;
@@ -89,28 +90,28 @@ export class TimelineRecorder {
   recordRewind(change: WorldChange, parent: number): void {
     if (this.history.limit === 0) return;
     const before = change.began!.state;
-    const after = this.present();
+    const after = this.getState();
     const { versions } = this.history;
     const [from, to] = [before.version, after.version];
     const states = { versions, before, after, from, to, written: undefined };
-    change.entry = this.history.add(change, UNKNOWN, { at: after.now, states, parent });
+    change.entry = this.history.add(change, UNKNOWN_PROVENANCE, { at: after.now, states, parent });
     this.history.markUndone();
   }
 
   /** @param now the clock's instant, now or at the latest change */
-  present(now = this.sandbox.world.epochNow()): StateRef {
+  getState(now = this.sandbox.world.epochNow()): StateRef {
     const { world, windows } = this.sandbox;
     return {
-      version: this.history.versions.getVersion(world.root),
-      environment: this.renderEnvironment(),
+      version: this.history.versions.numberVersion(world.root),
+      environment: this.getEnvironment(),
       now,
       requests: world.requests,
-      windows: windows.counted,
+      windows: windows.table,
       counted: undefined,
     };
   }
 
-  private renderEnvironment(): Environment {
+  private getEnvironment(): Environment {
     const { clock, origin, seed, secretKey } = this.sandbox.world;
     const uploads = this.sandbox.peekUploads();
     const latest = this.environment;
@@ -126,41 +127,48 @@ export class TimelineRecorder {
 
   private recordChange(commit: RecordedCommit, change: WorldChange): void {
     if (change.kind === "restore") {
-      this.recordCarriedOver(commit);
+      this.recordRestoredLeases(commit);
       return;
     }
     const { written } = commit;
-    const earlier = change.entry;
-    let entry = earlier;
-    // Another commit of the same change, with no other change in between.
+    const earlierEntry = change.entry;
+    let entry = earlierEntry;
+    // This is another commit of the same change, with no other change in between.
     const continuesEntry =
-      earlier?.sequence === this.history.lastSequence && earlier.states?.to === commit.from;
-    if (continuesEntry) this.history.extend(earlier, this.present(this.sandbox.world.changedAt), written);
+      earlierEntry?.sequence === this.history.lastSequence && earlierEntry.states?.to === commit.from;
+    if (continuesEntry)
+      this.history.extend(earlierEntry, this.getState(this.sandbox.world.changedAt), written);
     else {
-      const from =
-        earlier === undefined ? this.findProvenance(change) : { cause: earlier.id, advanced_by: null };
-      entry = this.add(change, from, commit);
+      const provenance =
+        earlierEntry === undefined
+          ? this.findProvenance(change)
+          : { cause: earlierEntry.id, advanced_by: null };
+      entry = this.add(change, provenance, commit);
       change.entry ??= entry;
     }
-    entry!.setSubject(written, change.named);
+    entry!.setSubject(written, change.pathIds);
     this.recordWork(commit, entry!);
   }
 
   private recordTimer(commit: RecordedCommit, timer: Timer, advance: WorldChange | undefined): void {
-    const provenance = this.origins.get(timer) ?? this.findSaved(`${timers.name}\0${timer.id}`);
-    const { origin, steppedFrom } = this.sandbox.world;
-    const now = Math.min(steppedFrom, origin + timer.due - 1);
+    const provenance = this.origins.get(timer) ?? this.findSavedProvenance(`${timers.name}\0${timer.id}`);
+    const { origin, stepStartedAt } = this.sandbox.world;
+    const now = Math.min(stepStartedAt, origin + timer.due - 1);
     const advanced_by = advance === undefined ? null : this.ensureEntry(advance, commit.from).id;
-    const state = { ...this.present(now), version: commit.from };
+    const state = { ...this.getState(now), version: commit.from };
     const start = { state, position: this.history.lastSequence };
-    const from = { cause: provenance.cause, advanced_by, start };
+    const timerProvenance = { cause: provenance.cause, advanced_by, start };
     // The resulting attempt has its own entry.
     if (timer.kind === "webhook.retry") {
-      this.inheritOrigin(commit, from);
+      this.inheritOrigin(commit, timerProvenance);
       return;
     }
     const { kind, subject } = timer;
-    const entry = this.add({ kind: "timer", title: TIMER_TITLES[kind](subject), subject }, from, commit);
+    const entry = this.add(
+      { kind: "timer", title: TIMER_TITLES[kind](subject), subject },
+      timerProvenance,
+      commit,
+    );
     this.recordWork(commit, entry, { timer, origin: provenance });
   }
 
@@ -168,50 +176,50 @@ export class TimelineRecorder {
   private recordWork(
     commit: RecordedCommit,
     entry: HistoryEntry,
-    ran?: { timer: Timer; origin: Provenance },
+    fired?: { timer: Timer; origin: Provenance },
   ): void {
     for (const { key, record } of this.listNewWork(commit)) {
       // A timer that sets itself again keeps its origin.
-      const again = ran !== undefined && key === `${timers.name}\0${ran.timer.id}`;
-      this.origins.set(record, again ? ran.origin : { cause: entry.id, advanced_by: null });
-      if (!again) entry.pendingWork = [...entry.pendingWork, key];
+      const isRepeated = fired !== undefined && key === `${timers.name}\0${fired.timer.id}`;
+      this.origins.set(record, isRepeated ? fired.origin : { cause: entry.id, advanced_by: null });
+      if (!isRepeated) entry.pendingWork = [...entry.pendingWork, key];
     }
   }
 
   /** Gives new work that a timer has created the origin of the timer. */
-  private inheritOrigin(commit: RecordedCommit, from: Provenance): void {
+  private inheritOrigin(commit: RecordedCommit, provenance: Provenance): void {
     for (const { key, record } of this.listNewWork(commit)) {
-      this.origins.set(record, from);
-      const creator = from.cause === null ? undefined : this.history.find(from.cause);
+      this.origins.set(record, provenance);
+      const creator = provenance.cause === null ? undefined : this.history.find(provenance.cause);
       if (creator !== undefined) creator.pendingWork = [...creator.pendingWork, key];
     }
   }
 
   /** Records the origin of lease timers after a restore: it replaces the timers, while the leases continue. */
-  private recordCarriedOver(commit: RecordedCommit): void {
+  private recordRestoredLeases(commit: RecordedCommit): void {
     for (const { key, record } of this.listNewWork(commit))
       this.origins.set(record, { cause: this.history.findCreator(key), advanced_by: null });
   }
 
   private listNewWork({ after, written }: RecordedCommit): Work[] {
-    const found: Work[] = [];
+    const newWork: Work[] = [];
     for (const { collection, id } of written) {
-      if (!collection.work) continue;
+      if (!collection.isPendingWork) continue;
       const record: object | undefined = after.tables.get(collection.name)!.get(id);
       if (record !== undefined && !this.origins.has(record))
-        found.push({ key: `${collection.name}\0${id}`, record });
+        newWork.push({ key: `${collection.name}\0${id}`, record });
     }
-    return found;
+    return newWork;
   }
 
   private findProvenance({ work }: WorldChange): Provenance {
-    if (work === undefined) return UNKNOWN;
-    return this.origins.get(work.record) ?? this.findSaved(work.key);
+    if (work === undefined) return UNKNOWN_PROVENANCE;
+    return this.origins.get(work.record) ?? this.findSavedProvenance(work.key);
   }
 
-  private findSaved(key: string): Provenance {
+  private findSavedProvenance(key: string): Provenance {
     const cause = this.history.findSavedCreator(key);
-    return cause === null ? UNKNOWN : { cause, advanced_by: null };
+    return cause === null ? UNKNOWN_PROVENANCE : { cause, advanced_by: null };
   }
 
   /** The entry of a change, created if it has none yet, since it is the cause of another entry. */
@@ -219,7 +227,7 @@ export class TimelineRecorder {
     if (change.entry !== undefined) return change.entry;
     const { state, position } = change.began ?? {};
     const isLatest = position === this.history.lastSequence;
-    const entry = this.add(change, UNKNOWN);
+    const entry = this.add(change, UNKNOWN_PROVENANCE);
     const { states } = entry;
     if (states !== undefined)
       states.before = isLatest ? state! : { ...states.before, version: from ?? states.before.version };
@@ -228,9 +236,9 @@ export class TimelineRecorder {
   }
 
   private add(change: WorldChange, provenance: Provenance, commit?: RecordedCommit): HistoryEntry {
-    const after = this.present(commit && this.sandbox.world.changedAt);
+    const after = this.getState(commit && this.sandbox.world.changedAt);
     const from = commit?.from ?? after.version;
-    const justBefore = {
+    const stateBefore = {
       ...after,
       version: from,
       ...(change.request && toStateBeforeRequest(change.request, after)),
@@ -239,7 +247,7 @@ export class TimelineRecorder {
     const { start } = provenance;
     // A long attempt may have begun before the oldest state that is stored.
     const isStored = start !== undefined && versions.has(start.state.version);
-    const before = isStored ? start.state : justBefore;
+    const before = isStored ? start.state : stateBefore;
     const written = commit?.written ?? [];
     const states = { versions, before, after, from, to: after.version, written };
     const { cause, advanced_by } = provenance;

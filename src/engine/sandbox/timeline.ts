@@ -1,7 +1,7 @@
 import type { HistoryEntry } from "./history-entry.ts";
 import type { EntryHead, JournalEntry } from "./journal-entry.ts";
 
-/** Something that happened in a sandbox: a request or a delivery, a change of the world, or both. */
+/** An event in a sandbox: a request or a delivery, a change of the world, or both. */
 export interface TimelineEntry extends EntryHead {
   change: HistoryEntry | undefined;
 }
@@ -15,7 +15,7 @@ export class Timeline {
   private log: TimelineEntry[] = [];
   private lastNumber = 0;
   /** Positions in the log before which no entry has the part. */
-  private oldest = { exchange: 0, change: 0 };
+  private oldestIndexes = { exchange: 0, change: 0 };
   /** Entries without any part. */
   private emptyEntries = 0;
 
@@ -31,31 +31,34 @@ export class Timeline {
   }
 
   /** Call this after a part was added to an entry, or has changed. @returns the timeline's revision now */
-  touch(): number {
+  increaseRevision(): number {
     this.revision += 1;
     return this.revision;
   }
 
   /** The entry of this number, added in its place if there is none; for entries that are restored. */
   insertEntry(number: number): TimelineEntry {
-    const at = this.log.findLastIndex((entry) => entry.number <= number);
-    if (this.log[at]?.number === number) return this.log[at];
+    const index = this.log.findLastIndex((entry) => entry.number <= number);
+    if (this.log[index]?.number === number) return this.log[index];
     const entry = this.createEntry(number);
-    this.log.splice(at + 1, 0, entry);
+    this.log.splice(index + 1, 0, entry);
     return entry;
   }
 
   /** Adds the request or delivery to an entry, which need not be the newest. */
   attach(entry: EntryHead, exchange: JournalEntry): void {
     entry.exchange = exchange;
-    if (entry !== this.log.at(-1)) this.oldest.exchange = 0;
+    if (entry !== this.log.at(-1)) this.oldestIndexes.exchange = 0;
   }
 
   /** The oldest entry that still has this part. */
   findOldestWith(part: Part): TimelineEntry | undefined {
-    while (this.oldest[part] < this.log.length && this.log[this.oldest[part]]![part] === undefined)
-      this.oldest[part] += 1;
-    return this.log[this.oldest[part]];
+    while (
+      this.oldestIndexes[part] < this.log.length &&
+      this.log[this.oldestIndexes[part]]![part] === undefined
+    )
+      this.oldestIndexes[part] += 1;
+    return this.log[this.oldestIndexes[part]];
   }
 
   drop(entry: TimelineEntry, part: Part): void {
@@ -77,7 +80,7 @@ export class Timeline {
 
   private compact(): void {
     this.log = this.log.filter(({ exchange, change }) => exchange !== undefined || change !== undefined);
-    this.oldest = { exchange: 0, change: 0 };
+    this.oldestIndexes = { exchange: 0, change: 0 };
     this.emptyEntries = 0;
   }
 }
@@ -107,7 +110,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
   }
 
   /** Entries after a position that are still stored. */
-  since(sequence: number): readonly E[] {
+  listSince(sequence: number): readonly E[] {
     return sequence >= this.lastSequence ? [] : this.entries().filter((entry) => entry.sequence > sequence);
   }
 
@@ -138,7 +141,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     for (const listener of this.listeners) listener(entry);
   }
 
-  protected get oldest(): E {
+  protected get oldestIndexes(): E {
     return this.timeline.findOldestWith(this.part)![this.part] as E;
   }
 

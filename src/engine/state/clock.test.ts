@@ -4,10 +4,10 @@ import { platform } from "../platform.ts";
 import {
   type AdvanceTarget,
   calculateWallDelay,
-  forwardClock,
   getEndOfAdvance,
   LAST_INSTANT,
   makeClock,
+  makeMonotonicClock,
   moveClock,
   readClock,
   WakeUp,
@@ -17,7 +17,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 it("a real clock never runs backwards, and continues from where it was [interfaces 4]", () => {
   let machine = 1_000;
-  const clock = forwardClock(() => machine);
+  const clock = makeMonotonicClock(() => machine);
   const read = (at: number) => {
     machine = at;
     return clock();

@@ -28,12 +28,12 @@ export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  * The wall clock, except that it never goes back when the machine's time is set, so that no record is older
  * than the one before it. After such a step the clock continues from its last instant.
  */
-export function forwardClock(read: () => number): () => number {
-  let ahead = 0;
+export function makeMonotonicClock(read: () => number): () => number {
+  let offset = 0;
   let last = Number.NEGATIVE_INFINITY;
   return () => {
-    const now = read() + ahead;
-    if (now < last) ahead += last - now;
+    const now = read() + offset;
+    if (now < last) offset += last - now;
     last = Math.max(now, last);
     return last;
   };
@@ -49,7 +49,7 @@ export function readClock(clock: Clock, wall: number): number {
   return Math.min(LAST_INSTANT, Math.floor(clock.at + (wall - clock.wall) * clock.rate));
 }
 
-/** The same mode, showing `at` from this wall instant on. */
+/** A clock of the same mode that shows `at` at the wall instant `wall`. */
 export function moveClock(clock: Clock, at: number, wall: number): Clock {
   return { mode: clock.mode, at, wall, rate: clock.rate };
 }
@@ -76,7 +76,7 @@ export function getEndOfAdvance(target: AdvanceTarget, now: number, nextDue: num
   return end;
 }
 
-/** The longest wait of setTimeout, in milliseconds; Node treats a longer one as 1. */
+/** The longest wait of setTimeout, in milliseconds; Node replaces a longer one by 1. */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** One timer on the wall clock. It does not keep the process alive, and fires early if the wait is longer than setTimeout allows. */
@@ -88,7 +88,7 @@ export class WakeUp {
     this.clear();
     if (delay === Number.POSITIVE_INFINITY) return;
     this.timer = platform().timers.setTimeout(wake, Math.min(Math.ceil(delay), MAX_TIMEOUT_MS));
-    // Only Node's timers have it.
+    // Only Node's timers have `unref`.
     (this.timer as { unref?: () => void }).unref?.();
   }
 

@@ -21,7 +21,7 @@ export interface Index<R> {
   /** The field whose values are the names of the lists: records that refer to another are found without a scan. */
   field: string | undefined;
   /** Its position among the indexes of its collection. */
-  at: number;
+  position: number;
 }
 
 export interface CollectionSpec<
@@ -38,14 +38,14 @@ export interface CollectionSpec<
   /** The record's public form; fields made with `Instant()` are converted in requests and answers. */
   schema: S;
   indexes?: Record<string, IndexSpec<R>>;
-  /** A kind of timer; that with the record's id is removed with the record. */
+  /** The kind of timer that has a record's id as its subject; it is removed with the record. */
   timer?: TimerKind;
   /** Not available to state calls: timers, upload sessions, used tokens. */
   internal?: boolean;
   /** Internal, but counted against a limit of records: clients can make any number of them. */
   counted?: boolean;
-  /** Its records are pending work: the change that stores one is the cause of that work (interfaces 10). */
-  work?: boolean;
+  /** The change that stores a record is the cause of the work that it describes (interfaces 10). */
+  isPendingWork?: boolean;
 }
 
 export interface Collection<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema>
@@ -54,7 +54,7 @@ export interface Collection<R extends StoredRecord, N extends string = string, S
   readonly idField: keyof R & string;
   readonly indexes: Readonly<Record<string, Index<R>>>;
   readonly indexList: readonly Index<R>[];
-  readonly idOf: (record: R) => string;
+  readonly getId: (record: R) => string;
 }
 
 /**
@@ -68,24 +68,26 @@ export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Col
 export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R> {
   const { idField = "id" as keyof R & string } = spec;
   const entries = Object.entries(spec.indexes ?? {});
-  const indexes = Object.fromEntries(entries.map(([name, index], at) => [name, toIndex(index, at)]));
+  const indexes = Object.fromEntries(
+    entries.map(([name, index], position) => [name, toIndex(index, position)]),
+  );
   return {
     ...spec,
     prefix: spec.prefix ?? findPrefix(spec.schema, idField),
     idField,
     indexes,
     indexList: Object.values(indexes),
-    idOf: (record) => record[idField] as string,
+    getId: (record) => record[idField] as string,
   };
 }
 
-function toIndex<R>({ groups, order }: IndexSpec<R>, at: number): Index<R> {
-  if (typeof groups === "function") return { groups, order, field: undefined, at };
-  const lists = (record: R) => {
+function toIndex<R>({ groups, order }: IndexSpec<R>, position: number): Index<R> {
+  if (typeof groups === "function") return { groups, order, field: undefined, position };
+  const listGroups = (record: R) => {
     const value = record[groups] as string | null;
     return value === null ? [] : [value];
   };
-  return { groups: lists, order, field: groups, at };
+  return { groups: listGroups, order, field: groups, position };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds collections of every record type

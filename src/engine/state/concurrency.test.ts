@@ -61,8 +61,8 @@ it("waiting for pending work includes work that begins meanwhile or fails", asyn
 const never = new AbortController().signal;
 
 /** Work that ends on call, and the list of work that has begun. */
-function stand(size: number, each = size) {
-  const queue = new FairQueue<object>({ size, each });
+function stand(total: number, perClient = total) {
+  const queue = new FairQueue<object>({ total, perClient });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const ask = (asker: object, name: string, signal = never) =>
@@ -107,7 +107,7 @@ describe("a fair queue", () => {
 
   it("runs at most `size` tasks at once, and a failed one makes room [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(2);
-    const failing = new FairQueue<object>({ size: 1, each: 1 });
+    const failing = new FairQueue<object>({ total: 1, perClient: 1 });
     await expect(failing.run({}, never, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
     expect(await failing.run({}, never, async () => "goes on")).toBe("goes on");
     const answers = ["a", "b", "c"].map((name) => ask({}, name));

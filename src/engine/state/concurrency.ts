@@ -50,23 +50,23 @@ export class PendingWork {
  * sends a hundred documents delays another by one of them at most (interfaces 7).
  */
 export class FairQueue<Client extends object> {
-  private free: number;
-  private readonly each: number;
-  /** The number of running tasks by client; without clients that have none. */
+  private freeSlots: number;
+  private readonly perClient: number;
+  /** The number of running tasks by client; clients with none are left out. */
   private readonly running = new Map<Client, number>();
   /** The waiting work of each client, in the order in which the clients are served. */
   private readonly waiting = new Map<Client, (() => void)[]>();
 
-  /** @param bounds `size`: maximum of running tasks; `each`: maximum of one client */
-  constructor({ size, each }: { size: number; each: number }) {
-    this.free = size;
-    this.each = each;
+  /** @param bounds the maximum of running tasks: `total` of all clients, `perClient` of one */
+  constructor({ total, perClient }: { total: number; perClient: number }) {
+    this.freeSlots = total;
+    this.perClient = perClient;
   }
 
   /** Queues `work` and runs it. @throws the signal's reason if the client left while waiting */
   async run<T>(client: Client, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    if (this.mayBegin(client)) this.begin(client);
+    if (this.canBegin(client)) this.begin(client);
     else await this.wait(client, signal);
     try {
       return await work();
@@ -75,26 +75,26 @@ export class FairQueue<Client extends object> {
     }
   }
 
-  private mayBegin(client: Client): boolean {
-    return this.free > 0 && (this.running.get(client) ?? 0) < this.each;
+  private canBegin(client: Client): boolean {
+    return this.freeSlots > 0 && (this.running.get(client) ?? 0) < this.perClient;
   }
 
   private begin(client: Client): void {
-    this.free -= 1;
+    this.freeSlots -= 1;
     this.running.set(client, (this.running.get(client) ?? 0) + 1);
   }
 
   /** Begins the next waiting work at once, so that work which arrives later cannot overtake it. */
   private end(client: Client): void {
-    this.free += 1;
-    const left = this.running.get(client)! - 1;
-    if (left > 0) this.running.set(client, left);
+    this.freeSlots += 1;
+    const remaining = this.running.get(client)! - 1;
+    if (remaining > 0) this.running.set(client, remaining);
     else this.running.delete(client);
-    for (const [next, [start, ...others]] of this.waiting) {
-      if (!this.mayBegin(next)) continue;
-      this.waiting.delete(next);
-      this.setWaiting(next, others);
-      this.begin(next);
+    for (const [nextClient, [start, ...others]] of this.waiting) {
+      if (!this.canBegin(nextClient)) continue;
+      this.waiting.delete(nextClient);
+      this.setWaiting(nextClient, others);
+      this.begin(nextClient);
       start!();
       return;
     }

@@ -63,9 +63,9 @@ export class Random {
 
   /** `count` different items, in the order of the list. */
   sample<T>(items: readonly T[], count: number): T[] {
-    const left = [...items];
-    while (left.length > count) left.splice(this.int(0, left.length - 1), 1);
-    return left;
+    const remaining = [...items];
+    while (remaining.length > count) remaining.splice(this.int(0, remaining.length - 1), 1);
+    return remaining;
   }
 
   letters(length: number, alphabet = LETTERS): string {
@@ -88,7 +88,7 @@ export function hash32(text: string, basis = 0x811c9dc5): number {
 }
 
 /** The source of a request's id, which is only drawn when it is needed. */
-export interface RequestDraw {
+export interface RequestIdSource {
   /** From the sandbox's seed. */
   readonly idSeed: number;
   /** The number of requests before it. */
@@ -96,18 +96,18 @@ export interface RequestDraw {
 }
 
 /** The `idSeed` of a sandbox's seed. */
-export function requestIdSeed(seed: number): number {
+export function deriveRequestIdSeed(seed: number): number {
   return hash32("request", seed) | 0;
 }
 
 /** `req_` and sixteen hex digits for the n-th request of a seed; cheaper than a generator for each request. */
-export function drawRequestId(idSeed: number, n: number): string {
-  const high = mix32(idSeed ^ Math.imul(n + 1, 0x9e3779b1));
-  const low = mix32(high + Math.imul(n + 0x7f4a7c15, 0x85ebca77));
+export function drawRequestId(idSeed: number, number: number): string {
+  const high = mix32(idSeed ^ Math.imul(number + 1, 0x9e3779b1));
+  const low = mix32(high + Math.imul(number + 0x7f4a7c15, 0x85ebca77));
   return `req_${toHex32(high)}${toHex32(low)}`;
 }
 
-/** The bytes in hex: `toString(16)` is ten times slower for numbers above 2^31. */
+/** Each byte in hex: `toString(16)` is ten times slower for numbers above 2^31. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 function toHex32(value: number): string {

@@ -1,4 +1,4 @@
-/** The order of entries: a table's goes by key alone, an index's by (order, id). */
+/** Compares two entries: those of a table by key alone, those of an index by (order, id). */
 export type Compare<K, V> = (aKey: K, aValue: V, bKey: K, bValue: V) => number;
 
 /** A node is never changed, so trees share them. */
@@ -59,22 +59,22 @@ export class SortedTree<K, V> {
   /** The number of entries before this one, which need not be present itself. */
   rank(key: K, value: V): number {
     let node = this.root;
-    let before = 0;
+    let count = 0;
     while (node !== undefined) {
       if (this.compare(key, value, node.key, node.value) <= 0) node = node.left;
       else {
-        before += countNodes(node.left) + 1;
+        count += countNodes(node.left) + 1;
         node = node.right;
       }
     }
-    return before;
+    return count;
   }
 
   set(key: K, value: V): SortedTree<K, V> {
     return new SortedTree(this.compare, insert(this.compare, this.root, { key, value }));
   }
 
-  /** Other values for keys that are all present, in order and distinct; copies each node that they share once. */
+  /** Replaces the values of keys that are all present, in order and distinct; copies each node on the way once. */
   replaceSorted(entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
     return new SortedTree(this.compare, this.replaceEntries(this.root, entries, 0, entries.length));
   }
@@ -85,14 +85,14 @@ export class SortedTree<K, V> {
     return root === this.root ? this : new SortedTree(this.compare, root);
   }
 
-  /** Values at positions [from, to), in order, at once. */
+  /** Values at positions [from, to), in order. */
   slice(from = 0, to: number = this.size): V[] {
     const values: V[] = [];
     collect(this.root, { skip: Math.max(0, from), end: to }, values);
     return values;
   }
 
-  /** Visits the values in order. */
+  /** Entries in order. */
   *entries(): IterableIterator<[K, V]> {
     yield* walk(this.root);
   }
@@ -105,28 +105,34 @@ export class SortedTree<K, V> {
     before: SortedTree<K, V>,
     after: SortedTree<K, V>,
   ): IterableIterator<Difference<K, V>> {
-    const old = toPending(before.root);
-    const now = toPending(after.root);
+    const oldStack = toPending(before.root);
+    const newStack = toPending(after.root);
     for (;;) {
-      const a = old.at(-1);
-      const b = now.at(-1);
-      if (a === undefined && b === undefined) return;
-      if (a?.whole !== undefined && a.whole === b?.whole) {
-        old.pop();
-        now.pop();
-      } else if (a?.whole !== undefined && a.whole.size >= countNodes(b?.whole)) {
+      const oldTop = oldStack.at(-1);
+      const newTop = newStack.at(-1);
+      if (oldTop === undefined && newTop === undefined) return;
+      if (oldTop?.subtree !== undefined && oldTop.subtree === newTop?.subtree) {
+        oldStack.pop();
+        newStack.pop();
+      } else if (oldTop?.subtree !== undefined && oldTop.subtree.size >= countNodes(newTop?.subtree)) {
         // The larger one first, so that both sides reach a shared subtree at the same time.
-        open(old, a.whole);
-      } else if (b?.whole !== undefined) {
-        open(now, b.whole);
+        expandTop(oldStack, oldTop.subtree);
+      } else if (newTop?.subtree !== undefined) {
+        expandTop(newStack, newTop.subtree);
       } else {
-        // The entries of the other side come before the end of this one.
-        let order = a === undefined ? 1 : -1;
-        if (a !== undefined && b !== undefined)
-          order = before.compare(a.entry!.key, a.entry!.value, b.entry!.key, b.entry!.value);
-        const was = order <= 0 ? old.pop()!.entry : undefined;
-        const is = order >= 0 ? now.pop()!.entry : undefined;
-        if (was?.value !== is?.value) yield { key: (was ?? is)!.key, before: was?.value, after: is?.value };
+        // If one side has ended, only the other has entries left.
+        let order = oldTop === undefined ? 1 : -1;
+        if (oldTop !== undefined && newTop !== undefined)
+          order = before.compare(
+            oldTop.entry!.key,
+            oldTop.entry!.value,
+            newTop.entry!.key,
+            newTop.entry!.value,
+          );
+        const oldEntry = order <= 0 ? oldStack.pop()!.entry : undefined;
+        const newEntry = order >= 0 ? newStack.pop()!.entry : undefined;
+        if (oldEntry?.value !== newEntry?.value)
+          yield { key: (oldEntry ?? newEntry)!.key, before: oldEntry?.value, after: newEntry?.value };
       }
     }
   }
@@ -147,13 +153,14 @@ export class SortedTree<K, V> {
       if (this.compare(key, value, node.key, node.value) < 0) low = middle + 1;
       else high = middle;
     }
-    const here = low < to ? entries[low]! : undefined;
-    const isHere = here !== undefined && this.compare(here[0], here[1], node.key, node.value) === 0;
+    const candidate = low < to ? entries[low]! : undefined;
+    const isReplaced =
+      candidate !== undefined && this.compare(candidate[0], candidate[1], node.key, node.value) === 0;
     return {
       key: node.key,
-      value: isHere ? here[1] : node.value,
+      value: isReplaced ? candidate[1] : node.value,
       left: this.replaceEntries(node.left, entries, from, low),
-      right: this.replaceEntries(node.right, entries, isHere ? low + 1 : low, to),
+      right: this.replaceEntries(node.right, entries, isReplaced ? low + 1 : low, to),
       size: node.size,
     };
   }
@@ -163,7 +170,7 @@ function countNodes(tree: { readonly size: number } | undefined): number {
   return tree === undefined ? 0 : tree.size;
 }
 
-function make<K, V>({ key, value }: Entry<K, V>, left: Tree<K, V>, right: Tree<K, V>): Node<K, V> {
+function makeNode<K, V>({ key, value }: Entry<K, V>, left: Tree<K, V>, right: Tree<K, V>): Node<K, V> {
   return { key, value, left, right, size: countNodes(left) + countNodes(right) + 1 };
 }
 
@@ -171,10 +178,10 @@ function build<K, V>(entries: readonly (readonly [K, V])[], from: number, to: nu
   if (from >= to) return undefined;
   const middle = (from + to) >>> 1;
   const [key, value] = entries[middle]!;
-  return make({ key, value }, build(entries, from, middle), build(entries, middle + 1, to));
+  return makeNode({ key, value }, build(entries, from, middle), build(entries, middle + 1, to));
 }
 
-/** Adams' trees, as in Haskell's Data.Map. */
+/** Balance of Adams' trees, as in Haskell's Data.Map. */
 const DELTA = 3;
 const RATIO = 2;
 
@@ -185,27 +192,27 @@ function balance<K, V>(entry: Entry<K, V>, left: Tree<K, V>, right: Tree<K, V>):
     if (rightSize > DELTA * leftSize) return rotateLeft(entry, left, right!);
     if (leftSize > DELTA * rightSize) return rotateRight(entry, left!, right);
   }
-  return make(entry, left, right);
+  return makeNode(entry, left, right);
 }
 
 function rotateLeft<K, V>(entry: Entry<K, V>, left: Tree<K, V>, right: Node<K, V>): Node<K, V> {
   if (countNodes(right.left) < RATIO * countNodes(right.right))
-    return make(right, make(entry, left, right.left), right.right);
+    return makeNode(right, makeNode(entry, left, right.left), right.right);
   const middle = right.left!;
-  return make(middle, make(entry, left, middle.left), make(right, middle.right, right.right));
+  return makeNode(middle, makeNode(entry, left, middle.left), makeNode(right, middle.right, right.right));
 }
 
 function rotateRight<K, V>(entry: Entry<K, V>, left: Node<K, V>, right: Tree<K, V>): Node<K, V> {
   if (countNodes(left.right) < RATIO * countNodes(left.left))
-    return make(left, left.left, make(entry, left.right, right));
+    return makeNode(left, left.left, makeNode(entry, left.right, right));
   const middle = left.right!;
-  return make(middle, make(left, left.left, middle.left), make(entry, middle.right, right));
+  return makeNode(middle, makeNode(left, left.left, middle.left), makeNode(entry, middle.right, right));
 }
 
 function insert<K, V>(compare: Compare<K, V>, node: Tree<K, V>, entry: Entry<K, V>): Node<K, V> {
-  if (node === undefined) return make(entry, undefined, undefined);
+  if (node === undefined) return makeNode(entry, undefined, undefined);
   const order = compare(entry.key, entry.value, node.key, node.value);
-  if (order === 0) return make(entry, node.left, node.right);
+  if (order === 0) return makeNode(entry, node.left, node.right);
   return order < 0
     ? balance(node, insert(compare, node.left, entry), node.right)
     : balance(node, node.left, insert(compare, node.right, entry));
@@ -228,11 +235,11 @@ function joinTrees<K, V>(left: Tree<K, V>, right: Tree<K, V>): Tree<K, V> {
   if (left === undefined || right === undefined) return left ?? right;
   let first = right;
   while (first.left !== undefined) first = first.left;
-  return balance(first, left, withoutFirst(right));
+  return balance(first, left, removeFirst(right));
 }
 
-function withoutFirst<K, V>(node: Node<K, V>): Tree<K, V> {
-  return node.left === undefined ? node.right : balance(node, withoutFirst(node.left), node.right);
+function removeFirst<K, V>(node: Node<K, V>): Tree<K, V> {
+  return node.left === undefined ? node.right : balance(node, removeFirst(node.left), node.right);
 }
 
 /** Appends the values at positions [skip, end) of a subtree. */
@@ -257,18 +264,18 @@ function* walk<K, V>(root: Tree<K, V>): IterableIterator<[K, V]> {
 
 /** A subtree still to be compared, or one of its entries. */
 interface PendingComparison<K, V> {
-  readonly whole?: Node<K, V>;
+  readonly subtree?: Node<K, V>;
   readonly entry?: Entry<K, V>;
 }
 
 function toPending<K, V>(root: Tree<K, V>): PendingComparison<K, V>[] {
-  return root === undefined ? [] : [{ whole: root }];
+  return root === undefined ? [] : [{ subtree: root }];
 }
 
 /** Replaces the subtree on top of the stack by its left part, its entry and its right part, the left on top. */
-function open<K, V>(stack: PendingComparison<K, V>[], whole: Node<K, V>): void {
+function expandTop<K, V>(stack: PendingComparison<K, V>[], subtree: Node<K, V>): void {
   stack.pop();
-  if (whole.right) stack.push({ whole: whole.right });
-  stack.push({ entry: whole });
-  if (whole.left) stack.push({ whole: whole.left });
+  if (subtree.right) stack.push({ subtree: subtree.right });
+  stack.push({ entry: subtree });
+  if (subtree.left) stack.push({ subtree: subtree.left });
 }

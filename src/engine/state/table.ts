@@ -77,11 +77,11 @@ export class Table<R extends StoredRecord> {
     const { records, indexes } = this.load();
     const index = this.collection.indexes[name];
     if (index === undefined) throw new Error(`${this.collection.name} has no index ${name}`);
-    return View.ofIds(indexes[index.at]!.get(group) ?? EMPTY_IDS, records);
+    return View.ofIds(indexes[index.position]!.get(group) ?? EMPTY_IDS, records);
   }
 
   put(record: R): Table<R> {
-    const id = this.collection.idOf(record);
+    const id = this.collection.getId(record);
     return this.apply({ id, before: this.get(id), after: record });
   }
 
@@ -95,11 +95,12 @@ export class Table<R extends StoredRecord> {
     const { records, indexes } = this.load();
     return new Table(this.collection, {
       records: after === undefined ? records.delete(id) : records.set(id, after),
-      indexes: indexes.map((lists, at) => {
-        const index = this.collection.indexList[at]!;
-        if (before !== undefined && after !== undefined && isSamePlace(index, before, after)) return lists;
-        const others = before === undefined ? lists : withoutId(lists, index, before, id);
-        return after === undefined ? others : withId(others, index, after, id);
+      indexes: indexes.map((groupTree, position) => {
+        const index = this.collection.indexList[position]!;
+        if (before !== undefined && after !== undefined && keepsPosition(index, before, after))
+          return groupTree;
+        const withoutOld = before === undefined ? groupTree : removeFromGroups(groupTree, index, before, id);
+        return after === undefined ? withoutOld : addToGroups(withoutOld, index, after, id);
       }),
     });
   }
@@ -107,21 +108,21 @@ export class Table<R extends StoredRecord> {
   /** The same as one `put` for each record, in any order; their ids are distinct. */
   putAll(changed: readonly R[]): Table<R> {
     const { records, indexes } = this.load();
-    const { idOf, indexList } = this.collection;
-    const inPlace: (readonly [string, R])[] = [];
-    const others: R[] = [];
+    const { getId, indexList } = this.collection;
+    const unmoved: (readonly [string, R])[] = [];
+    const moved: R[] = [];
     for (const record of changed) {
-      const id = idOf(record);
+      const id = getId(record);
       const before = records.get(id);
-      if (before !== undefined && indexList.every((index) => isSamePlace(index, before, record)))
-        inPlace.push([id, record]);
-      else others.push(record);
+      if (before !== undefined && indexList.every((index) => keepsPosition(index, before, record)))
+        unmoved.push([id, record]);
+      else moved.push(record);
     }
-    inPlace.sort(([a], [b]) => (a < b ? -1 : 1));
+    unmoved.sort(([a], [b]) => (a < b ? -1 : 1));
     let table: Table<R> = this;
-    if (inPlace.length > 0)
-      table = new Table(this.collection, { records: records.replaceSorted(inPlace), indexes });
-    for (const record of others) table = table.put(record);
+    if (unmoved.length > 0)
+      table = new Table(this.collection, { records: records.replaceSorted(unmoved), indexes });
+    for (const record of moved) table = table.put(record);
     return table;
   }
 
@@ -144,14 +145,19 @@ export class Table<R extends StoredRecord> {
 // biome-ignore lint/suspicious/noExplicitAny: a root holds tables of every record type
 export type AnyTable = Table<any>;
 
-function withId<R>(lists: GroupTree, { groups, order }: Index<R>, record: R, id: string): GroupTree {
+function addToGroups<R>(lists: GroupTree, { groups, order }: Index<R>, record: R, id: string): GroupTree {
   let next = lists;
   for (const group of groups(record))
     next = next.set(group, (next.get(group) ?? EMPTY_IDS).set(order(record), id));
   return next;
 }
 
-function withoutId<R>(lists: GroupTree, { groups, order }: Index<R>, record: R, id: string): GroupTree {
+function removeFromGroups<R>(
+  lists: GroupTree,
+  { groups, order }: Index<R>,
+  record: R,
+  id: string,
+): GroupTree {
   let next = lists;
   for (const group of groups(record)) {
     const ids = (next.get(group) ?? EMPTY_IDS).delete(order(record), id);
@@ -161,18 +167,20 @@ function withoutId<R>(lists: GroupTree, { groups, order }: Index<R>, record: R, 
 }
 
 /** Whether an index has the new record at the position of the old one. */
-function isSamePlace<R>({ groups, order }: Index<R>, before: R, after: R): boolean {
+function keepsPosition<R>({ groups, order }: Index<R>, before: R, after: R): boolean {
   if (order(before) !== order(after)) return false;
-  const was = groups(before);
-  const is = groups(after);
-  return was.length === is.length && was.every((group, at) => group === is[at]);
+  const groupsBefore = groups(before);
+  const groupsAfter = groups(after);
+  return (
+    groupsBefore.length === groupsAfter.length && groupsBefore.every((group, at) => group === groupsAfter[at])
+  );
 }
 
 function build<R extends StoredRecord>(
-  { name, idOf, indexList }: Collection<R>,
+  { name, getId, indexList }: Collection<R>,
   records: readonly R[],
 ): Content<R> {
-  const entries = records.map((record) => [idOf(record), record] as const);
+  const entries = records.map((record) => [getId(record), record] as const);
   const indexes = indexList.map(({ groups, order }) => {
     const lists = new Map<string, [Order, string][]>();
     for (const [id, record] of entries) {
@@ -186,14 +194,14 @@ function build<R extends StoredRecord>(
       ids.sort(([a, aId], [b, bId]) => byOrderThenId(a, aId, b, bId));
       return [group, SortedTree.fromSorted(byOrderThenId, ids)] as const;
     });
-    return SortedTree.fromSorted(byKey, trees.sort(compareFirst));
+    return SortedTree.fromSorted(byKey, trees.sort(compareKeys));
   });
-  entries.sort(compareFirst);
-  const twice = entries.find(([id], at) => id === entries[at + 1]?.[0]);
-  if (twice !== undefined) throw new Error(`${name} holds the id ${twice[0]} twice`);
+  entries.sort(compareKeys);
+  const duplicate = entries.find(([id], at) => id === entries[at + 1]?.[0]);
+  if (duplicate !== undefined) throw new Error(`${name} holds the id ${duplicate[0]} twice`);
   return { records: SortedTree.fromSorted(byKey, entries), indexes };
 }
 
-function compareFirst([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

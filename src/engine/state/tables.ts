@@ -9,9 +9,9 @@ export interface Root {
 }
 
 /**
- * The tables of a root by their collections' names. A list, and a map of positions in it that all roots of a base
- * share: a change copies the list only. (V8 stores an object of some forty keys as a dictionary, whose copy was the
- * most expensive part of a small change.)
+ * The tables of a root by their collections' names: a list, and a map of positions in it, which a change shares; only
+ * the list is copied. (V8 stores an object of some forty keys as a dictionary, whose copy was the most expensive part
+ * of a small change.)
  */
 export class Tables implements Iterable<readonly [string, AnyTable]> {
   private readonly positions: ReadonlyMap<string, number>;

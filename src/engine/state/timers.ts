@@ -10,7 +10,7 @@ const Timer = Type.Object({
   kind: Type.Enum(TIMER_KINDS),
   /** The id of the record that the timer is about, as `clock advance` reports it. */
   subject: Type.String(),
-  /** If the subject is not unique: what distinguishes it, for example one of two stores. */
+  /** Distinguishes timers of the same subject, for example those of one file in two stores. Default: the subject. */
   key: Type.Optional(Type.String()),
 });
 export type Timer = Static<typeof Timer>;
@@ -21,7 +21,7 @@ export const timers = collection({
   prefix: "",
   idField: "id",
   internal: true,
-  work: true,
+  isPendingWork: true,
   schema: Timer,
   indexes: {
     due: { groups: () => [""], order: ({ due }) => due },
@@ -29,7 +29,7 @@ export const timers = collection({
   },
 });
 
-export function timerId(kind: TimerKind, key: string): string {
+export function toTimerId(kind: TimerKind, key: string): string {
   return `${kind}/${key}`;
 }
 

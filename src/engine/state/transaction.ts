@@ -5,7 +5,7 @@ import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
 import type { Table } from "./table.ts";
 import type { Root, Tables } from "./tables.ts";
-import { type PendingTimer, type Timer, timerId, timers } from "./timers.ts";
+import { type PendingTimer, type Timer, timers, toTimerId } from "./timers.ts";
 import type { View } from "./view.ts";
 
 export interface EmittedEvent {
@@ -14,7 +14,7 @@ export interface EmittedEvent {
   data: Record<string, unknown>;
 }
 
-/** A record on either side of a change; undefined if there was or is none. */
+/** A record before and after a change: `before` is undefined if it was created, `after` if it was removed. */
 export interface WrittenRecord {
   readonly collection: AnyCollection;
   readonly id: string;
@@ -25,7 +25,7 @@ export interface WrittenRecord {
 /** The reading part of a transaction. */
 export type WorldReader = Pick<
   Transaction,
-  "now" | "get" | "all" | "index" | "iso" | "toInstant" | "toEpoch"
+  "now" | "get" | "all" | "index" | "toIso" | "toInstant" | "toEpoch"
 >;
 
 /** Ids that sort newest first begin with six digits of base 36. */
@@ -35,7 +35,7 @@ const RANK_DIGITS = 6;
  * A synchronous change to a root. Nothing is visible outside until the world commits it, and a
  * transaction that is dropped leaves no trace, because it only ever built new values.
  * Instants in records are milliseconds relative to the sandbox's origin, so one fixture's records serve
- * sandboxes loaded at any time; `iso` and `relative` are the border.
+ * sandboxes loaded at any time; `toIso`, `toInstant` and `toEpoch` convert them.
  */
 export class Transaction {
   /** The sandbox's current time, relative to `origin`. */
@@ -48,24 +48,24 @@ export class Transaction {
   readonly written: WrittenRecord[] = [];
   private tables: Tables;
   private draws: number;
-  private readonly start: Root;
+  private readonly startRoot: Root;
   /** The key of everything that must not be guessable from the seed alone (interfaces 5). */
   private readonly secretKey: string;
 
-  constructor(root: Root, setting: Pick<Transaction, "origin" | "now" | "seed"> & { secretKey: string }) {
-    this.start = root;
+  constructor(root: Root, options: Pick<Transaction, "origin" | "now" | "seed"> & { secretKey: string }) {
+    this.startRoot = root;
     this.tables = root.tables;
     this.draws = root.draws;
-    this.now = setting.now;
-    this.seed = setting.seed;
-    this.origin = setting.origin;
-    this.secretKey = setting.secretKey;
+    this.now = options.now;
+    this.seed = options.seed;
+    this.origin = options.origin;
+    this.secretKey = options.secretKey;
   }
 
   /** The root as this transaction has changed it; the same object that it started from if it changed nothing. */
   toRoot(): Root {
-    return this.tables === this.start.tables && this.draws === this.start.draws
-      ? this.start
+    return this.tables === this.startRoot.tables && this.draws === this.startRoot.draws
+      ? this.startRoot
       : { tables: this.tables, draws: this.draws };
   }
 
@@ -87,14 +87,14 @@ export class Transaction {
   }
 
   insert<R extends StoredRecord>(collection: Collection<R>, record: R): R {
-    const id = collection.idOf(record);
+    const id = collection.getId(record);
     if (this.get(collection, id) !== undefined) throw new Error(`${collection.name} already holds ${id}`);
     return this.put(collection, record);
   }
 
   put<R extends StoredRecord>(collection: Collection<R>, record: R): R {
     const table = this.requireTable(collection);
-    const id = collection.idOf(record);
+    const id = collection.getId(record);
     this.write(table, id, table.get(id), record);
     return record;
   }
@@ -104,7 +104,7 @@ export class Transaction {
     const table = this.requireTable(collection);
     this.tables = this.tables.replace(table.putAll(records));
     for (const record of records) {
-      const id = collection.idOf(record);
+      const id = collection.getId(record);
       this.written.push({ collection, id, before: table.get(id), after: record });
     }
   }
@@ -125,11 +125,11 @@ export class Transaction {
 
   /** Sets or moves the timer of (kind, key); `key` is the subject unless that is not unique. */
   schedule(timer: Omit<Timer, "id">): void {
-    this.put<Timer>(timers, { id: timerId(timer.kind, timer.key ?? timer.subject), ...timer });
+    this.put<Timer>(timers, { id: toTimerId(timer.kind, timer.key ?? timer.subject), ...timer });
   }
 
   unschedule(kind: TimerKind, key: string): void {
-    this.remove(timers, timerId(kind, key));
+    this.remove(timers, toTimerId(kind, key));
   }
 
   findNearestTimer(): Timer | undefined {
@@ -139,17 +139,17 @@ export class Transaction {
   /** Lists pending timers, the nearest first. */
   listPendingTimers(): PendingTimer[] {
     const pending = [...this.index(timers, "due", "")];
-    return pending.map(({ due, kind, subject }) => ({ due_at: this.iso(due), kind, subject }));
+    return pending.map(({ due, kind, subject }) => ({ due_at: this.toIso(due), kind, subject }));
   }
 
-  /** A generator of its own for this draw; each call, also with the same label, gives another. */
+  /** A new generator; each call gives another one, also with the same label. */
   random(label: string): Random {
     this.draws += 1;
     return new Random(this.seed, label, this.draws);
   }
 
   /** A fresh public id such as `file_k3v9…` (section 2.1). */
-  newId(prefix: string): string {
+  createId(prefix: string): string {
     return this.random(prefix).id(prefix);
   }
 
@@ -157,21 +157,21 @@ export class Transaction {
    * A fresh id that sorts before all earlier ones. Lists break ties by id ascending (G28), and on a frozen
    * clock everything is a tie: this way newest first holds there too (G18, G23).
    */
-  newestFirstId(prefix: string): string {
-    return this.newId(this.newestFirst(prefix));
+  createNewestFirstId(prefix: string): string {
+    return this.createId(this.toNewestFirstPrefix(prefix));
   }
 
   /** A fresh id that neither another sandbox nor this one after a reset repeats, since receivers skip known ids. */
-  newestFirstOwnId(prefix: string): string {
-    return this.newestFirst(prefix) + this.createSecret(prefix).slice(0, 20);
+  createUnrepeatedId(prefix: string): string {
+    return this.toNewestFirstPrefix(prefix) + this.createSecret(prefix).slice(0, 20);
   }
 
-  private newestFirst(prefix: string): string {
+  private toNewestFirstPrefix(prefix: string): string {
     const rank = 36 ** RANK_DIGITS - 1 - this.draws;
     return `${prefix}0${rank.toString(36).padStart(RANK_DIGITS, "0")}`;
   }
 
-  /** Base64url text that seed, sandbox name and number of resets determine, and nothing shorter does. */
+  /** Base64url text that follows from the seed, the sandbox's name and its number of resets together. */
   createSecret(label: string): string {
     this.draws += 1;
     return this.deriveSecret(`${label}/${this.draws}`);
@@ -187,7 +187,7 @@ export class Transaction {
     this.emitted.push({ event, organization_id, data });
   }
 
-  iso(instant: number): string {
+  toIso(instant: number): string {
     return new Date(this.origin + instant).toISOString();
   }
 
@@ -221,10 +221,10 @@ export class Transaction {
 export function mergeWrites(written: readonly WrittenRecord[]): readonly WrittenRecord[] {
   if (written.length < 2) return written;
   const byKey = new Map<string, WrittenRecord>();
-  for (const one of written) {
-    const key = `${one.collection.name}\0${one.id}`;
+  for (const write of written) {
+    const key = `${write.collection.name}\0${write.id}`;
     const first = byKey.get(key);
-    byKey.set(key, first === undefined ? one : { ...one, before: first.before });
+    byKey.set(key, first === undefined ? write : { ...write, before: first.before });
   }
   return [...byKey.values()];
 }

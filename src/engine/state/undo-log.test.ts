@@ -67,16 +67,18 @@ it("the undo log restores every numbered version, over 300 sequences [interfaces
           commit((tx) => {
             for (let i = 0; i < 300; i++) tx.put(notes, { id: `n${i}`, text: String(one.nth) });
           });
-        else if (one.do === "number") numbered.set(log.getVersion(root), show(root));
-        else if (numbered.size > 0) root = log.at([...numbered.keys()][one.nth % numbered.size]!)!;
+        else if (one.do === "number") numbered.set(log.numberVersion(root), show(root));
+        else if (numbered.size > 0) root = log.getRoot([...numbered.keys()][one.nth % numbered.size]!)!;
       }
-      for (const [version, seen] of numbered) expect(show(log.at(version)!)).toEqual(seen);
+      for (const [version, seen] of numbered) expect(show(log.getRoot(version)!)).toEqual(seen);
       const versions = [...numbered.keys()];
       const middle = versions[Math.floor(versions.length / 2)];
       if (middle === undefined) return;
       log.release(middle);
       for (const [version, seen] of numbered)
-        expect(log.at(version) && show(log.at(version)!)).toEqual(version < middle ? undefined : seen);
+        expect(log.getRoot(version) && show(log.getRoot(version)!)).toEqual(
+          version < middle ? undefined : seen,
+        );
     }),
     { numRuns: 300 },
   );

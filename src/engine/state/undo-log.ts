@@ -5,7 +5,7 @@ import type { Commit } from "./world-parts.ts";
 /** Steps between two checkpoints: undoing them all takes less than a millisecond. */
 const STEPS_BETWEEN_CHECKPOINTS = 64;
 /** A step with more writes gets a checkpoint of its own. */
-const MAX_WRITTEN = 256;
+const MAX_WRITES_PER_STEP = 256;
 
 /** The changes from one version of a world to the next. */
 export interface Step {
@@ -18,36 +18,38 @@ export interface Step {
 
 /**
  * The past versions of one world, by number. A version costs as much memory as the writes between it and the next one;
- * `at` goes back to it from the nearest later checkpoint, or from the current version.
+ * `getRoot` goes back to it from the nearest later checkpoint, or from the current version.
  */
 export class UndoLog {
   steps: Step[] = [];
-  /** The oldest version that `at` still has. */
+  /** The oldest version that was not released. */
   oldest = 0;
   private newest: Root | undefined = undefined;
-  /** The newest version that `getVersion` has given a number; commits after it share one step until the next. */
-  private numbered = -1;
-  private sinceCheckpoint = 0;
+  /** The newest version that `numberVersion` has numbered; commits after it share one step until the next. */
+  private lastNumbered = -1;
+  private stepsSinceCheckpoint = 0;
 
   record({ before, after, written }: Pick<Commit, "before" | "after" | "written">): void {
-    this.moveTo(before);
+    this.recordReplacement(before);
     const last = this.steps.at(-1);
-    if (this.numbered === this.version) {
-      this.sinceCheckpoint += 1;
-      const isCheckpoint = written.length > MAX_WRITTEN || this.sinceCheckpoint >= STEPS_BETWEEN_CHECKPOINTS;
-      if (isCheckpoint) this.sinceCheckpoint = 0;
+    if (this.lastNumbered === this.version) {
+      this.stepsSinceCheckpoint += 1;
+      const isCheckpoint =
+        written.length > MAX_WRITES_PER_STEP || this.stepsSinceCheckpoint >= STEPS_BETWEEN_CHECKPOINTS;
+      if (isCheckpoint) this.stepsSinceCheckpoint = 0;
       this.steps.push({ written, draws: before.draws, root: isCheckpoint ? before : undefined });
     } else if (last !== undefined && last.root === undefined) {
-      if (last.written.length + written.length > MAX_WRITTEN) last.root = this.at(this.version - 1);
+      if (last.written.length + written.length > MAX_WRITES_PER_STEP)
+        last.root = this.getRoot(this.version - 1);
       else last.written = [...last.written, ...written];
     }
     this.newest = after;
   }
 
-  /** Numbers a world's current version, so that `at` can go back to it until it is released. Returns the number. */
-  getVersion(present: Root): number {
-    this.moveTo(present);
-    this.numbered = this.version;
+  /** Numbers a world's current version, so that `getRoot` can go back to it until it is released. Returns the number. */
+  numberVersion(present: Root): number {
+    this.recordReplacement(present);
+    this.lastNumbered = this.version;
     return this.version;
   }
 
@@ -57,13 +59,13 @@ export class UndoLog {
   }
 
   /** Undefined if the version was released. */
-  at(version: number): Root | undefined {
+  getRoot(version: number): Root | undefined {
     if (!this.has(version)) return undefined;
     let end = version - this.oldest;
     while (end < this.steps.length && this.steps[end]!.root === undefined) end += 1;
     let root = this.steps[end]?.root ?? this.newest;
-    for (let step = end - 1; step >= version - this.oldest && root !== undefined; step--)
-      root = undo(this.steps[step]!, root);
+    for (let position = end - 1; position >= version - this.oldest && root !== undefined; position--)
+      root = undo(this.steps[position]!, root);
     return root;
   }
 
@@ -88,15 +90,15 @@ export class UndoLog {
     this.oldest = oldest;
     this.steps = [...steps];
     this.newest = present;
-    this.numbered = this.version;
+    this.lastNumbered = this.version;
   }
 
   private get version(): number {
     return this.oldest + this.steps.length;
   }
 
-  /** Makes the version before a restore a checkpoint, since a restore replaces the world without writes. */
-  private moveTo(root: Root): void {
+  /** If a restore has replaced the world without writes, makes the version before it a checkpoint. */
+  private recordReplacement(root: Root): void {
     if (this.newest !== undefined && this.newest !== root)
       this.steps.push({ written: [], draws: this.newest.draws, root: this.newest });
     this.newest = root;
@@ -106,8 +108,8 @@ export class UndoLog {
 /** Undoes a step: returns the version before it, from the one after it. */
 export function undo({ written, draws }: Step, root: Root): Root {
   let { tables } = root;
-  for (let last = written.length - 1; last >= 0; last--) {
-    const { collection, id, before } = written[last]!;
+  for (let position = written.length - 1; position >= 0; position--) {
+    const { collection, id, before } = written[position]!;
     const table = tables.get(collection.name)!;
     tables = tables.replace(before === undefined ? table.remove(id) : table.put(before));
   }

@@ -60,11 +60,11 @@ export class View<R> {
   page(offset: number, limit: number): R[] {
     const from = this.start + Math.max(0, offset);
     const to = Math.min(this.start + this.size, from + limit);
-    const read = this.source.slice(from, to) as R[];
+    const items = this.source.slice(from, to) as R[];
     const { records } = this;
     if (records !== undefined)
-      for (let i = 0; i < read.length; i++) read[i] = records.get(read[i] as string)!;
-    return read;
+      for (let i = 0; i < items.length; i++) items[i] = records.get(items[i] as string)!;
+    return items;
   }
 
   [Symbol.iterator](): IterableIterator<R> {

@@ -37,7 +37,7 @@ function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" | "s
 /** Goes off again and again for a year, each time drawing, and each time later by what it drew. */
 const restless: TimerHandler = (tx, timer) => {
   const random = tx.random("tick");
-  tx.put(ticks, { id: tx.newId("tick_"), at: timer.due, text: `${timer.subject} ${tx.iso(tx.now)}` });
+  tx.put(ticks, { id: tx.createId("tick_"), at: timer.due, text: `${timer.subject} ${tx.toIso(tx.now)}` });
   const due = timer.due + random.int(1, 9) * HOUR;
   if (due < 380 * DAY) tx.schedule({ kind: timer.kind, subject: timer.subject, due });
   return async () => {
@@ -97,7 +97,7 @@ describe("a sandbox's clock [interfaces 4]", () => {
     await advance;
     expect(world.epochNow()).toBe(START);
     expect(world.read().all(ticks).size).toBe(0);
-    expect(world.pending().map(({ due_at }) => Date.parse(due_at))).toEqual([START + HOUR]);
+    expect(world.listPending().map(({ due_at }) => Date.parse(due_at))).toEqual([START + HOUR]);
   });
 
   it("ends a running clock change at a restore, and is the snapshot's [interfaces 4]", async () => {
@@ -191,7 +191,7 @@ describe("a sandbox's clock [interfaces 4]", () => {
     });
     world.catchUp();
     expect(world.read().all(ticks).size).toBe(1);
-    expect(world.pending().map(({ subject }) => subject)).toEqual(["later"]);
+    expect(world.listPending().map(({ subject }) => subject)).toEqual(["later"]);
     world.close();
   });
 

@@ -54,17 +54,17 @@ export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): 
 export function encodeTables(root: Root, base: Root | undefined): Record<string, TableDocument> {
   const tables: Record<string, TableDocument> = {};
   for (const [name, table] of root.tables) {
-    const from = base?.tables.get(name);
-    if (from === table) continue;
-    tables[name] = from === undefined ? { records: [...table.all()] } : encodeChanges(from, table);
+    const baseTable = base?.tables.get(name);
+    if (baseTable === table) continue;
+    tables[name] = baseTable === undefined ? { records: [...table.all()] } : encodeChanges(baseTable, table);
   }
   return tables;
 }
 
-function encodeChanges(from: AnyTable, table: AnyTable): TableDocument {
+function encodeChanges(baseTable: AnyTable, table: AnyTable): TableDocument {
   const put: StoredRecord[] = [];
   const removed: string[] = [];
-  for (const { id, after } of from.listChangesTo(table)) {
+  for (const { id, after } of baseTable.listChangesTo(table)) {
     if (after === undefined) removed.push(id);
     else put.push(after);
   }
@@ -72,7 +72,7 @@ function encodeChanges(from: AnyTable, table: AnyTable): TableDocument {
 }
 
 /**
- * The inverse, for the collections that this server knows. Tables that the document does not name are the
+ * Decodes a world of the collections that this server knows. Tables that the document does not name are the
  * base's, or empty. The clock shows the saved instant; a restore starts it from there.
  * @throws WorldDocumentError for a table or record that cannot exist; fields of records are not checked
  */
@@ -81,11 +81,11 @@ export function decodeWorld(
   collections: readonly AnyCollection[],
   { base }: { base?: Root } = {},
 ): WorldValue {
-  const whole = decodeTables(document.tables, collections, base);
-  for (const timer of whole.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer, document.origin);
+  const tables = decodeTables(document.tables, collections, base);
+  for (const timer of tables.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer, document.origin);
   const { mode, now, rate } = document.clock;
   return {
-    root: { tables: whole, draws: document.draws },
+    root: { tables, draws: document.draws },
     clock: makeClock(mode, now, now, rate),
     origin: document.origin,
     requests: document.requests,
@@ -100,18 +100,22 @@ export function decodeTables(
   collections: readonly AnyCollection[],
   base: Root | undefined,
 ): Tables {
-  const known = new Map([...collections, timers].map((collection) => [collection.name, collection]));
+  const collectionsByName = new Map(
+    [...collections, timers].map((collection) => [collection.name, collection]),
+  );
   for (const name of Object.keys(documents)) {
-    if (!known.has(name))
+    if (!collectionsByName.has(name))
       throw new WorldDocumentError(`tables.${name}`, `is not a collection of this server`);
   }
   const tables: AnyTable[] = [];
-  for (const [name, collection] of known) {
+  for (const [name, collection] of collectionsByName) {
     const document = Object.hasOwn(documents, name) ? documents[name] : undefined;
     // The base, which is a fixture's, has no table of a collection that one sandbox alone has.
-    const from = base && (base.tables.get(name) ?? Table.empty(collection));
+    const baseTable = base && (base.tables.get(name) ?? Table.empty(collection));
     tables.push(
-      document === undefined ? (from ?? Table.empty(collection)) : decodeTable(collection, document, from),
+      document === undefined
+        ? (baseTable ?? Table.empty(collection))
+        : decodeTable(collection, document, baseTable),
     );
   }
   return Tables.of(tables);
@@ -122,49 +126,49 @@ function decodeTable(
   document: TableDocument,
   base: AnyTable | undefined,
 ): AnyTable {
-  const place = `tables.${collection.name}`;
+  const path = `tables.${collection.name}`;
   const [kind, records] = "records" in document ? ["records", document.records] : ["put", document.put];
   for (const [position, record] of records.entries())
-    requireRecord(collection, record, `${place}.${kind}[${position}]`);
+    requireRecord(collection, record, `${path}.${kind}[${position}]`);
   // Indexes read fields that a record may lack, and ids may clash: this detects both at once.
   if ("records" in document) {
     const table = Table.of(collection, () => records);
-    requireBuilt(place, "cannot be built", () => table.size);
+    requireBuilt(path, "cannot be built", () => table.size);
     return table;
   }
   if (base === undefined)
-    throw new WorldDocumentError(place, "is the difference from a base that is not here");
+    throw new WorldDocumentError(path, "is the difference from a base that is not here");
   let table = base;
   for (const id of document.removed) table = table.remove(id);
   for (const record of records) {
-    const problem = `holds ${collection.idOf(record)}, which cannot be stored`;
-    table = requireBuilt(place, problem, () => table.put(record));
+    const problem = `holds ${collection.getId(record)}, which cannot be stored`;
+    table = requireBuilt(path, problem, () => table.put(record));
   }
   return table;
 }
 
-function requireBuilt<T>(place: string, problem: string, build: () => T): T {
+function requireBuilt<T>(path: string, problem: string, build: () => T): T {
   try {
     return build();
   } catch (error) {
-    throw new WorldDocumentError(place, `${problem}: ${(error as Error).message}`);
+    throw new WorldDocumentError(path, `${problem}: ${(error as Error).message}`);
   }
 }
 
-function requireRecord(collection: AnyCollection, record: unknown, place: string): void {
+function requireRecord(collection: AnyCollection, record: unknown, path: string): void {
   if (typeof record !== "object" || record === null || Array.isArray(record)) {
-    throw new WorldDocumentError(place, "must be a record");
+    throw new WorldDocumentError(path, "must be a record");
   }
   const id = (record as Record<string, unknown>)[collection.idField];
   if (typeof id !== "string" || id === "") {
-    throw new WorldDocumentError(`${place}.${collection.idField}`, "must be the id of the record");
+    throw new WorldDocumentError(`${path}.${collection.idField}`, "must be the id of the record");
   }
 }
 
 function requireTimer({ id, due, kind, subject }: Timer, origin: number): void {
-  const place = `tables.${timers.name}`;
+  const path = `tables.${timers.name}`;
   if (!Number.isSafeInteger(due) || !TIMER_KINDS.includes(kind) || typeof subject !== "string") {
-    throw new WorldDocumentError(place, `${id} is not a timer that this server knows`);
+    throw new WorldDocumentError(path, `${id} is not a timer that this server knows`);
   }
-  if (origin + due > LAST_INSTANT) throw new WorldDocumentError(place, `${id} is due after the year 9999`);
+  if (origin + due > LAST_INSTANT) throw new WorldDocumentError(path, `${id} is due after the year 9999`);
 }

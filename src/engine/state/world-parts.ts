@@ -16,7 +16,7 @@ export type TimerEffect = Exclude<ReturnType<TimerHandler>, void>;
 
 /** The part of a world that its listeners use. */
 export interface ObservedWorld {
-  /** Whether the world has ended, or its sandbox has another one. */
+  /** Whether the world has ended, or its sandbox has replaced it. */
   readonly isClosed: boolean;
   readonly clock: Clock;
   read(): Transaction;

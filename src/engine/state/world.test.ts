@@ -105,7 +105,7 @@ describe("a world", () => {
       "b done at 2000",
     ]);
     expect(world.epochNow()).toBe(START + 3000);
-    expect(world.pending().map(({ subject }) => subject)).toEqual(["z"]);
+    expect(world.listPending().map(({ subject }) => subject)).toEqual(["z"]);
   });
 
   it("starts all timers of one instant together, without a cancelled one [interfaces 4]", async () => {
@@ -192,7 +192,7 @@ describe("a world", () => {
   it("shows the clock, the data and the draws of a snapshot again after a restore [interfaces 4]", () => {
     const { world } = makeWorld();
     const snapshot = world.toValue();
-    const draw = () => world.transact((tx) => tx.newId("note_"));
+    const draw = () => world.transact((tx) => tx.createId("note_"));
     const first = draw();
     world.transact((tx) => tx.insert(notes, { id: "note_1", folder: "a", at: 0 }));
     world.restore(snapshot);
@@ -206,7 +206,7 @@ it.each([0, 1, 35, 36, 46_655, 46_656, 1_000_000, 36 ** 6 - 2])(
   "an id that sorts before the earlier ones has its rank in base 36, after %i draws [G18]",
   (draws) => {
     const { world } = makeWorld({}, "frozen", draws);
-    const id = world.transact((tx) => tx.newestFirstId("log_"));
+    const id = world.transact((tx) => tx.createNewestFirstId("log_"));
     expect(id.slice(0, 11)).toBe(`log_0${(36 ** 6 - 1 - draws).toString(36).padStart(6, "0")}`);
   },
 );

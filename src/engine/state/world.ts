@@ -40,20 +40,20 @@ export class World implements ObservedWorld {
   private readonly wallClock: () => number;
   private readonly parts: WorldParts;
   private readonly listeners = new ChangeListeners();
-  private readonly work = new PendingWork();
+  private readonly pendingWork = new PendingWork();
   private readonly advances = new Mutex();
   private readonly wakeUp = new WakeUp();
   private nextDue = Number.POSITIVE_INFINITY;
-  private source: unknown;
+  private currentSource: unknown;
   isClosed = false;
   /** Whether the running advance must end, or the latest one ended early. */
   isStopped = false;
   /** Whether only the clock has changed since this world was created from its fixture. */
-  untouched = true;
+  isUntouched = true;
   /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */
   changedAt = 0;
   /** During an advance: the clock's instant before the latest step, in milliseconds since 1970; else Infinity. */
-  steppedFrom = Number.POSITIVE_INFINITY;
+  stepStartedAt = Number.POSITIVE_INFINITY;
   /** Grows with every restore, so that work that began before does not write its outcome into the restored world. */
   generation = 0;
 
@@ -65,7 +65,7 @@ export class World implements ObservedWorld {
     this.seed = options.seed;
     this.secretKey = options.secretKey;
     this.wallClock = options.wallClock;
-    this.arm();
+    this.scheduleWakeUp();
   }
 
   /** The sandbox's current time, in milliseconds since 1970. */
@@ -80,33 +80,33 @@ export class World implements ObservedWorld {
   }
 
   /** Runs `change` and commits its writes; if it throws, nothing changes. Listeners receive the source with the commit. */
-  transact<T>(change: (tx: Transaction) => T, source: unknown = this.source): T {
+  transact<T>(change: (tx: Transaction) => T, source: unknown = this.currentSource): T {
     this.parts.beforeChange?.();
     this.catchUp();
     const before = this.root;
-    const value = this.transactNow(change, source);
-    if (this.root !== before) this.untouched = false;
+    const value = this.commitChange(change, source);
+    if (this.root !== before) this.isUntouched = false;
     return value;
   }
 
   /** Runs `work`; its changes and advances have this source, up to its first await. */
   runAs<T>(source: unknown, work: () => T): T {
-    const before = this.source;
-    this.source = source;
+    const outerSource = this.currentSource;
+    this.currentSource = source;
     try {
       return work();
     } finally {
-      this.source = before;
+      this.currentSource = outerSource;
     }
   }
 
   /** Changes the setup of the world, without a request; the world still counts as untouched. */
   setUp(change: (tx: Transaction) => void): void {
-    this.transactNow(change, this.source);
+    this.commitChange(change, this.currentSource);
   }
 
   /** Call this after the collections have changed: it adds a table for each new one. */
-  followCollections(): void {
+  addMissingTables(): void {
     this.root = this.addTables(this.root);
   }
 
@@ -117,11 +117,11 @@ export class World implements ObservedWorld {
   /** Runs the timers that became due, also those due at the very instant of a frozen clock (a job that takes no time). */
   catchUp(): void {
     if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.pinned !== undefined || this.isClosed) return;
-    while (this.nextDue <= this.epochNow() && this.runNext(undefined) !== undefined);
+    while (this.nextDue <= this.epochNow() && this.runNextTimer(undefined) !== undefined);
   }
 
   /** Lists pending timers, the nearest first. */
-  pending(): readonly PendingTimer[] {
+  listPending(): readonly PendingTimer[] {
     return this.read().listPendingTimers();
   }
 
@@ -131,8 +131,8 @@ export class World implements ObservedWorld {
    * @throws RangeError if the target is before the sandbox's current time, or after the year 9999
    */
   advance(target: AdvanceTarget): Promise<RanTimer[]> {
-    const { source } = this;
-    return this.advances.run(() => this.advanceTo(target, source));
+    const { currentSource } = this;
+    return this.advances.run(() => this.advanceTo(target, currentSource));
   }
 
   /** Ends an advance under way at the instant that it has reached. */
@@ -142,13 +142,13 @@ export class World implements ObservedWorld {
 
   /** Runs a pending timer now, before it is due, and waits for its work. Undefined if there is none. */
   runEarly(kind: TimerKind, subject: string): Promise<RanTimer> | undefined {
-    const { source } = this;
+    const { currentSource } = this;
     const timer = [...this.read().index(timers, "due", "")].find(
-      (one) => one.kind === kind && one.subject === subject,
+      (pendingTimer) => pendingTimer.kind === kind && pendingTimer.subject === subject,
     );
     if (timer === undefined) return undefined;
     this.transact((tx) => tx.put(timers, { ...timer, due: tx.now }));
-    this.runNext(source);
+    this.runNextTimer(currentSource);
     const at = new Date(this.epochNow()).toISOString();
     return this.whenSettled().then(() => ({ at, kind, subject }));
   }
@@ -158,33 +158,33 @@ export class World implements ObservedWorld {
    * @throws RangeError if `now` is before the sandbox's current time
    */
   setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
-    const { source } = this;
+    const { currentSource } = this;
     return this.advances.run(async () => {
       const { generation } = this;
       const target = now ?? ((present: number) => (mode === "real" ? this.wallClock() : present));
-      const ran = await this.advanceTo(target, source);
+      const ran = await this.advanceTo(target, currentSource);
       if (generation === this.generation) {
         this.clock = makeClock(mode, this.epochNow(), this.wallClock(), rate);
-        this.arm();
+        this.scheduleWakeUp();
         this.listeners.notify();
       }
       return ran;
     });
   }
 
-  /** Shows a later instant; timers due before it run with the next change. Does nothing while an advance runs. */
-  passTo(instant: number): void {
+  /** Moves the clock to a later instant; timers due before it run with the next change. Does nothing during an advance. */
+  skipTo(instant: number): void {
     if (this.clock.pinned === undefined && instant > this.epochNow())
       this.clock = moveClock(this.clock, instant, this.wallClock());
   }
 
   track(work: Promise<unknown>): void {
-    this.work.track(work);
+    this.pendingWork.track(work);
   }
 
   /** Resolves when no tracked work is running. */
   whenSettled(): Promise<void> {
-    return this.work.whenSettled();
+    return this.pendingWork.whenSettled();
   }
 
   /** Calls back after every commit, clock change and restore, and at the end; returns a function that stops it. */
@@ -211,9 +211,9 @@ export class World implements ObservedWorld {
     this.seed = value.seed;
     this.secretKey = value.secretKey;
     this.generation += 1;
-    this.untouched = false;
+    this.isUntouched = false;
     this.clock = moveClock(value.clock, value.clock.at, this.wallClock());
-    this.arm();
+    this.scheduleWakeUp();
     this.parts.onReplace?.(this);
     this.listeners.notify();
   }
@@ -225,7 +225,7 @@ export class World implements ObservedWorld {
     this.listeners.notify();
   }
 
-  private transactNow<T>(change: (tx: Transaction) => T, source: unknown, timer?: Timer): T {
+  private commitChange<T>(change: (tx: Transaction) => T, source: unknown, timer?: Timer): T {
     const tx = this.read();
     const value = change(tx);
     const effect = tx.emitted.length > 0 ? this.parts.onEmit(tx, tx.emitted) : undefined;
@@ -234,7 +234,7 @@ export class World implements ObservedWorld {
     if (after !== before) {
       this.root = after;
       this.changedAt = tx.toEpoch(tx.now);
-      if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.arm();
+      if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.scheduleWakeUp();
       this.parts.onCommit(this, { before, after, written: tx.written, source, timer });
       this.listeners.notify();
     }
@@ -254,9 +254,9 @@ export class World implements ObservedWorld {
     this.clock = { ...this.clock, pinned: now };
     try {
       while (this.nextDue <= end && !this.isClosed && !this.isStopped) {
-        this.steppedFrom = this.epochNow();
-        this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.steppedFrom) };
-        const step = this.runNext(source);
+        this.stepStartedAt = this.epochNow();
+        this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.stepStartedAt) };
+        const step = this.runNextTimer(source);
         if (step === undefined) break;
         const { kind, subject } = step.timer;
         const entry = { at: new Date(this.epochNow()).toISOString(), kind, subject };
@@ -268,17 +268,17 @@ export class World implements ObservedWorld {
         if (generation !== this.generation) return [...ran];
       }
     } finally {
-      this.steppedFrom = Number.POSITIVE_INFINITY;
+      this.stepStartedAt = Number.POSITIVE_INFINITY;
       if (generation === this.generation) {
         this.clock = moveClock(this.clock, this.isStopped ? this.epochNow() : end, this.wallClock());
-        this.arm();
+        this.scheduleWakeUp();
         this.listeners.notify();
       }
     }
     return [...ran];
   }
 
-  private runNext(source: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
+  private runNextTimer(source: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
     const timer = this.read().findNearestTimer();
     if (timer === undefined) return undefined;
     try {
@@ -286,15 +286,15 @@ export class World implements ObservedWorld {
         tx.remove(timers, timer.id);
         return this.parts.timerHandlers[timer.kind]?.(tx, timer);
       };
-      const begin = this.transactNow(run, source, timer);
-      if (begin) {
-        const effect = begin();
+      const startEffect = this.commitChange(run, source, timer);
+      if (startEffect) {
+        const effect = startEffect();
         this.track(effect);
         return { timer, effect };
       }
     } catch (error) {
       // Otherwise the timer would be due again at once, and forever.
-      this.transactNow((tx) => tx.remove(timers, timer.id), source, timer);
+      this.commitChange((tx) => tx.remove(timers, timer.id), source, timer);
       this.parts.onTimerError?.(error, timer);
     }
     return { timer };
@@ -306,15 +306,15 @@ export class World implements ObservedWorld {
   }
 
   /** Sets the wake-up to the nearest due instant. */
-  private arm(): void {
+  private scheduleWakeUp(): void {
     const first = this.read().findNearestTimer();
     this.nextDue = first === undefined ? Number.POSITIVE_INFINITY : this.origin + first.due;
     if (this.isClosed || first === undefined) this.wakeUp.clear();
-    else this.wakeUp.set(calculateWallDelay(this.clock, this.nextDue, this.wallClock()), this.ring);
+    else this.wakeUp.set(calculateWallDelay(this.clock, this.nextDue, this.wallClock()), this.onWakeUp);
   }
 
-  private readonly ring = (): void => {
+  private readonly onWakeUp = (): void => {
     this.catchUp();
-    this.arm();
+    this.scheduleWakeUp();
   };
 }

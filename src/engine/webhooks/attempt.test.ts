@@ -3,7 +3,7 @@ import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
 import { HeldExchanges } from "../sandbox/held.ts";
-import { makeAttempt, toChange } from "./attempt.ts";
+import { sendAttempt, toChange } from "./attempt.ts";
 import type { Outgoing } from "./outgoing.ts";
 import { sign } from "./sign.ts";
 
@@ -42,7 +42,7 @@ async function attempt(answer: OutboundResult, fault?: Partial<DeliveryFault>) {
       return fault && { decision: "fault:inline/f", holds_ms: 0, answer: undefined, reasons: [], ...fault };
     },
   };
-  return { sent, asked, ...(await makeAttempt(parts, { row, plan, at: 0 }, signal)) };
+  return { sent, asked, ...(await sendAttempt(parts, { row, plan, at: 0 }, signal)) };
 }
 
 const request_headers = {

@@ -25,7 +25,7 @@ export interface AttemptExchange {
   response_headers: Readonly<Record<string, string | string[]>>;
   response_body: Uint8Array;
   fault?: AppliedFault | undefined;
-  /** If a rule held it: how that ended. */
+  /** If a rule held the attempt: how the hold ended. */
   held?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface AttemptStart extends Pick<CompletedAttempt, "row" | "plan"> {
 }
 
 export interface AttemptOutcome {
-  /** When it began, relative to the sandbox's origin. */
+  /** The start of the attempt, relative to the sandbox's origin. */
   at: number;
   url: string;
   /** 0: no answer in time, or none at all (G24). */
@@ -60,12 +60,12 @@ export interface AttemptParts {
   outbound: OutboundClient;
   settings: () => { service_name: string; webhook_timeout_seconds: number };
   fault: (facts: DeliveryFacts) => DeliveryFault | undefined;
-  /** Where an attempt waits that a rule holds. */
+  /** Contains the attempts that a rule holds. */
   held: HeldExchanges;
 }
 
 /** Sends one attempt, unless a fault replaces its receiver. A receiver's failure is an outcome, not an error. */
-export async function makeAttempt(
+export async function sendAttempt(
   { outbound, settings, fault, held }: AttemptParts,
   { row, plan, at }: AttemptStart,
   signal: AbortSignal,
@@ -80,24 +80,27 @@ export async function makeAttempt(
     signature: sign(plan.secret, body),
     serviceName: service_name,
   });
-  let injected = fault({ event: plan.event, webhook_id, delivery_id });
-  let released: Release<unknown> | undefined;
-  if (injected?.hold !== undefined) {
+  let deliveryFault = fault({ event: plan.event, webhook_id, delivery_id });
+  let heldRelease: Release<unknown> | undefined;
+  if (deliveryFault?.hold !== undefined) {
     const message = toHeldMessage({ row, plan, at }, request_headers, body);
-    const release = await held.hold(injected.hold, { phase: "before", message }, signal);
-    injected = { ...injected, ...release.outcome };
-    released = release;
+    const release = await held.hold(deliveryFault.hold, { phase: "before", message }, signal);
+    deliveryFault = { ...deliveryFault, ...release.outcome };
+    heldRelease = release;
   }
-  const simulated = injected && (await simulateReceiver(injected, timeoutMs, signal));
-  const held_ms = released?.held_ms ?? 0;
-  const applied = injected && { fault: toAppliedFault(injected, simulated, held_ms), held: released?.reason };
-  const decision = injected === undefined ? {} : { fault: injected.decision };
+  const simulated = deliveryFault && (await simulateReceiver(deliveryFault, timeoutMs, signal));
+  const held_ms = heldRelease?.held_ms ?? 0;
+  const appliedFault = deliveryFault && {
+    fault: toAppliedFault(deliveryFault, simulated, held_ms),
+    held: heldRelease?.reason,
+  };
+  const decision = deliveryFault === undefined ? {} : { fault: deliveryFault.decision };
   if (simulated !== undefined)
     return {
       answer: { ...simulated, ...decision },
-      exchange: { request_headers, ...NOTHING_ANSWERED, ...applied },
+      exchange: { request_headers, ...NO_RESPONSE, ...appliedFault },
     };
-  const delay = injected?.holds_ms ?? 0;
+  const delay = deliveryFault?.holds_ms ?? 0;
   const answer = await outbound.send({
     url: plan.url,
     method: "POST",
@@ -118,7 +121,7 @@ export async function makeAttempt(
       request_headers,
       response_headers: answer.headers,
       response_body: answer.body,
-      ...applied,
+      ...appliedFault,
     },
   };
 }
@@ -142,7 +145,7 @@ function toHeldMessage(
   };
 }
 
-const NOTHING_ANSWERED = { response_headers: {}, response_body: EMPTY_BYTES };
+const NO_RESPONSE = { response_headers: {}, response_body: EMPTY_BYTES };
 
 const ATTEMPTS: Record<Outgoing["kind"], string> = {
   first: "The first attempt",

@@ -14,9 +14,13 @@ function job(kind: AttemptKind, delivery_id: string): Job {
   return { row, controller: new AbortController(), done: Promise.resolve(true), end: () => {} };
 }
 
-function begun(queue: DeliveryQueue, oneByOne = false): string[] {
+function begun(queue: DeliveryQueue, isSequential = false): string[] {
   const ids: string[] = [];
-  for (let next = queue.next({ oneByOne }); next !== undefined; next = queue.next({ oneByOne })) {
+  for (
+    let next = queue.findNext({ isSequential });
+    next !== undefined;
+    next = queue.findNext({ isSequential })
+  ) {
     queue.begin(next);
     ids.push(next.row.id);
   }

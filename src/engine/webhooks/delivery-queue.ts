@@ -11,7 +11,7 @@ export interface Job {
 }
 
 /** The maximum number of running attempts per webhook and kind. First attempts run one by one, so that none overtakes another. */
-const AT_ONCE: Readonly<Record<AttemptKind, number>> = { first: 1, retry: 4, redelivery: 4 };
+const MAX_RUNNING: Readonly<Record<AttemptKind, number>> = { first: 1, retry: 4, redelivery: 4 };
 
 /** The waiting and running attempts of one webhook. */
 export class DeliveryQueue {
@@ -20,9 +20,9 @@ export class DeliveryQueue {
     retry: new Set(),
     redelivery: new Set(),
   };
-  private readonly sending: Record<AttemptKind, number> = { first: 0, retry: 0, redelivery: 0 };
-  /** Attempts of one delivery follow each other, so that a redelivery never races the schedule (G24). */
-  private readonly busy = new Set<string>();
+  private readonly running: Record<AttemptKind, number> = { first: 0, retry: 0, redelivery: 0 };
+  /** Deliveries with a running attempt: their other attempts wait, so that a redelivery never races the schedule (G24). */
+  private readonly busyDeliveries = new Set<string>();
 
   add(job: Job): void {
     this.waiting[job.row.kind].add(job);
@@ -33,18 +33,18 @@ export class DeliveryQueue {
   }
 
   get isEmpty(): boolean {
-    return this.busy.size === 0 && this.next({ oneByOne: true }) === undefined;
+    return this.busyDeliveries.size === 0 && this.findNext({ isSequential: true }) === undefined;
   }
 
   /**
    * The next job, which stays in the queue. In an advance (`oneByOne`) retries of one webhook that are due at
    * one instant go in their order, so that the effect of a 410 does not depend on timing.
    */
-  next({ oneByOne }: { oneByOne: boolean }): Job | undefined {
+  findNext({ isSequential }: { isSequential: boolean }): Job | undefined {
     for (const kind of ["redelivery", "first", "retry"] as const) {
-      if (this.sending[kind] >= (oneByOne ? 1 : AT_ONCE[kind])) continue;
+      if (this.running[kind] >= (isSequential ? 1 : MAX_RUNNING[kind])) continue;
       for (const job of this.waiting[kind]) {
-        if (!this.busy.has(job.row.delivery_id)) return job;
+        if (!this.busyDeliveries.has(job.row.delivery_id)) return job;
       }
     }
     return undefined;
@@ -52,13 +52,13 @@ export class DeliveryQueue {
 
   begin(job: Job): void {
     this.waiting[job.row.kind].delete(job);
-    this.sending[job.row.kind] += 1;
-    this.busy.add(job.row.delivery_id);
+    this.running[job.row.kind] += 1;
+    this.busyDeliveries.add(job.row.delivery_id);
   }
 
   finish(job: Job): void {
-    this.sending[job.row.kind] -= 1;
-    this.busy.delete(job.row.delivery_id);
+    this.running[job.row.kind] -= 1;
+    this.busyDeliveries.delete(job.row.delivery_id);
   }
 }
 
@@ -66,30 +66,30 @@ export class DeliveryQueue {
 export const MAX_SENDING_PER_SANDBOX = 128;
 const MAX_SENDING = 512;
 
-/** Limits how many requests run at once. When all places are taken, callers wait in line for a free one. */
+/** Limits how many requests run at once. */
 export class Semaphore {
-  private free: number;
+  private freePermits: number;
   private readonly waiting = new Set<() => void>();
 
   constructor(size: number = MAX_SENDING) {
-    this.free = size;
+    this.freePermits = size;
   }
 
-  /** Takes one place; else calls `retry` once when one is free. */
-  take(retry: () => void): boolean {
-    if (this.free === 0) {
+  /** Acquires a permit; if none is free, calls `retry` once when one is. */
+  tryAcquire(retry: () => void): boolean {
+    if (this.freePermits === 0) {
       this.waiting.add(retry);
       return false;
     }
-    this.free -= 1;
+    this.freePermits -= 1;
     return true;
   }
 
   release(): void {
-    this.free += 1;
-    for (let [next] = this.waiting; next !== undefined && this.free > 0; [next] = this.waiting) {
-      this.waiting.delete(next);
-      next();
+    this.freePermits += 1;
+    for (let [retry] = this.waiting; retry !== undefined && this.freePermits > 0; [retry] = this.waiting) {
+      this.waiting.delete(retry);
+      retry();
     }
   }
 }

@@ -167,8 +167,9 @@ describe("the sender of deliveries", () => {
 
   it("sends an attempt after its change is stored, and not at all if that was undone [quality 2.6]", async () => {
     const ready: { resolve: () => void; reject: (why: Error) => void }[] = [];
-    const readyToSend = () => new Promise<void>((resolve, reject) => ready.push({ resolve, reject }));
-    const { ids, recorded, made, sandbox } = senderStand({ waitUntilReadyToSend: readyToSend });
+    const waitUntilReadyToSend = () =>
+      new Promise<void>((resolve, reject) => ready.push({ resolve, reject }));
+    const { ids, recorded, made, sandbox } = senderStand({ waitUntilReadyToSend });
     const { world, queue, attempt } = sandbox();
     const before = world.toValue();
     await queue(["undone"], "wh_1");

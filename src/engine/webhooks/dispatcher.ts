@@ -10,13 +10,13 @@ import {
   type AttemptParts,
   type AttemptPlan,
   type CompletedAttempt,
-  makeAttempt,
+  sendAttempt,
   toChange,
 } from "./attempt.ts";
 import { DeliveryQueue, type Job, MAX_SENDING_PER_SANDBOX, Semaphore } from "./delivery-queue.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 
-/** How an attempt changes records: the rules are in `resources/webhooks/deliveries.ts`. */
+/** A port: how attempts change records, see `resources/webhooks/deliveries.ts`. */
 export interface DeliveryRules {
   plan(world: WorldReader, row: Outgoing): AttemptPlan | undefined;
   record(
@@ -35,7 +35,7 @@ export interface DispatcherParts extends AttemptParts {
   onError: (error: unknown) => void;
   /** Called once its outcome is recorded. */
   onAttempt: (attempt: CompletedAttempt) => void;
-  /** Settles once the change that led to the attempt is stored. */
+  /** Resolves or rejects once the change that led to the attempt is stored. */
   waitUntilReadyToSend: () => Promise<void>;
 }
 
@@ -51,10 +51,12 @@ export class Dispatcher {
   private jobs = new Map<string, Job>();
   private queues = new Map<string, DeliveryQueue>();
   private sending = 0;
-  /** Webhooks that wait for a place, the longest wait first. */
-  private starved = new Set<string>();
-  /** The setting that was read last, in milliseconds. */
-  private read: { retry_schedule: readonly (string | number)[]; delays: readonly number[] } | undefined;
+  /** Webhooks that wait for a free connection, the longest wait first. */
+  private waitingWebhooks = new Set<string>();
+  /** The latest setting `retry_schedule`, with its delays in milliseconds. */
+  private parsedSchedule:
+    | { retry_schedule: readonly (string | number)[]; delays: readonly number[] }
+    | undefined;
 
   constructor(parts: DispatcherParts) {
     this.parts = parts;
@@ -64,10 +66,10 @@ export class Dispatcher {
   onCommit(world: ObservedWorld, { before, after, written }: Commit): void {
     this.world = world;
     if (before.tables.get(outgoing.name) === after.tables.get(outgoing.name) || world.isClosed) return;
-    const present = world.read();
+    const reader = world.read();
     for (const { collection, id } of written) {
       if (collection !== outgoing) continue;
-      const row = present.get(outgoing, id);
+      const row = reader.get(outgoing, id);
       const job = this.jobs.get(id);
       if (row === undefined) job?.controller.abort();
       else if (job === undefined) this.accept(row);
@@ -109,7 +111,7 @@ export class Dispatcher {
     queue.add(job);
     job.controller.signal.addEventListener("abort", () => this.cancel(job), { once: true });
     this.world.track(done);
-    this.pump(row.webhook_id);
+    this.sendNext(row.webhook_id);
   }
 
   /** An attempt that has not begun ends now; a running one ends with its request. */
@@ -120,33 +122,33 @@ export class Dispatcher {
     this.removeIfEmpty(job.row.webhook_id);
   }
 
-  private pump(webhook_id: string): void {
+  private sendNext(webhook_id: string): void {
     const queue = this.queues.get(webhook_id);
-    for (let job = this.next(queue); job !== undefined; job = this.next(queue)) {
-      if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.parts.budget.take(this.resume)) {
-        this.starved.add(webhook_id);
+    for (let job = this.findNext(queue); job !== undefined; job = this.findNext(queue)) {
+      if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.parts.budget.tryAcquire(this.resume)) {
+        this.waitingWebhooks.add(webhook_id);
         return;
       }
       this.send(job, queue!);
     }
-    this.starved.delete(webhook_id);
+    this.waitingWebhooks.delete(webhook_id);
     this.removeIfEmpty(webhook_id);
   }
 
-  private next(queue: DeliveryQueue | undefined): Job | undefined {
-    return queue?.next({ oneByOne: this.world.clock.pinned !== undefined });
+  private findNext(queue: DeliveryQueue | undefined): Job | undefined {
+    return queue?.findNext({ isSequential: this.world.clock.pinned !== undefined });
   }
 
   private send(job: Job, queue: DeliveryQueue): void {
     this.sending += 1;
     queue.begin(job);
-    void this.make(job)
+    void this.process(job)
       .catch(this.parts.onError)
       .finally(() => {
         this.sending -= 1;
         queue.finish(job);
         // Waiting webhooks go first.
-        this.starved.add(job.row.webhook_id);
+        this.waitingWebhooks.add(job.row.webhook_id);
         this.parts.budget.release();
         this.resume();
       });
@@ -158,13 +160,13 @@ export class Dispatcher {
 
   /** Called when a place is free: continues the longest waiting queue, which stays first if its own limit is reached. */
   private readonly resume = (): void => {
-    for (const webhook_id of this.starved) {
-      this.pump(webhook_id);
-      if (this.starved.has(webhook_id)) return;
+    for (const webhook_id of this.waitingWebhooks) {
+      this.sendNext(webhook_id);
+      if (this.waitingWebhooks.has(webhook_id)) return;
     }
   };
 
-  private async make(job: Job): Promise<void> {
+  private async process(job: Job): Promise<void> {
     const { row, controller } = job;
     const { rules } = this.parts;
     let wasSent = false;
@@ -176,23 +178,24 @@ export class Dispatcher {
       const before = this.world.read();
       const plan = rules.plan(before, row);
       if (plan === undefined) {
-        this.write(job, (tx) => rules.discard(tx, row));
+        this.recordOutcome(job, (tx) => rules.discard(tx, row));
         return;
       }
       const at = before.now;
-      const { answer, exchange } = await makeAttempt(
+      const { answer, exchange } = await sendAttempt(
         this.parts,
         { row, plan, at: before.toEpoch(at) },
         controller.signal,
       );
       const outcome = { at, url: plan.url, ...answer };
-      const record = (tx: Transaction) => rules.record(tx, row, { outcome, schedule: this.schedule() });
+      const record = (tx: Transaction) => rules.record(tx, row, { outcome, schedule: this.getDelays() });
       wasSent =
-        this.write(job, record, { change: toChange(row, plan, outcome) }) && !controller.signal.aborted;
+        this.recordOutcome(job, record, { change: toChange(row, plan, outcome) }) &&
+        !controller.signal.aborted;
       if (wasSent) this.parts.onAttempt({ row, plan, outcome, exchange });
     } catch (error) {
       // If the row stayed in the queue, callers would wait for it forever.
-      this.write(job, (tx) => rules.discard(tx, row));
+      this.recordOutcome(job, (tx) => rules.discard(tx, row));
       throw error;
     } finally {
       job.end({ made: wasSent });
@@ -200,13 +203,13 @@ export class Dispatcher {
   }
 
   /** False after a restore: the outcome must not change the restored state. */
-  private write(job: Job, change: (tx: Transaction) => void, by?: ChangeSource): boolean {
+  private recordOutcome(job: Job, change: (tx: Transaction) => void, source?: ChangeSource): boolean {
     const { id } = job.row;
     if (this.jobs.get(id) !== job) return false;
-    // First, so that the row's removal does not cancel it.
+    // Before the change, so that the row's removal does not cancel the job.
     this.jobs.delete(id);
     try {
-      this.world.transact(change, by);
+      this.world.transact(change, source);
     } catch (error) {
       this.jobs.set(id, job);
       throw error;
@@ -214,23 +217,23 @@ export class Dispatcher {
     return true;
   }
 
-  private schedule(): readonly number[] {
+  private getDelays(): readonly number[] {
     const { retry_schedule } = this.parts.settings();
-    if (this.read?.retry_schedule !== retry_schedule) {
+    if (this.parsedSchedule?.retry_schedule !== retry_schedule) {
       // Settings are validated where they are set, so every delay can be parsed.
       const delays = retry_schedule.map((delay) => parseDuration(delay)!);
-      this.read = { retry_schedule, delays };
+      this.parsedSchedule = { retry_schedule, delays };
     }
-    return this.read.delays;
+    return this.parsedSchedule.delays;
   }
 }
 
 /** The part of a sandbox that the sender reads. */
-export interface Sender extends Pick<AttemptParts, "held"> {
+export interface SendingSandbox extends Pick<AttemptParts, "held"> {
   readonly settings: Settings;
 }
 
-export interface DeliveriesParts<S extends Sender> {
+export interface DeliveriesParts<S extends SendingSandbox> {
   outbound: OutboundClient;
   rules: DeliveryRules & { queueRetry(tx: Transaction, delivery_id: string): string | undefined };
   /** interfaces 6: `match: { event, webhook }`; the result is the behaviour of the receiver. */
@@ -242,22 +245,22 @@ export interface DeliveriesParts<S extends Sender> {
   waitUntilReadyToSend?: (sandbox: S) => Promise<void>;
 }
 
-export interface Deliveries<S extends Sender> {
+export interface Deliveries<S extends SendingSandbox> {
   /** One dispatcher per world; a reset makes a new world, and the old one's dispatcher ends. */
-  worldParts(sandbox: S): Required<Pick<WorldParts, "onCommit" | "onReplace">> & {
+  createWorldParts(sandbox: S): Required<Pick<WorldParts, "onCommit" | "onReplace">> & {
     timerHandlers: { "webhook.retry": TimerHandler };
   };
   /** Waits for an attempt to end; false when it was cancelled. */
-  attempt(sandbox: S, attempt_id: string): Promise<boolean>;
+  waitForAttempt(sandbox: S, attempt_id: string): Promise<boolean>;
 }
 
 /** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
-export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): Deliveries<S> {
+export function createDeliveries<S extends SendingSandbox>(parts: DeliveriesParts<S>): Deliveries<S> {
   const { outbound, rules, fault, onError, onAttempt, waitUntilReadyToSend = async () => {} } = parts;
   const budget = new Semaphore();
   const dispatchers = new WeakMap<S, Dispatcher>();
   return {
-    worldParts(sandbox) {
+    createWorldParts(sandbox) {
       const dispatcher = new Dispatcher({
         outbound,
         budget,
@@ -281,7 +284,7 @@ export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): D
         },
       };
     },
-    attempt: (sandbox, attempt_id) =>
+    waitForAttempt: (sandbox, attempt_id) =>
       dispatchers.get(sandbox)?.waitForAttempt(attempt_id) ?? Promise.resolve(false),
   };
 }

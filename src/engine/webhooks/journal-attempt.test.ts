@@ -5,7 +5,7 @@ import type { WorldReader } from "../state/transaction.ts";
 import type { AttemptOutcome, CompletedAttempt } from "./attempt.ts";
 import { findAttemptEntry, toJournalEntry } from "./journal-attempt.ts";
 
-const present = { toEpoch: (instant: number) => 1_000_000 + instant } as WorldReader;
+const world = { toEpoch: (instant: number) => 1_000_000 + instant } as WorldReader;
 
 function journaled(outcome: Partial<AttemptOutcome>, response_body = toUtf8("busy")) {
   const url = "https://hooks.test:8443/in/box?a=1&b=2";
@@ -30,7 +30,7 @@ function journaled(outcome: Partial<AttemptOutcome>, response_body = toUtf8("bus
         response_body,
       },
     },
-    { present, nextStep: "the next retry is due soon" },
+    { world, nextStep: "the next retry is due soon" },
   );
 }
 

@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES = 4096;
  */
 export function toJournalEntry(
   attempt: CompletedAttempt,
-  { present, nextStep }: { present: WorldReader; nextStep: string },
+  { world, nextStep }: { world: WorldReader; nextStep: string },
 ): AnsweredRequest {
   const { row, plan, outcome, exchange } = attempt;
   const { delivery_id, webhook_id, kind } = row;
@@ -24,7 +24,7 @@ export function toJournalEntry(
   return {
     id: `${delivery_id}.${plan.number}`,
     number: undefined,
-    at: present.toEpoch(outcome.at),
+    at: world.toEpoch(outcome.at),
     committed_at: undefined,
     operation: null,
     method: "POST",

@@ -27,9 +27,9 @@ export const emails = collection<Email>({
 
 /** Puts an e-mail into the sandbox's outbox; nothing leaves the machine. */
 export function sendEmail(tx: Transaction, email: { to: string; subject: string; body: string }): Email {
-  const stored = tx.insert(emails, { id: tx.newestFirstId("email_"), ...email, at: tx.now });
-  const all = tx.index(emails, "newest", "");
-  for (const { id } of all.page(MAX_EMAILS, all.size)) tx.remove(emails, id);
+  const stored = tx.insert(emails, { id: tx.createNewestFirstId("email_"), ...email, at: tx.now });
+  const newestFirst = tx.index(emails, "newest", "");
+  for (const { id } of newestFirst.page(MAX_EMAILS, newestFirst.size)) tx.remove(emails, id);
   return stored;
 }
 
@@ -53,6 +53,6 @@ export function listEmails(world: WorldReader): Static<typeof EmailBody>[] {
     to,
     subject,
     body,
-    at: world.iso(at),
+    at: world.toIso(at),
   }));
 }

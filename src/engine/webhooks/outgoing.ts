@@ -19,7 +19,7 @@ const Outgoing = Type.Object({
   position: Type.Integer({ minimum: 1 }),
   /** Whether the webhook was disabled meanwhile. The attempt is then not made, or, if it has begun, not retried. */
   cancelled: Type.Boolean(),
-  /** Whether it repeats a successful delivery, as a sender does that never received the answer. */
+  /** Whether the attempt repeats a successful delivery, as by a sender that never received the answer. */
   again: Type.Optional(Type.Boolean()),
   /** For a first attempt: the future delivery, which is hidden until the attempt has ended (G24). */
   first: Type.Optional(
@@ -41,7 +41,7 @@ export const outgoing = collection({
   idField: "id",
   internal: true,
   counted: true,
-  work: true,
+  isPendingWork: true,
   schema: Outgoing,
   indexes: {
     by_webhook: { groups: "webhook_id", order: ({ position }) => position },
@@ -63,17 +63,17 @@ export function waitForAttempts(world: World, ids: readonly string[], signal?: A
   const remaining = [...ids];
   return new Promise((resolve) => {
     let stop = () => {};
-    const check = () => {
-      const present = world.read();
-      while (remaining.length > 0 && present.get(outgoing, remaining.at(-1)!) === undefined) remaining.pop();
+    const checkQueue = () => {
+      const reader = world.read();
+      while (remaining.length > 0 && reader.get(outgoing, remaining.at(-1)!) === undefined) remaining.pop();
       if (remaining.length > 0 && !world.isClosed && !signal?.aborted && world.generation === generation)
         return;
       stop();
-      signal?.removeEventListener("abort", check);
+      signal?.removeEventListener("abort", checkQueue);
       resolve();
     };
-    signal?.addEventListener("abort", check);
-    stop = world.subscribe(check);
-    check();
+    signal?.addEventListener("abort", checkQueue);
+    stop = world.subscribe(checkQueue);
+    checkQueue();
   });
 }

@@ -7,7 +7,7 @@ describe("the semaphore", () => {
     const log: string[] = [];
     const claim = (name: string) => {
       const retry = () => {
-        log.push(`${name} ${budget.take(retry) ? "takes" : "waits"}`);
+        log.push(`${name} ${budget.tryAcquire(retry) ? "takes" : "waits"}`);
       };
       return retry;
     };
@@ -24,11 +24,11 @@ describe("the semaphore", () => {
 
   it("gives a place that the first waiter no longer needs to the next [6.4]", () => {
     const budget = new Semaphore(1);
-    budget.take(() => {});
+    budget.tryAcquire(() => {});
     let served = false;
-    budget.take(() => {});
-    budget.take(() => {
-      served = budget.take(() => {});
+    budget.tryAcquire(() => {});
+    budget.tryAcquire(() => {
+      served = budget.tryAcquire(() => {});
     });
     budget.release();
     expect(served).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * Takes each webhook that leaves the sandbox, instead of the network. Answers with a `Response`; anything else counts as
- * 204, a rejection as a connection that broke.
+ * Receives each webhook that leaves the sandbox, in place of the network. Answers with a `Response`; any other value
+ * counts as 204, a rejection as a broken connection.
  */
 export type OnDelivery = (request: Request) => unknown;
 

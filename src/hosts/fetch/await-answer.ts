@@ -2,27 +2,27 @@
  * Requests that wait for their answer. In Node, a caller's signal aborts its `Request` only while something references
  * the request, and an answer that waits for the signal does not.
  */
-const waiting = new Set<Request>();
+const waitingRequests = new Set<Request>();
 const origins = new WeakMap<Request, unknown>();
 
-/** Keeps a request until it is answered. */
-export function keepRequest<T>(request: Request, answer: Promise<T>): Promise<T> {
-  waiting.add(request);
-  return answer.finally(() => waiting.delete(request));
+/** References a request until it is answered. */
+export function retainUntilAnswered<T>(request: Request, answer: Promise<T>): Promise<T> {
+  waitingRequests.add(request);
+  return answer.finally(() => waitingRequests.delete(request));
 }
 
 /** References the request that another one was made from, for as long as the other one exists. */
-export function linkOrigin(request: Request, origin: unknown): Request {
+export function retainOrigin(request: Request, origin: unknown): Request {
   origins.set(request, origin);
   return request;
 }
 
 /** Keeps Node alive while an answer, or the next piece of one, is awaited, as a socket would; timers of a sandbox do not. */
-export async function keepAliveFor<T>(work: Promise<T>): Promise<T> {
-  const alive = setInterval(() => {}, 2 ** 30);
+export async function keepProcessAlive<T>(work: Promise<T>): Promise<T> {
+  const interval = setInterval(() => {}, 2 ** 30);
   try {
     return await work;
   } finally {
-    clearInterval(alive);
+    clearInterval(interval);
   }
 }

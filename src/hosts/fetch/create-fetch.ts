@@ -2,7 +2,7 @@ import { EMPTY_BYTES } from "../../engine/bytes.ts";
 import type { CompleteAnswer, PlainRequest, SendToSelf } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
-import { keepRequest } from "./await-answer.ts";
+import { retainUntilAnswered } from "./await-answer.ts";
 import { toResponse } from "./fetch-answer.ts";
 import { FetchRequest } from "./fetch-request.ts";
 import { breakAnswer } from "./fetch-wire.ts";
@@ -30,16 +30,17 @@ export type SandboxFetch = (request: Request, base?: string) => Promise<Response
 export function createFetch(routes: FetchRoutes): SandboxFetch {
   const answer = async (request: Request, base: string): Promise<Response> => {
     const bytes = request.body === null ? EMPTY_BYTES : new Uint8Array(await request.arrayBuffer());
-    const plain = new FetchRequest(request, bytes, base);
-    const { target } = plain;
-    if (target.startsWith("/_receivers/")) return answerReceiver(routes, plain);
+    const fetchRequest = new FetchRequest(request, bytes, base);
+    const { target } = fetchRequest;
+    if (target.startsWith("/_receivers/")) return answerReceiver(routes, fetchRequest);
     const isControl = target.startsWith("/_") && !target.startsWith("/_s/");
-    const answered = await (isControl ? routes.control(plain) : routes.api(plain));
-    if (answered === undefined) throw request.signal.reason;
-    if (answered.wire !== undefined) return breakAnswer(answered, request.signal);
-    return toResponse(answered, request);
+    const complete = await (isControl ? routes.control(fetchRequest) : routes.api(fetchRequest));
+    if (complete === undefined) throw request.signal.reason;
+    if (complete.wire !== undefined) return breakAnswer(complete, request.signal);
+    return toResponse(complete, request);
   };
-  return (request, base = "") => keepRequest(request, rejectOnAbort(request.signal, answer(request, base)));
+  return (request, base = "") =>
+    retainUntilAnswered(request, rejectOnAbort(request.signal, answer(request, base)));
 }
 
 /** Rejects when the caller aborts. The request may continue, as on a server whose client has disconnected. */
@@ -51,17 +52,17 @@ function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-async function answerReceiver({ receiver }: FetchRoutes, plain: FetchRequest): Promise<Response> {
+async function answerReceiver({ receiver }: FetchRoutes, fetchRequest: FetchRequest): Promise<Response> {
   const answer = await receiver({
-    method: plain.method,
-    path: plain.target.replace(/\?.*/s, ""),
-    headers: plain.headers as ReceiverRequest["headers"],
-    rawHeaders: plain.rawHeaders,
-    read: (limit) => readBytes(plain, limit).catch(() => "too-large" as const),
-    signal: plain.signal,
+    method: fetchRequest.method,
+    path: fetchRequest.target.replace(/\?.*/s, ""),
+    headers: fetchRequest.headers as ReceiverRequest["headers"],
+    rawHeaders: fetchRequest.rawHeaders,
+    read: (limit) => readBytes(fetchRequest, limit).catch(() => "too-large" as const),
+    signal: fetchRequest.signal,
   });
   if (answer === "reset") throw new TypeError("fetch failed");
-  // Until the caller aborts.
+  // `rejectOnAbort` ends the wait when the caller aborts.
   if (answer === "hang") return new Promise(() => {});
   const { status, headers, body } = answer;
   const list = Object.entries(headers).flatMap(([name, value]) =>
@@ -77,12 +78,12 @@ async function answerReceiver({ receiver }: FetchRoutes, plain: FetchRequest): P
       has_events: false,
       wire: undefined,
     },
-    { method: plain.method, signal: plain.signal },
+    { method: fetchRequest.method, signal: fetchRequest.signal },
   );
 }
 
 /** Sends requests to this process's own engine, for hosts that do not listen. */
-export function requestInProcess(fetch: SandboxFetch): SendToSelf {
+export function createSendInProcess(fetch: SandboxFetch): SendToSelf {
   return async ({ method, target, headers, body }, signal) => {
     const sent = headers.filter(([name]) => name!.toLowerCase() !== "host") as [string, string][];
     const init = { method, headers: sent, body: body as Uint8Array<ArrayBuffer>, ...(signal && { signal }) };

@@ -1,12 +1,12 @@
 import { toUtf8 } from "../../engine/bytes.ts";
 import { isBodyless } from "../../engine/contract/operation.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
-import { keepAliveFor } from "./await-answer.ts";
+import { keepProcessAlive } from "./await-answer.ts";
 
 /** The bodies of answers that are neither streamed nor broken, which can be passed on without reading them. */
-export const wholeBodies = new WeakMap<Response, string | Uint8Array>();
+export const unstreamedBodies = new WeakMap<Response, string | Uint8Array>();
 
-/** The answer as a caller of `fetch` gets it. */
+/** Converts an answer of the engine for the caller of `fetch`. */
 export function toResponse(
   { status, headers, body, stream }: CompleteAnswer,
   request: Pick<Request, "method" | "signal">,
@@ -14,13 +14,13 @@ export function toResponse(
   const isEmpty = request.method === "HEAD" || isBodyless(status);
   const content = isEmpty ? null : stream === undefined ? body : toStream(stream, request);
   const response = new Response(content as Uint8Array<ArrayBuffer>, { status, headers: toPairs(headers) });
-  if (body !== undefined && content === body) wholeBodies.set(response, body);
+  if (body !== undefined && content === body) unstreamedBodies.set(response, body);
   return response;
 }
 
 export function toPairs(headers: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
-  for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
+  for (let index = 0; index < headers.length; index += 2) pairs.push([headers[index]!, headers[index + 1]!]);
   return pairs;
 }
 
@@ -37,7 +37,7 @@ function toStream(
       signal.addEventListener("abort", () => controller.error(signal.reason), { once: true });
     },
     async pull(controller) {
-      const { done, value } = await keepAliveFor(pieces.next());
+      const { done, value } = await keepProcessAlive(pieces.next());
       if (request.signal.aborted) return;
       if (done) controller.close();
       else controller.enqueue(typeof value === "string" ? toUtf8(value) : value);

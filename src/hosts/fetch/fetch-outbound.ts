@@ -8,13 +8,13 @@ import type { OutboundAnswer, OutboundClient } from "../../engine/contract/servi
 export function createFetchOutbound(fetch: (request: Request) => Promise<Response>): OutboundClient {
   return {
     async send({ url, method, headers, body, timeoutMs, signal }): Promise<OutboundAnswer> {
-      const began = performance.now();
+      const start = performance.now();
       const timeout = AbortSignal.timeout(timeoutMs);
-      const failed = (kind: string, message: string): OutboundAnswer => ({
+      const createFailure = (kind: string, message: string): OutboundAnswer => ({
         response_code: 0,
         headers: {},
         body: EMPTY_BYTES,
-        duration_ms: Math.round(performance.now() - began),
+        duration_ms: Math.round(performance.now() - start),
         error: { kind, message },
       });
       try {
@@ -30,12 +30,12 @@ export function createFetchOutbound(fetch: (request: Request) => Promise<Respons
           response_code: response.status,
           headers: Object.fromEntries(response.headers),
           body: new Uint8Array(await response.arrayBuffer()),
-          duration_ms: Math.round(performance.now() - began),
+          duration_ms: Math.round(performance.now() - start),
         };
       } catch (error) {
-        if (signal?.aborted) return failed("aborted", "the attempt was cancelled");
-        if (timeout.aborted) return failed("timeout", `timed out after ${timeoutMs / 1000} s`);
-        return failed("network", error instanceof Error ? error.message : String(error));
+        if (signal?.aborted) return createFailure("aborted", "the attempt was cancelled");
+        if (timeout.aborted) return createFailure("timeout", `timed out after ${timeoutMs / 1000} s`);
+        return createFailure("network", error instanceof Error ? error.message : String(error));
       }
     },
   };

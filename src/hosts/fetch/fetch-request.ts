@@ -1,6 +1,6 @@
-import { ClientGone, type PlainRequest, type Site, toSite } from "../../engine/pipeline/plain-http.ts";
+import { ClientGoneError, type PlainRequest, type Site, toSite } from "../../engine/pipeline/plain-http.ts";
 
-/** A request of the Fetch standard, as the engine sees it. */
+/** A request of the Fetch standard, in the form that the engine reads. */
 export class FetchRequest implements PlainRequest {
   readonly method: string;
   readonly target: string;
@@ -8,7 +8,7 @@ export class FetchRequest implements PlainRequest {
   readonly rawHeaders: readonly string[];
   readonly site: Site;
   private readonly bytes: Uint8Array;
-  private readonly callers: AbortSignal;
+  private readonly callerSignal: AbortSignal;
   private clientLeft: AbortSignal | undefined;
 
   /**
@@ -28,12 +28,12 @@ export class FetchRequest implements PlainRequest {
     const raw: string[] = [];
     for (const name in headers) raw.push(name, headers[name]!);
     this.rawHeaders = raw;
-    this.callers = request.signal;
+    this.callerSignal = request.signal;
   }
 
   /** Created when needed: few requests wait, and a signal costs as much as a small answer. */
   get signal(): AbortSignal {
-    this.clientLeft ??= toClientGone(this.callers);
+    this.clientLeft ??= createClientSignal(this.callerSignal);
     return this.clientLeft;
   }
 
@@ -46,10 +46,10 @@ async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   if (bytes.length > 0) yield bytes;
 }
 
-/** Aborts with a ClientGone, which the engine knows, whatever the caller's reason. */
-function toClientGone(signal: AbortSignal): AbortSignal {
+/** Aborts with a ClientGoneError, which the engine knows, whatever the caller's reason. */
+function createClientSignal(signal: AbortSignal): AbortSignal {
   const clientLeft = new AbortController();
-  const abort = () => clientLeft.abort(new ClientGone());
+  const abort = () => clientLeft.abort(new ClientGoneError());
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
   return clientLeft.signal;

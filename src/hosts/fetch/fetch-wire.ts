@@ -1,7 +1,7 @@
 import { areBytesEqual, concatBytes, EMPTY_BYTES, toUtf8 } from "../../engine/bytes.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
-import { keepAliveFor } from "./await-answer.ts";
+import { keepProcessAlive } from "./await-answer.ts";
 import { toPairs } from "./fetch-answer.ts";
 
 /** Represents status line and headers, which a fault may truncate like other bytes. */
@@ -32,9 +32,9 @@ class FetchWire implements Wire {
   readonly over_ms: number;
   readonly clientLeft: AbortSignal;
   private readonly parts: WireParts;
-  /** The bytes that came before the head was complete. */
-  private early: Uint8Array = EMPTY_BYTES;
-  private out: PieceStream | undefined;
+  /** The bytes so far, until the head is complete. */
+  private headBytes: Uint8Array = EMPTY_BYTES;
+  private pieceStream: PieceStream | undefined;
   private sent = 0;
 
   constructor(parts: WireParts) {
@@ -54,21 +54,24 @@ class FetchWire implements Wire {
   async drain(): Promise<void> {}
 
   write(bytes: Uint8Array): void {
-    let rest = bytes;
-    if (this.out === undefined) {
-      this.early = concatBytes([this.early, bytes]);
-      if (this.early.length < HEAD.length || !areBytesEqual(this.early.subarray(0, HEAD.length), HEAD))
+    let bodyBytes = bytes;
+    if (this.pieceStream === undefined) {
+      this.headBytes = concatBytes([this.headBytes, bytes]);
+      if (
+        this.headBytes.length < HEAD.length ||
+        !areBytesEqual(this.headBytes.subarray(0, HEAD.length), HEAD)
+      )
         return;
-      rest = this.early.subarray(HEAD.length);
-      this.begin();
+      bodyBytes = this.headBytes.subarray(HEAD.length);
+      this.beginResponse();
     }
-    this.sent += rest.length;
-    if (rest.length > 0) this.out!.push(rest);
+    this.sent += bodyBytes.length;
+    if (bodyBytes.length > 0) this.pieceStream!.push(bodyBytes);
   }
 
   async finish(bytes?: Uint8Array): Promise<void> {
     if (bytes !== undefined) this.write(bytes);
-    if (this.out !== undefined && this.sent === this.body.length) this.out.end();
+    if (this.pieceStream !== undefined && this.sent === this.body.length) this.pieceStream.end();
     else this.destroy();
   }
 
@@ -77,14 +80,14 @@ class FetchWire implements Wire {
   }
 
   destroy(): void {
-    if (this.out !== undefined) this.out.end(new TypeError("terminated"));
+    if (this.pieceStream !== undefined) this.pieceStream.end(new TypeError("terminated"));
     else this.parts.reject(this.clientLeft.aborted ? this.clientLeft.reason : new TypeError("fetch failed"));
   }
 
-  private begin(): void {
+  private beginResponse(): void {
     const { status, headers } = this.parts.answer;
-    this.out = new PieceStream();
-    this.parts.resolve(new Response(this.out.readable, { status, headers: toPairs(headers) }));
+    this.pieceStream = new PieceStream();
+    this.parts.resolve(new Response(this.pieceStream.readable, { status, headers: toPairs(headers) }));
   }
 }
 
@@ -92,23 +95,23 @@ class FetchWire implements Wire {
 class PieceStream {
   readonly readable: ReadableStream<Uint8Array>;
   private readonly pieces: Uint8Array[] = [];
-  private ended: { error: Error | undefined } | undefined;
+  private result: { error: Error | undefined } | undefined;
   private wake = () => {};
 
   constructor() {
     this.readable = new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
-          while (this.pieces.length === 0 && this.ended === undefined)
-            await keepAliveFor(
+          while (this.pieces.length === 0 && this.result === undefined)
+            await keepProcessAlive(
               new Promise<void>((resolve) => {
                 this.wake = resolve;
               }),
             );
           const piece = this.pieces.shift();
           if (piece !== undefined) controller.enqueue(piece);
-          else if (this.ended!.error === undefined) controller.close();
-          else controller.error(this.ended!.error);
+          else if (this.result!.error === undefined) controller.close();
+          else controller.error(this.result!.error);
         },
       },
       { highWaterMark: 0 },
@@ -121,19 +124,19 @@ class PieceStream {
   }
 
   end(error?: Error): void {
-    this.ended = { error };
+    this.result = { error };
     this.wake();
   }
 }
 
-/** A stream may never end by itself: a wire fault carries the part that came within a second. */
-const STREAM_MS = 1_000;
+/** A stream may never end by itself: a wire fault sends the part that arrives within this time. */
+const MAX_STREAM_MS = 1_000;
 
 async function readBody({ body, stream }: CompleteAnswer, clientLeft: AbortSignal): Promise<Uint8Array> {
   if (stream === undefined) return typeof body === "string" ? toUtf8(body) : (body ?? EMPTY_BYTES);
   const pieces: Uint8Array[] = [];
   try {
-    for await (const piece of stream(AbortSignal.any([clientLeft, AbortSignal.timeout(STREAM_MS)])))
+    for await (const piece of stream(AbortSignal.any([clientLeft, AbortSignal.timeout(MAX_STREAM_MS)])))
       pieces.push(typeof piece === "string" ? toUtf8(piece) : piece);
   } catch {
     // The pieces so far are the body.

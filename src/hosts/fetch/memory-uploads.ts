@@ -1,7 +1,7 @@
 import { concatBytes, EMPTY_BYTES, fromBase64, toBase64 } from "../../engine/bytes.ts";
 import { ApiError } from "../../engine/contract/errors.ts";
 import type { ByteStore, FileDigest, FormSpace, WriteOutcome } from "../../engine/contract/services.ts";
-import { crc32c, crc32cText } from "../../engine/crc32c.ts";
+import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
 import { digest } from "../../engine/platform.ts";
 import type { StorableUploads, StoredUploads, UploadsDocument } from "../../engine/sandbox/snapshots.ts";
 
@@ -59,7 +59,7 @@ export class MemoryUploads implements StorableUploads {
     return { captured: seen, lostUploads: [] };
   }
 
-  /** Memory needs no locks: what is referred to stays. */
+  /** Does nothing: memory stays as long as it is referenced. */
   hold(): void {}
 
   release(): void {}
@@ -69,8 +69,8 @@ export class MemoryUploads implements StorableUploads {
   }
 
   countBytes(captured: Iterable<unknown>): number {
-    const all = new Set([...captured].flatMap(listParts));
-    return [...all].reduce((sum, bytes) => sum + bytes.length, 0);
+    const parts = new Set([...captured].flatMap(listParts));
+    return [...parts].reduce((sum, bytes) => sum + bytes.length, 0);
   }
 
   async encode(captured: unknown): Promise<UploadsDocument | undefined> {
@@ -86,7 +86,7 @@ export class MemoryUploads implements StorableUploads {
   }
 
   /** Stores the bytes of uploads in `pieces` from now on. */
-  keepIn(pieces: PieceStore): void {
+  storeIn(pieces: PieceStore): void {
     this.pieces = pieces;
   }
 
@@ -96,7 +96,7 @@ export class MemoryUploads implements StorableUploads {
 
   async sync(captured: unknown): Promise<void> {
     for (const part of listParts(captured)) {
-      const name = this.name(part);
+      const name = this.getName(part);
       if (!this.stored.has(name)) this.pieces?.put(name, part);
       this.stored.add(name);
     }
@@ -109,7 +109,7 @@ export class MemoryUploads implements StorableUploads {
   listFiles(captured: unknown): StoredUploads {
     const files: StoredUploads = {};
     for (const [id, { parts, crc }] of (captured as CapturedBlobs | undefined) ?? [])
-      files[id] = { crc, parts: parts.map((part) => ({ file: this.name(part), length: part.length })) };
+      files[id] = { crc, parts: parts.map((part) => ({ file: this.getName(part), length: part.length })) };
     return files;
   }
 
@@ -133,7 +133,7 @@ export class MemoryUploads implements StorableUploads {
     this.pieces?.removeAllBut(this.stored);
   }
 
-  private name(part: Uint8Array): string {
+  private getName(part: Uint8Array): string {
     const name = this.names.get(part) ?? `blob-${crypto.randomUUID()}`;
     this.names.set(part, name);
     return name;
@@ -157,8 +157,8 @@ class MemoryBytes implements ByteStore, FormSpace {
   /** Replaced with each change, so that a captured map stays as it is. */
   blobs: CapturedBlobs = new Map();
   readonly folder = "";
-  private forms = 0;
-  private readonly turns = new Map<string, Promise<unknown>>();
+  private formBytes = 0;
+  private readonly lastWrites = new Map<string, Promise<unknown>>();
   private readonly limit: number;
 
   constructor(limit: number) {
@@ -170,7 +170,7 @@ class MemoryBytes implements ByteStore, FormSpace {
   }
 
   crc32c(blob: string): string {
-    return crc32cText(this.getBlob(blob).crc);
+    return formatCrc32c(this.getBlob(blob).crc);
   }
 
   async digest(blob: string, algorithm: FileDigest): Promise<string> {
@@ -181,7 +181,7 @@ class MemoryBytes implements ByteStore, FormSpace {
 
   /** @throws ApiError PAYLOAD_TOO_LARGE */
   requireRoom(bytes: number): void {
-    let used = this.forms;
+    let used = this.formBytes;
     for (const { size } of this.blobs.values()) used += size;
     if (bytes <= this.limit - used) return;
     throw new ApiError("PAYLOAD_TOO_LARGE", {
@@ -190,13 +190,13 @@ class MemoryBytes implements ByteStore, FormSpace {
     });
   }
 
-  take(bytes: number): void {
+  reserve(bytes: number): void {
     this.requireRoom(bytes);
-    this.forms += bytes;
+    this.formBytes += bytes;
   }
 
-  give(bytes: number): void {
-    this.forms -= bytes;
+  release(bytes: number): void {
+    this.formBytes -= bytes;
   }
 
   /** Writes of one blob run one after the other. */
@@ -205,13 +205,13 @@ class MemoryBytes implements ByteStore, FormSpace {
     chunks: AsyncIterable<Uint8Array>,
     place: { start: number; end: number },
   ): Promise<WriteOutcome> {
-    const before = this.turns.get(blob) ?? Promise.resolve();
-    const mine = before.then(() => this.append(blob, chunks, place));
-    this.turns.set(
+    const previousWrite = this.lastWrites.get(blob) ?? Promise.resolve();
+    const ownWrite = previousWrite.then(() => this.append(blob, chunks, place));
+    this.lastWrites.set(
       blob,
-      mine.catch(() => {}),
+      ownWrite.catch(() => {}),
     );
-    return mine;
+    return ownWrite;
   }
 
   private async append(
@@ -231,11 +231,11 @@ class MemoryBytes implements ByteStore, FormSpace {
         this.set(blob, before);
         return "excess";
       }
-      const held = this.getBlob(blob);
-      const fresh = position - held.size;
-      if (fresh <= 0) continue;
-      this.requireRoom(fresh);
-      this.set(blob, extendBlob(held, chunk.slice(chunk.length - fresh)));
+      const stored = this.getBlob(blob);
+      const newBytes = position - stored.size;
+      if (newBytes <= 0) continue;
+      this.requireRoom(newBytes);
+      this.set(blob, extendBlob(stored, chunk.slice(chunk.length - newBytes)));
     }
     return "written";
   }

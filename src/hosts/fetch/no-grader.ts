@@ -1,8 +1,8 @@
-import { NotAvailable } from "../../engine/platform.ts";
+import { NotAvailableError } from "../../engine/platform.ts";
 
-/* For builds for a page, in place of the receiver test. */
+/* Replaces the receiver test in builds for a page. */
 
 export function requireGradable(): never {
-  throw new NotAvailable("the receiver test needs a server");
+  throw new NotAvailableError("the receiver test needs a server");
 }
 export const gradeFor = requireGradable;

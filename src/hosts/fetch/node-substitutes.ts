@@ -1,4 +1,4 @@
-/* For builds for a page, in place of `node:http` and `node:zlib`: the parts of them that records of requests need. */
+/* Replaces the parts of `node:http` and `node:zlib` that records of requests need, in builds for a page. */
 
 /** The Fetch standard gives no status texts either. */
 export const STATUS_CODES: Readonly<Record<number, string>> = {};

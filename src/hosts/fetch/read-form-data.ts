@@ -2,7 +2,7 @@ import { concatBytes, toBase64, toLatin1 } from "../../engine/bytes.ts";
 import { ApiError, invalidInput } from "../../engine/contract/errors.ts";
 import { UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
-import { crc32c, crc32cText } from "../../engine/crc32c.ts";
+import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
 import { FormParts } from "../../engine/pipeline/form-parts.ts";
 import { digest } from "../../engine/platform.ts";
@@ -14,27 +14,27 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
   const form = await parse(body, type);
   const parts = new FormParts(spec);
-  const { texts, files } = parts;
-  let taken = 0;
+  const { sentTexts, files } = parts;
+  let reserved = 0;
   for (const [sent, value] of form) {
-    const name = parts.readName(sent);
+    const name = parts.toDeclaredName(sent);
     const file = parts.findFileSpec(name);
     if (typeof value === "string") parts.addText(name, value);
-    else if (parts.isField(name, value.name)) parts.addText(name, await value.text());
+    else if (parts.isJsonField(name, value.name)) parts.addText(name, await value.text());
     // Shown as an unknown field, by its name (G09).
-    else if (file === undefined) texts[name] = "";
+    else if (file === undefined) sentTexts[name] = "";
     else if (value.size > 0 || value.name !== "") {
       const mime_type = value.type || UNKNOWN_TYPE;
       const key = parts.nameFile(name, { filename: value.name, type: mime_type });
       const limit_bytes = file.limit(settings);
       if (value.size > limit_bytes)
         throw new ApiError("PAYLOAD_TOO_LARGE", { details: { field: name, limit_bytes } });
-      space.take(value.size);
-      taken += value.size;
+      space.reserve(value.size);
+      reserved += value.size;
       files[key] = toReceivedFile(value, mime_type);
     }
   }
-  return { fields: parts.toFields(), texts, files, cleanUp: () => space.give(taken) };
+  return { fields: parts.toFields(), sentTexts, files, cleanUp: () => space.release(reserved) };
 };
 
 async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<FormData> {
@@ -59,6 +59,8 @@ function toReceivedFile(file: File, mime_type: string): ReceivedFile {
     size: file.size,
     read: async (most) => (await readAll()).subarray(0, most),
     digest: async (algorithm) =>
-      algorithm === "crc32c" ? crc32cText(crc32c(await readAll())) : toBase64(digest("md5", await readAll())),
+      algorithm === "crc32c"
+        ? formatCrc32c(crc32c(await readAll()))
+        : toBase64(digest("md5", await readAll())),
   };
 }

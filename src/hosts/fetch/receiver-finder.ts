@@ -5,10 +5,10 @@ import { createFetchOutbound } from "./fetch-outbound.ts";
 
 /** Finds the receiver of a request within this process: the library itself, or the caller's function. */
 export function createReceiverFinder(
-  own: SandboxFetch,
+  libraryFetch: SandboxFetch,
   onDelivery: OnDelivery | undefined,
 ): (url: string) => OutboundClient | undefined {
-  const within = createFetchOutbound(own);
+  const library = createFetchOutbound(libraryFetch);
   const caller = onDelivery && createFetchOutbound(answerDeliveries(onDelivery));
-  return (url) => (url.startsWith(`${IN_PROCESS_ORIGIN}/`) ? within : caller);
+  return (url) => (url.startsWith(`${IN_PROCESS_ORIGIN}/`) ? library : caller);
 }

@@ -3,7 +3,7 @@ import type { PdfText } from "../../engine/platform.ts";
 
 const MAX_EXTRACTION_MS = 15_000;
 
-/** The side of `DocumentTools` for browsers, in the page's own thread. */
+/** Implements `DocumentTools` for browsers, in the page's own thread. */
 export async function readPdf(
   bytes: Uint8Array,
   { maxLength, signal }: { maxLength: number; signal: AbortSignal },

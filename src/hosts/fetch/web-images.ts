@@ -8,7 +8,7 @@ import {
   type Size,
 } from "../../engine/platform.ts";
 
-/* The side of `ImageTools` for browsers, by their own decoders and encoders. Their bytes differ from those of Node. */
+/* Implements `ImageTools` with a browser's decoders and encoders. Their bytes differ from those of Node. */
 
 interface Canvas extends Size {
   getContext(kind: "2d", options?: object): Context;
@@ -35,10 +35,10 @@ const GRIDS = [1, 8];
 
 export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {
   const header = readHeader(bytes);
-  // Cameras store the way in which they were held.
-  const isTurned = header.format === "jpeg" && toLatin1(bytes.subarray(0, 65_536)).includes("Exif\0\0");
-  if (!isTurned || header.width * header.height > MAX_IMAGE_PIXELS) return header;
-  const { width, height } = await open(bytes);
+  // Cameras store their orientation.
+  const hasOrientation = header.format === "jpeg" && toLatin1(bytes.subarray(0, 65_536)).includes("Exif\0\0");
+  if (!hasOrientation || header.width * header.height > MAX_IMAGE_PIXELS) return header;
+  const { width, height } = await decodeBitmap(bytes);
   return { ...header, width, height };
 }
 
@@ -46,22 +46,22 @@ export async function decode(
   bytes: Uint8Array,
   { channels, size }: { channels: 3 | 4; size?: Size },
 ): Promise<Pixels> {
-  const image = await open(bytes);
+  const image = await decodeBitmap(bytes);
   const { width, height } = size ?? image;
   const [canvas, context] = createCanvas({ width, height }, channels === 3 ? WHITE : undefined);
   context.drawImage(image, 0, 0, width, height);
   image.close();
   const data = readPixels(canvas, context);
-  return { width, height, data: channels === 4 ? data : withoutAlpha(data) };
+  return { width, height, data: channels === 4 ? data : removeAlpha(data) };
 }
 
 export async function sample(bytes: Uint8Array, side: number): Promise<Uint8Array> {
-  const image = await open(bytes);
+  const image = await decodeBitmap(bytes);
   const [canvas, context] = createCanvas({ width: side, height: side }, WHITE);
   context.imageSmoothingEnabled = false;
   context.drawImage(image, 0, 0, side, side);
   image.close();
-  return withoutAlpha(readPixels(canvas, context));
+  return removeAlpha(readPixels(canvas, context));
 }
 
 export async function extend(
@@ -100,8 +100,8 @@ export async function fill({ data, width, height }: Pixels, tint: Colour): Promi
   return encode(canvas, { type: "image/png" });
 }
 
-/** Turned upright. @throws DOMException for broken pixels */
-const open = (bytes: Uint8Array) => createImageBitmap(new Blob([bytes as Uint8Array<ArrayBuffer>]));
+/** Decodes an image and turns it upright. @throws DOMException for broken pixels */
+const decodeBitmap = (bytes: Uint8Array) => createImageBitmap(new Blob([bytes as Uint8Array<ArrayBuffer>]));
 
 function createCanvas({ width, height }: Size, background?: Colour): [Canvas, Context] {
   const canvas = new OffscreenCanvas(width, height);
@@ -123,7 +123,7 @@ function readPixels({ width, height }: Canvas, context: Context): Uint8Array {
   return new Uint8Array(context.getImageData(0, 0, width, height).data.buffer);
 }
 
-function withoutAlpha(rgba: Uint8Array): Uint8Array {
+function removeAlpha(rgba: Uint8Array): Uint8Array {
   const rgb = new Uint8Array((rgba.length / 4) * 3);
   for (let from = 0, to = 0; from < rgba.length; from += 4, to += 3)
     rgb.set(rgba.subarray(from, from + 3), to);
@@ -136,8 +136,8 @@ async function encode(canvas: Canvas, type: { type: string; quality?: number }):
 
 /** A position outside 0 to `length` - 1, mirrored at the edges until it is inside. */
 function mirrorPosition(position: number, length: number): number {
-  const at = ((position % (2 * length)) + 2 * length) % (2 * length);
-  return at < length ? at : 2 * length - 1 - at;
+  const wrapped = ((position % (2 * length)) + 2 * length) % (2 * length);
+  return wrapped < length ? wrapped : 2 * length - 1 - wrapped;
 }
 
 /** @throws Error if it is broken */
@@ -161,7 +161,7 @@ function readHeader(bytes: Uint8Array): ImageHeader {
     };
   if (head.startsWith("RIFF")) return { format: "webp", ...readWebp(view, head.slice(12, 16)) };
   if (head.startsWith("\xff\xd8"))
-    return { format: "jpeg", hasAlpha: false, isAnimated: false, ...findFrame(view) };
+    return { format: "jpeg", hasAlpha: false, isAnimated: false, ...readFrameSize(view) };
   return { format: undefined, width: 0, height: 0, hasAlpha: false, isAnimated: false };
 }
 
@@ -184,11 +184,11 @@ function readWebp(view: DataView, kind: string): Omit<ImageHeader, "format"> {
 }
 
 /** The size that the frame header of a JPEG announces. @throws RangeError without one */
-function findFrame(view: DataView): Size {
-  for (let at = 2; ; at += 2 + view.getUint16(at + 2)) {
-    const marker = view.getUint16(at);
+function readFrameSize(view: DataView): Size {
+  for (let offset = 2; ; offset += 2 + view.getUint16(offset + 2)) {
+    const marker = view.getUint16(offset);
     if (marker < 0xff00) throw new RangeError("the JPEG has no frame");
     const isFrame = marker >= 0xffc0 && marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker);
-    if (isFrame) return { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
+    if (isFrame) return { height: view.getUint16(offset + 5), width: view.getUint16(offset + 7) };
   }
 }

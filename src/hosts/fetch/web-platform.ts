@@ -3,39 +3,39 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { md5, sha1 } from "@noble/hashes/legacy.js";
 import { sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { toUtf8 } from "../../engine/bytes.ts";
-import { NotAvailable, providePlatform } from "../../engine/platform.ts";
+import { NotAvailableError, providePlatform } from "../../engine/platform.ts";
 
 const HASHES = { md5, sha1, sha256, sha384, sha512 };
 
 const toBytes = (data: string | Uint8Array) => (typeof data === "string" ? toUtf8(data) : data);
 
-// Not by timers, which browsers slow down to one a second in hidden tabs.
-const turns = new MessageChannel();
-const waiting: (() => void)[] = [];
+// Messages rather than timers, which browsers slow down to one a second in hidden tabs.
+const channel = new MessageChannel();
+const waitingTurns: (() => void)[] = [];
 const { document: page } = globalThis as { document?: { visibilityState: string } };
-Object.assign(turns.port1, { onmessage: () => waiting.shift()!() });
+Object.assign(channel.port1, { onmessage: () => waitingTurns.shift()!() });
 
 /** The engine's ports for browsers and workers. Importing this file is enough. */
 providePlatform({
   createDigest(algorithm) {
     const hash = HASHES[algorithm].create();
-    const own = {
+    const digest = {
       update(data: string | Uint8Array) {
         hash.update(toBytes(data));
-        return own;
+        return digest;
       },
       digest: () => hash.digest(),
     };
-    return own;
+    return digest;
   },
   hmac: (algorithm, key, data) => hmac(HASHES[algorithm], toBytes(key), toBytes(data)),
   randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
   nextTurn: () =>
     new Promise((resolve) => {
-      // A page that is being left gets no later turn.
+      // A page that is being closed gets no later turn.
       if (page?.visibilityState === "hidden") return resolve();
-      waiting.push(resolve);
-      turns.port2.postMessage(undefined);
+      waitingTurns.push(resolve);
+      channel.port2.postMessage(undefined);
     }),
   runBounded: (work) => work(),
   timers: {
@@ -43,13 +43,14 @@ providePlatform({
     clearTimeout: clearTimeout.bind(globalThis),
     now: Date.now,
   } as never,
-  images() {
+  loadImageTools() {
     if ("OffscreenCanvas" in globalThis) return import("./web-images.ts");
-    return Promise.reject(new NotAvailable("this host does not process images"));
+    return Promise.reject(new NotAvailableError("this host does not process images"));
   },
   loadFaker(locale) {
-    if (locale !== "en") throw new NotAvailable(`names of the locale ${locale} are made by the server only`);
+    if (locale !== "en")
+      throw new NotAvailableError(`names of the locale ${locale} are made by the server only`);
     return faker;
   },
-  documents: () => import("./web-document-text.ts"),
+  loadDocumentTools: () => import("./web-document-text.ts"),
 });

@@ -11,7 +11,7 @@ const SWEEP_MS = 50;
 export class Connections {
   private readonly server: Server;
   private isClosing = false;
-  private readonly open = new Map<Socket, ServerResponse | undefined>();
+  private readonly responses = new Map<Socket, ServerResponse | undefined>();
 
   /** Must be called before the server listens. */
   constructor(server: Server) {
@@ -19,25 +19,25 @@ export class Connections {
     server.on(toConnectionEvent(server), (socket: Socket) => {
       // The handshake of this connection was under way when the server closed.
       if (this.isClosing) return void socket.destroy();
-      this.open.set(socket, undefined);
-      socket.once("close", () => this.open.delete(socket));
+      this.responses.set(socket, undefined);
+      socket.once("close", () => this.responses.delete(socket));
     });
     server.on("request", (request, response) => {
-      if (this.open.has(request.socket)) this.open.set(request.socket, response);
+      if (this.responses.has(request.socket)) this.responses.set(request.socket, response);
     });
   }
 
   /** How many requests wait for the first byte of their response. */
-  get unanswered(): number {
+  get countUnanswered(): number {
     let count = 0;
-    for (const response of this.open.values())
+    for (const response of this.responses.values())
       if (response !== undefined && !response.closed && !response.headersSent) count += 1;
     return count;
   }
 
   /** Closes the connections of a port, each after its current answer. */
   closeAtPort(port: number): void {
-    for (const [socket, response] of this.open) {
+    for (const [socket, response] of this.responses) {
       if (socket.localPort !== port) continue;
       if (response === undefined || response.closed) socket.destroy();
       else response.once("close", () => socket.destroySoon());
@@ -62,9 +62,9 @@ export class Connections {
     clearTimeout(cut);
   }
 
-  /** For Node, a connection with no bytes or incomplete headers is not idle, although it has no request. */
+  /** Closes connections without a request: Node does not count one with incomplete headers as idle. */
   private closeUnused(): void {
-    for (const [socket, response] of this.open)
+    for (const [socket, response] of this.responses)
       if (response === undefined || response.closed) socket.destroy();
   }
 }

@@ -14,7 +14,7 @@ const MAX_DECODED_BYTES = 64 * 1024 * 1024;
  * into which a compressed stream unfolds, so they are counted here, before the library loads. The text read so far is
  * returned.
  */
-const READER = `
+const READER_PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 let room = workerData.bytes.length * 2 + ${MAX_DECODED_BYTES};
 const take = (bytes) => {
@@ -67,16 +67,16 @@ const answer = (error) => {
 read().then(answer, answer);
 `;
 
-const TOO_MUCH: PdfText = { text: "", problem: "the PDF takes too much time or memory to read" };
+const TOO_EXPENSIVE: PdfText = { text: "", problem: "the PDF takes too much time or memory to read" };
 
-/** Node's side of `DocumentTools`. The thread ends with the signal. */
+/** Implements `DocumentTools` for Node. The thread ends with the signal. */
 export async function readPdf(
   bytes: Uint8Array,
   { maxLength, signal }: { maxLength: number; signal: AbortSignal },
 ): Promise<PdfText> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
-    const worker = new Worker(READER, {
+    const worker = new Worker(READER_PROGRAM, {
       eval: true,
       workerData: { pdfjs: PDFJS, bytes: new Uint8Array(bytes), maxLength },
       resourceLimits: { maxOldGenerationSizeMb: 128 },
@@ -88,8 +88,8 @@ export async function readPdf(
       signal.removeEventListener("abort", leave);
       void worker.terminate();
     };
-    const settle = (found: PdfText) => {
-      resolve(found);
+    const settle = (result: PdfText) => {
+      resolve(result);
       end();
     };
     const leave = () => {
@@ -97,9 +97,9 @@ export async function readPdf(
       end();
     };
     signal.addEventListener("abort", leave);
-    const timer = setTimeout(() => settle(TOO_MUCH), MAX_EXTRACTION_MS);
+    const timer = setTimeout(() => settle(TOO_EXPENSIVE), MAX_EXTRACTION_MS);
     worker.once("message", settle);
-    worker.once("error", () => settle(TOO_MUCH));
-    worker.once("exit", () => settle(TOO_MUCH));
+    worker.once("error", () => settle(TOO_EXPENSIVE));
+    worker.once("exit", () => settle(TOO_EXPENSIVE));
   });
 }

@@ -7,8 +7,8 @@ export interface Connection {
   response: ServerResponse;
 }
 
-/** The sandbox; undefined if there is none of that name; `answered` if another node has answered the request. */
-export type FoundSandbox = Sandbox | undefined | "answered";
+/** A sandbox; undefined if none has the name; `answered` if another node has answered the request. */
+export type SandboxLookup = Sandbox | undefined | "answered";
 
 /**
  * Called for each request that names a sandbox: of the emulated API, of the control API below
@@ -16,11 +16,11 @@ export type FoundSandbox = Sandbox | undefined | "answered";
  * the request; without a connection, the sandbox is undefined.
  * @throws StoreRefusal if no node can serve it now
  */
-export type FindSandbox = (name: string, connection?: Connection) => FoundSandbox | Promise<FoundSandbox>;
+export type FindSandbox = (name: string, connection?: Connection) => SandboxLookup | Promise<SandboxLookup>;
 
 /** Delays an answer until the changes that it reports are stored (interfaces 2, `--durable`, and 15). */
 export interface DurabilityHook {
-  /** Called before anything changes; `settled` takes what it returns. */
+  /** Called before anything changes; returns the mark for `waitUntilStored`. */
   mark(): number;
   /**
    * Undefined if everything is already stored.

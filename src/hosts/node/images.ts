@@ -8,7 +8,7 @@ import {
   type Size,
 } from "../../engine/platform.ts";
 
-/* Node's side of `ImageTools`. Sharp uses its own threads, so that other requests are served meanwhile. */
+/* Implements `ImageTools` for Node. Sharp uses its own threads, so that other requests are served meanwhile. */
 
 const WHITE = "#ffffff";
 
@@ -73,8 +73,8 @@ export async function fill({ data, width, height }: Pixels, tint: Colour): Promi
   const layers = [];
   for (const grid of GRIDS) {
     const averages = await sharp(data, { raw }).resize(grid, grid, { fit: "fill" }).raw().toBuffer();
-    const spread = sharp(averages, { raw: { width: grid, height: grid, channels: 4 } });
-    layers.push(await spread.resize({ width, height, fit: "fill", kernel: "cubic" }).raw().toBuffer());
+    const scaled = sharp(averages, { raw: { width: grid, height: grid, channels: 4 } });
+    layers.push(await scaled.resize({ width, height, fit: "fill", kernel: "cubic" }).raw().toBuffer());
   }
   const [r, g, b] = tint;
   return sharp({ create: { width, height, channels: 3, background: { r, g, b } } })

@@ -13,18 +13,18 @@ export function toConnectionEvent(server: Server): "connection" | "secureConnect
 /** The TCP connections of TLS connections, which cannot be reset. */
 const tcpSockets = new WeakMap<Socket, Socket>();
 
-/** Stores them for a server with TLS, by the client's port. */
-export function followSockets(server: Server): void {
-  const shaking = new Map<string, Socket>();
+/** Stores the TCP connection of each TLS connection of a server. */
+export function rememberTcpSockets(server: Server): void {
+  const handshakes = new Map<string, Socket>();
   const toKey = ({ remoteAddress, remotePort, localPort }: Socket) =>
     `${remoteAddress} ${remotePort} ${localPort}`;
   server.on("connection", (socket: Socket) => {
     const key = toKey(socket);
-    shaking.set(key, socket);
-    socket.once("close", () => shaking.delete(key));
+    handshakes.set(key, socket);
+    socket.once("close", () => handshakes.delete(key));
   });
   server.on("secureConnection", (socket: Socket) => {
-    const tcp = shaking.get(toKey(socket));
+    const tcp = handshakes.get(toKey(socket));
     if (tcp !== undefined) tcpSockets.set(socket, tcp);
   });
 }
@@ -47,8 +47,8 @@ export function lingerOnClose(server: Server): void {
  * Ends a connection in stages (RFC 9112, "Tear-down"): if it is closed with bytes unread, the system resets it, and the client
  * loses the answer. Bytes that still arrive are dropped, until the client closes it too.
  */
-export function linger(socket: Socket, last = ""): void {
-  socket.end(last);
+export function linger(socket: Socket, lastBytes = ""): void {
+  socket.end(lastBytes);
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once("close", () => clearTimeout(timer));

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { standardLog } from "./log.ts";
+import { createStandardLog } from "./log.ts";
 
 it("names chosen by users cannot control the terminal that shows the log [interfaces 2]", () => {
   const lines: string[] = [];
-  const log = standardLog("warn", { write: (line) => lines.push(line) });
+  const log = createStandardLog("warn", { write: (line) => lines.push(line) });
   const name = "\u001b[2J\u009b31m\u0090q\u202ename\nsecond";
   log.warn(`The scenario ${name} no longer exists.`);
   log.error({ err: new Error(name) }, "internal error");

@@ -8,7 +8,7 @@ export type Log = Pick<Logger, "error" | "warn" | "info">;
 /**
  * Writes warnings and errors to standard error. The logger is loaded with the first message, since most runs have none.
  */
-export function standardLog(level = "warn", destination?: { write(line: string): unknown }): Log {
+export function createStandardLog(level = "warn", destination?: { write(line: string): unknown }): Log {
   let logger: Logger | undefined;
   const loadLogger = () => {
     if (logger === undefined) {

@@ -13,8 +13,8 @@ interface NetworkOptions {
   publicUrl?: string | undefined;
   trustProxy?: readonly string[] | undefined;
   policy: Parameters<typeof createAddressPolicy>[0];
-  /** Whether a host name is the server's. */
-  isOwn: Parameters<OwnAddress["findReceiver"]>[1];
+  /** Whether a host name is one of the server's. */
+  isOwnHost: Parameters<OwnAddress["findReceiver"]>[1];
 }
 
 /** The server's sockets: where clients reach it, and how it reaches receivers. */
@@ -25,25 +25,25 @@ export class NodeNetwork {
   readonly origins: SandboxOrigins;
   readonly ownAddress: OwnAddress;
   readonly sites: Sites;
-  readonly wires = new WireBreaker();
+  readonly wireBreaker = new WireBreaker();
   private readonly targets: Parameters<typeof createOutbound>[0];
 
-  constructor({ certificate, publicUrl, trustProxy, policy, isOwn }: NetworkOptions) {
+  constructor({ certificate, publicUrl, trustProxy, policy, isOwnHost }: NetworkOptions) {
     this.server = createNodeServer(this.classes, certificate);
     this.connections = new Connections(this.server);
     this.origins = new SandboxOrigins(this.server, this.connections);
     this.ownAddress = new OwnAddress(this.server);
-    this.sites = new Sites({ own: this.ownAddress, origins: this.origins }, { publicUrl, trustProxy });
+    this.sites = new Sites({ ownAddress: this.ownAddress, origins: this.origins }, { publicUrl, trustProxy });
     this.targets = {
       policy: createAddressPolicy(policy),
-      own: this.ownAddress.findReceiver(this.origins, isOwn),
+      findOwnAddress: this.ownAddress.findReceiver(this.origins, isOwnHost),
     };
   }
 
   /** Ends streams and connections; answers that have begun are finished. */
   async close(endStreams: () => void): Promise<void> {
     const end = () => {
-      this.wires.close();
+      this.wireBreaker.close();
       endStreams();
     };
     await this.connections.close(end, [this.origins.closeAll(), this.ownAddress.close()]);

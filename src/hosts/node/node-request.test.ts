@@ -58,7 +58,7 @@ describe("a body that arrives slowly", () => {
     expect(incoming.destroyed).toBe(false);
     vi.advanceTimersByTime(1000);
     expect(incoming.destroyed).toBe(true);
-    expect(await body).toMatchObject({ name: "ClientGone" });
+    expect(await body).toMatchObject({ name: "ClientGoneError" });
   });
 });
 

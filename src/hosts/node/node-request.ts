@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ClientGone, type PlainRequest, type Site } from "../../engine/pipeline/plain-http.ts";
+import { ClientGoneError, type PlainRequest, type Site } from "../../engine/pipeline/plain-http.ts";
 import type { Sites } from "./sites.ts";
 
 /** A client that sends nothing of its body for this long is cut off, so stalled clients hold nothing (wall clock). */
 export const BODY_IDLE_MS = 15_000;
-const CHECK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
-/** A request of Node's server, as the engine sees it. */
+/** A request of Node's server, in the form that the engine reads. */
 export class NodeRequest implements PlainRequest {
   readonly method: string;
   readonly target: string;
@@ -17,7 +17,7 @@ export class NodeRequest implements PlainRequest {
   private readonly response: ServerResponse;
   private clientLeft: AbortController | undefined;
 
-  /** @param sites how it is reached; the URLs of an answer need it */
+  /** @param sites needed for URLs in the answer */
   constructor(request: IncomingMessage, response: ServerResponse, sites?: Sites) {
     this.method = request.method!;
     this.target = toOriginForm(request.url!);
@@ -33,7 +33,7 @@ export class NodeRequest implements PlainRequest {
     const { request } = this;
     const { headers } = request;
     if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return NO_BODY;
-    if (!request.complete) stalled.add(request);
+    if (!request.complete) stalledClients.add(request);
     return readPieces(request);
   }
 
@@ -42,8 +42,8 @@ export class NodeRequest implements PlainRequest {
     if (this.clientLeft === undefined) {
       const clientLeft = new AbortController();
       this.clientLeft = clientLeft;
-      if (this.response.destroyed) clientLeft.abort(new ClientGone());
-      else this.response.once("close", () => clientLeft.abort(new ClientGone()));
+      if (this.response.destroyed) clientLeft.abort(new ClientGoneError());
+      else this.response.once("close", () => clientLeft.abort(new ClientGoneError()));
     }
     return this.clientLeft.signal;
   }
@@ -62,13 +62,13 @@ export function toOriginForm(target: string): string {
 
 /**
  * The body as it arrives, no faster than it is read. A reader that stops early leaves the connection open, so that the
- * client can read the refusal. @throws ClientGone if the client leaves before the end, or is cut off
+ * client can read the refusal. @throws ClientGoneError if the client leaves before the end, or is cut off
  */
 async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array> {
   let wake = () => {};
   const onChange = () => wake();
   const events = ["readable", "end", "close"];
-  // Not the stream's iterator, which takes as long as the rest of a small request.
+  // Events rather than the stream's iterator, which takes as long as the rest of a small request.
   for (const event of events) request.on(event, onChange);
   try {
     while (!request.readableEnded && !request.destroyed) {
@@ -81,9 +81,9 @@ async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array>
     }
   } finally {
     for (const event of events) request.off(event, onChange);
-    stalled.delete(request);
+    stalledClients.delete(request);
   }
-  if (!request.complete || !request.readableEnded) throw new ClientGone();
+  if (!request.complete || !request.readableEnded) throw new ClientGoneError();
 }
 
 /**
@@ -96,7 +96,7 @@ class StalledClients {
 
   add(request: IncomingMessage): void {
     this.waiting.set(request, { bytes: request.socket.bytesRead, idle_ms: 0 });
-    this.timer ??= setInterval(() => this.check(), CHECK_MS).unref();
+    this.timer ??= setInterval(() => this.check(), CHECK_INTERVAL_MS).unref();
   }
 
   delete(request: IncomingMessage): void {
@@ -110,7 +110,7 @@ class StalledClients {
         continue;
       }
       const { bytesRead } = request.socket;
-      state.idle_ms = bytesRead === state.bytes ? state.idle_ms + CHECK_MS : 0;
+      state.idle_ms = bytesRead === state.bytes ? state.idle_ms + CHECK_INTERVAL_MS : 0;
       state.bytes = bytesRead;
       if (state.idle_ms >= BODY_IDLE_MS) request.destroy();
     }
@@ -120,4 +120,4 @@ class StalledClients {
   }
 }
 
-const stalled = new StalledClients();
+const stalledClients = new StalledClients();

@@ -34,8 +34,8 @@ export class OwnAddress {
       this.loopbackServer = createServer((socket) => this.server.emit("secureConnection", socket));
       await once(this.loopbackServer.listen(0, "127.0.0.1"), "listening");
     }
-    const { address, port: bound } = this.bound;
-    return this.toUrl(LOOPBACK[address] ?? host, bound);
+    const { address, port: boundPort } = this.boundAddress;
+    return this.toUrl(LOOPBACK[address] ?? host, boundPort);
   }
 
   async close(): Promise<void> {
@@ -44,18 +44,19 @@ export class OwnAddress {
 
   /** Whether it is bound to every address of its machine. */
   get isOnEveryAddress(): boolean {
-    return this.bound.address in LOOPBACK;
+    return this.boundAddress.address in LOOPBACK;
   }
 
   /** The URL at which other programs on this machine reach the server. */
   get url(): string {
-    const { address, port } = this.bound;
+    const { address, port } = this.boundAddress;
     return this.toUrl(LOOPBACK[address] ?? address, port);
   }
 
   /** The address at which it reaches itself, without TLS. */
   get selfAddress(): { host: string; port: number } {
-    const { address, port } = (this.loopbackServer?.address() as AddressInfo | undefined) ?? this.bound;
+    const { address, port } =
+      (this.loopbackServer?.address() as AddressInfo | undefined) ?? this.boundAddress;
     return { host: LOOPBACK[address] ?? address, port };
   }
 
@@ -82,15 +83,15 @@ export class OwnAddress {
     return (url: URL): LocalAddress | undefined => {
       if (!this.server.listening || !RECEIVER.test(url.pathname)) return undefined;
       const { host: address, port } = this.selfAddress;
-      const named = origins.has(Number(url.port)) ? Number(url.port) : this.bound.port;
+      const calledPort = origins.has(Number(url.port)) ? Number(url.port) : this.boundAddress.port;
       // A proxy may use another protocol than the server's own port.
-      if (Number(url.port) === named && url.protocol !== `${this.scheme}:`) return undefined;
+      if (Number(url.port) === calledPort && url.protocol !== `${this.scheme}:`) return undefined;
       const family = isIPv6(address) ? (6 as const) : (4 as const);
-      return isOwn(url, named) ? { address, family, port } : undefined;
+      return isOwn(url, calledPort) ? { address, family, port } : undefined;
     };
   }
 
-  private get bound(): AddressInfo {
+  private get boundAddress(): AddressInfo {
     return this.server.address() as AddressInfo;
   }
 }

@@ -6,19 +6,19 @@ import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { resetSocket } from "./linger.ts";
 
 /** A stream may never end: a wire fault sends the part within these bounds. */
-const STREAM_BYTES = 16 * 1024 * 1024;
-const STREAM_MS = 1_000;
+const MAX_STREAM_BYTES = 16 * 1024 * 1024;
+const MAX_STREAM_MS = 1_000;
 
 /** Performs wire faults on connections. */
 export class WireBreaker {
-  private readonly underWay = new Set<AbortController>();
+  private readonly running = new Set<AbortController>();
 
   /** Resolves when the connection is closed. */
   async send(request: IncomingMessage, response: ServerResponse, answer: CompleteAnswer): Promise<void> {
     const { fault, over_ms } = answer.wire!;
     const { socket } = request;
     const clientLeft = new AbortController();
-    this.underWay.add(clientLeft);
+    this.running.add(clientLeft);
     const onClose = () => clientLeft.abort();
     socket.once("close", onClose);
     try {
@@ -28,18 +28,18 @@ export class WireBreaker {
       const head = renderHead(answer, body.length);
       await fault.perform({ ...openWire(request, clientLeft.signal), head, body, over_ms });
     } catch {
-      // A connection that is to be broken may break in any way.
+      // The connection was to be broken, so any error may break it.
       socket.destroy();
     } finally {
       socket.off("close", onClose);
-      this.underWay.delete(clientLeft);
+      this.running.delete(clientLeft);
       clientLeft.abort();
     }
   }
 
-  /** Ends the connections that hang. */
+  /** Ends the connections that a fault keeps open. */
   close(): void {
-    for (const controller of this.underWay) controller.abort();
+    for (const controller of this.running) controller.abort();
   }
 }
 
@@ -89,28 +89,28 @@ function openWire(
 /** Status line and headers as `sendCompleteAnswer` would have written them; the connection ends with this answer. */
 function renderHead({ status, headers }: CompleteAnswer, length: number): Buffer {
   // Names and values alternate in `headers`.
-  const all = headers.filter((_, index) => headers[index - (index % 2)] !== "Content-Length");
-  all.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");
-  const first = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}`;
-  const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
-  return Buffer.from(`${first}\r\n${lines}\r\n`, "latin1");
+  const allHeaders = headers.filter((_, index) => headers[index - (index % 2)] !== "Content-Length");
+  allHeaders.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");
+  const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}`;
+  const lines = allHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
+  return Buffer.from(`${statusLine}\r\n${lines}\r\n`, "latin1");
 }
 
 async function readBody({ body, stream }: CompleteAnswer, clientLeft: AbortSignal): Promise<Buffer> {
   if (stream === undefined) return Buffer.from(body ?? "");
-  const enough = new AbortController();
-  const timer = setTimeout(() => enough.abort(), STREAM_MS);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), MAX_STREAM_MS);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of stream(AbortSignal.any([clientLeft, enough.signal]))) {
+    for await (const chunk of stream(AbortSignal.any([clientLeft, timeout.signal]))) {
       const bytes = Buffer.from(chunk);
       chunks.push(bytes);
       size += bytes.length;
-      if (size > STREAM_BYTES || enough.signal.aborted) break;
+      if (size > MAX_STREAM_BYTES || timeout.signal.aborted) break;
     }
   } catch (error) {
-    if (!enough.signal.aborted) throw error;
+    if (!timeout.signal.aborted) throw error;
   } finally {
     clearTimeout(timer);
   }

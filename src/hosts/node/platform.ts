@@ -6,19 +6,19 @@ import { Script } from "node:vm";
 import { faker as english } from "@faker-js/faker/locale/en";
 import { providePlatform } from "../../engine/platform.ts";
 
-const load = createRequire(import.meta.url);
+const requireModule = createRequire(import.meta.url);
 
 const BOUNDED = Symbol.for("understudy.bounded");
-let bounded: Script | undefined;
+let boundedScript: Script | undefined;
 
 /** Runs work in a script, since only a script can be stopped. Calls do not nest: a handler calls no other. */
 function runBounded<T>(work: () => T, timeout: number): T {
-  bounded ??= new Script('globalThis[Symbol.for("understudy.bounded")]()');
+  boundedScript ??= new Script('globalThis[Symbol.for("understudy.bounded")]()');
   (globalThis as Record<symbol, unknown>)[BOUNDED] = work;
-  return bounded.runInThisContext({ timeout, displayErrors: false }) as T;
+  return boundedScript.runInThisContext({ timeout, displayErrors: false }) as T;
 }
 
-/** Node's side of the engine's ports. Importing this file is enough. */
+/** Implements the engine's ports for Node. Importing this file is enough. */
 providePlatform({
   createDigest: (algorithm) => createHash(algorithm),
   hmac: (algorithm, key, data) => createHmac(algorithm, key).update(data).digest(),
@@ -26,8 +26,9 @@ providePlatform({
   timers: { setTimeout, clearTimeout, now: Date.now },
   nextTurn: () => setImmediate(),
   runBounded,
-  images: () => import("./images.ts"),
+  loadImageTools: () => import("./images.ts"),
   // Every start with the reference fixture needs English. Jest cannot load an ES module with `require`, so it has no other locale.
-  loadFaker: (locale) => (locale === "en" ? english : load(`@faker-js/faker/locale/${locale}`).faker),
-  documents: () => import("./document-text.ts"),
+  loadFaker: (locale) =>
+    locale === "en" ? english : requireModule(`@faker-js/faker/locale/${locale}`).faker,
+  loadDocumentTools: () => import("./document-text.ts"),
 });

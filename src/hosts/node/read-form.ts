@@ -25,63 +25,63 @@ const FORM_OVERHEAD = 2 * FIELD_BYTES;
 /**
  * Receives a multipart body with busboy, which streams: files of any size are written to disk, under generated names.
  */
-export const readForm: ReadForm = async (request, spec, place) => {
+export const readForm: ReadForm = async (request, spec, storage) => {
   if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"]))) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
   }
-  requireSaneLength(request, spec, place.settings);
+  checkLength(request, spec, storage.settings);
   const { default: busboy } = await import("busboy");
-  const folder = await mkdtemp(join(place.space.folder, "form-"));
-  const form = new FormReader(request, spec, { ...place, folder });
+  const folder = await mkdtemp(join(storage.space.folder, "form-"));
+  const form = new FormReader(request, spec, { ...storage, folder });
   const cleanUp = () => {
     rmSync(folder, { recursive: true, force: true });
     form.release();
   };
   try {
     await form.read(busboy);
-    const { texts, files } = form.parts;
-    return { fields: form.parts.toFields(), texts, files, cleanUp };
+    const { sentTexts, files } = form.parts;
+    return { fields: form.parts.toFields(), sentTexts, files, cleanUp };
   } catch (error) {
     cleanUp();
     throw error;
   }
 };
 
-/** A form that cannot fit is refused before it is read. @throws ApiError PAYLOAD_TOO_LARGE */
-function requireSaneLength(request: Received, spec: FormSpec, settings: Settings): void {
+/** Refuses a form that is too long before it is read. @throws ApiError PAYLOAD_TOO_LARGE */
+function checkLength(request: Received, spec: FormSpec, settings: Settings): void {
   const files = Object.entries(spec.files).map(([name, file]) => ({ name, limit: file.limit(settings) }));
-  const most = files.reduce((sum, { limit }) => sum + limit, 0);
-  if (Number(request.headers["content-length"] ?? 0) <= most + FORM_OVERHEAD) return;
-  throw tooLarge(files[0]?.name ?? "body", most);
+  const maxBytes = files.reduce((sum, { limit }) => sum + limit, 0);
+  if (Number(request.headers["content-length"] ?? 0) <= maxBytes + FORM_OVERHEAD) return;
+  throw createTooLargeError(files[0]?.name ?? "body", maxBytes);
 }
 
 /** A form that is being received. */
 class FormReader {
   readonly parts: FormParts;
   private readonly request: Received;
-  private readonly place: { space: FormSpace; settings: Settings; folder: string };
+  private readonly storage: { space: FormSpace; settings: Settings; folder: string };
   private readonly writing: Promise<void>[] = [];
-  private readonly outs: WriteStream[] = [];
-  private readonly nameless: string[] = [];
+  private readonly outputs: WriteStream[] = [];
+  private readonly withoutFilename: string[] = [];
   private readonly stop = new AbortController();
   /** The headers of the part that busboy reads. */
   private head = "";
   private fieldBytes = 0;
-  private taken = 0;
-  private released = false;
+  private reserved = 0;
+  private isReleased = false;
 
-  constructor(request: Received, spec: FormSpec, place: FormReader["place"]) {
+  constructor(request: Received, spec: FormSpec, storage: FormReader["storage"]) {
     this.request = request;
     this.parts = new FormParts(spec);
-    this.place = place;
+    this.storage = storage;
   }
 
   /** Releases the space on disk; a file that is still being received is closed. */
   release(): void {
-    this.released = true;
-    for (const out of this.outs) out.destroy();
-    this.place.space.give(this.taken);
-    this.taken = 0;
+    this.isReleased = true;
+    for (const out of this.outputs) out.destroy();
+    this.storage.space.release(this.reserved);
+    this.reserved = 0;
   }
 
   read(busboy: typeof busboyType): Promise<void> {
@@ -94,24 +94,24 @@ class FormReader {
         }
       };
       attempt(() => {
-        const form = this.open(busboy);
+        const form = this.createParser(busboy);
         form.on("field", (sent, value, info) => attempt(() => this.addField(sent, value, info)));
         form.on("file", (sent, stream, { filename }) =>
           attempt(() => {
             // The bytes of a file that is not stored must be read too, so that the form continues.
             stream.on("error", () => {});
             stream.resume();
-            this.addFile(this.parts.readName(sent), stream, filename)?.catch(reject);
+            this.addFile(this.parts.toDeclaredName(sent), stream, filename)?.catch(reject);
           }),
         );
         for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
           form.on(limit, () =>
             reject(new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } })),
           );
-        form.on("error", (error) => reject(unreadableForm((error as Error).message)));
+        form.on("error", (error) => reject(createUnreadableError((error as Error).message)));
         form.on("close", () => {
           Promise.all(this.writing).then(() => {
-            this.dropUnchosen();
+            this.dropEmptyFiles();
             resolve();
           }, reject);
         });
@@ -120,7 +120,7 @@ class FormReader {
     }).finally(() => this.stop.abort());
   }
 
-  /** Ends early once the form is refused. */
+  /** Gives the body to the parser, until the form is refused. */
   private async feed(form: Busboy): Promise<void> {
     const { signal } = this.stop;
     for await (const { bytes, head } of cutAfterHeads(this.request)) {
@@ -131,7 +131,7 @@ class FormReader {
     form.end();
   }
 
-  private open(busboy: typeof busboyType) {
+  private createParser(busboy: typeof busboyType) {
     const limits = { fieldSize: FIELD_BYTES, fields: MAX_PARTS, files: MAX_PARTS, parts: MAX_PARTS };
     try {
       return busboy({
@@ -140,14 +140,14 @@ class FormReader {
         limits: { ...limits, headerPairs: 50 },
       });
     } catch (error) {
-      throw unreadableForm((error as Error).message);
+      throw createUnreadableError((error as Error).message);
     }
   }
 
   private addField(sent: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
     this.fieldBytes += Buffer.byteLength(value) + sent.length;
-    if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw tooLarge(sent, FIELD_BYTES);
-    this.parts.addText(this.parts.readName(sent), value);
+    if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw createTooLargeError(sent, FIELD_BYTES);
+    this.parts.addText(this.parts.toDeclaredName(sent), value);
   }
 
   private async readField(name: string, stream: NodeJS.ReadableStream): Promise<void> {
@@ -161,13 +161,13 @@ class FormReader {
     this.addField(name, text, { valueTruncated: size > FIELD_BYTES });
   }
 
-  /** Undefined for a part that is not stored: a file that the operation does not take, or one without a name. */
+  /** Stores a file. Undefined if it is ignored: the operation does not declare it, or it has no name. */
   private addFile(
     name: string,
     stream: NodeJS.ReadableStream,
     filename: string | undefined,
   ): Promise<void> | undefined {
-    if (this.parts.isField(name, filename)) {
+    if (this.parts.isJsonField(name, filename)) {
       const reading = this.readField(name, stream);
       this.writing.push(reading);
       return reading;
@@ -175,7 +175,7 @@ class FormReader {
     const file = this.parts.findFileSpec(name);
     if (file === undefined) {
       // Reported as an unknown field, by its name (G09).
-      this.parts.texts[name] = "";
+      this.parts.sentTexts[name] = "";
       return undefined;
     }
     // `..` and `dir/` name no file.
@@ -183,25 +183,29 @@ class FormReader {
     // A part without a type is treated as one of an unknown type; busboy assumes text/plain.
     const mime_type = CONTENT_TYPE.exec(this.head)?.[1] ?? UNKNOWN_TYPE;
     const key = this.parts.nameFile(name, { filename, type: mime_type });
-    const path = join(this.place.folder, `file-${this.writing.length}`);
-    const received: ReceivedFile = {
+    const path = join(this.storage.folder, `file-${this.writing.length}`);
+    const receivedFile: ReceivedFile = {
       filename: filename ?? name,
       mime_type,
       size: 0,
-      read: (most) => readStart(path, Math.min(most, received.size)),
-      digest: (algorithm) => digestFiles([{ path, length: received.size }], algorithm),
+      read: (most) => readStart(path, Math.min(most, receivedFile.size)),
+      digest: (algorithm) => digestFiles([{ path, length: receivedFile.size }], algorithm),
     };
-    this.parts.files[key] = received;
-    if (filename === undefined) this.nameless.push(key);
-    const storing = this.store(stream, received, { path, name, limit: file.limit(this.place.settings) });
+    this.parts.files[key] = receivedFile;
+    if (filename === undefined) this.withoutFilename.push(key);
+    const storing = this.store(stream, receivedFile, {
+      path,
+      name,
+      limit: file.limit(this.storage.settings),
+    });
     this.writing.push(storing);
     return storing;
   }
 
-  /** A browser sends a nameless, empty file for an input without a chosen file. */
-  private dropUnchosen(): void {
+  /** Drops empty files without a name, which browsers send for an input without a chosen file. */
+  private dropEmptyFiles(): void {
     const { files } = this.parts;
-    for (const name of this.nameless) if (files[name]?.size === 0) delete files[name];
+    for (const name of this.withoutFilename) if (files[name]?.size === 0) delete files[name];
   }
 
   private store(
@@ -211,7 +215,7 @@ class FormReader {
   ): Promise<void> {
     return new Promise((resolve, reject) => {
       const out = createWriteStream(path, { mode: 0o600 });
-      this.outs.push(out);
+      this.outputs.push(out);
       const stop = (error: unknown) => {
         stream.unpipe(out);
         stream.resume();
@@ -220,9 +224,9 @@ class FormReader {
       };
       stream.on("data", (chunk: Buffer) => {
         file.size += chunk.length;
-        if (file.size > limit) return stop(tooLarge(name, limit));
+        if (file.size > limit) return stop(createTooLargeError(name, limit));
         try {
-          this.take(chunk.length);
+          this.reserve(chunk.length);
         } catch (error) {
           stop(error);
         }
@@ -234,10 +238,10 @@ class FormReader {
     });
   }
 
-  private take(bytes: number): void {
-    if (this.released) return;
-    this.place.space.take(bytes);
-    this.taken += bytes;
+  private reserve(bytes: number): void {
+    if (this.isReleased) return;
+    this.storage.space.reserve(bytes);
+    this.reserved += bytes;
   }
 }
 
@@ -261,14 +265,14 @@ async function* cutAfterHeads({
   let isInHead = false;
   for await (const chunk of body) {
     for (let rest = chunk; rest.length > 0; ) {
-      const seen = Buffer.concat([before, rest]);
+      const searched = Buffer.concat([before, rest]);
       const mark = isInHead ? "\r\n\r\n" : delimiter;
-      const at = seen.indexOf(mark);
-      const end = at < 0 ? rest.length : at + mark.length - before.length;
+      const position = searched.indexOf(mark);
+      const end = position < 0 ? rest.length : position + mark.length - before.length;
       const bytes = rest.subarray(0, end);
-      yield isInHead && at >= 0 ? { bytes, head: seen.toString("latin1", 0, at) } : { bytes };
+      yield isInHead && position >= 0 ? { bytes, head: searched.toString("latin1", 0, position) } : { bytes };
       rest = rest.subarray(end);
-      if (at < 0) before = seen.subarray(isInHead ? -MAX_HEAD_BYTES : 1 - delimiter.length);
+      if (position < 0) before = searched.subarray(isInHead ? -MAX_HEAD_BYTES : 1 - delimiter.length);
       else {
         isInHead = !isInHead;
         before = isInHead ? Buffer.alloc(0) : lineEnd;
@@ -287,10 +291,10 @@ async function readStart(path: string, length: number): Promise<Uint8Array> {
   }
 }
 
-function tooLarge(field: string, limit_bytes: number): ApiError {
+function createTooLargeError(field: string, limit_bytes: number): ApiError {
   return new ApiError("PAYLOAD_TOO_LARGE", { details: { field, limit_bytes } });
 }
 
-function unreadableForm(reason: string): ApiError {
+function createUnreadableError(reason: string): ApiError {
   return invalidInput("body", null, `the multipart form cannot be read: ${reason}`);
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "../../engine/contract/errors.ts";
 import { isBodyless } from "../../engine/contract/operation.ts";
-import { ClientGone } from "../../engine/pipeline/plain-http.ts";
+import { ClientGoneError } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
 import { resetSocket } from "./linger.ts";
 import { NodeRequest } from "./node-request.ts";
 
-/** Answers a request to a receiver; converts Node's objects for it. */
+/** Answers a request to a receiver; converts Node's request and response. */
 export async function answerReceiverRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -16,14 +16,14 @@ export async function answerReceiverRequest(
     handle,
   }: { path: string; handle: (request: ReceiverRequest) => ReceiverResponse | Promise<ReceiverResponse> },
 ): Promise<void> {
-  const plain = new NodeRequest(request, response);
+  const nodeRequest = new NodeRequest(request, response);
   const answer = await handle({
-    method: plain.method,
+    method: nodeRequest.method,
     path,
-    headers: plain.headers as ReceiverRequest["headers"],
-    rawHeaders: plain.rawHeaders,
-    read: (limit) => readBytes(plain, limit).catch(toReason),
-    signal: plain.signal,
+    headers: nodeRequest.headers as ReceiverRequest["headers"],
+    rawHeaders: nodeRequest.rawHeaders,
+    read: (limit) => readBytes(nodeRequest, limit).catch(toReason),
+    signal: nodeRequest.signal,
   });
   if (answer === "hang") return;
   if (answer === "reset") return void resetSocket(request.socket);
@@ -36,7 +36,7 @@ export async function answerReceiverRequest(
 }
 
 function toReason(error: unknown): "gone" | "too-large" {
-  if (error instanceof ClientGone) return "gone";
+  if (error instanceof ClientGoneError) return "gone";
   if (error instanceof ApiError) return "too-large";
   throw error;
 }

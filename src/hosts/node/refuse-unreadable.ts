@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-/** Requests that Node's parser refuses (broken framing, headers too long) get a readable answer too. */
+/** Answers a request that Node's parser refuses (broken framing, headers too long). */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   // These bytes belong to a request that was refused already.
   if (socket.writableEnded) return;
@@ -23,18 +23,18 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): 
 
 /** Writes to the socket, which then ends. */
 export function refuseSocket(socket: Socket, status: number, reason: string): void {
-  const { headers, body } = toRefusal(status, reason);
+  const { headers, body } = createRefusal(status, reason);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   linger(socket, `HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n${body}`);
 }
 
 export function refuseRequest(response: ServerResponse, status: number, reason: string): void {
-  const { headers, body } = toRefusal(status, reason);
+  const { headers, body } = createRefusal(status, reason);
   response.writeHead(status, headers).end(body);
 }
 
 /** The request belongs to no sandbox, so the timestamp is the machine's time; the answer has a trace id too (G29). */
-function toRefusal(status: number, reason: string) {
+function createRefusal(status: number, reason: string) {
   const trace_id = `req_${randomBytes(8).toString("hex")}`;
   const body = JSON.stringify({
     success: false,

@@ -11,7 +11,7 @@ import type { Connections } from "./close-server.ts";
 export class SandboxOrigins {
   private readonly server: Server;
   private readonly connections: Connections;
-  private readonly doors = new Map<string, SocketServer>();
+  private readonly portServers = new Map<string, SocketServer>();
   /** Sandboxes by port, while a connection to the port is open. */
   private readonly names = new Map<number, string>();
   private isClosed = false;
@@ -22,11 +22,11 @@ export class SandboxOrigins {
   }
 
   get size(): number {
-    return this.doors.size;
+    return this.portServers.size;
   }
 
   findPort(sandbox: string): number | undefined {
-    return (this.doors.get(sandbox)?.address() as AddressInfo | null | undefined)?.port;
+    return (this.portServers.get(sandbox)?.address() as AddressInfo | null | undefined)?.port;
   }
 
   /** Whether a port is that of a sandbox. */
@@ -41,34 +41,34 @@ export class SandboxOrigins {
 
   /** Opens a free port, on the address that the server is bound to. @throws NoPortError */
   async open(sandbox: string): Promise<void> {
-    const door = createServer((socket) => this.server.emit("connection", socket));
+    const portServer = createServer((socket) => this.server.emit("connection", socket));
     const bound = this.server.address() as AddressInfo | null;
     if (bound === null) throw new NoPortError("the server listens on no port itself");
     await new Promise<void>((resolve, reject) => {
-      door.once("error", (cause) => reject(new NoPortError(cause.message, { cause })));
-      door.listen({ host: bound.address, port: 0 }, resolve);
+      portServer.once("error", (cause) => reject(new NoPortError(cause.message, { cause })));
+      portServer.listen({ host: bound.address, port: 0 }, resolve);
     });
-    const { port } = door.address() as AddressInfo;
-    if (this.isClosed) return void door.close();
-    this.doors.set(sandbox, door);
+    const { port } = portServer.address() as AddressInfo;
+    if (this.isClosed) return void portServer.close();
+    this.portServers.set(sandbox, portServer);
     this.names.set(port, sandbox);
-    door.once("close", () => this.names.delete(port));
+    portServer.once("close", () => this.names.delete(port));
   }
 
   /** Closes the port of a sandbox that is gone; requests in progress are still answered. */
   close(sandbox: string): void {
     const port = this.findPort(sandbox);
     if (port === undefined) return;
-    this.doors.get(sandbox)!.close();
-    this.doors.delete(sandbox);
+    this.portServers.get(sandbox)!.close();
+    this.portServers.delete(sandbox);
     this.connections.closeAtPort(port);
   }
 
   /** Opens no more; resolves when the last connection is closed. */
   async closeAll(): Promise<void> {
     this.isClosed = true;
-    const closed = [...this.doors.values()].map((door) => once(door, "close"));
-    for (const sandbox of this.doors.keys()) this.close(sandbox);
+    const closed = [...this.portServers.values()].map((portServer) => once(portServer, "close"));
+    for (const sandbox of this.portServers.keys()) this.close(sandbox);
     await Promise.all(closed);
   }
 }

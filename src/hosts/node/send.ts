@@ -4,7 +4,7 @@ import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import { flushTogether } from "./batches.ts";
 import { LINGER_MS } from "./linger.ts";
 
-const PING_MS = 10_000;
+const PING_INTERVAL_MS = 10_000;
 
 /**
  * Sends an answer, after existing headers of the response; a stream is sent as fast as the client reads it. A stream's
@@ -37,9 +37,9 @@ async function sendStream(
   const clientLeft = new AbortController();
   if (response.destroyed) clientLeft.abort();
   response.once("close", () => clientLeft.abort());
-  // The beginning may come long after the head.
+  // The first chunk may come long after the headers.
   response.flushHeaders();
-  const ping = has_events ? setInterval(() => response.write(":\n\n"), PING_MS).unref() : undefined;
+  const ping = has_events ? setInterval(() => response.write(":\n\n"), PING_INTERVAL_MS).unref() : undefined;
   try {
     for await (const chunk of stream(clientLeft.signal)) {
       if (clientLeft.signal.aborted) break;

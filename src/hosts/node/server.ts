@@ -8,7 +8,7 @@ import { readAddress } from "../../engine/pipeline/plain-http.ts";
 import { handleTogether } from "./batches.ts";
 import type { ExpressServer } from "./express-server.ts";
 import type { FindSandbox } from "./hooks.ts";
-import { followSockets, lingerOnClose } from "./linger.ts";
+import { lingerOnClose, rememberTcpSockets } from "./linger.ts";
 import { NodeRequest } from "./node-request.ts";
 import type { WireBreaker } from "./perform-wire.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
@@ -40,7 +40,7 @@ export interface Certificate {
 /** A server that closes waits for handshakes that are under way. */
 const HANDSHAKE_MS = 5_000;
 
-/** A server that does not answer yet; `answerRequests` connects it. With a certificate it speaks HTTPS only. */
+/** Creates a server that `answerRequests` connects. With a certificate it uses HTTPS only. */
 export function createNodeServer({ Req, Res }: NodeClasses, certificate?: Certificate): Server {
   const options = {
     IncomingMessage: Req,
@@ -61,7 +61,7 @@ export function createNodeServer({ Req, Res }: NodeClasses, certificate?: Certif
       : createTlsServer({ ...options, ...certificate, handshakeTimeout: HANDSHAKE_MS });
   // Node silently drops headers beyond a count, for example a credential; only their size is limited.
   server.maxHeadersCount = 0;
-  if (certificate !== undefined) followSockets(server);
+  if (certificate !== undefined) rememberTcpSockets(server);
   lingerOnClose(server);
   server.on("clientError", answerUnreadable);
   // Needed, since Node closes the connection without an answer by default.
@@ -76,7 +76,7 @@ export function createNodeServer({ Req, Res }: NodeClasses, certificate?: Certif
 
 /** `100 Continue` is sent when the body is first read; an earlier answer replaces it (RFC 9110, 10.1.1). */
 function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
-  // The client may not send the body then, and the connection cannot carry another request.
+  // After an early answer the client may not send the body, and then the connection cannot carry another request.
   response.setHeader("Connection", "close");
   request._read = (size) => {
     request._read = IncomingMessage.prototype._read;
@@ -92,10 +92,10 @@ export interface RequestParts {
   engine: EngineParts;
   findSandbox: FindSandbox;
   /** Refuses a browser that uses a foreign name for this server; false for any other client. */
-  refuses: (request: IncomingMessage, response: ServerResponse) => boolean;
+  refuseForeignHost: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** The product's own paths: control API, console, receivers. */
   application: ExpressServer;
-  wires: WireBreaker;
+  wireBreaker: WireBreaker;
   sites: Sites;
 }
 
@@ -114,23 +114,23 @@ export function answerRequests(server: Server, parts: RequestParts): void {
 }
 
 async function answerRequest(
-  { engine, findSandbox, refuses, application, wires, sites }: RequestParts,
+  { engine, findSandbox, refuseForeignHost, application, wireBreaker, sites }: RequestParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   if (!hasOneHost(request)) return refuseRequest(response, 400, "not one valid Host header");
-  const plain = new NodeRequest(request, response, sites);
+  const nodeRequest = new NodeRequest(request, response, sites);
   // The product's own paths begin with `/_`, except for the prefix of a sandbox.
-  if (plain.target.startsWith("/_") && !plain.target.startsWith("/_s/"))
+  if (nodeRequest.target.startsWith("/_") && !nodeRequest.target.startsWith("/_s/"))
     return application.handle(request, response);
-  if (refuses(request, response)) return;
-  const address = readAddress(plain);
+  if (refuseForeignHost(request, response)) return;
+  const address = readAddress(nodeRequest);
   const found = findSandbox(address.sandbox, { request, response });
   const sandbox = found instanceof Promise ? await found : found;
   if (sandbox === "answered") return;
-  const answer = await handleRequest(engine, plain, { sandbox, address });
+  const answer = await handleRequest(engine, nodeRequest, { sandbox, address });
   if (answer === undefined) return;
-  if (answer.wire !== undefined) await wires.send(request, response, answer);
+  if (answer.wire !== undefined) await wireBreaker.send(request, response, answer);
   else await sendCompleteAnswer(request, response, answer);
 }
 

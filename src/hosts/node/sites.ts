@@ -17,16 +17,19 @@ const HOST = /^[A-Za-z0-9._\-:[\]]{1,255}$/;
 
 const isHost = (text: string) => HOST.test(text) && URL.canParse(`http://${text}`);
 
-/** How clients reach a server: the only place that makes the base of URLs that are handed out. */
+/** Knows how clients reach a server; the only source of the base of URLs in answers. */
 export class Sites {
-  readonly own: OwnAddress;
+  readonly ownAddress: OwnAddress;
   readonly origins: SandboxOrigins;
   readonly publicUrl: string | undefined;
   private readonly proxies: BlockList | undefined;
 
   /** @throws Error for a proxy that is neither an address nor a range */
-  constructor({ own, origins }: Pick<Sites, "own" | "origins">, { publicUrl, trustProxy = [] }: SiteOptions) {
-    this.own = own;
+  constructor(
+    { ownAddress, origins }: Pick<Sites, "ownAddress" | "origins">,
+    { publicUrl, trustProxy = [] }: SiteOptions,
+  ) {
+    this.ownAddress = ownAddress;
     this.origins = origins;
     this.publicUrl = publicUrl?.replace(/\/+$/, "");
     this.proxies = trustProxy.length === 0 ? undefined : toBlockList(trustProxy);
@@ -38,16 +41,16 @@ export class Sites {
 
   /** Scheme and host of the client's request, as a trusted proxy reports them. */
   readOrigin({ headers, socket, url }: IncomingMessage): { proto: string; host: string | undefined } {
-    const { remoteAddress: from } = socket;
-    const sent = { proto: this.own.scheme, host: readAuthority(url!) ?? headers.host };
-    if (this.proxies === undefined || from === undefined) return sent;
-    if (!this.proxies.check(from, isIPv6(from) ? "ipv6" : "ipv4")) return sent;
+    const { remoteAddress: clientAddress } = socket;
+    const origin = { proto: this.ownAddress.scheme, host: readAuthority(url!) ?? headers.host };
+    if (this.proxies === undefined || clientAddress === undefined) return origin;
+    if (!this.proxies.check(clientAddress, isIPv6(clientAddress) ? "ipv6" : "ipv4")) return origin;
     const { forwarded } = headers;
-    const read = (name: string) =>
+    const readForwarded = (name: string) =>
       readParameter(forwarded ?? "", name) ?? readFirst(headers[`x-forwarded-${name}`]);
-    const [proto, host] = [read("proto")?.toLowerCase(), read("host")];
+    const [proto, host] = [readForwarded("proto")?.toLowerCase(), readForwarded("host")];
     return {
-      ...sent,
+      ...origin,
       ...(proto !== undefined && /^https?$/.test(proto) && { proto }),
       ...(host !== undefined && isHost(host) && { host }),
     };
@@ -77,65 +80,65 @@ function readFirst(header: string | string[] | undefined): string | undefined {
 /** @throws Error */
 export function toBlockList(addresses: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const one of addresses) {
-    const [address, bits, ...more] = one.split("/") as [string, string?, ...string[]];
+  for (const entry of addresses) {
+    const [address, bits, ...extraParts] = entry.split("/") as [string, string?, ...string[]];
     const family = isIPv6(address) ? "ipv6" : "ipv4";
     try {
-      if (more.length > 0 || bits === "") throw new Error();
+      if (extraParts.length > 0 || bits === "") throw new Error();
       if (bits === undefined) list.addAddress(address, family);
       else list.addSubnet(address, Number(bits), family);
     } catch {
-      throw new Error(`"${one}" is neither an address nor a range; write it as in 10.0.0.5 or 10.0.0.0/8`);
+      throw new Error(`"${entry}" is neither an address nor a range; write it as in 10.0.0.5 or 10.0.0.0/8`);
     }
   }
   return list;
 }
 
 class RequestSite implements Site {
-  readonly only: string | undefined;
+  readonly onlySandbox: string | undefined;
   private readonly sites: Sites;
   private readonly request: IncomingMessage;
 
   constructor(sites: Sites, request: IncomingMessage) {
     this.sites = sites;
     this.request = request;
-    this.only = sites.origins.findSandbox(request.socket);
+    this.onlySandbox = sites.origins.findSandbox(request.socket);
   }
 
   get sandboxName(): string | undefined {
-    if (this.only !== undefined) return this.only;
+    if (this.onlySandbox !== undefined) return this.onlySandbox;
     const { host } = this.sites.readOrigin(this.request);
     // `a.localhost` has eleven characters.
     if (host === undefined || host.length < 11) return undefined;
-    const named = NAMED_HOST.exec(host)?.[1]?.toLowerCase();
-    return `${named}.localhost` === this.sites.own.host ? undefined : named;
+    const hostName = NAMED_HOST.exec(host)?.[1]?.toLowerCase();
+    return `${hostName}.localhost` === this.sites.ownAddress.host ? undefined : hostName;
   }
 
   get url(): string {
-    const { own, publicUrl } = this.sites;
+    const { ownAddress, publicUrl } = this.sites;
     const { socket } = this.request;
-    if (this.only === undefined && publicUrl !== undefined) return publicUrl;
-    if (own.isFromSelf(socket)) return own.url;
+    if (this.onlySandbox === undefined && publicUrl !== undefined) return publicUrl;
+    if (ownAddress.isFromSelf(socket)) return ownAddress.url;
     const { proto, host } = this.sites.readOrigin(this.request);
     if (host !== undefined && isHost(host)) return `${proto}://${host}`;
-    return own.toUrl(socket.localAddress!, socket.localPort!);
+    return ownAddress.toUrl(socket.localAddress!, socket.localPort!);
   }
 
-  baseUrl(sandbox: string, prefixed = false): string {
-    const { own, publicUrl } = this.sites;
-    const isElsewhere = this.only !== undefined && sandbox !== this.only;
-    const base = isElsewhere ? (publicUrl ?? own.url) : this.url;
-    const isNamed = this.only !== undefined || publicUrl === undefined;
-    const named = !isElsewhere && isNamed ? this.sandboxName : undefined;
-    return toBaseUrl(base, sandbox, named, prefixed);
+  baseUrl(sandbox: string, hasPrefix = false): string {
+    const { ownAddress, publicUrl } = this.sites;
+    const isOtherSandbox = this.onlySandbox !== undefined && sandbox !== this.onlySandbox;
+    const base = isOtherSandbox ? (publicUrl ?? ownAddress.url) : this.url;
+    const mayOmitPrefix = this.onlySandbox !== undefined || publicUrl === undefined;
+    const unprefixedName = !isOtherSandbox && mayOmitPrefix ? this.sandboxName : undefined;
+    return toBaseUrl(base, sandbox, unprefixedName, hasPrefix);
   }
 
   findOrigin(sandbox: string): string | null {
-    const { own, origins } = this.sites;
+    const { ownAddress, origins } = this.sites;
     const port = origins.findPort(sandbox);
     if (port === undefined) return null;
     // Other machines may call the server by names that it does not know.
-    const { hostname } = new URL(own.isOnEveryAddress ? this.url : own.url);
-    return `${own.scheme}://${hostname}:${port}`;
+    const { hostname } = new URL(ownAddress.isOnEveryAddress ? this.url : ownAddress.url);
+    return `${ownAddress.scheme}://${hostname}:${port}`;
   }
 }

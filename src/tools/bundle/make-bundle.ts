@@ -5,7 +5,7 @@ import { BASE_HEADER } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { drawRequestId, requestIdSeed } from "../../engine/state/random.ts";
+import { deriveRequestIdSeed, drawRequestId } from "../../engine/state/random.ts";
 import type { Root } from "../../engine/state/tables.ts";
 import { toPairs } from "../har/har-entry.ts";
 import {
@@ -43,7 +43,7 @@ export function makeBundle(
     for (const { id, key } of root.tables.get(apiKeys.name)?.all() ?? [])
       secrets.register(key as string, `api_key:${id}`);
   }
-  const document = initial.fixture.document();
+  const document = initial.fixture.getDocument();
   const fixtureText = JSON.stringify(document);
   secrets.registerWritten(fixtureText);
   const ownSources = sandbox.api.resources
@@ -119,7 +119,7 @@ function findUnexplainedState(calls: readonly RecordedCall[], restores: number):
 /** The states of the world that may contain API keys of recorded requests. */
 function listRootsWithKeys({ world, snapshots }: Sandbox, { initial }: Recording): Root[] {
   const saved = [...snapshots.values()].map((value) => value.world.root);
-  return [initial.fixture.root(initial.seed), ...saved, world.root];
+  return [initial.fixture.buildRoot(initial.seed), ...saved, world.root];
 }
 
 /** @throws BundleRefusal for a file that can no longer be used */
@@ -184,7 +184,7 @@ function listSteps(
     secrets,
   }: { entries: readonly JournalEntry[]; calls: readonly RecordedCall[]; secrets: SecretPlaceholders },
 ): Bundle["steps"] {
-  const idSeed = requestIdSeed(sandbox.world.seed);
+  const idSeed = deriveRequestIdSeed(sandbox.world.seed);
   const steps: Bundle["steps"] = [];
   const remainingCalls = [...calls];
   const addCallsBefore = (sequence: number) => {

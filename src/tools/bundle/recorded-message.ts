@@ -1,5 +1,5 @@
 import { countUtf8Bytes, toLatin1 } from "../../engine/bytes.ts";
-import { isForm } from "../../engine/contract/secret-names.ts";
+import { isFormType } from "../../engine/contract/secret-names.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { toPairs } from "../har/har-entry.ts";
 import type { BundleAnswer, BundleBody } from "./bundle.ts";
@@ -38,7 +38,9 @@ export function toRecordedBody(
   type?: string,
 ): BundleBody | undefined {
   const content = decode(bytes);
-  return content && mask(content, (text) => (isForm(type) ? secrets.redactForm(text) : secrets.redact(text)));
+  return (
+    content && mask(content, (text) => (isFormType(type) ? secrets.redactForm(text) : secrets.redact(text)))
+  );
 }
 
 /** UTF-8 as `text`, other bytes as `latin1`; undefined for no body. */

@@ -107,7 +107,7 @@ export class Recordings {
     recording.restores += 1;
     // A fixture that was edited on disk moves untouched sandboxes to its new version (interfaces 6).
     queueMicrotask(() => {
-      if (!sandbox.world.untouched || this.recordings.get(sandbox) !== recording) return;
+      if (!sandbox.world.isUntouched || this.recordings.get(sandbox) !== recording) return;
       if (sandbox.journal.lastSequence === recording.initial.position) this.begin(sandbox);
       else recording.replayProblem ??= "its fixture was edited after it had answered requests";
     });
@@ -193,7 +193,7 @@ export class Recordings {
       attempts: new Map(),
       attemptCount: 0,
       bytes: 0,
-      replayProblem: world.untouched
+      replayProblem: world.isUntouched
         ? undefined
         : "it began as a copy of another sandbox, not from its fixture",
       restores: 0,

@@ -52,7 +52,7 @@ export function makeDelivery(source: DeliverySource, shape: DeliveryShape = {}):
   const known = { organization_id: source.organizationId, webhook_id: source.webhookId, ...source.data };
   const payload: Payload = {
     event,
-    data: { ...drawEventData(event, { at, known }), ...shape.data },
+    data: { ...drawEventData(event, { at, givenFields: known }), ...shape.data },
     timestamp: new Date(at).toISOString(),
     webhook_id: source.webhookId,
     delivery_id: id,
@@ -110,16 +110,16 @@ export const DATA_FIELDS: ReadonlySet<string> = new Set([...EVENTS, webhookTest]
  * G25). Empty for an event that the service does not have. */
 export function drawEventData(
   event: string,
-  { at, known }: { at: number; known: SampleContext["known"] },
+  { at, givenFields }: Pick<SampleContext, "at" | "givenFields">,
 ): Record<string, unknown> {
   const declared = event === webhookTest.name ? webhookTest : findEventByName(event);
   if (declared === undefined) return {};
   const random = new Random(randomInt(2 ** 31), "grader");
-  const data = inventData(declared, { world: EMPTY_WORLD, at, random, known });
+  const data = inventData(declared, { world: EMPTY_WORLD, at, random, givenFields });
   // Some validators refuse the reserved domain of invented users, and none refuses this one; some accept an
   // address only once.
   const { email } = data;
-  if (typeof email === "string" && !("email" in known))
+  if (typeof email === "string" && !("email" in givenFields))
     data["email"] = email.replace(/@.*$/, `.${random.letters(6)}@example.com`);
   return data;
 }

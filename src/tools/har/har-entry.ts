@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import * as zlib from "node:zlib";
 import { type Static, Type } from "typebox";
 import { ClosedObject, Timestamp } from "../../engine/contract/schema.ts";
-import { isForm } from "../../engine/contract/secret-names.ts";
+import { isFormType } from "../../engine/contract/secret-names.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 
 /** One half of an exchange without secrets; fields for a schema that adds more. */
@@ -41,7 +41,7 @@ function findHeader({ headers }: Pick<MaskedMessage, "headers">, lowerCaseName: 
 function maskBody(bytes: Uint8Array | string, type: string): unknown {
   const text = decodeText(bytes);
   if (text === undefined) return { bytes: bytes.length };
-  if (isForm(type)) return redactQuery(text);
+  if (isFormType(type)) return redactQuery(text);
   if (!/json/i.test(type)) return redactBrokenJson(text);
   try {
     return redactJson(JSON.parse(text));

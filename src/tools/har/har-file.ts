@@ -1,7 +1,11 @@
 import { closeSync, createReadStream, fchmodSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { JSONParser } from "@streamparser/json";
 import { readHttpUrl } from "../../engine/contract/http-url.ts";
-import { detectEncoding, encodingError, type TextEncoding } from "../../engine/documents/decode-text.ts";
+import {
+  createEncodingError,
+  detectEncoding,
+  type TextEncoding,
+} from "../../engine/documents/decode-text.ts";
 import type { HarEntry } from "./har-entry.ts";
 
 /** An option or a file cannot be used; the message is one sentence that says what to do. */
@@ -115,7 +119,7 @@ class HarReader {
       this.decoder ??= new TextDecoder(this.encoding, { fatal: true });
       return this.decoder.decode(piece, { stream: true });
     } catch {
-      throw new InputError(`${this.file}: ${encodingError(piece, this.encoding, this.file).message}`);
+      throw new InputError(`${this.file}: ${createEncodingError(piece, this.encoding, this.file).message}`);
     }
   }
 

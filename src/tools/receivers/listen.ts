@@ -6,8 +6,8 @@ import { pluralize, toPrintable } from "../../engine/contract/text.ts";
 import { checkSignature, type SignatureVerdict } from "../../engine/receivers/check-signature.ts";
 import type { ForwardedAnswer, ForwardedDelivery } from "../../engine/receivers/forwarding.ts";
 import {
-  answerTo,
   describeAnswer,
+  getAnswer,
   listHeaderValues,
   type ReceiverRequest,
   type ReceiverResponse,
@@ -118,7 +118,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     if (body === "gone") return "hang";
     if (body === "too-large")
       return { status: 413, headers: { Connection: "close" }, body: new Uint8Array() };
-    const answer = answerTo(answers, served++);
+    const answer = getAnswer(answers, served++);
     options.onDelivery({
       ...attempts.count(request.headers),
       at: new Date().toISOString(),

@@ -84,7 +84,7 @@ function toCoveredOperation(operation: AnyOperation, counts: OutcomeCounts): Cov
   return {
     operation: operation.id,
     section: operation.section,
-    ...(operation.own !== undefined && { own: operation.own }),
+    ...(operation.sourceFile !== undefined && { own: operation.sourceFile }),
     method: operation.method,
     path: operation.path,
     percent: formatPercentage(outcomes.filter((one) => one.hits > 0).length, outcomes.length),

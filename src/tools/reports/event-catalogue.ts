@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type AnyEvent, samplePayload, toDataSchema } from "../../engine/contract/event.ts";
+import { type AnyEvent, createSamplePayload, toDataSchema } from "../../engine/contract/event.ts";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { capitalize } from "../../engine/contract/text.ts";
 import { toPlainSchema } from "./openapi-document.ts";
@@ -40,7 +40,7 @@ export function buildEventCatalogue(events: readonly AnyEvent[]): CataloguedEven
     summary: event.summary,
     fields: [...event.data],
     schema: toPayloadSchema(event),
-    sample: samplePayload(event),
+    sample: createSamplePayload(event),
   }));
 }
 

@@ -73,7 +73,7 @@ export function buildFidelityLedger(operations: readonly AnyOperation[]): Fideli
 }
 
 function toProvenance(operation: AnyOperation): "specified" | "assumed" | "own" {
-  if (operation.own !== undefined) return "own";
+  if (operation.sourceFile !== undefined) return "own";
   return findAssumedEndpoint(operation) === undefined ? "specified" : "assumed";
 }
 

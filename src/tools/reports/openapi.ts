@@ -76,10 +76,10 @@ export function buildOpenApiDocument(
 }
 
 function describeAssumed(operation: AnyOperation): JsonObject {
-  const { assumptions, credentials, identify, own } = operation;
+  const { assumptions, credentials, identify, sourceFile } = operation;
   const assumed = listAssumedParts(operation);
   return {
-    ...(own === undefined ? {} : { "x-own": own }),
+    ...(sourceFile === undefined ? {} : { "x-own": sourceFile }),
     ...(assumptions?.length ? { "x-assumption": assumptions } : {}),
     ...(assumed.length > 0
       ? { "x-assumed": Object.fromEntries(assumed.map(({ part, assumption }) => [part, assumption])) }

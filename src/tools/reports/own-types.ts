@@ -2,7 +2,7 @@ import { isJsonType } from "../../documents/openapi/list-operations.ts";
 import { References, splitReference } from "../../documents/openapi/references.ts";
 import type { Api } from "../../engine/contract/api.ts";
 import { type AnyOperation, listSuccesses } from "../../engine/contract/operation.ts";
-import { withoutInternal } from "../../engine/contract/public-view.ts";
+import { removeInternalFields } from "../../engine/contract/public-view.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import { RefusalScenarios } from "../../engine/faults/refusal-scenarios.ts";
 import { type Purpose, type Shape, type TypeScope, toField, toType, writeBlock } from "./schema-types.ts";
@@ -14,7 +14,7 @@ export function generateOwnTypes({ resources }: Api): string {
   const names = new SchemaNames();
   const records = ownResources
     .flatMap(({ collections }) => collections)
-    .map(({ name, schema }) => toField(name, toType(withoutInternal(schema) as Shape, names.plain)));
+    .map(({ name, schema }) => toField(name, toType(removeInternalFields(schema) as Shape, names.plain)));
   const calls = operations.map((operation) =>
     toField(operation.id, writeBlock(listTypeParts(operation, names))),
   );

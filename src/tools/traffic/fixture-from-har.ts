@@ -1,10 +1,10 @@
 import type { ErrorObject } from "ajv";
 import { FixtureLibrary } from "../../documents/fixture-library.ts";
-import { pointerTo, toSteps } from "../../engine/contract/invalid-field.ts";
+import { appendStep, toSteps } from "../../engine/contract/invalid-field.ts";
 import { visitReferences } from "../../engine/contract/references.ts";
 import type { FixtureData, Resource } from "../../engine/contract/resource.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
-import { type FixtureShape, fixtureShape } from "../../engine/fixtures/fixture-shape.ts";
+import { type FixtureShape, getFixtureShape } from "../../engine/fixtures/fixture-shape.ts";
 import type { Contract } from "../verify/contract.ts";
 import { type OperationExchange, visitExchanges } from "../verify/recorded/archive.ts";
 import { EXTRACTORS } from "./extractors.ts";
@@ -54,7 +54,7 @@ export async function inferFixtureFromHar({
   const counts = world.countRecords();
   const document = structuredClone(world.toDocument());
   keepFixtureMonths(document["usage"], world.epoch);
-  const shape = fixtureShape(resources);
+  const shape = getFixtureShape(resources);
   const invalid = dropInvalidValues(document, shape);
   addMissingRecords(document, shape);
   const fixture = sortKeys(document, shape);
@@ -137,7 +137,7 @@ function dropInvalidValues(document: Fields, shape: FixtureShape): string[] {
 
 function findPlace({ keyword, instancePath, params }: ErrorObject): string {
   if (keyword !== "additionalProperties") return instancePath;
-  return pointerTo(instancePath, String(params["additionalProperty"]));
+  return appendStep(instancePath, String(params["additionalProperty"]));
 }
 
 function removeValue(document: Fields, place: string): void {

@@ -56,7 +56,9 @@ export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
     verdict.expect(exchange.headers.has(name), problem, findAssumedEndpoint(operation));
   }
   if (!checkContent(verdict, exchange, shape)) return false;
-  return operation.own === undefined ? checkRepeated(verdict, exchange) : checkRecord(verdict, exchange);
+  return operation.sourceFile === undefined
+    ? checkRepeated(verdict, exchange)
+    : checkRecord(verdict, exchange);
 }
 
 /** An own operation whose path ends with the id of a record answers that record. */
@@ -210,7 +212,7 @@ export function isMasked(value: unknown): boolean {
 }
 
 function findAssumption(operation: AnyOperation, error: ErrorObject): string | undefined {
-  if (operation.own !== undefined) return undefined;
+  if (operation.sourceFile !== undefined) return undefined;
   const missing = error.keyword === "required";
   const place = missing ? `${error.instancePath}/${error.params["missingProperty"]}` : error.instancePath;
   const assumed = findAssumedPlace(

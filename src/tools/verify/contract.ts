@@ -1,4 +1,4 @@
-import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
+import { type AnyOperation, isReadOnly } from "../../engine/contract/operation.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
 import { getPrefix } from "../../engine/contract/schema.ts";
 import { listPathParameters } from "./own-operation.ts";
@@ -16,7 +16,7 @@ export class Contract {
   }
 
   isOwn(id: string): boolean {
-    return this.byId.get(id)?.own !== undefined;
+    return this.byId.get(id)?.sourceFile !== undefined;
   }
 
   /** @throws Error for an undeclared id, which is a bug in this program */
@@ -63,7 +63,7 @@ export class ObjectNames {
       usedParameters.add(getMainName);
       this.mainNames.set(name, getMainName);
     }
-    const read = operations.filter(readsOnly).flatMap(listParameters);
+    const read = operations.filter(isReadOnly).flatMap(listParameters);
     for (const [name, prefix] of read) {
       // The key determines the organization, not an id in an answer.
       if (prefix !== undefined && main.has(name) && name !== ORGANIZATION) this.byPrefix.set(prefix, name);
@@ -94,7 +94,7 @@ export class ObjectNames {
   findObjects(operation: AnyOperation): Map<string, string> {
     const names = listPathParameters(operation);
     const key = ({ name, list = name }: (typeof names)[number]) =>
-      operation.own === undefined ? name : (this.ownObjects.get(list)?.key ?? name);
+      operation.sourceFile === undefined ? name : (this.ownObjects.get(list)?.key ?? name);
     return new Map(names.map((one) => [one.name, key(one)]));
   }
 

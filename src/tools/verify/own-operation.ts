@@ -1,5 +1,5 @@
 import { References } from "../../documents/openapi/references.ts";
-import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
+import { type AnyOperation, isReadOnly } from "../../engine/contract/operation.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 
 /** A parameter as the checks of own operations need it. */
@@ -13,7 +13,7 @@ export interface OwnParameter {
 
 /** Whether a request with credentials certainly changes nothing. Of a POST, a document does not say that. */
 export function isReading(operation: AnyOperation): boolean {
-  return operation.described === undefined ? readsOnly(operation) : operation.method === "GET";
+  return operation.described === undefined ? isReadOnly(operation) : operation.method === "GET";
 }
 
 /** The parameters of a path, each with the fixed step before it: `/tags/{tag_id}` names an item of `/tags`. */

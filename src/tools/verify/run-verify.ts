@@ -125,7 +125,8 @@ class Run {
     if (own !== true) return { operation: contract.getOperation("models.list") };
     const calls = contract.operations.flatMap((operation): Call[] => {
       const [needed, params] = [readNeededQuery(operation), inventOwnParams(operation)];
-      const isUsable = operation.own !== undefined && isReading(operation) && operation.credentials !== false;
+      const isUsable =
+        operation.sourceFile !== undefined && isReading(operation) && operation.credentials !== false;
       return isUsable && params !== undefined && "query" in needed ? [{ operation, params, ...needed }] : [];
     });
     const withoutParameters = calls.find(({ operation }) => !operation!.path.includes("{"));

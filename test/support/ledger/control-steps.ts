@@ -1,5 +1,5 @@
 import { CONTROL_OPERATIONS } from "../../../src/control/operations/index.ts";
-import { readsOnly } from "../../../src/engine/contract/operation.ts";
+import { isReadOnly } from "../../../src/engine/contract/operation.ts";
 import type { Api } from "../harness.ts";
 import type { FreshWorld } from "../openapi/fresh-world.ts";
 import { RECIPES } from "../openapi/recipes.ts";
@@ -16,7 +16,7 @@ export const rule = {
 
 /** Operations of one sandbox alone are refused by a server that saves its sandboxes (interfaces 18). */
 export const SAVED_CALLS = CONTROL_OPERATIONS.filter(
-  (operation) => !readsOnly(operation) && !operation.id.startsWith("operations."),
+  (operation) => !isReadOnly(operation) && !operation.id.startsWith("operations."),
 );
 
 /** By control operation, what it changes in a sandbox that has just been made; each ends with the call itself. */

@@ -35,10 +35,10 @@ export const Headers = Type.Unsafe<Record<string, string | number>>({
   description: "Headers of the answer, added to those that every answer carries",
 });
 
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
 /** Headers that only the server may write; a scenario that breaks them on purpose uses `wire`. */
-const FRAMING = new Set([
+const CONNECTION_HEADERS = new Set([
   "content-length",
   "transfer-encoding",
   "connection",
@@ -48,13 +48,13 @@ const FRAMING = new Set([
 ]);
 
 /** Headers that Node refuses, or that would break the connection. */
-export function findHeaderProblem({ headers = {} }: EffectDocument, report: ReportEffect): void {
+export function checkHeaders({ headers = {} }: EffectDocument, report: ReportEffect): void {
   for (const [name, value] of Object.entries(headers)) {
-    const at = ["headers", name];
-    if (!NAME.test(name)) report(at, "is not a name for a header");
-    else if (FRAMING.has(name.toLowerCase()))
-      report(at, "belongs to the connection and cannot be set; see `wire`");
-    else if (!VALUE.test(String(value))) report(at, "holds characters that a header cannot carry");
+    const path = ["headers", name];
+    if (!HEADER_NAME.test(name)) report(path, "is not a name for a header");
+    else if (CONNECTION_HEADERS.has(name.toLowerCase()))
+      report(path, "belongs to the connection and cannot be set; see `wire`");
+    else if (!HEADER_VALUE.test(String(value))) report(path, "holds characters that a header cannot carry");
   }
 }
 

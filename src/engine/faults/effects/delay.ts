@@ -37,8 +37,8 @@ function suggestDuration(text: string): string | undefined {
   const parts = /^\s*(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]{1,20})\s*$/i.exec(text);
   if (parts === null) return undefined;
   const unit = parts[2]!.toLowerCase();
-  const short = /^m(s|il)/.test(unit) ? "ms" : "smhd".includes(unit[0]!) ? unit[0]! : undefined;
-  const hint = short === undefined ? undefined : `${parts[1]}${short}`;
+  const shortUnit = /^m(s|il)/.test(unit) ? "ms" : "smhd".includes(unit[0]!) ? unit[0]! : undefined;
+  const hint = shortUnit === undefined ? undefined : `${parts[1]}${shortUnit}`;
   return hint !== undefined && parseDuration(hint) !== undefined ? hint : undefined;
 }
 
@@ -60,14 +60,14 @@ export const delayEffect: Effect = {
   check({ delay }, report) {
     if (delay === undefined) return;
     const parts = typeof delay === "object" ? Object.entries(delay) : ([["", delay]] as const);
-    let readable = true;
+    let isReadable = true;
     for (const [part, value] of parts) {
       const problem = findDelayProblem(value);
       if (problem === undefined) continue;
-      readable = false;
+      isReadable = false;
       report(part === "" ? ["delay"] : ["delay", part], problem.message, problem.hint);
     }
-    if (!readable || typeof delay !== "object") return;
+    if (!isReadable || typeof delay !== "object") return;
     if (parseDuration(delay.p99)! < parseDuration(delay.p50)!)
       report(["delay", "p99"], "must not be below p50");
   },

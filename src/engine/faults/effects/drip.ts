@@ -8,7 +8,7 @@ import type { WireEffect } from "./effect.ts";
 export const DRIP_MS = 2_000;
 const MIN_PIECES = 3;
 const MAX_PIECES = 20;
-const PIECE_EVERY_MS = 250;
+const PIECE_INTERVAL_MS = 250;
 
 /** The whole answer, in pieces that are spread over `over`. */
 export const dripWire = {
@@ -25,28 +25,28 @@ export const dripWire = {
   async perform(wire) {
     await wire.drain();
     const { over_ms, clientLeft } = wire;
-    const left = wire.waitForClientToLeave();
-    const pieces = cutResponse(wire, over_ms);
+    const clientHasLeft = wire.waitForClientToLeave();
+    const pieces = splitResponse(wire, over_ms);
     for (const [index, piece] of pieces.entries()) {
-      if (index > 0) await Promise.race([left, sleep(over_ms / (pieces.length - 1))]);
+      if (index > 0) await Promise.race([clientHasLeft, sleep(over_ms / (pieces.length - 1))]);
       if (clientLeft.aborted) return wire.destroy();
       wire.write(piece);
     }
     await wire.finish();
   },
   // A delivery is answered completely in the end.
-  delivery: { holds_ms: (over_ms) => over_ms, breaks: undefined },
+  delivery: { holds_ms: (over_ms) => over_ms, failure: undefined },
 } as const satisfies WireEffect;
 
-function cutResponse({ head, body }: Pick<Wire, "head" | "body">, over_ms: number): Uint8Array[] {
-  const count = Math.min(MAX_PIECES, Math.max(MIN_PIECES, Math.ceil(over_ms / PIECE_EVERY_MS) + 1));
+function splitResponse({ head, body }: Pick<Wire, "head" | "body">, over_ms: number): Uint8Array[] {
+  const count = Math.min(MAX_PIECES, Math.max(MIN_PIECES, Math.ceil(over_ms / PIECE_INTERVAL_MS) + 1));
   // Headers come at once, as from a server that works on its body; a short answer is cut anywhere.
-  const whole = body.length < count;
-  const parts = cut(whole ? concatBytes([head, body]) : body, count);
-  return whole ? parts : [concatBytes([head, parts[0]!]), ...parts.slice(1)];
+  const splitsHead = body.length < count;
+  const parts = splitEvenly(splitsHead ? concatBytes([head, body]) : body, count);
+  return splitsHead ? parts : [concatBytes([head, parts[0]!]), ...parts.slice(1)];
 }
 
-function cut(bytes: Uint8Array, count: number): Uint8Array[] {
-  const at = (index: number) => Math.floor((index * bytes.length) / count);
-  return Array.from({ length: count }, (_, index) => bytes.subarray(at(index), at(index + 1)));
+function splitEvenly(bytes: Uint8Array, count: number): Uint8Array[] {
+  const getOffset = (index: number) => Math.floor((index * bytes.length) / count);
+  return Array.from({ length: count }, (_, index) => bytes.subarray(getOffset(index), getOffset(index + 1)));
 }

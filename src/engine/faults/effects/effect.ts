@@ -55,8 +55,8 @@ export type ReportEffect = (
 ) => void;
 
 /**
- * One kind of effect: a file of its own and a line in effects/index.ts. `keys` are those it reads below
- * `effect:`, of which the first one switches it on.
+ * One kind of effect: a file of its own and a line in effects/index.ts. `keys` are the keys below `effect:` that it
+ * reads; the first one switches it on.
  */
 export interface Effect {
   keys: Readonly<Record<string, TSchema>>;
@@ -81,5 +81,5 @@ export interface DeliveryEffect {
   /**
    * Why the attempt gets no answer, in words; then the receiver is not called. Undefined: the attempt gets its answer.
    */
-  breaks: string | undefined;
+  failure: string | undefined;
 }

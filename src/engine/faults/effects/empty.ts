@@ -8,5 +8,5 @@ export const emptyWire = {
     await wire.drain();
     await wire.finish();
   },
-  delivery: { holds_ms: () => 0, breaks: "the connection was closed without an answer" },
+  delivery: { holds_ms: () => 0, failure: "the connection was closed without an answer" },
 } as const satisfies WireEffect;

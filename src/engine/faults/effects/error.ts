@@ -3,7 +3,7 @@ import { CATALOGUE, type ErrorCode } from "../../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../contract/operation.ts";
 import { typed } from "../../contract/schema.ts";
 import { findNearest } from "../../contract/text.ts";
-import { findHeaderProblem, Headers, toHeaders } from "./answer.ts";
+import { checkHeaders, Headers, toHeaders } from "./answer.ts";
 import type { AnswerPlan, Effect } from "./effect.ts";
 
 /** A catalogue code, answered in the form of the matched operation. */
@@ -25,7 +25,7 @@ export const errorEffect: Effect = {
   check(effect, report) {
     if (effect.details !== undefined && effect.error === undefined)
       report(["details"], "goes with `error` only");
-    findHeaderProblem(effect, report);
+    checkHeaders(effect, report);
     if (effect.error === undefined) return;
     for (const key of ["status", "body"] as const) {
       if (effect[key] !== undefined) {
@@ -60,14 +60,14 @@ export function isCatalogueCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
 }
 
-const answered = new WeakMap<AnyOperation, ReadonlySet<ErrorCode>>();
+const codesByOperation = new WeakMap<AnyOperation, ReadonlySet<ErrorCode>>();
 
 /** Every code that the operation can answer; an unexpected failure is always among them. */
 export function listDocumentedCodes(operation: AnyOperation): ReadonlySet<ErrorCode> {
-  let codes = answered.get(operation);
+  let codes = codesByOperation.get(operation);
   if (codes === undefined) {
     codes = new Set([...listErrorCodes(operation), "INTERNAL_ERROR"]);
-    answered.set(operation, codes);
+    codesByOperation.set(operation, codes);
   }
   return codes;
 }
@@ -81,7 +81,7 @@ export function findCodeForStatus(operation: AnyOperation, status: number): Erro
 /** The catalogue's code for a mistyped one, or for the spelling of another envelope. */
 export function findNearestCode(text: string, operations: readonly AnyOperation[]): string | undefined {
   for (const { spellings = {} } of operations) {
-    for (const [code, spelled] of Object.entries(spellings)) if (spelled === text) return code;
+    for (const [code, spelling] of Object.entries(spellings)) if (spelling === text) return code;
   }
   return findNearest(text, Object.keys(CATALOGUE));
 }

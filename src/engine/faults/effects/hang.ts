@@ -9,5 +9,5 @@ export const hangWire = {
     await wire.waitForClientToLeave();
     wire.destroy();
   },
-  delivery: { holds_ms: () => Number.POSITIVE_INFINITY, breaks: undefined },
+  delivery: { holds_ms: () => Number.POSITIVE_INFINITY, failure: undefined },
 } as const satisfies WireEffect;

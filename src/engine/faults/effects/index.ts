@@ -26,24 +26,24 @@ export const WIRE_EFFECTS = [
 ] as const satisfies readonly WireEffect[];
 export type WireName = (typeof WIRE_EFFECTS)[number]["name"];
 
-const ALL: readonly (Effect | WireEffect)[] = [...EFFECTS, ...WIRE_EFFECTS];
+const ALL_EFFECTS: readonly (Effect | WireEffect)[] = [...EFFECTS, ...WIRE_EFFECTS];
 
 /** The schemas of all keys below `effect:`. */
 export const EFFECT_KEYS: Readonly<Record<string, TSchema>> = Object.assign(
   {},
-  ...ALL.map(({ keys }) => keys),
+  ...ALL_EFFECTS.map(({ keys }) => keys),
   { wire: Type.Unsafe<WireName>({ type: "string", enum: WIRE_EFFECTS.map(({ name }) => name) }) },
 );
 
 /** Reports the problems of a well-formed effect that no schema can express. */
-export function checkEffect(written: EffectDocument, report: ReportEffect): void {
-  for (const { check } of ALL) check?.(written, report);
+export function checkEffect(document: EffectDocument, report: ReportEffect): void {
+  for (const { check } of ALL_EFFECTS) check?.(document, report);
 }
 
-/** Reads an effect that `checkEffect` found nothing wrong with. */
-export function readEffect(written: EffectDocument): EffectPlan {
-  const { wire, over = DRIP_MS } = written;
-  const plan: EffectPlan = Object.assign({}, ...EFFECTS.map(({ read }) => read(written)));
+/** Reads an effect that `checkEffect` has accepted. */
+export function readEffect(document: EffectDocument): EffectPlan {
+  const { wire, over = DRIP_MS } = document;
+  const plan: EffectPlan = Object.assign({}, ...EFFECTS.map(({ read }) => read(document)));
   const effect = WIRE_EFFECTS.find(({ name }) => name === wire);
   return effect === undefined ? plan : { ...plan, wire: { effect, over_ms: parseDuration(over)! } };
 }

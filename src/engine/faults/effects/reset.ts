@@ -7,5 +7,5 @@ export const resetWire = {
   async perform(wire) {
     wire.reset();
   },
-  delivery: { holds_ms: () => 0, breaks: "the connection was reset before an answer" },
+  delivery: { holds_ms: () => 0, failure: "the connection was reset before an answer" },
 } as const satisfies WireEffect;

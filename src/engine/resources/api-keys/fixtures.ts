@@ -13,7 +13,7 @@ export const makeApiKey: Factory<ApiKey> = (fields, context) => {
   const { random, world } = context;
   const user_id = fields.user_id ?? requireFirstRecord(world, users, "user_id").id;
   return {
-    id: fields.id ?? context.newId("apikey_"),
+    id: fields.id ?? context.createId("apikey_"),
     user_id,
     current:
       fields.current ??

@@ -68,7 +68,7 @@ export function findKeyProblem(
   { revoked, expires_at, user_id }: ApiKey,
 ): string | undefined {
   if (revoked) return "was revoked";
-  if (expires_at !== null && expires_at <= world.now) return `expired at ${world.iso(expires_at)}`;
+  if (expires_at !== null && expires_at <= world.now) return `expired at ${world.toIso(expires_at)}`;
   const user = world.get(users, user_id);
   if (user === undefined) return "belongs to a deleted user";
   return user.account === "active" ? undefined : `belongs to a user who is ${user.account}`;

@@ -58,7 +58,7 @@ export const makeAssistant: Factory<Assistant> = (fields, context) => {
   const name = fields.name ?? random.pick(ASSISTANT_NAMES);
   const drawn = pickSettings(random);
   return {
-    id: fields.id ?? context.newId("asst_"),
+    id: fields.id ?? context.createId("asst_"),
     organization_id,
     name,
     description: fields.description ?? drawn.description,
@@ -79,7 +79,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
   const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
   const actor = findActor(world, fields.user_id, organization_id);
   return {
-    id: fields.id ?? context.newId("log_"),
+    id: fields.id ?? context.createId("log_"),
     organization_id,
     timestamp: fields.timestamp ?? now,
     resource_type: "assistant",
@@ -156,7 +156,7 @@ interface AssistantLife {
  * has existed for less time.
  */
 function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
-  const context = base.context("assistants", entry.id);
+  const context = base.createContext("assistants", entry.id);
   const { random, world } = context;
   const { created = 1, updated = 0, deleted = 0 } = entry.history ?? {};
   const count = created + updated + deleted;

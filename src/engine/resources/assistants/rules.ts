@@ -45,7 +45,7 @@ export function recordAssistantChange(
   };
   if (action !== "restored") {
     tx.insert(assistantHistory, {
-      id: tx.newestFirstId("log_"),
+      id: tx.createNewestFirstId("log_"),
       timestamp: tx.now,
       ...entry,
       action,

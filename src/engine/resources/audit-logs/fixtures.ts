@@ -22,7 +22,7 @@ export const auditLogFixture: FixtureReader = {
     }),
   },
   generate: { audit_log: ByOrganization(COUNT) },
-  follows: ["locale"],
+  dependsOn: ["locale"],
   seed(fixture, base) {
     const readCounts = () => readByOrganization(fixture, "audit_log", record);
     base.fill(
@@ -43,7 +43,7 @@ interface RequestedLog {
 
 /** Newest first, as they are listed: sorting has nothing left to do. */
 function makeEntries({ base, organization_id, entries, count }: RequestedLog): AuditLog[] {
-  const context = base.context("audit_log", organization_id);
+  const context = base.createContext("audit_log", organization_id);
   const log = generateLog(readFinalState(base, organization_id), context, { count, listed: entries.length });
   const listed = log.listed.map((timestamp, n) => {
     const own = { id: logId(organization_id, n), organization_id, timestamp };
@@ -68,7 +68,7 @@ export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const actor_id = fields.actor_id ?? findAuditActor(world, { user_id: undefined }, organization_id);
   const actor = world.get(users, actor_id);
   return {
-    id: fields.id ?? context.newId("log_"),
+    id: fields.id ?? context.createId("log_"),
     organization_id,
     timestamp: fields.timestamp ?? now,
     entity_type: fields.entity_type ?? "user",

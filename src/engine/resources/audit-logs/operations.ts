@@ -133,10 +133,10 @@ export const exportAuditLog = operation({
       // The list is newest first, so that its bounds are reversed.
       entries: world.index(auditLogs, "by_organization", id).between(-to, -from),
       matches: toMatcher(query),
-      iso: (instant: number) => world.iso(instant),
+      iso: (instant: number) => world.toIso(instant),
       formulas: settings.csv_formulas,
     };
-    const day = world.iso(world.now).slice(0, 10);
+    const day = world.toIso(world.now).slice(0, 10);
     return new Reply(200, new StreamBody("text/csv", (signal) => writeCsv(source, signal)), {
       "Content-Disposition": `attachment; filename="audit-log-${id}-${day}.csv"`,
     });

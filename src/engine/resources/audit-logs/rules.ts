@@ -15,7 +15,7 @@ export type AuditEntry = Pick<
 export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string): AuditLog {
   const actor = tx.get(users, actor_id);
   return tx.insert(auditLogs, {
-    id: tx.newestFirstId("log_"),
+    id: tx.createNewestFirstId("log_"),
     organization_id: entry.organization_id,
     timestamp: tx.now,
     entity_type: entry.entity_type,

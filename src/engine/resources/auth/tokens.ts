@@ -31,7 +31,7 @@ const verified = new Map<string, Claims>();
 export function signAccessToken(tx: Transaction, principal: Principal, lifetimeSeconds: number): string {
   const iat = getSecondsNow(tx);
   const { user_id: sub, organization_id: org, key_id: key } = principal;
-  const header = toBase64Json({ alg: "HS256", typ: "JWT", jti: tx.newId("tok_") });
+  const header = toBase64Json({ alg: "HS256", typ: "JWT", jti: tx.createId("tok_") });
   const payload = `${header}.${toBase64Json({ sub, org, key, iat, exp: iat + lifetimeSeconds })}`;
   const signature = toBase64Url(hmac("sha256", getSigningSecret(tx, key), payload));
   return `${payload}.${signature}`;
@@ -141,7 +141,7 @@ export function issueRefreshToken(
   tx: Transaction,
   { key_id, user_id }: Pick<RefreshToken, "key_id" | "user_id">,
 ): string {
-  const id = tx.newId("rtok_");
+  const id = tx.createId("rtok_");
   const token = `rt_${tx.createSecret(`refresh/${id}`)}`;
   const expires_at = tx.now + LIFETIME_MS;
   tx.insert(refreshTokens, { id, digest: digestToken(token), key_id, user_id, expires_at });

@@ -23,7 +23,7 @@ export const changeLogsFixture: FixtureReader = {
       description: "By organization: entries, or how many to generate",
     }),
   },
-  follows: ["locale"],
+  dependsOn: ["locale"],
   generate: { dashboard_change_logs: ByOrganization(Count) },
   seed(fixture, base) {
     const readCounts = () => readByOrganization(fixture, "dashboard_change_logs", record);
@@ -43,7 +43,7 @@ interface Place {
 
 /** The i-th newest entry; the given fields are the fixture's. */
 function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: Place): ChangeLog {
-  const context = base.context("change_logs", organization_id, i);
+  const context = base.createContext("change_logs", organization_id, i);
   const timestamp = -(i + 1) * HOUR_MS;
   return makeChangeLog({ timestamp, ...record.toFields(entry, base), organization_id }, context);
 }
@@ -53,7 +53,7 @@ function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: Plac
  * between their entries the lifecycles of deleted objects. A log that is too short for all of it begins later.
  */
 function generateChanges({ organization_id, base }: Place, count: number): ChangeLog[] {
-  const context = base.context("change_logs", organization_id, "invented");
+  const context = base.createContext("change_logs", organization_id, "invented");
   const own = [...base.world.all(assistantHistory)]
     .filter((entry) => entry.organization_id === organization_id)
     .sort((a, b) => b.timestamp - a.timestamp);
@@ -65,11 +65,11 @@ function generateChanges({ organization_id, base }: Place, count: number): Chang
   const { random, world } = context;
   const drawLife = createDraw(context);
   const entries = [
-    ...included.map(({ metadata: _metadata, ...entry }) => ({ ...entry, id: context.newId("log_") })),
+    ...included.map(({ metadata: _metadata, ...entry }) => ({ ...entry, id: context.createId("log_") })),
     ...interleave(others, drawLife).map((step, n) => {
       const timestamp = -Math.floor((n + random.float()) * gap) - 1;
       const actor = pickActor(world, { organization_id, at: timestamp }, random);
-      return { id: context.newId("log_"), organization_id, timestamp, ...step, ...actor };
+      return { id: context.createId("log_"), organization_id, timestamp, ...step, ...actor };
     }),
   ];
   return entries.sort((a, b) => b.timestamp - a.timestamp);
@@ -162,7 +162,7 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
 export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const { random, world, past, now } = context;
   const organization_id = chooseOrganization(world, partial.organization_id);
-  const id = partial.id ?? context.newId("log_");
+  const id = partial.id ?? context.createId("log_");
   const resource_type = partial.resource_type ?? "assistant";
   const action = partial.action ?? "updated";
   const { prefix, inventName, fields } = SUBJECTS[resource_type];

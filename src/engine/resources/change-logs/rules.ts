@@ -20,7 +20,7 @@ export interface RecordedChange {
 /** Writes one entry of the change log that 4.16 lists, at the sandbox's current time. */
 export function recordChange(tx: Transaction, { actor_id, ...change }: RecordedChange): ChangeLog {
   return tx.insert(changeLogs, {
-    id: tx.newestFirstId("log_"),
+    id: tx.createNewestFirstId("log_"),
     timestamp: tx.now,
     changes: [],
     ...change,

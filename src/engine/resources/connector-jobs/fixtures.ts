@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
-import { requireFirstRecord, requireReferred } from "../../contract/references.ts";
+import { requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { type Connection, connections } from "../connections.ts";
@@ -33,7 +33,7 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const fails_after = past && running ? drawFailure(random, { length, rate }) : null;
   const whole = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
   return {
-    job_id: fields.job_id ?? context.newId("job_"),
+    job_id: fields.job_id ?? context.createId("job_"),
     status,
     job_type,
     start_time,
@@ -95,7 +95,7 @@ function chooseConnections(
   world: RecordLookup,
 ): Connection[] {
   if (connection_id !== undefined)
-    return [requireReferred(world, connections, { field: "connection_id", id: connection_id })];
+    return [requireReferencedRecord(world, connections, { field: "connection_id", id: connection_id })];
   const first = requireFirstRecord(world, connections, "connection_id");
   const found = [first, ...world.all(connections).page(0, MAX_TRIED)].filter((one) =>
     [undefined, one.organization_id].includes(organization_id),
@@ -112,7 +112,7 @@ const record = fixtureRecord(ConnectorJob, { needs: ["job_id", "connection_id"],
 
 export const connectorJobsFixture: FixtureReader = {
   keys: { connector_jobs: Type.Array(record.schema) },
-  follows: ["connector_job_seconds", "connector_failure_rate"],
+  dependsOn: ["connector_job_seconds", "connector_failure_rate"],
   check(fixture, report) {
     const running = new Set<string>();
     for (const [position, entry] of readEntries(fixture, "connector_jobs", record).entries()) {
@@ -128,12 +128,12 @@ export const connectorJobsFixture: FixtureReader = {
   seed(fixture, base) {
     const entries = readEntries(fixture, "connector_jobs", record);
     const makeJob = (entry: FixtureEntry<typeof record>) =>
-      makeConnectorJob(record.toFields(entry, base), base.context("connector_jobs", entry.job_id));
+      makeConnectorJob(record.toFields(entry, base), base.createContext("connector_jobs", entry.job_id));
     base.fill(connectorJobs, () => entries.map(makeJob));
     for (const entry of entries) {
       if (entry.status !== "running") continue;
       const { job_id, due, fails_at } = makeJob(entry);
-      base.timer({ kind: "connector.job", subject: job_id, due: fails_at ?? due! });
+      base.addTimer({ kind: "connector.job", subject: job_id, due: fails_at ?? due! });
     }
   },
 };

@@ -139,7 +139,7 @@ export const triggerConnectorJob = operation({
       const why = `the ${job_type} job ${running.job_id} of this connection is running`;
       throw invalidInput("connection_id", connection_id, why);
     }
-    const job_id = world.newId("job_");
+    const job_id = world.createId("job_");
     const started = { job_id, organization_id, connection_id, job_type, start_time: world.now };
     const drawn = drawTotals(world.random("connector_job"));
     const totals = planTotals(world, started, { now: world.now, totals: drawn });

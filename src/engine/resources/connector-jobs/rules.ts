@@ -1,7 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, emit, event } from "../../contract/event.ts";
 import type { RecordLookup } from "../../contract/factory.ts";
-import { requireReferred } from "../../contract/references.ts";
+import { requireReferencedRecord } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { Random } from "../../state/random.ts";
@@ -236,7 +236,7 @@ function requireSound(
   tx: Transaction,
   { connection_id, organization_id, status, duration }: ConnectorJob,
 ): void {
-  const connection = requireReferred(tx, connections, { field: "connection_id", id: connection_id });
+  const connection = requireReferencedRecord(tx, connections, { field: "connection_id", id: connection_id });
   if (connection.organization_id !== organization_id)
     throw invalidInput("organization_id", organization_id, "the connection belongs to another organization");
   if (status === "running" && duration !== null)

@@ -45,7 +45,7 @@ export const connectorNotificationsFixture: FixtureReader = {
       Object.entries(readRules(fixture)).map(([organization_id, notifications]) =>
         makeNotificationConfig(
           { organization_id, notifications },
-          base.context("connector_notifications", organization_id),
+          base.createContext("connector_notifications", organization_id),
         ),
       ),
     );

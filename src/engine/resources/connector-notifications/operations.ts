@@ -118,7 +118,7 @@ export const testNotification = operation({
       );
     }
     const success = status_code === null || (status_code >= 200 && status_code < 300);
-    const delivered_at = success ? world.iso(world.now) : null;
+    const delivered_at = success ? world.toIso(world.now) : null;
     return { success, notification_type, status_code, delivered_at };
   },
 });

@@ -69,7 +69,7 @@ export const notifyOfEvents: EventListener = (tx, events) => {
 };
 
 export function toNotice({ event, organization_id, data }: EmittedEvent, tx: Transaction): Notice {
-  return { event, organization_id, data, timestamp: tx.iso(tx.now) };
+  return { event, organization_id, data, timestamp: tx.toIso(tx.now) };
 }
 
 /** Calls a receiver once. Resolves with its status, 0 without an answer. */

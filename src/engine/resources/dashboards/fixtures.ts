@@ -14,7 +14,7 @@ export const makeDashboard: Factory<Dashboard> = (fields, context) => {
   const { random, world, past, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   return {
-    id: fields.id ?? context.newId("dsh_"),
+    id: fields.id ?? context.createId("dsh_"),
     organization_id,
     title: fields.title ?? random.pick(TITLES),
     created_by: fields.created_by ?? findAuthor(world, organization_id),
@@ -29,7 +29,7 @@ export const makeShareLink: Factory<ShareLink> = (fields, context) => {
   const status = fields.status ?? "active";
   const revoked_at = past ? now - DAY_MS : now;
   return {
-    link_id: fields.link_id ?? context.newId("slink_"),
+    link_id: fields.link_id ?? context.createId("slink_"),
     dashboard_id,
     slug: fields.slug ?? `${random.pick(READERS)}-${random.letters(8)}`,
     status,
@@ -67,7 +67,7 @@ export const dashboardsFixture: FixtureReader = {
     const entries = readEntries(fixture, "dashboards", record);
     base.fill(dashboards, () =>
       entries.map((entry) =>
-        makeDashboard(record.toFields(entry, base), base.context("dashboards", entry.id)),
+        makeDashboard(record.toFields(entry, base), base.createContext("dashboards", entry.id)),
       ),
     );
     base.fill(shareLinks, () => entries.flatMap((entry) => generateLinks(entry, base)));
@@ -87,7 +87,7 @@ function generateLinks(
         dashboard_id: id,
         created_at: created_at + (position + 1) * DAY_MS,
       },
-      base.context("share_links", entry.link_id),
+      base.createContext("share_links", entry.link_id),
     ),
   );
 }

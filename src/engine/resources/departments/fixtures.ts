@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 /** Path and depth follow from the parent, unless the fixture's reader passes them: its tree is incomplete at first. */
 export const makeDepartment: Factory<Department> = (fields, context) => {
   const { random, world, past, now } = context;
-  const id = fields.id ?? context.newId("dept_");
+  const id = fields.id ?? context.createId("dept_");
   const above = fields.path === undefined ? fields.parent_id : undefined;
   const parent = above == null ? undefined : world.get(departments, above);
   const place = placeUnder(id, parent);
@@ -50,7 +50,7 @@ type Entry = FixtureEntry<typeof record>;
 const SHORTHANDS = { globex_departments: "org_globex" };
 
 export const departmentsFixture: FixtureReader = {
-  follows: ["locale"],
+  dependsOn: ["locale"],
   keys: {
     departments: Type.Array(record.schema),
     ...Object.fromEntries(
@@ -123,7 +123,7 @@ function isOwnAncestor(entry: Entry, known: ReadonlyMap<string, Entry>, withoutC
 function toDepartment(entry: Entry, above: ReadonlyMap<string, Department>, base: BaseBuilder): Department {
   const parent = entry.parent_id == null ? undefined : above.get(entry.parent_id);
   const fields = { ...record.toFields(entry, base), ...placeUnder(entry.id, parent) };
-  const department = makeDepartment(fields, base.context("departments", entry.id));
+  const department = makeDepartment(fields, base.createContext("departments", entry.id));
   return fields.created_at === undefined ? makeYounger(parent, department) : department;
 }
 
@@ -143,7 +143,7 @@ function generateDepartments(fixture: FixtureData, base: BaseBuilder, present: n
     const parent = i === 0 ? undefined : added[Math.floor((i - 1) / 8)];
     const id = `dept_gen${String(i).padStart(7, "0")}`;
     const fields = { id, parent_id: parent?.id ?? null, organization_id, ...placeUnder(id, parent) };
-    added.push(makeYounger(parent, makeDepartment(fields, base.context("departments", id))));
+    added.push(makeYounger(parent, makeDepartment(fields, base.createContext("departments", id))));
   }
   return added;
 }

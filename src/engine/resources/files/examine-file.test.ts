@@ -10,7 +10,7 @@ const upload = (mime_type: string, file_size = 8) =>
 /** Services that record their calls in order. */
 function recordServices(content: string) {
   const calls: string[] = [];
-  const inTurn: RunQueued = async (kind, _signal, work) => {
+  const runQueued: RunQueued = async (kind, _signal, work) => {
     calls.push(`turn for ${kind}`);
     const found = await work();
     calls.push("turn ended");
@@ -23,7 +23,7 @@ function recordServices(content: string) {
     },
     requireRoom: (count: number) => void calls.push(`room for ${count}`),
   };
-  return { calls, io: { services: { inTurn, bytes: bytes as never }, signal } };
+  return { calls, io: { services: { runQueued, bytes: bytes as never }, signal } };
 }
 
 describe("the examination of a file", () => {

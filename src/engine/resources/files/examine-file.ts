@@ -42,13 +42,13 @@ export function examineUpload(upload: Upload, io: ExamineIo): Promise<Findings> 
 }
 
 interface ExamineIo {
-  services: Pick<Services, "bytes" | "inTurn">;
+  services: Pick<Services, "bytes" | "runQueued">;
   signal: AbortSignal;
 }
 
 /** @throws ApiError PAYLOAD_TOO_LARGE if the sandbox has no room for the text */
 export async function examineFile(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
-  const found = await readFindings(source, signal, (kind, work) => services.inTurn(kind, signal, work));
+  const found = await readFindings(source, signal, (kind, work) => services.runQueued(kind, signal, work));
   services.bytes.requireRoom(estimateTextBytes(found));
   return found;
 }
@@ -89,7 +89,7 @@ const READERS: Record<Kind, Reader> = {
   async pdf(bytes, { size, signal }) {
     // A document is read whole or not at all.
     if (size > MAX_READ_BYTES.pdf) return { passages: [] };
-    const { readPdf } = await platform().documents();
+    const { readPdf } = await platform().loadDocumentTools();
     const { text, problem } = await readPdf(bytes, { maxLength: MAX_TEXT_LENGTH, signal });
     return problem === undefined ? judgeText(text) : toFailure("parsing", problem);
   },

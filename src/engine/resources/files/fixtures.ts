@@ -23,7 +23,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
   const organization_id = chooseOrganization(world, fields.organization_id);
   const filename = fields.filename ?? inventFilename(extension, context);
   return {
-    id: fields.id ?? context.newId("file_"),
+    id: fields.id ?? context.createId("file_"),
     object: "file",
     filename,
     mime_type: fields.mime_type ?? guessType(filename),

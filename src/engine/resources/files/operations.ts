@@ -66,7 +66,7 @@ export const createUploadUrl = operation({
     const token = world.createSecret("upload");
     const complete = body.file_size === 0;
     const upload = world.insert(uploads, {
-      id: world.newId("upload_"),
+      id: world.createId("upload_"),
       token,
       organization_id,
       filename: body.filename,
@@ -85,7 +85,7 @@ export const createUploadUrl = operation({
     return {
       upload_url: `${request.base_url}/upload/storage/v1/b/${BUCKET}/o?uploadType=resumable&upload_id=${token}`,
       gcs_path: upload.gcs_path,
-      expires_at: world.iso(upload.expires_at),
+      expires_at: world.toIso(upload.expires_at),
       method: "PUT",
     };
   },

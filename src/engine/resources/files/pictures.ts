@@ -37,7 +37,7 @@ const FORMATS = new Set(["png", "jpeg", "webp", "gif"]);
 
 /** Describes the bytes of a picture; undefined if they are not a picture of a known format (G35). */
 export async function describePicture(bytes: Uint8Array): Promise<Picture | undefined> {
-  const images = await platform().images();
+  const images = await platform().loadImageTools();
   try {
     const { format, width, height } = await images.inspect(bytes);
     if (format === undefined || !FORMATS.has(format)) return undefined;

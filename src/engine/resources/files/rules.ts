@@ -64,7 +64,7 @@ export function insertFile(
   { findings, gcs_path, created_by, ...fields }: NewFile,
 ): FileObject {
   const file = tx.insert(files, {
-    id: tx.newId("file_"),
+    id: tx.createId("file_"),
     object: "file",
     ...fields,
     status: "uploaded",

@@ -46,8 +46,8 @@ function renderObject(upload: Upload, world: WorldReader) {
     storageClass: "STANDARD",
     size: String(upload.file_size),
     crc32c: upload.crc32c ?? "AAAAAA==",
-    timeCreated: world.iso(at),
-    updated: world.iso(at),
+    timeCreated: world.toIso(at),
+    updated: world.toIso(at),
   };
 }
 
@@ -79,7 +79,7 @@ function requireUpload({ params: { bucket }, query: { upload_id }, world }: Uplo
     throw resourceNotFound("upload_id", upload_id);
   }
   if (upload.expires_at <= world.now) {
-    throw new ApiError("UPLOAD_EXPIRED", { details: { expires_at: world.iso(upload.expires_at) } });
+    throw new ApiError("UPLOAD_EXPIRED", { details: { expires_at: world.toIso(upload.expires_at) } });
   }
   return upload;
 }
@@ -182,7 +182,7 @@ export const cancelUpload = operation({
     const error = new ApiError("UPLOAD_CANCELLED");
     const body = renderError({ ...error, message: error.message }, "A", {
       trace_id: request.id,
-      timestamp: world.iso(world.now),
+      timestamp: world.toIso(world.now),
     });
     return new Reply(error.status, body);
   },

@@ -31,7 +31,7 @@ export async function inspectImage(
       system_message: `${field} must be ${formats.map((known) => `image/${known}`).join(", ")}.`,
     });
   }
-  const tools = await platform().images();
+  const tools = await platform().loadImageTools();
   const { width, height, hasAlpha, isAnimated } = await tools.inspect(bytes).catch(() => {
     throw undecodable(field, file, "its header is broken");
   });
@@ -53,7 +53,7 @@ export async function decodeImage(
   { field, file, bytes }: InspectedImage,
   options: Parameters<ImageTools["decode"]>[1],
 ): Promise<Pixels> {
-  const tools = await platform().images();
+  const tools = await platform().loadImageTools();
   return tools.decode(bytes, options).catch(() => {
     throw undecodable(field, file, "its pixels are broken");
   });

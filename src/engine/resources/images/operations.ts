@@ -77,7 +77,7 @@ export const uncropImage = operation({
   prepare(call, _organization, { services, signal }) {
     const { provider } = call.body;
     requireOwnFields(call);
-    return services.inTurn("image", signal, () =>
+    return services.runQueued("image", signal, () =>
       provider === "provider_a" ? extendImage(call, signal) : fillImage(call, signal),
     );
   },
@@ -85,7 +85,7 @@ export const uncropImage = operation({
     const type = provider === "provider_a" ? "image/jpeg" : "image/png";
     return new Reply(200, new RawBody(type, bytes), {
       "X-Provider": provider,
-      "X-Provider-Request-Id": world.newId("preq_"),
+      "X-Provider-Request-Id": world.createId("preq_"),
       ...(credits === undefined ? {} : { "X-Provider-Credits-Consumed": String(credits) }),
     });
   },
@@ -121,7 +121,7 @@ async function extendImage({ body, files, world }: UncropCall, signal: AbortSign
   signal.throwIfAborted();
   const random = new Random(seed, "tint");
   const tint: Colour = [random.int(0, 255), random.int(0, 255), random.int(0, 255)];
-  const bytes = await (await platform().images()).extend(pixels, border, tint);
+  const bytes = await (await platform().loadImageTools()).extend(pixels, border, tint);
   const width = border.left + image.width + border.right;
   const height = border.top + image.height + border.bottom;
   return { bytes, credits: Math.max(1, Math.ceil((width * height) / MEGAPIXEL)) };
@@ -142,12 +142,12 @@ async function fillImage({ body, files }: UncropCall, signal: AbortSignal): Prom
   signal.throwIfAborted();
   for (let alpha = 3; alpha < maskData.length; alpha += 4)
     pixels.data[alpha] = Math.round((pixels.data[alpha]! * maskData[alpha]!) / 255);
-  const { createDigest, images } = platform();
+  const { createDigest, loadImageTools } = platform();
   const [red, green, blue] = createDigest("sha256")
     .update(pixels.data)
     .update(body.prompt ?? "")
     .digest();
-  return { bytes: await (await images()).fill(pixels, [red!, green!, blue!]) };
+  return { bytes: await (await loadImageTools()).fill(pixels, [red!, green!, blue!]) };
 }
 
 /** @throws ApiError INVALID_INPUT naming the largest side if the image would become too large (G26) */

@@ -36,7 +36,7 @@ export const makeSession: Factory<MeetingSession> = (fields, context) => {
   const ended = fields.status === "completed" || (fields.ended_at ?? null) !== null;
   const started_at = fields.started_at ?? (ended ? (fields.ended_at ?? now) - HALF_AN_HOUR_MS : now);
   return {
-    session_id: fields.session_id ?? context.newId("mbsess_"),
+    session_id: fields.session_id ?? context.createId("mbsess_"),
     title: fields.title ?? random.pick(random.pick(THEMES).titles),
     status: fields.status ?? (ended ? "completed" : "running"),
     language_code: fields.language_code ?? "en",
@@ -57,7 +57,7 @@ export const makeTranscript: Factory<TranscriptEntry> = (fields, context) => {
   const end_time =
     fields.end_time ?? Math.max(start_time, roundToMilliseconds(start_time + estimateSeconds(text, random)));
   return {
-    transcript_id: fields.transcript_id ?? context.newId("mbtrans_"),
+    transcript_id: fields.transcript_id ?? context.createId("mbtrans_"),
     session_id,
     text,
     confidence: fields.confidence ?? random.int(86, 99) / 100,
@@ -87,7 +87,7 @@ function findNextStart(
 }
 
 export const makeLog: Factory<MeetingLog> = (fields, context) => ({
-  id: fields.id ?? context.newId("mblog_"),
+  id: fields.id ?? context.createId("mblog_"),
   session_id:
     fields.session_id ?? requireFirstRecord(context.world, meetingSessions, "session_id").session_id,
   at: fields.at ?? context.now,
@@ -101,7 +101,7 @@ export const makeRecording: Factory<MeetingRecording> = (fields, context) => {
   const session_id = fields.session_id ?? requireFirstRecord(world, meetingSessions, "session_id").session_id;
   const session = fields.started_at === undefined ? world.get(meetingSessions, session_id) : undefined;
   const recording: MeetingRecording = {
-    recording_id: fields.recording_id ?? context.newId("mbrec_"),
+    recording_id: fields.recording_id ?? context.createId("mbrec_"),
     session_id,
     mime_type: fields.mime_type ?? "audio/mp4",
     started_at: fields.started_at ?? session?.started_at ?? now,
@@ -166,7 +166,7 @@ interface GeneratedSession {
 }
 
 function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
-  const context = base.context("meeting_sessions", entry.id);
+  const context = base.createContext("meeting_sessions", entry.id);
   const { random } = context;
   const theme = random.pick(THEMES);
   const fields = record.toFields(entry, base);

@@ -3,7 +3,7 @@ import type { RecordLookup } from "../../contract/factory.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
-import { timerId, timers } from "../../state/timers.ts";
+import { timers, toTimerId } from "../../state/timers.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import {
   ADMINISTRATOR_ROLE,
@@ -95,7 +95,7 @@ function createStreamedRules<R extends StoredRecord & { session_id: string }>(
   check: (record: R) => void = () => {},
 ) {
   const toEntry = (record: R) => ({
-    ...{ session_id: record.session_id, kind, record_id: collection.idOf(record) },
+    ...{ session_id: record.session_id, kind, record_id: collection.getId(record) },
   });
   return {
     insert(tx, record) {
@@ -128,7 +128,7 @@ export const transcriptState = createStreamedRules(
 );
 
 function writeLog(tx: Transaction, session_id: string, message: string): void {
-  logState.insert(tx, { id: tx.newId("mblog_"), session_id, at: tx.now, level: "info", message });
+  logState.insert(tx, { id: tx.createId("mblog_"), session_id, at: tx.now, level: "info", message });
 }
 
 /** Ends a running session and keeps its data (3.7); a session that has ended stays as it is (G16). */
@@ -160,7 +160,7 @@ export function finishRecording(recording: MeetingRecording, ended_at: number | 
 /** Starts the recording of a session; one of a session that has ended covers all of it. */
 function startRecording(tx: Transaction, { session_id, started_at, ended_at }: MeetingSession): void {
   const recording = {
-    ...{ recording_id: tx.newId("mbrec_"), session_id, mime_type: "audio/mp4", started_at },
+    ...{ recording_id: tx.createId("mbrec_"), session_id, mime_type: "audio/mp4", started_at },
     ...{ duration_seconds: null, size_bytes: null },
   };
   tx.insert(meetingRecordings, finishRecording(recording, ended_at));
@@ -203,7 +203,7 @@ function withEnd(before: MeetingSession, after: MeetingSession, now: number): Me
 }
 
 function requireValid(tx: Transaction, { status, started_at, ended_at }: MeetingSession): void {
-  const value = ended_at === null ? null : tx.iso(ended_at);
+  const value = ended_at === null ? null : tx.toIso(ended_at);
   if (status === "running" && ended_at !== null)
     throw invalidInput("ended_at", value, "a running session has no end");
   if (status === "completed" && ended_at === null)
@@ -257,7 +257,7 @@ function scheduleNextLine(
   { session_id, started_at }: MeetingSession,
   { live_meetings }: Settings,
 ): void {
-  if (live_meetings === "off" || tx.get(timers, timerId("meeting.line", session_id)) !== undefined) return;
+  if (live_meetings === "off" || tx.get(timers, toTimerId("meeting.line", session_id)) !== undefined) return;
   const silentSince = Math.max(tx.now, started_at + Math.round(findLastEnd(tx, session_id) * 1000));
   tx.schedule({ kind: "meeting.line", subject: session_id, due: silentSince + LONGEST_MS });
 }
@@ -272,7 +272,7 @@ export function addSpokenLine(tx: Transaction, { subject, due }: { subject: stri
   const text = spoken === 0 ? random.pick(theme.opening) : theme.body[spoken % theme.body.length]!;
   const end_time = roundToMilliseconds((due - session.started_at) / 1000);
   transcriptState.insert(tx, {
-    transcript_id: tx.newId("mbtrans_"),
+    transcript_id: tx.createId("mbtrans_"),
     text,
     confidence: random.int(86, 99) / 100,
     start_time: roundToMilliseconds(

@@ -49,9 +49,9 @@ export const streamStatus = declareStream({
   each: "`{status, at}` (running, then completed)",
   events: Type.Object({ status: Words(SESSION_STATUSES), at: Timestamp() }),
   since(world, { started_at, ended_at }, position) {
-    const history = [{ position: 1, data: { status: "running", at: world.iso(started_at) } }];
+    const history = [{ position: 1, data: { status: "running", at: world.toIso(started_at) } }];
     if (ended_at !== null)
-      history.push({ position: 2, data: { status: "completed", at: world.iso(ended_at) } });
+      history.push({ position: 2, data: { status: "completed", at: world.toIso(ended_at) } });
     return { events: history.slice(position), latest: history.length };
   },
 });
@@ -153,7 +153,7 @@ async function* writeEvents(source: EventSource, signal: AbortSignal) {
 /** Ends the stream also while a slow client is reading: later, another session may have the id (G37). */
 async function endWithSession({ services, session_id }: EventSource, signal: AbortSignal, end: () => void) {
   while (!services.isClosed && !signal.aborted) {
-    await services.changed(signal);
+    await services.waitForChange(signal);
     if (services.read().get(meetingSessions, session_id) === undefined) end();
   }
 }
@@ -165,7 +165,7 @@ async function* followEvents(source: EventSource, signal: AbortSignal) {
   let position: number | undefined;
   while (!services.isClosed && !signal.aborted) {
     // Requested before reading, so that a commit while a slow client reads these events is not missed.
-    const change = services.changed(signal);
+    const change = services.waitForChange(signal);
     const world = services.read();
     const session = world.get(meetingSessions, session_id);
     if (session === undefined) return;

@@ -51,7 +51,7 @@ const REPLIES = ["Noted.", "Understood, thank you.", "Here is the answer you ask
 /** Makes a rule: without a position it is the last one, without an answer it is given a text. */
 export const makeReplyRule: Factory<ReplyRule> = (fields, context) => {
   const {
-    id = context.newId("reply_"),
+    id = context.createId("reply_"),
     match = {},
     position = findNextPosition(context.world),
     ...answer
@@ -80,7 +80,10 @@ export const replyRulesFixture: FixtureReader = {
   seed(fixture, base) {
     base.fill(replyRules, () =>
       readEntries(fixture, "reply_rules", record).map((entry, position) =>
-        makeReplyRule({ ...record.toFields(entry, base), position }, base.context("reply_rules", position)),
+        makeReplyRule(
+          { ...record.toFields(entry, base), position },
+          base.createContext("reply_rules", position),
+        ),
       ),
     );
   },

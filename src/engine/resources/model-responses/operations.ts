@@ -88,9 +88,9 @@ export const createModelResponse = operation({
     const { organization_id, key_id } = principal;
     recordSpending(world, { organization_id, key_id, amount: cost });
     const response: Static<typeof ModelResponse> = {
-      id: world.newId("resp_"),
+      id: world.createId("resp_"),
       object: "model.response",
-      created_at: world.iso(world.now),
+      created_at: world.toIso(world.now),
       model: model.key,
       output: [{ type: "message", role: "assistant", content: [{ type: "text", text }] }],
       usage: { input_tokens, output_tokens, total_tokens, cost, currency: "CHF" },
@@ -122,7 +122,7 @@ function requireAnswerable(
 /** Section 2.13: items carry an id when the API returns them. */
 function toReturnedInput({ id, role, content, texts, files }: InputMessage, world: Transaction) {
   return {
-    id: id ?? world.newId("msg_"),
+    id: id ?? world.createId("msg_"),
     role,
     ...(content === undefined ? {} : { content }),
     ...(texts === undefined ? {} : { texts }),

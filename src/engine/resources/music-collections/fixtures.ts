@@ -14,7 +14,7 @@ export const makeMusicCollection: Factory<MusicCollection> = (fields, context) =
   const { random, world, past, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   return {
-    id: fields.id ?? context.newId("mcoll_"),
+    id: fields.id ?? context.createId("mcoll_"),
     name: fields.name ?? `${random.pick(MOODS)} ${random.pick(OCCASIONS)}`,
     organization_id,
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
@@ -29,7 +29,7 @@ export const makeTrack: Factory<Track> = (fields, context) => {
   const {
     collection_id = collectionInId ?? requireFirstRecord(world, musicCollections, "collection_id").id,
   } = fields;
-  const { track_id = trackInId ?? context.newId("mtrack_") } = fields;
+  const { track_id = trackInId ?? context.createId("mtrack_") } = fields;
   return {
     id: `${collection_id}:${track_id}`,
     track_id,
@@ -61,7 +61,7 @@ export const musicCollectionsFixture: FixtureReader = {
     const entries = readEntries(fixture, "music_collections", record);
     base.fill(musicCollections, () =>
       entries.map((entry) =>
-        makeMusicCollection(record.toFields(entry, base), base.context("music_collections", entry.id)),
+        makeMusicCollection(record.toFields(entry, base), base.createContext("music_collections", entry.id)),
       ),
     );
     base.fill(tracks, () => entries.flatMap((entry) => generateTracks(entry, base)));
@@ -72,7 +72,7 @@ export const musicCollectionsFixture: FixtureReader = {
 function generateTracks({ id, tracks: written }: Entry, base: BaseBuilder): Track[] {
   const { created_at } = base.world.get(musicCollections, id)!;
   const { listed, count } = readListed(written, DEFAULT_TRACKS);
-  const context = base.context("tracks", id);
+  const context = base.createContext("tracks", id);
   const span = -created_at / (count + 1);
   const prefix = `mtrack_${id.slice("mcoll_".length)}_`;
   return Array.from({ length: count }, (_, position) => {

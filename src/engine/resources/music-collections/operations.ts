@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
-import { requireReferred } from "../../contract/references.ts";
+import { requireReferencedRecord } from "../../contract/references.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
 import { Id, PageNumber } from "../../contract/schema.ts";
 import type { Transaction } from "../../state/transaction.ts";
@@ -56,7 +56,7 @@ export const listTracks = operation({
 /** The positions of a collection stay 0, 1, 2 …: a track in between moves the later ones (2.3). */
 export const trackState: StateRules<Track> = {
   insert(tx, record) {
-    requireReferred(tx, musicCollections, { field: "collection_id", id: record.collection_id });
+    requireReferencedRecord(tx, musicCollections, { field: "collection_id", id: record.collection_id });
     requirePosition(record, countTracks(tx, record.collection_id));
     shift(tx, record.collection_id, record.position, 1);
     return tx.insert(tracks, record);

@@ -8,7 +8,7 @@ import { Organization, organizations } from "./schema.ts";
 
 export const makeOrganization: Factory<Organization> = (fields, context) => {
   return {
-    id: fields.id ?? context.newId("org_"),
+    id: fields.id ?? context.createId("org_"),
     name: fields.name ?? inventCompany(context),
     type: fields.type ?? "company",
     plan: fields.plan ?? "standard",
@@ -37,7 +37,7 @@ export const organizationsResource = {
   fixture: listReader(organizations, {
     record: fixtureRecord(Organization, { needs: ["id"], notNull: ["rate_limit"] }),
     factory: makeOrganization,
-    follows: ["locale"],
+    dependsOn: ["locale"],
   }),
   state: { organizations: organizationState },
 } satisfies Resource;

@@ -46,7 +46,7 @@ export const makeThread: Factory<Thread> = (fields, context) => {
   const { random, world, past, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   return {
-    id: fields.id ?? context.newId("thread_"),
+    id: fields.id ?? context.createId("thread_"),
     organization_id,
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
     title: fields.title ?? random.pick(THREAD_TITLES),
@@ -58,7 +58,7 @@ export const makeMessage: Factory<Message> = (fields, context) => {
   const { random, world, now } = context;
   const role = fields.role ?? "user";
   return {
-    id: fields.id ?? context.newId("msg_"),
+    id: fields.id ?? context.createId("msg_"),
     thread_id: fields.thread_id ?? requireFirstRecord(world, threads, "thread_id").id,
     role,
     content: fields.content ?? random.pick(EXCHANGES)[role === "assistant" ? 1 : 0],
@@ -96,13 +96,13 @@ export const threadsFixture: FixtureReader = {
 };
 
 function generateThread(entry: Entry, base: BaseBuilder): Thread {
-  return makeThread(record.toFields(entry, base), base.context("threads", entry.id));
+  return makeThread(record.toFields(entry, base), base.createContext("threads", entry.id));
 }
 
 /** Generates questions and answers, a minute apart, from the beginning of the thread on. */
 function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Message[] {
   const { listed, count } = readListed(entry.messages, 2);
-  const context = base.context("messages", entry.id);
+  const context = base.createContext("messages", entry.id);
   const first = context.random.int(0, EXCHANGES.length - 1);
   return Array.from({ length: count }, (_, position) => {
     const turn = position % 2;

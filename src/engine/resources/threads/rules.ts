@@ -1,5 +1,5 @@
 import { aboutRecords, type EventDeclaration, emit, event } from "../../contract/event.ts";
-import { findAnyIn } from "../../contract/references.ts";
+import { findAnyInOrganization } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
 import { toAuditValues } from "../audit-logs/rules.ts";
@@ -11,15 +11,15 @@ const message = {
   assumptions: ["G25"],
   about: aboutRecords(messages, {
     id: "message_id",
-    heardBy({ thread_id }, world) {
+    listRecipients({ thread_id }, world) {
       const thread = world.get(threads, thread_id);
       return thread ? [thread.organization_id] : [];
     },
     invent(fields, context, organization_id) {
-      const thread = findAnyIn(context.world, threads, organization_id);
+      const thread = findAnyInOrganization(context.world, threads, organization_id);
       const created_at = Math.max(context.now, thread?.created_at ?? context.now);
       return makeMessage(
-        { thread_id: thread?.id ?? context.newId("thread_"), created_at, ...fields },
+        { thread_id: thread?.id ?? context.createId("thread_"), created_at, ...fields },
         context,
       );
     },

@@ -27,7 +27,7 @@ export const makeTranscription: Factory<Transcription> = (fields, context) => {
   const completed_at =
     fields.completed_at === undefined ? (status === "completed" ? ended : null) : fields.completed_at;
   return {
-    transcription_id: fields.transcription_id ?? context.newId("trans_"),
+    transcription_id: fields.transcription_id ?? context.createId("trans_"),
     organization_id,
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
     status,
@@ -57,7 +57,7 @@ export const makeSentence: Factory<Sentence> = (fields, context) => {
   const text = fields.text ?? pickNextSentence(transcription_id, context);
   const start = fields.start ?? findNextStart({ ...fields, transcription_id, text }, context);
   return {
-    id: fields.id ?? context.newId("sent_"),
+    id: fields.id ?? context.createId("sent_"),
     transcription_id,
     text,
     start,
@@ -103,7 +103,7 @@ type Entry = FixtureEntry<typeof record>;
 
 export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(record.schema) },
-  follows: ["transcription_seconds"],
+  dependsOn: ["transcription_seconds"],
   seed(fixture, base) {
     const generated = computeOnce(() =>
       readEntries(fixture, "transcriptions", record).map((entry) => generateTranscription(entry, base)),
@@ -113,8 +113,8 @@ export const transcriptionsFixture: FixtureReader = {
     for (const { id, status } of readEntries(fixture, "transcriptions", record)) {
       if (status !== "processing") continue;
       // Counted from the fixture's epoch (G17).
-      const due = getTranscribingMs(base.context("transcriptions", id).settings);
-      base.timer({ kind: "transcription.step", subject: id, due });
+      const due = getTranscribingMs(base.createContext("transcriptions", id).settings);
+      base.addTimer({ kind: "transcription.step", subject: id, due });
     }
   },
 };
@@ -125,7 +125,7 @@ interface GeneratedTranscription {
 }
 
 function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTranscription {
-  const context = base.context("transcriptions", entry.id);
+  const context = base.createContext("transcriptions", entry.id);
   const spoken = generateSentences(entry, { base, context });
   const length = spoken.reduce((longest, { end }) => Math.max(longest, end), 0);
   const pause = context.random.int(500, 4000) / 1000;

@@ -181,7 +181,7 @@ function wrap(
   const base = request.base_url + BASE.replace("{transcription_id}", transcription_id);
   const metadata = {
     request_id: request.id,
-    timestamp: world.iso(world.now),
+    timestamp: world.toIso(world.now),
     processing_time_ms,
     upstream_latency_ms,
     retry_attempts,

@@ -45,7 +45,7 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
     // Even a very short audio has a sentence.
     if (isTooLong && (invented.length > 0 || audio_duration_seconds === 0)) break;
     const span = isTooLong ? { start: 0, end: audio_duration_seconds } : { start, end };
-    invented.push({ id: tx.newId("sent_"), transcription_id, text, ...span });
+    invented.push({ id: tx.createId("sent_"), transcription_id, text, ...span });
     lastEnd = end;
   }
   return invented;

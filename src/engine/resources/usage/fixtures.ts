@@ -99,5 +99,5 @@ function makeRow(
     ...(previous === undefined ? {} : { "-1": toMicro(previous) }),
   };
   const id = usageId(place.organization_id, place.api_key_id);
-  return makeUsage({ ...record.toFields(entry, base), ...place, spent }, base.context("usage", id));
+  return makeUsage({ ...record.toFields(entry, base), ...place, spent }, base.createContext("usage", id));
 }

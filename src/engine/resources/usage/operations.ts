@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
-import { requireReferred } from "../../contract/references.ts";
+import { requireReferencedRecord } from "../../contract/references.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
@@ -114,7 +114,7 @@ export const usageRules: StateRules<Usage> = {
   insert(tx, record, actor) {
     requireConsistent(tx, record);
     if (record.api_key_id !== null)
-      requireReferred(tx, apiKeys, { field: "api_key_id", id: record.api_key_id });
+      requireReferencedRecord(tx, apiKeys, { field: "api_key_id", id: record.api_key_id });
     const insert = () => {
       tx.insert(usage, { ...record, emitted: [] });
       bookOnOrganization(tx, record, { from: {}, to: record.spent });
@@ -165,7 +165,7 @@ function toStoredMonths(spent: Readonly<Record<string, number>>, world: WorldRea
 
 function requireConsistent(world: WorldReader, row: Usage): void {
   // Checked before the id, which consists of the organization's id and the key's.
-  requireReferred(world, organizations, { field: "organization_id", id: row.organization_id });
+  requireReferencedRecord(world, organizations, { field: "organization_id", id: row.organization_id });
   if (row.api_key_id !== null && row.api_monthly_limit !== null)
     throw invalidInput("api_monthly_limit", row.api_monthly_limit, "a key has no limit for all keys");
   const id = usageId(row.organization_id, row.api_key_id);

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 /** A fixture's users have its memberships; a state call's user joins the first organization and is not verified yet. */
 export const makeUser: Factory<User> = (fields, context) => {
   const { random, world, past, now } = context;
-  const id = fields.id ?? context.newId("usr_");
+  const id = fields.id ?? context.createId("usr_");
   const name = fields.name ?? inventName(context);
   const home = past ? undefined : world.all(organizations).first();
   const email = () => {
@@ -42,14 +42,14 @@ export const usersFixture: FixtureReader = {
     record,
     factory: makeUser,
     numbered: { users: assignInTurn },
-    follows: ["locale"],
+    dependsOn: ["locale"],
   }),
   seed(fixture, base) {
     base.fill(users, () => {
       const entries = readEntries(fixture, "users", record);
       const taken = new Set(entries.map(({ email }) => email));
       return entries.map((entry) => {
-        const user = makeUser(record.toFields(entry, base), base.context("users", entry.id));
+        const user = makeUser(record.toFields(entry, base), base.createContext("users", entry.id));
         if (entry.email !== undefined) return user;
         const email = makeDistinctEmail(user.email, (other) => taken.has(other));
         taken.add(email);

@@ -11,7 +11,7 @@ const userEvent = {
   assumptions: ["G25"],
   about: aboutRecords(users, {
     id: "user_id",
-    heardBy: ({ memberships }) => Object.keys(memberships),
+    listRecipients: ({ memberships }) => Object.keys(memberships),
     invent: (fields, context) => makeUser({ verified: true, ...fields }, context),
   }),
   data: ["user_id", "name", "email", "account", "verified", "created_at"],

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
-import { requireReferred } from "../../contract/references.ts";
+import { requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { files } from "../files/schema.ts";
@@ -24,7 +24,7 @@ const PAST_PROCESSING_MS = getProcessingMs(DEFAULT_SETTINGS);
 export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
   const { random, world, past, now } = context;
   return {
-    id: fields.id ?? context.newId("vs_"),
+    id: fields.id ?? context.createId("vs_"),
     name: fields.name ?? random.pick(STORE_NAMES),
     organization_id: chooseOrganization(world, fields.organization_id),
     created_at: fields.created_at ?? (past ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
@@ -82,10 +82,10 @@ function pickPlace({ id, ...fields }: Partial<StoreFile>, world: RecordLookup) {
   const { store_id = storeInId, file_id = fileInId } = fields;
   if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };
   const stores = store_id
-    ? [requireReferred(world, vectorStores, { field: "store_id", id: store_id })]
+    ? [requireReferencedRecord(world, vectorStores, { field: "store_id", id: store_id })]
     : world.all(vectorStores).page(0, MAX_TRIED);
   const known = file_id
-    ? [requireReferred(world, files, { field: "file_id", id: file_id })]
+    ? [requireReferencedRecord(world, files, { field: "file_id", id: file_id })]
     : world.all(files).page(0, MAX_TRIED);
   for (const store of stores) {
     for (const file of known) {
@@ -110,7 +110,7 @@ const record = fixtureRecord(VectorStore, {
 
 export const vectorStoresFixture: FixtureReader = {
   keys: { vector_stores: Type.Array(record.schema) },
-  follows: ["processing_seconds"],
+  dependsOn: ["processing_seconds"],
   check(fixture, report) {
     for (const [position, store] of readEntries(fixture, "vector_stores", record).entries()) {
       const seen = new Set<string>();
@@ -126,11 +126,11 @@ export const vectorStoresFixture: FixtureReader = {
     const generateFile = (store_id: string, entry: FixtureEntry<typeof fileRecord>) =>
       makeStoreFile(
         { ...fileRecord.toFields(entry, base), store_id },
-        base.context("store_files", store_id, entry.file_id),
+        base.createContext("store_files", store_id, entry.file_id),
       );
     base.fill(vectorStores, () =>
       entries.map((entry) =>
-        makeVectorStore(record.toFields(entry, base), base.context("vector_stores", entry.id)),
+        makeVectorStore(record.toFields(entry, base), base.createContext("vector_stores", entry.id)),
       ),
     );
     base.fill(storeFiles, () =>
@@ -143,7 +143,7 @@ export const vectorStoresFixture: FixtureReader = {
         // Processing that ended before the epoch goes through its steps in order too.
         const since = getProcessingEnd(file) > 0 ? 0 : file.started_at;
         const due = findStepEnd(file, since);
-        base.timer({ kind: "file.step", subject: file.file_id, key: file.id, due });
+        base.addTimer({ kind: "file.step", subject: file.file_id, key: file.id, due });
       }
     }
   },

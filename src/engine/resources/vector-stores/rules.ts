@@ -1,6 +1,6 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { emit, event } from "../../contract/event.ts";
-import { findAnyIn, requireReferred } from "../../contract/references.ts";
+import { findAnyInOrganization, requireReferencedRecord } from "../../contract/references.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
@@ -89,9 +89,9 @@ export const fileProcessed = event({
     },
     fields: { ...fileEvent.about.fields, store_id: Nullable(Id("vs_")) },
     invent(fields, context, organization_id) {
-      const store = findAnyIn(context.world, vectorStores, organization_id);
+      const store = findAnyInOrganization(context.world, vectorStores, organization_id);
       const file = makeFile(fields, context);
-      return { ...file, store_id: store?.id ?? context.newId("vs_") };
+      return { ...file, store_id: store?.id ?? context.createId("vs_") };
     },
   },
   data: [...fileEvent.data, "store_id"],
@@ -185,8 +185,8 @@ function audit(
 export const storeFileState: StateRules<StoreFile> = {
   toPublic: (record, world) => withCurrentProgress(record, world.now),
   insert(tx, record, actor) {
-    const store = requireReferred(tx, vectorStores, { field: "store_id", id: record.store_id });
-    const file = requireReferred(tx, files, { field: "file_id", id: record.file_id });
+    const store = requireReferencedRecord(tx, vectorStores, { field: "store_id", id: record.store_id });
+    const file = requireReferencedRecord(tx, files, { field: "file_id", id: record.file_id });
     const { organization_id } = store;
     if (organization_id !== file.organization_id)
       throw invalidInput("file_id", file.id, `file_id must be a file of ${organization_id}, as the store is`);

@@ -81,7 +81,7 @@ describe("the lifecycle of deliveries", () => {
       answer(tx, id, 500);
       expect(tx.get(deliveries, id)).toMatchObject({ status: "failed", attempts: 1, next_retry: null });
     });
-    expect(world.pending()).toEqual([]);
+    expect(world.listPending()).toEqual([]);
   });
 
   it("a webhook deleted during an attempt leaves no delivery, attempt or timer [G24]", () => {
@@ -97,6 +97,6 @@ describe("the lifecycle of deliveries", () => {
     });
     const tx = world.read();
     expect([tx.all(webhooks).size, tx.all(deliveries).size, tx.all(outgoing).size]).toEqual([0, 0, 0]);
-    expect(world.pending()).toEqual([]);
+    expect(world.listPending()).toEqual([]);
   });
 });

@@ -39,9 +39,14 @@ export function toBody(delivery: Delivery, world: WorldReader): string {
   const { body, event, delivery_id, webhook_id, organization_id, created_at } = delivery;
   if (body !== null) return body;
   const random = new Random(0, "delivery", delivery_id);
-  const known = { webhook_id, organization_id };
-  const data = inventData(findEventByName(event) ?? webhookTest, { world, at: created_at, random, known });
-  return renderBody({ event, data, timestamp: world.iso(created_at), webhook_id, delivery_id });
+  const givenFields = { webhook_id, organization_id };
+  const data = inventData(findEventByName(event) ?? webhookTest, {
+    world,
+    at: created_at,
+    random,
+    givenFields,
+  });
+  return renderBody({ event, data, timestamp: world.toIso(created_at), webhook_id, delivery_id });
 }
 
 const created = new WeakMap<Transaction, string[]>();
@@ -73,8 +78,8 @@ function enqueue(
 ): string {
   const { webhook_id, organization_id } = webhook;
   // interfaces 5: receivers skip known ids, so ids must not repeat after a reset or in another sandbox.
-  const delivery_id = tx.newestFirstOwnId("del_");
-  const body = renderBody({ event, data, timestamp: tx.iso(tx.now), webhook_id, delivery_id });
+  const delivery_id = tx.createUnrepeatedId("del_");
+  const body = renderBody({ event, data, timestamp: tx.toIso(tx.now), webhook_id, delivery_id });
   const first = { organization_id, event, created_at: tx.now, body };
   queueAttempt(tx, { id: delivery_id, kind: "first", webhook_id, delivery_id, first });
   const ids = created.get(tx);
@@ -156,7 +161,7 @@ export function describeNextStep(world: WorldReader, row: Outgoing, response_cod
   if (webhook === undefined || delivery === undefined) return "its webhook was deleted meanwhile";
   if (delivery.status === "success") return "another attempt has succeeded meanwhile";
   if (response_code === 410) return `the webhook ${row.webhook_id} became inactive because of the 410`;
-  if (delivery.next_retry !== null) return `the next retry is due at ${world.iso(delivery.next_retry)}`;
+  if (delivery.next_retry !== null) return `the next retry is due at ${world.toIso(delivery.next_retry)}`;
   const inactive = explainInactive(webhook);
   if (inactive !== null) return `no retry follows: the webhook is inactive, since ${inactive}`;
   return "no retry follows: it was the last of the schedule";

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
-import { belongsTo, requireFirstRecord, requireReferred } from "../../contract/references.ts";
+import { belongsTo, requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
@@ -39,10 +39,10 @@ const QUIET_URL = "http://127.0.0.1:9/hooks";
 export const makeWebhook: Factory<Webhook> = (fields, context) => {
   const { random, world, past, now } = context;
   return {
-    webhook_id: fields.webhook_id ?? context.newestFirstId("wh_"),
+    webhook_id: fields.webhook_id ?? context.createNewestFirstId("wh_"),
     organization_id: chooseOrganization(world, fields.organization_id),
     url: fields.url ?? QUIET_URL,
-    secret: fields.secret ?? `whsec_${context.secret("webhook")}`,
+    secret: fields.secret ?? `whsec_${context.createSecret("webhook")}`,
     events: fields.events ? [...fields.events] : random.sample(EVENT_NAMES, 3),
     description: fields.description ?? (past ? inventTeam(context) : ""),
     active: fields.active ?? true,
@@ -57,13 +57,13 @@ export const makeWebhook: Factory<Webhook> = (fields, context) => {
 export const makeDelivery: Factory<Delivery> = (fields, context) => {
   const { world, past, now } = context;
   const webhook_id = fields.webhook_id ?? requireFirstRecord(world, webhooks, "webhook_id").webhook_id;
-  const webhook = () => requireReferred(world, webhooks, { field: "webhook_id", id: webhook_id });
+  const webhook = () => requireReferencedRecord(world, webhooks, { field: "webhook_id", id: webhook_id });
   const status = fields.status ?? (fields.next_retry == null ? "success" : "failed");
   const failed = status === "failed";
   const attempts = fields.attempts ?? 1;
   const ended = fields.delivered_at ?? fields.last_attempt ?? (past ? -DAY_MS : now);
   return {
-    delivery_id: fields.delivery_id ?? context.newestFirstId("del_"),
+    delivery_id: fields.delivery_id ?? context.createNewestFirstId("del_"),
     webhook_id,
     organization_id: fields.organization_id ?? webhook().organization_id,
     event: fields.event ?? webhook().events[0]!,
@@ -104,7 +104,7 @@ const record = fixtureRecord(Webhook, {
 type Entry = FixtureEntry<typeof record>;
 
 export const webhooksFixture: FixtureReader = {
-  follows: ["locale"],
+  dependsOn: ["locale"],
   keys: {
     webhooks: Type.Union([Type.Array(record.schema), Type.Integer({ minimum: 0, maximum: 10_000 })]),
   },
@@ -138,20 +138,20 @@ export const webhooksFixture: FixtureReader = {
     for (const { deliveries: listed = [] } of entries) {
       for (const { delivery_id, next_retry } of listed) {
         if (next_retry == null) continue;
-        base.timer({ kind: "webhook.retry", subject: delivery_id, due: base.instant(next_retry) });
+        base.addTimer({ kind: "webhook.retry", subject: delivery_id, due: base.toInstant(next_retry) });
       }
     }
   },
 };
 
 function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: Webhook; sent: Delivery[] } {
-  const webhook = makeWebhook(record.toFields(entry, base), base.context("webhooks", entry.id));
+  const webhook = makeWebhook(record.toFields(entry, base), base.createContext("webhooks", entry.id));
   const { webhook_id, organization_id, events } = webhook;
   const sent = (entry.deliveries ?? []).map((one) => {
     const fields = deliveryRecord.toFields(one, base);
     return makeDelivery(
       { ...fields, webhook_id, organization_id, event: one.event ?? events[0] },
-      base.context("deliveries", one.delivery_id),
+      base.createContext("deliveries", one.delivery_id),
     );
   });
   return { webhook: { ...webhook, last_delivery: findLatest(sent) }, sent };

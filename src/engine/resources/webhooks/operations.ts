@@ -81,7 +81,7 @@ export const createWebhook = operation({
   handle({ body: { url, events, description, active }, world }, organization_id) {
     requireCallable(url);
     const webhook: Webhook = {
-      webhook_id: world.newestFirstId("wh_"),
+      webhook_id: world.createNewestFirstId("wh_"),
       organization_id,
       url,
       secret: `whsec_${world.createSecret("webhook")}`,

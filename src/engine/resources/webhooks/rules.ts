@@ -1,5 +1,5 @@
 import { invalidInput } from "../../contract/errors.ts";
-import { requireReferred } from "../../contract/references.ts";
+import { requireReferencedRecord } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { cancelPending, toBody, updateRetryTimer } from "./deliveries.ts";
@@ -29,7 +29,10 @@ export const webhookState: StateRules<Webhook> = {
 export const deliveryState: StateRules<Delivery> = {
   toPublic: (delivery, world) => ({ ...delivery, body: toBody(delivery, world) }),
   insert(tx, record) {
-    const { organization_id } = requireReferred(tx, webhooks, { field: "webhook_id", id: record.webhook_id });
+    const { organization_id } = requireReferencedRecord(tx, webhooks, {
+      field: "webhook_id",
+      id: record.webhook_id,
+    });
     const delivery = tx.insert(deliveries, withConsistentTimes({ ...record, organization_id }));
     updateRetryTimer(tx, delivery);
     return delivery;
@@ -55,10 +58,10 @@ export function renderDelivery(delivery: Delivery, world: WorldReader) {
   const { delivery_id, event, status, response_code, attempts, next_retry } = delivery;
   const times =
     status === "success"
-      ? { delivered_at: world.iso(delivery.delivered_at ?? 0) }
+      ? { delivered_at: world.toIso(delivery.delivered_at ?? 0) }
       : {
-          last_attempt: world.iso(delivery.last_attempt ?? 0),
-          next_retry: next_retry === null ? null : world.iso(next_retry),
+          last_attempt: world.toIso(delivery.last_attempt ?? 0),
+          next_retry: next_retry === null ? null : world.toIso(next_retry),
         };
   return { delivery_id, event, status, response_code, attempts, ...times };
 }

@@ -42,13 +42,13 @@ export function createAddressPolicy({
   allow = [],
   onlyAllowed = false,
 }: AddressPolicyOptions): AddressPolicy {
-  const allowed = allow.map(parseRange);
+  const allowedRanges = allow.map(parseRange);
   const findRefusal = (text: string): string | null => {
     if (mode === "local") return null;
     if (net.isIP(text) === 0) return `${text} is not an IP address`;
     // An IPv4-mapped address is sent as that IPv4 address, so it is treated as one.
     const address = ipaddr.process(text);
-    if (allowed.some((range) => isWithin(address, range))) return null;
+    if (allowedRanges.some((range) => isWithin(address, range))) return null;
     return onlyAllowed ? `${address} is in none of the allowed ranges` : findReasonToRefuse(address);
   };
   return { mode, findRefusal };
@@ -77,8 +77,8 @@ function findReasonToRefuse(address: Address): string | null {
   for (const { name, range, bit } of EMBEDDINGS) {
     if (!isWithin(address, range)) continue;
     const embedded = new ipaddr.IPv4(address.toByteArray().slice(bit / 8, bit / 8 + 4));
-    const inner = refuseIPv4(embedded);
-    return inner === null ? null : `${address} is a ${name} address, and ${inner}`;
+    const reason = refuseIPv4(embedded);
+    return reason === null ? null : `${address} is a ${name} address, and ${reason}`;
   }
   const range = address.range();
   if (range !== "unicast") return `${address} is ${describeRange(range)}`;
@@ -91,8 +91,8 @@ function findReasonToRefuse(address: Address): string | null {
 function refuseIsatap(address: ipaddr.IPv6): string | null {
   const [, , , , high, low] = address.parts;
   if (low !== 0x5efe || (high !== 0 && high !== 0x0200)) return null;
-  const inner = refuseIPv4(new ipaddr.IPv4(address.toByteArray().slice(12)));
-  return inner === null ? null : `${address} is an ISATAP address, and ${inner}`;
+  const reason = refuseIPv4(new ipaddr.IPv4(address.toByteArray().slice(12)));
+  return reason === null ? null : `${address} is an ISATAP address, and ${reason}`;
 }
 
 function refuseIPv4(address: ipaddr.IPv4): string | null {

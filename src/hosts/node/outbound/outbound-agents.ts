@@ -12,11 +12,11 @@ const IDLE_PER_ORIGIN = 32;
 
 /** The sender's connections: one pool per origin, without a limit, so that no request waits for another. */
 export interface OutboundAgents {
-  of(protocol: "http:" | "https:"): http.Agent;
-  /** Connections that are used once, whatever the answer says. */
-  single(protocol: "http:" | "https:"): http.Agent;
+  getPooled(protocol: "http:" | "https:"): http.Agent;
+  /** The agent of connections that are used once, whatever the answer says. */
+  getSingleUse(protocol: "http:" | "https:"): http.Agent;
   /** Allows reuse of a connection, which is otherwise closed after its answer. */
-  offer(socket: Duplex): void;
+  allowReuse(socket: Duplex): void;
   destroy(): void;
 }
 
@@ -29,7 +29,7 @@ function closeOnData(this: Duplex): void {
  * close the connection without notice, and the next request would fail.
  */
 export function createAgents(ca?: string | string[]): OutboundAgents {
-  const offered = new WeakSet<Duplex>();
+  const reusable = new WeakSet<Duplex>();
   const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN };
   // Created once: reading a list of authorities takes longer than the rest of a handshake.
   const trusted = ca === undefined ? {} : { secureContext: tls.createSecureContext({ ca }) };
@@ -42,12 +42,12 @@ export function createAgents(ca?: string | string[]): OutboundAgents {
     "https:": new https.Agent({ keepAlive: false, ...trusted }),
   };
   for (const agent of Object.values(agents)) {
-    // Node's own method answers whether to keep the socket, although its type says void.
+    // Node's own method returns whether to keep the socket, although its type says void.
     const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
     agent.keepSocketAlive = (socket) => {
       // Bytes that no request asked for must not be read as the answer to the next one.
       socket.on("data", closeOnData);
-      return offered.delete(socket) && keep(socket);
+      return reusable.delete(socket) && keep(socket);
     };
     const reuse = agent.reuseSocket.bind(agent);
     agent.reuseSocket = (socket, request) => {
@@ -56,9 +56,9 @@ export function createAgents(ca?: string | string[]): OutboundAgents {
     };
   }
   return {
-    of: (protocol) => agents[protocol],
-    single: (protocol) => single[protocol],
-    offer: (socket) => offered.add(socket),
+    getPooled: (protocol) => agents[protocol],
+    getSingleUse: (protocol) => single[protocol],
+    allowReuse: (socket) => reusable.add(socket),
     destroy: () => {
       for (const agent of [...Object.values(agents), ...Object.values(single)]) agent.destroy();
     },

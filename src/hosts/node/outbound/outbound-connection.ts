@@ -30,17 +30,17 @@ export type RequestOutcome = Omit<OutboundResult, "duration_ms" | "reused">;
 
 export interface OpenRequest {
   /** The current stage, for messages about timeouts; undefined while the request waits for its answer. */
-  stage(): string | undefined;
+  describeStage(): string | undefined;
   /** Whether its connection carried other requests before. */
-  reused(): boolean;
-  /** Releases the connection: back to the pool after a complete answer, else destroyed. */
+  isReused(): boolean;
+  /** Returns the connection to the pool after a complete answer, else destroys it. */
   release(): void;
 }
 
 export interface ConnectionOptions {
   request: OutboundRequest;
   target: HttpUrl;
-  /** In place of the target's; Host stays the target's. */
+  /** Replaces the target's port; Host stays the target's. */
   port?: number | undefined;
   /** Checked addresses; the connection goes to one of them and nowhere else. */
   addresses: readonly ResolvedAddress[];
@@ -52,29 +52,29 @@ export function startRequest(
   options: ConnectionOptions,
   settle: (result: RequestOutcome) => void,
 ): OpenRequest {
-  const outgoing = open(options);
+  const outgoing = openRequest(options);
   const limit = options.request.maxAnswerBytes ?? MAX_ANSWER_BYTES;
   const wire = watchWire(outgoing, { target: options.target, limit, onOverflow: () => overflow() });
-  let answer: ReturnType<typeof collect> | undefined;
+  let answer: ReturnType<typeof collectAnswer> | undefined;
 
   const overflow = () => {
     settle(
       answer
-        ? answer.truncatedResult()
+        ? answer.toTruncatedResult()
         : toFailure("protocol", "the receiver sent too much before its status"),
     );
   };
-  let interim = 0;
+  let interimAnswers = 0;
   outgoing.on("information", () => {
-    interim += 1;
-    if (interim > MAX_INTERIM_ANSWERS)
+    interimAnswers += 1;
+    if (interimAnswers > MAX_INTERIM_ANSWERS)
       settle(toFailure("protocol", `more than ${MAX_INTERIM_ANSWERS} interim answers`));
   });
-  const left = () => settle(toFailure("left", "hung up on purpose"));
+  const leave = () => settle(toFailure("left", "hung up on purpose"));
   outgoing.on("response", (incoming) => {
-    if (options.request.leave !== undefined) return left();
-    answer = collect(incoming, limit, settle);
-    if (/\bkeep-alive\b/i.test(incoming.headers.connection ?? "")) options.agents.offer(incoming.socket);
+    if (options.request.leave !== undefined) return leave();
+    answer = collectAnswer(incoming, limit, settle);
+    if (/\bkeep-alive\b/i.test(incoming.headers.connection ?? "")) options.agents.allowReuse(incoming.socket);
   });
   outgoing.on("upgrade", (incoming, socket) => {
     socket.destroy();
@@ -88,19 +88,19 @@ export function startRequest(
   outgoing.on("close", () => {
     if (!answer) settle(wire.explain(new Error("the connection was closed without an answer")));
   });
-  writeBody(outgoing, options.request, left);
+  writeBody(outgoing, options.request, leave);
 
   return {
-    stage: () => (answer === undefined ? wire.stage() : answer.stage()),
-    reused: () => outgoing.reusedSocket,
+    describeStage: () => (answer === undefined ? wire.stage() : answer.stage()),
+    isReused: () => outgoing.reusedSocket,
     release: () => {
-      wire.unwatch();
+      wire.stopWatching();
       if (!(answer?.ended() && outgoing.writableFinished)) outgoing.destroy();
     },
   };
 }
 
-function open({ request, target, port, addresses, agents }: ConnectionOptions): http.ClientRequest {
+function openRequest({ request, target, port, addresses, agents }: ConnectionOptions): http.ClientRequest {
   const hostname = target.hostname.replace(/^\[(.*)\]$/, "$1");
   // Host and SNI stay those of the URL; only the address is ours.
   const lookup: net.LookupFunction = (_hostname, options, callback) => {
@@ -112,15 +112,15 @@ function open({ request, target, port, addresses, agents }: ConnectionOptions): 
   const { protocol } = target;
   const { method, headers } = request;
   const path = target.pathname + target.search;
-  const to = { protocol, hostname, port: port ?? target.port, path, method, lookup };
+  const options = { protocol, hostname, port: port ?? target.port, path, method, lookup };
   if (!isList(headers)) {
-    const sent = port === undefined ? headers : { ...headers, Host: target.host };
-    return start({ ...to, agent: agents.of(protocol), headers: sent });
+    const headersWithHost = port === undefined ? headers : { ...headers, Host: target.host };
+    return start({ ...options, agent: agents.getPooled(protocol), headers: headersWithHost });
   }
   // A flat list, because Node then sends names and order untouched.
-  const listed = [...listFramingHeaders(request, target), ...headers].flat();
-  const agent = request.reuse ? agents.of(protocol) : agents.single(protocol);
-  return start({ ...to, agent, headers: listed });
+  const headerList = [...listFramingHeaders(request, target), ...headers].flat();
+  const agent = request.reuse ? agents.getPooled(protocol) : agents.getSingleUse(protocol);
+  return start({ ...options, agent, headers: headerList });
 }
 
 function isList(headers: OutboundRequest["headers"]): headers is readonly (readonly [string, string])[] {
@@ -132,27 +132,28 @@ function listFramingHeaders(
   { method, body, chunkAt, reuse }: OutboundRequest,
   target: HttpUrl,
 ): [string, string][] {
-  const always: [string, string][] = [
+  const common: [string, string][] = [
     ["Host", target.host],
     ["Connection", reuse ? "keep-alive" : "close"],
   ];
-  if (chunkAt !== undefined) return [...always, ["Transfer-Encoding", "chunked"]];
-  return method === "GET" ? always : [...always, ["Content-Length", String(body.length)]];
+  if (chunkAt !== undefined) return [...common, ["Transfer-Encoding", "chunked"]];
+  return method === "GET" ? common : [...common, ["Content-Length", String(body.length)]];
 }
 
 function writeBody(
   outgoing: http.ClientRequest,
   { body, chunkAt = [], leave }: OutboundRequest,
-  left: () => void,
+  onLeave: () => void,
 ): void {
-  if (leave === "mid-body") return void outgoing.write(body.subarray(0, Math.floor(body.length / 2)), left);
+  if (leave === "mid-body")
+    return void outgoing.write(body.subarray(0, Math.floor(body.length / 2)), onLeave);
   let from = 0;
-  for (const at of chunkAt) {
-    outgoing.write(body.subarray(from, at));
-    from = at;
+  for (const cutPoint of chunkAt) {
+    outgoing.write(body.subarray(from, cutPoint));
+    from = cutPoint;
   }
   // The system delivers the bytes even if the connection closes after them.
-  if (leave === "after-body") outgoing.once("finish", left);
+  if (leave === "after-body") outgoing.once("finish", onLeave);
   outgoing.end(from === 0 ? body : body.subarray(from));
 }
 
@@ -167,7 +168,7 @@ function watchWire(
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    // The head counts too, even if little of the body is read.
+    // The headers count too, even if little of the body is read.
     if (bytes > WIRE_FACTOR * Math.max(limit, MAX_ANSWER_BYTES)) onOverflow();
   };
   outgoing.on("socket", (opened) => {
@@ -198,7 +199,7 @@ function watchWire(
         return toFailure("tls", `TLS handshake failed: ${message}`);
       return kind === "network" ? toFailure("reset", message) : failure;
     },
-    unwatch: () => socket?.off("data", count),
+    stopWatching: () => socket?.off("data", count),
   };
 }
 
@@ -219,35 +220,39 @@ function readInSlices(socket: net.Socket): void {
 }
 
 /** Reads an answer as far as the limit. A status whose body breaks off is not a complete answer (G24). */
-function collect(incoming: http.IncomingMessage, limit: number, settle: (result: RequestOutcome) => void) {
-  const pieces = MAX_PIECES * Math.ceil(limit / MAX_ANSWER_BYTES);
+function collectAnswer(
+  incoming: http.IncomingMessage,
+  limit: number,
+  settle: (result: RequestOutcome) => void,
+) {
+  const maxChunks = MAX_PIECES * Math.ceil(limit / MAX_ANSWER_BYTES);
   const chunks: Buffer[] = [];
   let length = 0;
   let ended = false;
   const read = () => Buffer.concat(chunks).subarray(0, limit);
-  const broken = (error?: Error): Failure => {
+  const toBrokenFailure = (error?: Error): Failure => {
     const where = `the answer ${incoming.statusCode} broke off after ${length} bytes of its body`;
     const cause = error ? classifyError(error).error : undefined;
     if (cause?.kind !== "protocol") return toFailure("incomplete", where);
     return toFailure("protocol", `${where}: ${cause.message}`);
   };
   incoming.on("data", (chunk: Buffer) => {
-    if (length >= limit || chunks.length >= pieces) return;
+    if (length >= limit || chunks.length >= maxChunks) return;
     chunks.push(chunk);
     length += chunk.length;
-    if (length < limit && chunks.length < pieces) return;
+    if (length < limit && chunks.length < maxChunks) return;
     const isWhole = length === limit && incoming.headers["content-length"] === String(limit);
     settle(toResult(incoming, { body: read(), truncated: !isWhole }));
   });
   incoming.on("end", () => {
     ended = incoming.complete;
-    settle(ended ? toResult(incoming, { body: read(), truncated: false }) : broken());
+    settle(ended ? toResult(incoming, { body: read(), truncated: false }) : toBrokenFailure());
   });
-  incoming.on("error", (error) => settle(broken(error)));
-  incoming.on("close", () => settle(broken()));
+  incoming.on("error", (error) => settle(toBrokenFailure(error)));
+  incoming.on("close", () => settle(toBrokenFailure()));
   return {
-    truncatedResult: () => toResult(incoming, { body: read(), truncated: true }),
-    broken,
+    toTruncatedResult: () => toResult(incoming, { body: read(), truncated: true }),
+    broken: toBrokenFailure,
     isComplete: () => incoming.complete,
     ended: () => ended,
     stage: () => `the body of the answer ${incoming.statusCode} did not end`,

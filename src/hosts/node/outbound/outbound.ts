@@ -11,7 +11,7 @@ export interface OutboundOptions {
   /** Replaces the system's resolver; for tests. */
   lookup?: Lookup;
   /** The local address for a URL of the sender's own server; the policy does not apply to it. */
-  own?: (url: URL) => LocalAddress | undefined;
+  findOwnAddress?: (url: URL) => LocalAddress | undefined;
   /** Certificates (PEM) to trust in place of Node's own; for tests. */
   ca?: string | string[];
 }
@@ -42,11 +42,11 @@ export interface Outbound {
 export function createTargetResolver({
   policy,
   lookup = createSystemLookup(),
-  own,
+  findOwnAddress,
 }: Omit<OutboundOptions, "ca">): ResolveTarget {
   return async (url) => {
-    const place = own?.(url);
-    if (place !== undefined) return { addresses: [place], port: place.port, isOwn: true };
+    const ownAddress = findOwnAddress?.(url);
+    if (ownAddress !== undefined) return { addresses: [ownAddress], port: ownAddress.port, isOwn: true };
     return { addresses: await resolveTarget(url.hostname, policy, lookup), port: undefined };
   };
 }
@@ -57,44 +57,44 @@ export function createTargetResolver({
  * the caller limits how many run at once.
  */
 export function createOutbound({ ca, ...resolverOptions }: OutboundOptions): Outbound {
-  const locate = createTargetResolver(resolverOptions);
+  const resolveUrl = createTargetResolver(resolverOptions);
   const agents = createAgents(ca);
-  const open = new Set<(result: RequestOutcome) => void>();
-  let closed = false;
+  const pending = new Set<(result: RequestOutcome) => void>();
+  let isClosed = false;
 
   const send = (request: OutboundRequest): Promise<OutboundResult> =>
     new Promise((resolve) => {
       const startedAt = performance.now();
-      let opened: OpenRequest | undefined;
+      let openRequest: OpenRequest | undefined;
       const settle = (result: RequestOutcome) => {
-        if (!open.delete(settle)) return;
+        if (!pending.delete(settle)) return;
         clearTimeout(timer);
         request.signal?.removeEventListener("abort", abort);
-        const reused = opened?.reused() ? ({ reused: true } as const) : undefined;
-        opened?.release();
+        const reused = openRequest?.isReused() ? ({ reused: true } as const) : undefined;
+        openRequest?.release();
         resolve({ ...result, ...reused, duration_ms: Math.round(performance.now() - startedAt) });
       };
       const abort = () => settle(toFailure("aborted", "the attempt was cancelled"));
-      const expire = () => settle(toFailure("timeout", describeTimeout(opened, request)));
+      const expire = () => settle(toFailure("timeout", describeTimeout(openRequest, request)));
       const timer = setTimeout(expire, request.timeoutMs);
-      open.add(settle);
+      pending.add(settle);
       request.signal?.addEventListener("abort", abort, { once: true });
-      if (closed || request.signal?.aborted) return abort();
+      if (isClosed || request.signal?.aborted) return abort();
 
       const target = readTarget(request.url);
       if (typeof target === "string") return settle(toFailure("bad_url", target));
-      locate(target)
+      resolveUrl(target)
         .then(({ addresses, port, isOwn }) => {
-          if (!open.has(settle)) return;
+          if (!pending.has(settle)) return;
           if (isOwn) target.protocol = "http:";
-          opened = startRequest({ request, target, port, addresses, agents }, settle);
+          openRequest = startRequest({ request, target, port, addresses, agents }, settle);
         })
         .catch((error: unknown) => settle(classifyError(error)));
     });
 
   const close = () => {
-    closed = true;
-    for (const settle of [...open]) settle(toFailure("aborted", "the sender was closed"));
+    isClosed = true;
+    for (const settle of [...pending]) settle(toFailure("aborted", "the sender was closed"));
     agents.destroy();
   };
   return { send, close };
@@ -109,7 +109,7 @@ function readTarget(text: string): HttpUrl | string {
 }
 
 /** Reports the stage, unless the receiver simply did not answer. */
-function describeTimeout(opened: OpenRequest | undefined, { timeoutMs }: OutboundRequest): string {
-  const stage = opened === undefined ? "the name was not resolved" : opened.stage();
+function describeTimeout(openRequest: OpenRequest | undefined, { timeoutMs }: OutboundRequest): string {
+  const stage = openRequest === undefined ? "the name was not resolved" : openRequest.describeStage();
   return `timed out after ${timeoutMs / 1000} s${stage === undefined ? "" : `: ${stage}`}`;
 }

@@ -60,19 +60,19 @@ async function resolveAddresses(hostname: string, lookup: Lookup): Promise<reado
 export function createSystemLookup(concurrency = 2): Lookup {
   const running = new Map<string, Promise<readonly ResolvedAddress[]>>();
   const waiting: (() => void)[] = [];
-  let free = concurrency;
+  let freeSlots = concurrency;
 
   const resolve = async (hostname: string): Promise<readonly ResolvedAddress[]> => {
-    if (free === 0) await new Promise<void>((go) => waiting.push(go));
-    else free -= 1;
+    if (freeSlots === 0) await new Promise<void>((start) => waiting.push(start));
+    else freeSlots -= 1;
     try {
-      const found = await dns.promises.lookup(hostname, { all: true, verbatim: true });
-      return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+      const addresses = await dns.promises.lookup(hostname, { all: true, verbatim: true });
+      return addresses.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
     } finally {
       running.delete(hostname);
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
+      const startNext = waiting.shift();
+      if (startNext) startNext();
+      else freeSlots += 1;
     }
   };
 

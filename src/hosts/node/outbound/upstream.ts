@@ -35,7 +35,7 @@ const HOP_BY_HOP =
   /^(connection|keep-alive|proxy-connection|proxy-auth.*|upgrade|te|trailer|transfer-encoding|expect|host)$/i;
 const NO_BODY = /^(GET|HEAD|DELETE|OPTIONS|TRACE|CONNECT)$/;
 /** Headers of Understudy, which the real service does not know. */
-const OWN = /^x-(sandbox|understudy)(-|$)/i;
+const OWN_HEADER = /^x-(sandbox|understudy)(-|$)/i;
 
 /**
  * Sends requests to the real service with their own headers and bodies, and returns its answers unchanged:
@@ -55,12 +55,16 @@ export function createUpstream(
   return {
     url,
     async send({ method, target, rawHeaders, body, signal }): Promise<UpstreamAnswer> {
-      const passed = listHeaders(rawHeaders, (name) => !OWN.test(name) && !replaced.has(name.toLowerCase()));
-      if (passed.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
+      const forwarded = listHeaders(
+        rawHeaders,
+        (name) => !OWN_HEADER.test(name) && !replaced.has(name.toLowerCase()),
+      );
+      if (forwarded.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
         throw new UpstreamFailure(508, `${url} sends the requests that it gets back to this server`);
       const path = base.pathname.replace(/\/$/, "") + target;
-      const fail = (status: number, why: string) => new UpstreamFailure(status, `${method} ${path}: ${why}`);
-      const isSent = (name: RegExp) => rawHeaders.some((text, at) => at % 2 === 0 && name.test(text));
+      const createFailure = (status: number, reason: string) =>
+        new UpstreamFailure(status, `${method} ${path}: ${reason}`);
+      const isSent = (name: RegExp) => rawHeaders.some((text, index) => index % 2 === 0 && name.test(text));
       // Node would send the body that the client did not send in chunks.
       const isEmpty = !(isSent(/^content-length$/i) || NO_BODY.test(method));
       const framing = isSent(/^transfer-encoding$/i)
@@ -69,43 +73,43 @@ export function createUpstream(
           ? ["Content-Length", "0"]
           : [];
       const host = replaced.has("host") ? [] : ["Host", base.host];
-      const list = [
+      const requestHeaders = [
         ...host,
         "Connection",
         "close",
-        ...passed.flat(),
+        ...forwarded.flat(),
         ...headers.flat(),
         "Via",
         via,
         ...framing,
       ];
-      let late = false;
+      let isLate = false;
       const deadline = new AbortController();
       const timer = setTimeout(() => {
-        late = true;
+        isLate = true;
         deadline.abort();
       }, timeoutMs);
       try {
         const { addresses } = await locate(base);
-        const lookup: net.LookupFunction = (_name, { all }, found) =>
-          all ? found(null, [...addresses]) : found(null, addresses[0]!.address, addresses[0]!.family);
+        const lookup: net.LookupFunction = (_name, { all }, callback) =>
+          all ? callback(null, [...addresses]) : callback(null, addresses[0]!.address, addresses[0]!.family);
         const { protocol, port } = base;
         const hostname = base.hostname.replace(/^\[(.*)\]$/, "$1");
-        const to = {
+        const options = {
           protocol,
           hostname,
           port,
           path,
           method,
-          headers: list,
+          headers: requestHeaders,
           lookup,
           agent: false as const,
           maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
         };
-        const outgoing = (protocol === "https:" ? https : http).request(to);
-        stopWith([signal, deadline.signal], outgoing);
+        const outgoing = (protocol === "https:" ? https : http).request(options);
+        destroyOnAbort([signal, deadline.signal], outgoing);
         const incoming = await exchangeOnce(outgoing, body);
-        // Without a listener the error would end the process; who reads the body gets it too.
+        // Without a listener the error would end the process; the reader of the body gets it too.
         incoming.on("error", () => {});
         if (method === "HEAD") incoming.resume();
         return {
@@ -115,8 +119,8 @@ export function createUpstream(
         };
       } catch (error) {
         signal.throwIfAborted();
-        if (late) throw fail(504, `no answer within ${timeoutMs / 1000} s`);
-        throw fail(502, classifyError(error).error.message);
+        if (isLate) throw createFailure(504, `no answer within ${timeoutMs / 1000} s`);
+        throw createFailure(502, classifyError(error).error.message);
       } finally {
         clearTimeout(timer);
       }
@@ -124,15 +128,15 @@ export function createUpstream(
   };
 }
 
-/** Pairs of name and value that go on to the other side. */
+/** Lists the headers to forward, as pairs of name and value. */
 function listHeaders(raw: readonly string[], accepts: (name: string) => boolean): [string, string][] {
-  const listed: [string, string][] = [];
+  const pairs: [string, string][] = [];
   for (let i = 0; i < raw.length; i += 2)
-    if (!HOP_BY_HOP.test(raw[i]!) && accepts(raw[i]!)) listed.push([raw[i]!, raw[i + 1]!]);
-  return listed;
+    if (!HOP_BY_HOP.test(raw[i]!) && accepts(raw[i]!)) pairs.push([raw[i]!, raw[i + 1]!]);
+  return pairs;
 }
 
-function stopWith(signals: readonly AbortSignal[], outgoing: ClientRequest): void {
+function destroyOnAbort(signals: readonly AbortSignal[], outgoing: ClientRequest): void {
   for (const signal of signals) {
     const stop = () => outgoing.destroy();
     if (signal.aborted) stop();
@@ -144,10 +148,11 @@ function stopWith(signals: readonly AbortSignal[], outgoing: ClientRequest): voi
 function exchangeOnce(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once("response", resolve);
-    let interim = 0;
+    let interimAnswers = 0;
     outgoing.on("information", () => {
-      interim += 1;
-      if (interim > MAX_INTERIM_ANSWERS) outgoing.destroy(new Error("it sends interim answers without end"));
+      interimAnswers += 1;
+      if (interimAnswers > MAX_INTERIM_ANSWERS)
+        outgoing.destroy(new Error("it sends interim answers without end"));
     });
     outgoing.on("error", reject);
     outgoing.once("close", () => reject(new Error("the connection was closed without an answer")));

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   isProcessAlive,
   makeFolder,
-  startOfProcess,
+  readProcessStart,
   sweepOrphanedFolders,
   TemporaryFolder,
 } from "./folders.ts";
@@ -73,7 +73,7 @@ describe("files that a killed server leaves behind", () => {
     expect(existsSync(join(parent, name))).toBe(false);
   });
 
-  it.runIf(startOfProcess(process.pid))(
+  it.runIf(readProcessStart(process.pid))(
     "are removed if the process id belongs to another process now [interfaces 7]",
     async () => {
       const name = left({ began: String(Number(parts[2]) + 1) });
@@ -84,7 +84,7 @@ describe("files that a killed server leaves behind", () => {
   it("stay if their server runs, or if the system cannot say when it started [interfaces 7]", async () => {
     const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     try {
-      const began = startOfProcess(other.pid!) ?? "0";
+      const began = readProcessStart(other.pid!) ?? "0";
       const names = [left({ pid: other.pid!, began }), left({ began: "0" })];
       expect(await sweepOrphanedFolders()).toEqual([]);
       for (const name of [...names, basename(own.path)]) expect(existsSync(join(parent, name))).toBe(true);
@@ -125,7 +125,7 @@ describe("files that a killed server leaves behind", () => {
   });
 
   it("belong to a process by its id and its start [interfaces 7]", () => {
-    expect(isProcessAlive(process.pid, startOfProcess(process.pid))).toBe(true);
+    expect(isProcessAlive(process.pid, readProcessStart(process.pid))).toBe(true);
     expect(isProcessAlive(deadPid(), undefined)).toBe(false);
   });
 

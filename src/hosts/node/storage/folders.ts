@@ -19,12 +19,12 @@ import { dirname, join } from "node:path";
  * @throws the system's error; EEXIST if something else has the name
  */
 export function makeFolder(path: string, mode?: number): void {
-  const missing = tryToMakeFolder(path, mode);
-  if (missing === undefined) return;
-  if (dirname(path) === path) throw missing;
+  const parentError = tryToMakeFolder(path, mode);
+  if (parentError === undefined) return;
+  if (dirname(path) === path) throw parentError;
   makeFolder(dirname(path), mode);
-  const still = tryToMakeFolder(path, mode);
-  if (still !== undefined) throw still;
+  const secondError = tryToMakeFolder(path, mode);
+  if (secondError !== undefined) throw secondError;
 }
 
 /** Undefined once the folder exists; the system's error if its parent does not. */
@@ -39,29 +39,30 @@ function tryToMakeFolder(path: string, mode: number | undefined): Error | undefi
   return undefined;
 }
 
-/** The extension of a damaged file that is kept for the user. */
-export const DAMAGED = ".damaged";
+/** The extension of a damaged file that stays for the user. */
+export const DAMAGED_EXTENSION = ".damaged";
 
 /** A folder whose files outlive the process, because stored rows name them. */
 export class PersistentFolder {
   readonly path: string;
-  private isMade = false;
+  private isCreated = false;
 
   constructor(path: string) {
     this.path = path;
   }
 
-  /** An unused path in it. */
-  newPath(kind: string): string {
-    if (!this.isMade) makeFolder(this.path, 0o700);
-    this.isMade = true;
+  /** Returns an unused path in the folder. */
+  createPath(kind: string): string {
+    if (!this.isCreated) makeFolder(this.path, 0o700);
+    this.isCreated = true;
     return join(this.path, `${kind}-${randomUUID()}`);
   }
 
   /** Removes files that no sandbox names, left by a server that was killed. */
-  removeAllBut(wanted: ReadonlySet<string>): void {
+  removeAllBut(usedNames: ReadonlySet<string>): void {
     for (const name of listNames(this.path)) {
-      if (!wanted.has(name) && !name.endsWith(DAMAGED)) rmSync(join(this.path, name), { force: true });
+      if (!usedNames.has(name) && !name.endsWith(DAMAGED_EXTENSION))
+        rmSync(join(this.path, name), { force: true });
     }
   }
 
@@ -109,8 +110,8 @@ export class TemporaryFolder {
     return this.created;
   }
 
-  /** An unused path in it; the name is independent of the client's. */
-  newPath(kind: string): string {
+  /** Returns an unused path in the folder; the name is independent of the client's. */
+  createPath(kind: string): string {
     this.files += 1;
     return join(this.path, `${kind}-${String(this.files).padStart(8, "0")}`);
   }
@@ -123,13 +124,13 @@ export class TemporaryFolder {
   }
 }
 
-const NAME = /^understudy-uploads-([0-9a-f]{12})-(\d{1,10})-(\d{1,20})-[A-Za-z0-9]{6}$/;
+const FOLDER_NAME = /^understudy-uploads-([0-9a-f]{12})-(\d{1,10})-(\d{1,20})-[A-Za-z0-9]{6}$/;
 /** The start of a process if the system does not report it. */
 const UNKNOWN_START = "0";
 
 /** Creates a temporary folder whose name says which process owns it. */
 export function makeOwnedFolder(): string {
-  const started = startOfProcess(process.pid) ?? UNKNOWN_START;
+  const started = readProcessStart(process.pid) ?? UNKNOWN_START;
   // The system's temporary folder may have been removed, too.
   makeFolder(tmpdir());
   return mkdtempSync(join(tmpdir(), `understudy-uploads-${identifyMachine()}-${process.pid}-${started}-`));
@@ -155,15 +156,15 @@ export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]>
 }
 
 function isOrphaned(name: string): boolean {
-  const [, where, pid, started] = NAME.exec(name) ?? [];
-  if (where === undefined || where !== identifyMachine()) return false;
+  const [, machine, pid, started] = FOLDER_NAME.exec(name) ?? [];
+  if (machine === undefined || machine !== identifyMachine()) return false;
   return !isProcessAlive(Number(pid), started === UNKNOWN_START ? undefined : started);
 }
 
 async function isOwnFolder(path: string): Promise<boolean> {
   try {
-    const found = await lstat(path);
-    return found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid());
+    const stats = await lstat(path);
+    return stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid());
   } catch {
     return false;
   }
@@ -181,7 +182,7 @@ function identifyMachine(): string {
 }
 
 /** The start of a process, in ticks since boot; undefined on other systems than Linux. */
-export function startOfProcess(pid: number): string | undefined {
+export function readProcessStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
@@ -201,6 +202,6 @@ export function isProcessAlive(pid: number, started: string | undefined): boolea
     // A process of another user may not be signalled, but exists.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
-  const present = startOfProcess(pid);
-  return started === undefined || present === undefined || started === present;
+  const currentStart = readProcessStart(pid);
+  return started === undefined || currentStart === undefined || started === currentStart;
 }

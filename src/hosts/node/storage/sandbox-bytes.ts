@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { ApiError } from "../../../engine/contract/errors.ts";
 import type { ByteStore, FileDigest, FormSpace, WriteOutcome } from "../../../engine/contract/services.ts";
-import { crc32c, crc32cText } from "../../../engine/crc32c.ts";
+import { crc32c, formatCrc32c } from "../../../engine/crc32c.ts";
 import {
   type Blob,
   type DiskUsage,
@@ -13,27 +13,27 @@ import {
   Segment,
 } from "./segment.ts";
 
-/** Folders for the files of a sandbox: of forms, during their request, and of uploads. */
+/** Folders for the files of a sandbox: those of forms, during their request, and those of uploads. */
 export interface ByteFolders {
   readonly forms: { readonly path: string };
-  readonly uploads: { newPath(kind: string): string };
+  readonly uploads: { createPath(kind: string): string };
 }
 
 /** A blob that can still grow; a restore replaces it. */
 interface LiveBlob {
   value: Blob;
-  /** Settles when earlier writers are done. */
-  turn: Promise<unknown>;
+  /** Settles when all earlier writes are done. */
+  lastWrite: Promise<unknown>;
 }
 
 /** The upload bytes of one sandbox, within its share of the disk. */
 export class SandboxBytes implements ByteStore, FormSpace {
   /** Increases with each change of the stored bytes. */
   revision = 0;
-  private live = new Map<string, LiveBlob>();
+  private liveBlobs = new Map<string, LiveBlob>();
   /** The last result of `peek`, and its revision. */
-  private seen: ReadonlyMap<string, Blob> | undefined;
-  private seenAt = 0;
+  private peeked: ReadonlyMap<string, Blob> | undefined;
+  private peekedRevision = 0;
   private readonly space: DiskUsage = { used: 0 };
   private readonly folders: ByteFolders;
   private readonly limit: number;
@@ -52,11 +52,11 @@ export class SandboxBytes implements ByteStore, FormSpace {
   }
 
   size(blob: string): number {
-    return this.live.get(blob)?.value.size ?? 0;
+    return this.liveBlobs.get(blob)?.value.size ?? 0;
   }
 
   crc32c(blob: string): string {
-    return crc32cText(this.live.get(blob)?.value.crc ?? 0);
+    return formatCrc32c(this.liveBlobs.get(blob)?.value.crc ?? 0);
   }
 
   /** @throws ApiError PAYLOAD_TOO_LARGE */
@@ -64,12 +64,12 @@ export class SandboxBytes implements ByteStore, FormSpace {
     if (bytes > this.limit - this.countUsedBytes()) throw this.toFullError();
   }
 
-  take(bytes: number): void {
+  reserve(bytes: number): void {
     this.requireRoom(bytes);
     this.space.used += bytes;
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.space.used -= bytes;
   }
 
@@ -78,23 +78,23 @@ export class SandboxBytes implements ByteStore, FormSpace {
     chunks: AsyncIterable<Uint8Array>,
     place: { start: number; end: number },
   ): Promise<WriteOutcome> {
-    const live = this.live.get(blob) ?? { value: EMPTY_BLOB, turn: Promise.resolve() };
-    this.live.set(blob, live);
-    const isGone = () => this.live.get(blob) !== live;
+    const live = this.liveBlobs.get(blob) ?? { value: EMPTY_BLOB, lastWrite: Promise.resolve() };
+    this.liveBlobs.set(blob, live);
+    const isGone = () => this.liveBlobs.get(blob) !== live;
     // One writer at a time: a client may reconnect while its old connection is still being read.
-    const mine = live.turn.then(() => this.append(live, isGone, { chunks, ...place }));
-    live.turn = mine.catch(() => {});
-    return mine;
+    const ownWrite = live.lastWrite.then(() => this.append(live, isGone, { chunks, ...place }));
+    live.lastWrite = ownWrite.catch(() => {});
+    return ownWrite;
   }
 
   read(blob: string, most: number): Promise<Buffer> {
-    return this.withRetained(blob, (value) => readBlob(value, most));
+    return this.readRetained(blob, (value) => readBlob(value, most));
   }
 
   digest(blob: string, algorithm: FileDigest): Promise<string> {
-    return this.withRetained(blob, async (value) =>
+    return this.readRetained(blob, async (value) =>
       algorithm === "crc32c"
-        ? crc32cText(value.crc)
+        ? formatCrc32c(value.crc)
         : digestFiles(
             value.parts.map(({ segment, length }) => ({ path: segment.path, length })),
             "md5",
@@ -102,9 +102,9 @@ export class SandboxBytes implements ByteStore, FormSpace {
     );
   }
 
-  /** Another request may remove the blob before this one has read it. */
-  private async withRetained<T>(blob: string, use: (value: Blob) => Promise<T>): Promise<T> {
-    const value = this.live.get(blob)?.value ?? EMPTY_BLOB;
+  /** Retains a blob while it is used, since another request may remove it meanwhile. */
+  private async readRetained<T>(blob: string, use: (value: Blob) => Promise<T>): Promise<T> {
+    const value = this.liveBlobs.get(blob)?.value ?? EMPTY_BLOB;
     retainBlob(value);
     try {
       return await use(value);
@@ -114,18 +114,18 @@ export class SandboxBytes implements ByteStore, FormSpace {
   }
 
   remove(blob: string): void {
-    const live = this.live.get(blob);
+    const live = this.liveBlobs.get(blob);
     if (live === undefined) return;
-    this.live.delete(blob);
+    this.liveBlobs.delete(blob);
     this.revision += 1;
     dropBlob(live.value);
   }
 
   /** References to all stored bytes; undefined if there are none. */
   capture(): ReadonlyMap<string, Blob> | undefined {
-    if (this.live.size === 0) return undefined;
+    if (this.liveBlobs.size === 0) return undefined;
     const captured = new Map<string, Blob>();
-    for (const [id, { value }] of this.live) {
+    for (const [id, { value }] of this.liveBlobs) {
       retainBlob(value);
       captured.set(id, value);
     }
@@ -134,22 +134,23 @@ export class SandboxBytes implements ByteStore, FormSpace {
 
   /** The same references, without retaining the bytes. */
   peek(): ReadonlyMap<string, Blob> | undefined {
-    if (this.seenAt !== this.revision) {
-      this.seenAt = this.revision;
-      const some = [...this.live].filter(([, { value }]) => value.size > 0);
-      this.seen = some.length === 0 ? undefined : new Map(some.map(([id, { value }]) => [id, value]));
+    if (this.peekedRevision !== this.revision) {
+      this.peekedRevision = this.revision;
+      const nonEmpty = [...this.liveBlobs].filter(([, { value }]) => value.size > 0);
+      this.peeked =
+        nonEmpty.length === 0 ? undefined : new Map(nonEmpty.map(([id, { value }]) => [id, value]));
     }
-    return this.seen;
+    return this.peeked;
   }
 
   /** Replaces all bytes; writers under way lose their blob. */
   replace(captured: ReadonlyMap<string, Blob> | undefined): void {
-    const before = this.live;
-    this.live = new Map();
+    const before = this.liveBlobs;
+    this.liveBlobs = new Map();
     this.revision += 1;
     for (const [id, value] of captured ?? []) {
       retainBlob(value);
-      this.live.set(id, { value, turn: Promise.resolve() });
+      this.liveBlobs.set(id, { value, lastWrite: Promise.resolve() });
     }
     for (const { value } of before.values()) dropBlob(value);
   }
@@ -161,7 +162,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   /** Bytes that a fork or an imported snapshot shares with another sandbox count here too. */
   private countSharedBytes(): number {
     let bytes = 0;
-    for (const { value } of this.live.values()) {
+    for (const { value } of this.liveBlobs.values()) {
       for (const { segment, length } of value.parts) if (segment.space !== this.space) bytes += length;
     }
     return bytes;
@@ -187,10 +188,10 @@ export class SandboxBytes implements ByteStore, FormSpace {
           this.revision += 1;
           return "excess";
         }
-        const fresh = position - live.value.size;
-        if (fresh <= 0) continue;
-        this.requireRoom(fresh);
-        const value = await writer.write(live.value, chunk.subarray(chunk.length - fresh));
+        const newBytes = position - live.value.size;
+        if (newBytes <= 0) continue;
+        this.requireRoom(newBytes);
+        const value = await writer.write(live.value, chunk.subarray(chunk.length - newBytes));
         if (isGone()) return "gone";
         live.value = value;
         this.revision += 1;
@@ -226,9 +227,14 @@ class SegmentWriter {
     this.folder = folder;
     this.space = space;
     const last = before.parts.at(-1);
-    if (last && last.segment.space === space && last.length === last.segment.written && !last.segment.busy) {
+    if (
+      last &&
+      last.segment.space === space &&
+      last.length === last.segment.written &&
+      !last.segment.isBusy
+    ) {
       this.segment = last.segment;
-      this.segment.busy = true;
+      this.segment.isBusy = true;
     }
   }
 
@@ -236,21 +242,21 @@ class SegmentWriter {
     const segment = this.segment ?? this.openSegment();
     this.file ??= await open(segment.path, this.isNew ? "w" : "r+", 0o600);
     // By position, so that bytes of a failed write beyond the end do not shift later ones.
-    for (let done = 0; done < bytes.length; ) {
+    for (let writtenBytes = 0; writtenBytes < bytes.length; ) {
       const { bytesWritten } = await this.file.write(
         bytes,
-        done,
-        bytes.length - done,
-        segment.written + done,
+        writtenBytes,
+        bytes.length - writtenBytes,
+        segment.written + writtenBytes,
       );
-      done += bytesWritten;
+      writtenBytes += bytesWritten;
     }
     segment.recordWrite(bytes.length);
     const last = value.parts.at(-1);
-    const goesOn = last?.segment === segment;
-    const part = { segment, length: (goesOn ? last.length : 0) + bytes.length };
+    const extendsLast = last?.segment === segment;
+    const part = { segment, length: (extendsLast ? last.length : 0) + bytes.length };
     return {
-      parts: [...(goesOn ? value.parts.slice(0, -1) : value.parts), part],
+      parts: [...(extendsLast ? value.parts.slice(0, -1) : value.parts), part],
       size: value.size + bytes.length,
       crc: crc32c(bytes, value.crc),
     };
@@ -261,14 +267,14 @@ class SegmentWriter {
     await this.file?.close();
     const { segment } = this;
     if (segment === undefined) return;
-    segment.busy = false;
+    segment.isBusy = false;
     if (this.isNew && !value.parts.some((part) => part.segment === segment)) segment.drop();
-    else segment.removeUnlessWanted();
+    else segment.removeIfUnused();
   }
 
   private openSegment(): Segment {
-    this.segment = new Segment(this.folder.newPath("blob"), this.space);
-    this.segment.busy = true;
+    this.segment = new Segment(this.folder.createPath("blob"), this.space);
+    this.segment.isBusy = true;
     this.segment.retain();
     this.isNew = true;
     return this.segment;

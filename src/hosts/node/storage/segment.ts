@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileDigest } from "../../../engine/contract/services.ts";
-import { crc32c, crc32cText } from "../../../engine/crc32c.ts";
+import { crc32c, formatCrc32c } from "../../../engine/crc32c.ts";
 
 /** The size of a sandbox's bytes on disk. */
 export interface DiskUsage {
@@ -15,13 +15,13 @@ export interface DiskUsage {
  */
 export class Segment {
   readonly path: string;
-  /** Its size counts for the sandbox that wrote it, until the last sandbox releases it. */
+  /** The disk usage of the sandbox that wrote the file; it includes the file until the last sandbox releases it. */
   readonly space: DiskUsage;
   written = 0;
   /** Number of its first bytes that are synced to disk. */
   private synced = 0;
-  /** A writer has it open; the file is removed when the writer is done. */
-  busy = false;
+  /** Whether a writer has the file open, which is then removed only after the writer is done. */
+  isBusy = false;
   private holders = 0;
 
   constructor(path: string, space: DiskUsage) {
@@ -35,7 +35,7 @@ export class Segment {
 
   drop(): void {
     this.holders -= 1;
-    this.removeUnlessWanted();
+    this.removeIfUnused();
   }
 
   recordWrite(bytes: number): void {
@@ -57,8 +57,8 @@ export class Segment {
     return true;
   }
 
-  removeUnlessWanted(): void {
-    if (this.holders > 0 || this.busy) return;
+  removeIfUnused(): void {
+    if (this.holders > 0 || this.isBusy) return;
     rmSync(this.path, { force: true });
     this.space.used -= this.written;
     this.written = 0;
@@ -88,11 +88,11 @@ export function dropBlob({ parts }: Blob): void {
   for (const { segment } of parts) segment.drop();
 }
 
-/** Whether any of it had to be synced. */
+/** Syncs a blob; returns whether any of its bytes were unsynced. */
 export async function syncBlob({ parts }: Blob): Promise<boolean> {
-  let any = false;
-  for (const { segment, length } of parts) any = (await segment.sync(length)) || any;
-  return any;
+  let hasSynced = false;
+  for (const { segment, length } of parts) hasSynced = (await segment.sync(length)) || hasSynced;
+  return hasSynced;
 }
 
 /** At most the first `most` bytes, in memory. */
@@ -100,16 +100,16 @@ export async function readBlob({ parts, size }: Blob, most: number): Promise<Buf
   const bytes = Buffer.alloc(Math.min(size, most));
   let filled = 0;
   for (const { segment, length } of parts) {
-    const wanted = Math.min(length, bytes.length - filled);
-    if (wanted === 0) break;
+    const count = Math.min(length, bytes.length - filled);
+    if (count === 0) break;
     const file = await open(segment.path, "r");
     try {
-      const { bytesRead } = await file.read(bytes, filled, wanted, 0);
-      if (bytesRead < wanted) throw new Error(`${segment.path} is shorter than what was written to it`);
+      const { bytesRead } = await file.read(bytes, filled, count, 0);
+      if (bytesRead < count) throw new Error(`${segment.path} is shorter than what was written to it`);
     } finally {
       await file.close();
     }
-    filled += wanted;
+    filled += count;
   }
   return bytes;
 }
@@ -128,5 +128,5 @@ export async function digestFiles(
       else crc = crc32c(piece, crc);
     }
   }
-  return algorithm === "md5" ? md5.digest("base64") : crc32cText(crc);
+  return algorithm === "md5" ? md5.digest("base64") : formatCrc32c(crc);
 }

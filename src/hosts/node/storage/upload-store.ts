@@ -1,9 +1,9 @@
 import { copyFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { crc32c, crc32cText } from "../../../engine/crc32c.ts";
+import { crc32c, formatCrc32c } from "../../../engine/crc32c.ts";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
 import type { StorableUploads, StoredUploads, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
-import { DAMAGED, PersistentFolder, TemporaryFolder } from "./folders.ts";
+import { DAMAGED_EXTENSION, PersistentFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
 import { type Blob, digestFiles, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
 
@@ -15,45 +15,45 @@ type CapturedBlobs = ReadonlyMap<string, Blob>;
  */
 const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;
 
-/** A snapshot's document is one JSON text in memory. */
+/** The limit of uploads in a snapshot's document, which is one JSON text in memory. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 /** The upload bytes of all sandboxes of a server, in one temporary folder unless they are stored. */
 export class UploadStore implements StorableUploads {
-  private readonly disk = new TemporaryFolder();
+  private readonly temporaryFolder = new TemporaryFolder();
   private readonly folders: { forms: ByteFolders["forms"]; uploads: ByteFolders["uploads"] } = {
-    forms: this.disk,
-    uploads: this.disk,
+    forms: this.temporaryFolder,
+    uploads: this.temporaryFolder,
   };
-  private persistent: PersistentFolder | undefined;
+  private persistentFolder: PersistentFolder | undefined;
   /** Files named since the start, by path: two sandboxes may share one. */
   private readonly segments = new Map<string, Segment>();
   private readonly sandboxes = new WeakMap<Sandbox, SandboxBytes>();
   private readonly limit: number;
-  private readonly textBytes: (sandbox: Sandbox) => number;
+  private readonly countTextBytes: (sandbox: Sandbox) => number;
 
   /**
    * @param limit bytes per sandbox
-   * @param textBytes returns the size of the texts that a sandbox has read from its files
+   * @param countTextBytes returns the size of the texts that a sandbox has read from its files
    */
-  constructor(limit = LOCAL_UPLOAD_BYTES, textBytes: (sandbox: Sandbox) => number) {
+  constructor(limit = LOCAL_UPLOAD_BYTES, countTextBytes: (sandbox: Sandbox) => number) {
     this.limit = limit;
-    this.textBytes = textBytes;
+    this.countTextBytes = countTextBytes;
   }
 
   forSandbox(sandbox: Sandbox): SandboxBytes {
     let bytes = this.sandboxes.get(sandbox);
     if (bytes === undefined) {
-      bytes = new SandboxBytes(this.folders, this.limit, () => this.textBytes(sandbox));
+      bytes = new SandboxBytes(this.folders, this.limit, () => this.countTextBytes(sandbox));
       this.sandboxes.set(sandbox, bytes);
     }
     return bytes;
   }
 
   /** Stores the bytes of uploads in this folder from now on; they outlive the process. */
-  keepIn(folder: string): void {
-    this.persistent = new PersistentFolder(folder);
-    this.folders.uploads = this.persistent;
+  storeIn(folder: string): void {
+    this.persistentFolder = new PersistentFolder(folder);
+    this.folders.uploads = this.persistentFolder;
   }
 
   /** Grows with each change of the sandbox's bytes. */
@@ -67,7 +67,7 @@ export class UploadStore implements StorableUploads {
   }
 
   close(): void {
-    this.disk.remove();
+    this.temporaryFolder.remove();
   }
 
   capture(sandbox: Sandbox): CapturedBlobs | undefined {
@@ -98,10 +98,10 @@ export class UploadStore implements StorableUploads {
 
   /** Syncs the bytes to disk. */
   async sync(captured: unknown): Promise<void> {
-    let any = false;
+    let hasSynced = false;
     for (const blob of (captured as CapturedBlobs | undefined)?.values() ?? [])
-      any = (await syncBlob(blob)) || any;
-    if (any) await this.persistent?.sync();
+      hasSynced = (await syncBlob(blob)) || hasSynced;
+    if (hasSynced) await this.persistentFolder?.sync();
   }
 
   *listPaths(captured: unknown): IterableIterator<{ path: string; length: number }> {
@@ -134,26 +134,26 @@ export class UploadStore implements StorableUploads {
   ): Promise<CapturedBlobs | undefined> {
     const captured = new Map<string, Blob>();
     for (const [id, { crc, parts }] of Object.entries(files)) {
-      const found: Blob["parts"][number][] = [];
+      const storedParts: Blob["parts"][number][] = [];
       for (const { file, length } of parts) {
         const segment = await this.readSegment(file, folder);
-        if (segment !== undefined && segment.written >= length) found.push({ segment, length });
+        if (segment !== undefined && segment.written >= length) storedParts.push({ segment, length });
       }
-      if (found.length < parts.length) {
+      if (storedParts.length < parts.length) {
         warn(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
         continue;
       }
-      const paths = found.map(({ segment: { path }, length }) => ({ path, length }));
-      if ((await digestFiles(paths, "crc32c")) !== crc32cText(crc)) {
-        for (const { path } of paths) await copyFile(path, path + DAMAGED);
-        const names = paths.map(({ path }) => path + DAMAGED).join(", ");
+      const paths = storedParts.map(({ segment: { path }, length }) => ({ path, length }));
+      if ((await digestFiles(paths, "crc32c")) !== formatCrc32c(crc)) {
+        for (const { path } of paths) await copyFile(path, path + DAMAGED_EXTENSION);
+        const names = paths.map(({ path }) => path + DAMAGED_EXTENSION).join(", ");
         warn(
           `Bytes of the upload ${id} are damaged (kept as ${names}), so the client has to start it again.`,
         );
         continue;
       }
-      const size = found.reduce((sum, { length }) => sum + length, 0);
-      const blob: Blob = { parts: found, size, crc };
+      const size = storedParts.reduce((sum, { length }) => sum + length, 0);
+      const blob: Blob = { parts: storedParts, size, crc };
       retainBlob(blob);
       captured.set(id, blob);
     }
@@ -162,19 +162,22 @@ export class UploadStore implements StorableUploads {
 
   /** Removes stored files that nothing has named since the start. */
   sweep(): void {
-    this.persistent?.removeAllBut(new Set([...this.segments.keys()].map((path) => basename(path))));
+    this.persistentFolder?.removeAllBut(new Set([...this.segments.keys()].map((path) => basename(path))));
   }
 
-  private async readSegment(file: string, folder = this.persistent?.path): Promise<Segment | undefined> {
+  private async readSegment(
+    file: string,
+    folder = this.persistentFolder?.path,
+  ): Promise<Segment | undefined> {
     if (folder === undefined) return undefined;
     const path = join(folder, file);
-    const known = this.segments.get(path);
-    if (known !== undefined) return known;
-    const found = await stat(path).catch(() => undefined);
-    if (found === undefined) return undefined;
-    // Counts for the sandbox that restores it.
+    const existing = this.segments.get(path);
+    if (existing !== undefined) return existing;
+    const stats = await stat(path).catch(() => undefined);
+    if (stats === undefined) return undefined;
+    // The bytes count for the sandbox that restores them.
     const segment = new Segment(path, { used: 0 });
-    segment.recordWrite(found.size);
+    segment.recordWrite(stats.size);
     this.segments.set(path, segment);
     return segment;
   }
@@ -190,8 +193,8 @@ export class UploadStore implements StorableUploads {
 
   countBytes(captured: Iterable<unknown>): number {
     const segments = new Set<Segment>();
-    for (const one of captured) {
-      for (const { parts } of (one as CapturedBlobs | undefined)?.values() ?? []) {
+    for (const blobs of captured) {
+      for (const { parts } of (blobs as CapturedBlobs | undefined)?.values() ?? []) {
         for (const { segment } of parts) segments.add(segment);
       }
     }
@@ -226,8 +229,8 @@ export class UploadStore implements StorableUploads {
     const captured = new Map<string, Blob>();
     for (const [id, text] of entries) {
       const bytes = Buffer.from(text, "base64");
-      // Counts for the sandbox that restores it.
-      const segment = new Segment(this.folders.uploads.newPath("blob"), { used: 0 });
+      // The bytes count for the sandbox that restores them.
+      const segment = new Segment(this.folders.uploads.createPath("blob"), { used: 0 });
       await writeFile(segment.path, bytes, { mode: 0o600 });
       segment.recordWrite(bytes.length);
       const blob = { parts: [{ segment, length: bytes.length }], size: bytes.length, crc: crc32c(bytes) };

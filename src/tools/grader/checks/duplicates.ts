@@ -103,7 +103,7 @@ function makeLookalikes(session: Session): TestDelivery[] {
   const at = Date.now() - 2000;
   const data = drawEventData(event, {
     at,
-    known: { organization_id: organizationId, webhook_id: webhookId, ...known },
+    givenFields: { organization_id: organizationId, webhook_id: webhookId, ...known },
   });
   const idPrefix = createId("del").slice(0, -1);
   return [

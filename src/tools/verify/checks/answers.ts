@@ -23,8 +23,8 @@ const FEW_CHARACTERS = 1000;
  */
 export function createAnswerChecks(contract: Contract): Check[] {
   const reading = contract.operations.filter(isReading);
-  const ownOperations = reading.filter((one) => one.own !== undefined);
-  const reference = reading.filter((one) => one.own === undefined);
+  const ownOperations = reading.filter((one) => one.sourceFile !== undefined);
+  const reference = reading.filter((one) => one.sourceFile === undefined);
   const sorted = [
     ...reference.toSorted((a, b) => listObjectParameters(a).length - listObjectParameters(b).length),
     ...sortOwnOperations(ownOperations, contract),
@@ -60,7 +60,7 @@ async function checkAnswer(context: Context, operation: AnyOperation): Promise<v
   const { known, verdict, answered } = context;
   const bindings = known.listBindings(operation);
   if (bindings.length === 0) return verdict.notObservable(known.describeMissingFor(operation));
-  const needed = operation.own === undefined ? { query: undefined } : readNeededQuery(operation);
+  const needed = operation.sourceFile === undefined ? { query: undefined } : readNeededQuery(operation);
   if ("missing" in needed)
     return verdict.notObservable(`its declaration shows no value for ${needed.missing}, which it needs`);
   let last: Exchange | undefined;
@@ -102,14 +102,14 @@ function requestAnswer(
 }
 
 /** Whether a listing has hardly any items; another object's may have more to check. */
-function showsLittle({ own, query }: AnyOperation, { text, json }: Exchange): boolean {
-  if (own !== undefined) return findItems(json)?.length === 0;
+function showsLittle({ sourceFile, query }: AnyOperation, { text, json }: Exchange): boolean {
+  if (sourceFile !== undefined) return findItems(json)?.length === 0;
   return query?.properties["limit"] !== undefined && text.length < FEW_CHARACTERS;
 }
 
 /** Whether a refusal may come from the object, or from missing permissions of the key's user, and not from a fault of the service. */
 function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean {
-  if (operation.own !== undefined)
+  if (operation.sourceFile !== undefined)
     return status === 403 || (status === 404 && listObjectParameters(operation).length > 0);
   if (status === 403) return listErrorCodes(operation).some((code) => CATALOGUE[code].status === 403);
   return (status === 404 || status === 422) && listObjectParameters(operation).length > 0;

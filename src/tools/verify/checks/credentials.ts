@@ -24,7 +24,9 @@ function createNoCredentialsChecks({ operations }: Contract): Check[] {
 
 /** Without an id in its path, an own operation might change something if it does not check the caller. */
 function canBeCalled(operation: AnyOperation): boolean {
-  return operation.own === undefined || isReading(operation) || listParameterNames(operation).length > 0;
+  return (
+    operation.sourceFile === undefined || isReading(operation) || listParameterNames(operation).length > 0
+  );
 }
 
 async function callWithoutCredentials(
@@ -34,7 +36,9 @@ async function callWithoutCredentials(
   // Operations that only read are asked for an existing object, which proves most.
   const [binding] = isReading(operation) ? known.listBindings(operation, 1) : [];
   const params =
-    operation.own === undefined ? inventParams(operation, binding) : inventOwnParams(operation, binding);
+    operation.sourceFile === undefined
+      ? inventParams(operation, binding)
+      : inventOwnParams(operation, binding);
   const call: Call = { operation, params, credential: "none", firstEvents: true };
   if (params === undefined || !changesNothing(call))
     return verdict.notObservable("an invented id in its path might be that of an object");

@@ -47,7 +47,7 @@ function createObserver(rules: readonly Rule[]): ReturnType<Observation["begin"]
  * storage, and may have another host.
  */
 function belongsToApi(operation: Exchange["operation"]): boolean {
-  if (operation === undefined || operation.own !== undefined) return false;
+  if (operation === undefined || operation.sourceFile !== undefined) return false;
   return operation.id !== "uploads.put" && operation.id !== "uploads.cancel";
 }
 

@@ -72,7 +72,7 @@ async function checkInvalidValues(
   const params =
     answered.get(operation.id)?.params ??
     binding ??
-    (operation.own === undefined ? inventParams(operation) : inventOwnParams(operation));
+    (operation.sourceFile === undefined ? inventParams(operation) : inventOwnParams(operation));
   if (params === undefined) return verdict.notObservable(known.describeMissingFor(operation));
   for (const one of listInvalidValues(operation)) {
     const { field, value } = one;

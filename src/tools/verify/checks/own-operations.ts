@@ -10,7 +10,7 @@ import { findItems, isReading, listParameters, readNeededQuery } from "../own-op
 
 /** Checks of own operations only: pages of lists, and records that do not exist. */
 export function createOwnChecks({ operations }: Contract): Check[] {
-  const reading = operations.filter((one) => one.own !== undefined && isReading(one));
+  const reading = operations.filter((one) => one.sourceFile !== undefined && isReading(one));
   const createCheck = (operation: AnyOperation, name: string, title: string) => ({
     id: `${operation.id}/${name}`,
     family: "answers" as const,

@@ -4,7 +4,7 @@ import { type AnyOperation, listSuccesses } from "../../../engine/contract/opera
 import { findAssumedEndpoint } from "../../../engine/contract/provenance.ts";
 import { toValidator } from "../../../engine/contract/validator.ts";
 import { diagnose } from "../../../engine/documents/check-document.ts";
-import { readQuery, withDefaults } from "../../../engine/pipeline/read-query.ts";
+import { addDefaults, readQuery } from "../../../engine/pipeline/read-query.ts";
 import type { Check, Observation } from "../check.ts";
 import { checkSuccess, hasSucceeded, isMasked, toExcerpt } from "../check-answer.ts";
 import { checkAnyRefusal, checkStatusOfCode, refusesWith } from "../check-refusal.ts";
@@ -111,7 +111,7 @@ function listMalformedFields({ params, query, body }: AnyOperation, sent: SentRe
 function listInvalidFields(schema: TSchema | undefined, value: unknown): string[] {
   if (schema === undefined) return [];
   const validate = toValidator(schema);
-  const filled = withDefaults(schema, value, "reject");
+  const filled = addDefaults(schema, value, "reject");
   if (validate(filled)) return [];
   return diagnose(filled, validate)
     .filter(({ data }) => !isMasked(data))

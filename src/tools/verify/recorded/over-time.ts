@@ -42,7 +42,8 @@ const CHANGES: readonly {
 export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] {
   // Revoking a link again changes nothing (3.4). An own operation may restore what another deleted.
   const deletions = operations.filter(
-    ({ method, id, own }) => method === "DELETE" && id !== "share_links.revoke" && own === undefined,
+    ({ method, id, sourceFile }) =>
+      method === "DELETE" && id !== "share_links.revoke" && sourceFile === undefined,
   );
   const deletionChecks = deletions.map(
     ({ id, section }): RecordedCheck => ({
