@@ -84,6 +84,17 @@ describe("a request that is passed to its owner [interfaces 15]", () => {
     expect([results, proxy.count, proxy.pending]).toEqual([["answered"], 1, 0]);
   });
 
+  it("an answer keeps its trailers, and none are announced to a client that gets no chunks [interfaces 15]", async () => {
+    const head = "HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nX-Latin: \u00e9\r\nTransfer-Encoding: chunked\r\n";
+    const rest = "2\r\nok\r\n0\r\nX-Sum: 42\r\n\r\n";
+    const { port } = await front(await owedBytes([Buffer.from(`${head}\r\n${rest}`, "latin1")], false));
+    expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${rest}`);
+    const old = GET.replace("HTTP/1.1", "HTTP/1.0").replace("Host", "Trailer: X-Up\r\nHost");
+    expect(await exchange(port, old)).toBe(
+      "HTTP/1.1 200 OK\r\nX-Latin: \u00e9\r\nConnection: close\r\n\r\nok",
+    );
+  });
+
   it("an answer in pieces, or a large one, arrives complete [interfaces 15]", async () => {
     const large = Buffer.alloc(3_000_000, "0123456789");
     const of = await owner((request, response) => {

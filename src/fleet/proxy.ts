@@ -8,6 +8,7 @@ import {
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
 import { flushTogether } from "../hosts/node/batches.ts";
+import { addPassedTrailers, sendHead, writePassedHead } from "../hosts/node/send.ts";
 import type { ReplayableBody } from "./replayable-body.ts";
 
 /** Names the node that forwarded a request. The next node answers or refuses it, and does not forward it again. */
@@ -25,6 +26,9 @@ const HOP_BY_HOP = new Set([
   "expect",
   HOP_HEADER,
 ]);
+
+/** Trailers of a request are not forwarded, and Node refuses to announce them before a body of known length. */
+const NOT_SENT = new Set([...HOP_BY_HOP, "trailer"]);
 
 const CONNECT_MS = 3000;
 /** Timeout of this node's own requests. */
@@ -118,7 +122,7 @@ export class NodeProxy {
     return send({
       host: hostname.replace(/^\[(.*)\]$/, "$1"),
       port: port === "" ? 80 : port,
-      headers: [...listForwardedHeaders(request.rawHeaders), HOP_HEADER, this.nodeUrl],
+      headers: [...listForwardedHeaders(request.rawHeaders, NOT_SENT), HOP_HEADER, this.nodeUrl],
       method: request.method,
       path: request.url,
       // A reused connection may be closing, and a large body cannot be sent again.
@@ -184,7 +188,8 @@ class ProxiedExchange {
     }
     this.end("answered");
     response.sendDate = false;
-    response.writeHead(answer.statusCode!, answer.statusMessage, listForwardedHeaders(rawHeaders));
+    writePassedHead(response, answer.statusCode!, answer.statusMessage!, listForwardedHeaders(rawHeaders));
+    answer.once("end", () => addPassedTrailers(response, answer.rawTrailers));
     // An answer that was cut must not look complete; perhaps only its head arrived.
     answer.on("error", () => {
       response.flushHeaders();
@@ -193,7 +198,7 @@ class ProxiedExchange {
     const length = Number(headers["content-length"]);
     if (Number.isNaN(length)) {
       // The head is sent at once, since a stream may be silent for long.
-      response.flushHeaders();
+      sendHead(response);
       answer.pipe(response);
     } else if (request.method === "HEAD" || length === 0 || length > MAX_BUFFERED_BYTES) {
       answer.pipe(response);
@@ -264,9 +269,9 @@ export function isReachableAt(url: string): Promise<boolean> {
 }
 
 /** The headers of a message that are forwarded, spelled as its sender did. */
-function listForwardedHeaders(raw: readonly string[]): string[] {
+function listForwardedHeaders(raw: readonly string[], dropped: ReadonlySet<string> = HOP_BY_HOP): string[] {
   const forwarded: string[] = [];
   for (let i = 0; i < raw.length; i += 2)
-    if (!HOP_BY_HOP.has(raw[i]!.toLowerCase())) forwarded.push(raw[i]!, raw[i + 1]!);
+    if (!dropped.has(raw[i]!.toLowerCase())) forwarded.push(raw[i]!, raw[i + 1]!);
   return forwarded;
 }

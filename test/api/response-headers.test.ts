@@ -21,6 +21,14 @@ describe("response headers [section 9]", () => {
     }
   });
 
+  it.each(["e", "\u00e9"])("are sent in Latin-1, with the body %j as with any other [9]", async (own) => {
+    const headers = { "X-Latin": "\u00e9" };
+    const rule = { match: { path: "/v1/own" }, effect: { status: 200, body: { own }, headers } };
+    await api.call(undefined, "POST", "/_control/sandboxes/default/faults", rule);
+    const answer = await api.call("ada", "GET", "/v1/own");
+    expect([answer.headers.get("x-latin"), answer.body]).toEqual(["\u00e9", { own }]);
+  });
+
   it("contain unique request ids, the same for the same seed and request [9]", async () => {
     const ids = async () => {
       const found = [];

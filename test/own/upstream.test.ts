@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, createServer as createNetServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -146,6 +147,37 @@ describe("a request of an unserved path", () => {
     });
     expect([answer.statusCode, answer.headers["x-large"]?.length]).toEqual([200, 100_000]);
     expect(await text(answer)).toBe("whole");
+  });
+
+  it("is answered with the upstream's reason phrase, Latin-1 headers and trailers [interfaces 18]", async () => {
+    const url = await startService((incoming, response) => {
+      if (incoming.url === "/known") {
+        response
+          .writeHead(299, "Rather Good", ["Content-Length", "2", "X-Latin", "\u00e9"])
+          .end(Buffer.from("ok"));
+        return;
+      }
+      response
+        .writeHead(200, "Very Well", ["Trailer", "X-Sum", "X-Latin", "\u00e9"])
+        .write(Buffer.from("abc"));
+      response.addTrailers([["X-Sum", "42"]]);
+      response.end();
+    });
+    const api = await start({ url });
+    const { port } = new URL(api.url);
+    const read = async (path: string, version = "1.1") => {
+      const socket = connect(Number(port), "127.0.0.1").setEncoding("latin1");
+      socket.write(`GET ${path} HTTP/${version}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      return text(socket);
+    };
+    const chunked = await read("/v1/x");
+    expect(chunked).toMatch(/^HTTP\/1\.1 200 Very Well\r\n[\s\S]*Trailer: X-Sum\r\nX-Latin: \u00e9\r\n/);
+    expect(chunked).toMatch(/\r\n3\r\nabc\r\n0\r\nX-Sum: 42\r\n\r\n$/);
+    expect(await read("/known")).toMatch(
+      /^HTTP\/1\.1 299 Rather Good\r\n[\s\S]*X-Latin: \u00e9\r\n[\s\S]*\r\n\r\nok$/,
+    );
+    // HTTP/1.0 has no trailers.
+    expect(await read("/v1/x", "1.0")).toMatch(/^HTTP\/1\.1 200 Very Well\r\n[\s\S]*\r\n\r\nabc$/);
   });
 
   it("is passed on piece by piece, for a stream as for an upload [interfaces 18]", async () => {
@@ -324,6 +356,20 @@ describe("an upstream that gives no answer", () => {
     const looped = await fetch(`${own}/v1/x`);
     expect(looped.status).toBe(508);
     expect(await looped.text()).toContain("sends the requests that it gets back to this server");
+  });
+
+  it.each([
+    ["099 Low\r\nContent-Length: 0", "it sent the status 99"],
+    ["101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade", "it switched protocols"],
+  ])("is named if it answers %s [interfaces 18]", async (head, reason) => {
+    const service = createNetServer((socket) => {
+      socket.on("error", () => {}).once("data", () => socket.write(`HTTP/1.1 ${head}\r\n\r\n`));
+    }).listen(0, "127.0.0.1");
+    open.push(() => service.close());
+    await once(service, "listening");
+    const api = await start({ url: `http://127.0.0.1:${(service.address() as AddressInfo).port}` });
+    const { status, body } = await api.call("dan", "GET", "/v1/x");
+    expect([status, body.detail]).toEqual([502, expect.stringContaining(reason)]);
   });
 
   it("is not called by a shared server outside --allow-upstream [quality 2.17]", async () => {

@@ -48,7 +48,7 @@ async function target(handle: (request: IncomingMessage, answer: ServerResponse)
 /** A service that answers each request with these bytes. */
 async function rawTarget(bytes: string): Promise<string> {
   const server = createTcpServer((socket) =>
-    socket.on("error", () => {}).once("data", () => socket.write(bytes)),
+    socket.on("error", () => {}).once("data", () => socket.write(bytes, "latin1")),
   );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -180,6 +180,7 @@ describe("record as a proxy [interfaces 12]", () => {
 
   it.each([
     ["101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade", "it switched protocols"],
+    ["099 Low", "it sent the status 99"],
     ["200 OK\r\nBad Header: x", "HPE_INVALID_HEADER_TOKEN: Parse Error"],
   ])("answers 502 at once if the target answers %s [interfaces 12]", async (head, reason) => {
     const { url } = await recorder(await rawTarget(`HTTP/1.1 ${head}\r\n\r\n`));
@@ -198,6 +199,33 @@ describe("record as a proxy [interfaces 12]", () => {
     expect(answer).toContain(`X-Long: ${long}\r\n`);
     expect(answer).toMatch(/\r\nTrailer: X-Sum\r\n[\s\S]*\r\nX-Sum: 42\r\n\r\n$/);
   });
+
+  it.each([
+    ["GET", "1.1", "200 Very Well", "Content-Length: 2"],
+    ["GET", "1.0", "200 Very Well", "Transfer-Encoding: chunked"],
+    ["HEAD", "1.1", "200 Very Well", "Transfer-Encoding: chunked"],
+    ["GET", "1.1", "204 Nothing", "X-None: 1"],
+    ["GET", "1.1", "304 Same", "X-None: 1"],
+    ["GET", "1.1", "200 a\x01b", "Content-Length: 2"],
+  ])(
+    "survives trailers that Node cannot send: %s HTTP/%s, %s, %s [interfaces 12]",
+    async (method, version, status, framing) => {
+      const body = framing.startsWith("Transfer") ? "2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n" : "ok";
+      const { url, entries } = await recorder(
+        await rawTarget(
+          `HTTP/1.1 ${status}\r\nTrailer: X-Sum\r\nX-Latin: \u00e9\r\n${framing}\r\n\r\n${body}`,
+        ),
+      );
+      const sent = `${method} / HTTP/${version}\r\nHost: x\r\nTrailer: X-Up\r\nConnection: close\r\n\r\n`;
+      const answer = await rawly(url, sent);
+      const line = status.includes("\x01") ? "200 OK" : status;
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${line}\r\n`));
+      expect(answer).toContain("X-Latin: \u00e9\r\n");
+      expect(answer).not.toContain("Trailer:");
+      if (method === "GET" && status.startsWith("200")) expect(answer).toMatch(/\r\n\r\nok$/);
+      await eventually(() => expect(entries).toHaveLength(1));
+    },
+  );
 
   it("answers 502 with a reason for an unreachable target, and records no answer of the service [interfaces 12]", async () => {
     const { url, entries } = await recorder("http://127.0.0.1:9");

@@ -6,7 +6,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import type { FormSpec, FormTexts } from "./form-parts.ts";
-import type { Answer, PlainRequest, RequestHeaders } from "./plain-http.ts";
+import type { Answer, PassedParts, PlainRequest, RequestHeaders } from "./plain-http.ts";
 
 /** The parts that the composition root gives the engine; the pipeline itself names no resource. */
 export interface EngineParts {
@@ -48,10 +48,8 @@ export interface Upstream {
   ): Promise<UpstreamAnswer>;
 }
 
-export interface UpstreamAnswer {
+export interface UpstreamAnswer extends PassedParts {
   status: number;
-  /** Name, value, name, value … as they came. */
-  headers: readonly string[];
   /** The body as it arrives, never decompressed; throws if it breaks off. */
   body: AsyncIterable<Uint8Array>;
 }

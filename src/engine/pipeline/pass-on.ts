@@ -36,7 +36,7 @@ async function send(exchange: Exchange): Promise<void> {
       headers: {},
       content_type: undefined,
       body: undefined,
-      passed_headers: answer.headers,
+      passed: answer,
       ...(method !== "HEAD" && { stream: () => answer.body }),
     });
   } catch (error) {

@@ -55,14 +55,23 @@ export function toSite(url: string): Site {
   };
 }
 
+/** Parts of another server's answer that are sent as they came. */
+export interface PassedParts {
+  reason: string;
+  /** Name, value, name, value … */
+  headers: readonly string[];
+  /** The same; complete after the body. */
+  trailers: () => readonly string[];
+}
+
 /** The answer of an operation, a refusal or a fault, before `completeAnswer` adds the headers that all answers have. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;
   content_type: string | undefined;
   body: string | Uint8Array | undefined;
-  /** Name, value, name, value … of another server's answer, which is sent with its own headers alone. */
-  passed_headers?: readonly string[];
+  /** Parts of another server's answer, which is sent with its own headers alone. */
+  passed?: PassedParts;
   stream?: (signal: AbortSignal) => AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
   /** The value of X-Sandbox-Decision if nothing else decided. */
   decision?: string | undefined;
@@ -82,6 +91,8 @@ export interface CompleteAnswer {
   has_events: boolean;
   /** The wire fault with which the host sends the answer. */
   wire: InjectedWire | undefined;
+  /** The reason phrase and the trailers of another server's answer. */
+  passed?: PassedParts;
 }
 
 export interface InjectedWire {

@@ -48,7 +48,7 @@ const ALLOWED_HEADERS =
  * @throws TypeError for a header that HTTP cannot carry
  */
 export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnswer {
-  if (answer.passed_headers !== undefined) return toUpstreamAnswer(exchange, answer);
+  if (answer.passed !== undefined) return toUpstreamAnswer(exchange, answer);
   const { decision, organization, rate, request } = exchange;
   const headers = [
     "service-api-version",
@@ -83,14 +83,14 @@ function toUpstreamAnswer({ decision, request, sandbox }: Exchange, answer: Answ
   const headers = ["X-Sandbox-Decision", decision];
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
-  const [upstreamHeaders, hasCors] = [answer.passed_headers!, headers.length > 2];
+  const [upstreamHeaders, hasCors] = [answer.passed!.headers, headers.length > 2];
   for (let i = 0; i < upstreamHeaders.length; i += 2)
     if (
       !(hasCors && /^access-control-/i.test(upstreamHeaders[i]!)) &&
       !/^x-sandbox-decision$/i.test(upstreamHeaders[i]!)
     )
       headers.push(upstreamHeaders[i]!, upstreamHeaders[i + 1]!);
-  return { ...addBody([], answer), headers };
+  return { ...addBody([], answer), headers, passed: answer.passed! };
 }
 
 /** Adds the headers that describe the body. */

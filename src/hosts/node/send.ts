@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { findUnsendableHeader } from "../../engine/contract/header-fields.ts";
 import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import { flushTogether } from "./batches.ts";
 import { LINGER_MS } from "./linger.ts";
@@ -15,36 +16,74 @@ export function sendCompleteAnswer(
   response: ServerResponse,
   answer: CompleteAnswer,
 ): undefined | Promise<void> {
-  const { status, headers, body, length, stream, has_events } = answer;
+  const { status, headers, body, length, stream, passed } = answer;
   if (!response.destroyed && !response.headersSent) {
     if (!request.complete) drainRequest(request);
-    response.writeHead(status, headers);
-    // ASCII, which needs no conversion, has as many characters as bytes.
-    if (stream === undefined) flushTogether(response, body, body?.length === length ? "latin1" : "utf8");
+    if (passed === undefined) response.writeHead(status, headers);
+    else writePassedHead(response, status, passed.reason, headers);
+    // ASCII, which needs no conversion, has as many characters as bytes. Node would send the head as UTF-8 with a text that does.
+    if (stream === undefined)
+      flushTogether(response, body?.length === length ? body : Buffer.from(body ?? ""), "latin1");
   }
   if (stream === undefined) return undefined;
-  if (request.method !== "HEAD") return sendStream(response, stream, has_events);
+  if (request.method !== "HEAD") return sendStream(response, stream, answer);
   response.end();
   return undefined;
+}
+
+/**
+ * Writes the head of another server's answer: the reason phrase if HTTP can carry it, and `Trailer` and
+ * `Transfer-Encoding` only if the client gets chunks, without which Node throws.
+ */
+export function writePassedHead(
+  response: ServerResponse,
+  status: number,
+  reason: string,
+  headers: readonly string[],
+): void {
+  const { method, httpVersionMinor } = response.req;
+  const isChunked =
+    httpVersionMinor > 0 &&
+    method !== "HEAD" &&
+    status !== 204 &&
+    status !== 304 &&
+    !headers.some((name, at) => at % 2 === 0 && /^content-length$/i.test(name));
+  const isSent = (name: string) => isChunked || !/^(trailer|transfer-encoding)$/i.test(name);
+  const sent = headers.filter((_, at) => isSent(headers[at - (at % 2)]!));
+  if (findUnsendableHeader({ reason }) === undefined) response.writeHead(status, reason, sent);
+  else response.writeHead(status, sent);
+}
+
+/** Adds the trailers of another server's answer, of which Node sends none without chunks. */
+export function addPassedTrailers(response: ServerResponse, trailers: readonly string[]): void {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i < trailers.length; i += 2) pairs.push([trailers[i]!, trailers[i + 1]!]);
+  response.addTrailers(pairs);
+}
+
+/** Sends the head alone. Node's `flushHeaders` would send Latin-1 in headers as UTF-8. */
+export function sendHead(response: ServerResponse): void {
+  response.write("", "latin1");
 }
 
 /** Stops the stream when the client leaves. A stream that fails cuts the connection, so that it does not look complete. */
 async function sendStream(
   response: ServerResponse,
   stream: NonNullable<CompleteAnswer["stream"]>,
-  has_events: boolean,
+  { has_events, passed }: CompleteAnswer,
 ): Promise<void> {
   const clientLeft = new AbortController();
   if (response.destroyed) clientLeft.abort();
   response.once("close", () => clientLeft.abort());
   // The first chunk may come long after the headers.
-  response.flushHeaders();
+  sendHead(response);
   const ping = has_events ? setInterval(() => response.write(":\n\n"), PING_INTERVAL_MS).unref() : undefined;
   try {
     for await (const chunk of stream(clientLeft.signal)) {
       if (clientLeft.signal.aborted) break;
       if (!response.write(chunk)) await once(response, "drain", { signal: clientLeft.signal });
     }
+    if (passed !== undefined) addPassedTrailers(response, passed.trailers());
     response.end();
   } catch (error) {
     if (!clientLeft.signal.aborted) response.destroy(error as Error);

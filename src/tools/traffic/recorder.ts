@@ -2,6 +2,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { MAX_ANSWER_HEADER_BYTES } from "../../hosts/node/outbound/upstream.ts";
 import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
+import { addPassedTrailers, sendHead, writePassedHead } from "../../hosts/node/send.ts";
 import {
   type ArchivedBody,
   type ArchivedExchange,
@@ -112,7 +113,11 @@ class Relay {
     upstream.once("finish", () => {
       this.sentAt = performance.now();
     });
-    upstream.once("response", (answer) => this.passBack(answer, outgoing));
+    upstream.once("response", (answer) => {
+      if (answer.statusCode! >= 100) return this.passBack(answer, outgoing);
+      this.refuse(outgoing, new Error(`it sent the status ${answer.statusCode}, which HTTP does not have`));
+      answer.destroy();
+    });
     upstream.once("upgrade", (_answer, socket) => {
       socket.destroy();
       this.refuse(outgoing, new Error("it switched protocols, which cannot be recorded"));
@@ -130,7 +135,9 @@ class Relay {
   }
 
   private toRequestHeaders({ method, headers, rawHeaders }: http.IncomingMessage): string[] {
-    const sent = withHost(listProxied(rawHeaders), new URL(this.target).host);
+    // Trailers of a request are not forwarded, and Node refuses to announce them before a body of known length.
+    const proxied = toPairs(listProxied(rawHeaders)).filter(([name]) => name.toLowerCase() !== "trailer");
+    const sent = withHost(proxied.flat(), new URL(this.target).host);
     const length = headers["content-length"] ?? headers["transfer-encoding"];
     // Otherwise Node would add `Transfer-Encoding: chunked`, which the client did not send.
     return length === undefined && !/^(GET|HEAD|DELETE|OPTIONS)$/.test(method!)
@@ -141,15 +148,16 @@ class Relay {
   private passBack(answer: http.IncomingMessage, outgoing: http.ServerResponse): void {
     this.answer = answer;
     this.headAt = performance.now();
-    outgoing.writeHead(answer.statusCode!, answer.statusMessage, listProxied(answer.rawHeaders));
+    const { statusCode, statusMessage, rawHeaders } = answer;
+    writePassedHead(outgoing, statusCode!, statusMessage!, listProxied(rawHeaders));
     // An event stream may say nothing for a while.
-    outgoing.flushHeaders();
+    sendHead(outgoing);
     answer.on("data", (piece: Buffer) => this.responseBody.add(piece));
     answer.once("error", () => {
       this.error ??= "the target broke off";
       outgoing.destroy();
     });
-    answer.once("end", () => outgoing.addTrailers(toPairs(answer.rawTrailers)));
+    answer.once("end", () => addPassedTrailers(outgoing, answer.rawTrailers));
     answer.pipe(outgoing);
   }
 

@@ -32,10 +32,10 @@ export const MAX_ANSWER_HEADER_BYTES = 1024 * 1024;
 
 /** Headers of one connection (RFC 9110, 7.6.1), Host, and `Expect`, which this server has handled. */
 const HOP_BY_HOP =
-  /^(connection|keep-alive|proxy-connection|proxy-auth.*|upgrade|te|trailer|transfer-encoding|expect|host)$/i;
+  /^(connection|keep-alive|proxy-connection|proxy-auth.*|upgrade|te|transfer-encoding|expect|host)$/i;
 const NO_BODY = /^(GET|HEAD|DELETE|OPTIONS|TRACE|CONNECT)$/;
-/** Headers of Understudy, which the real service does not know. */
-const OWN_HEADER = /^x-(sandbox|understudy)(-|$)/i;
+/** Headers of Understudy, which the real service does not know; trailers of a request are not passed on. */
+const NOT_SENT = /^(x-(sandbox|understudy)(-.*)?|trailer)$/i;
 
 /**
  * Sends requests to the real service with their own headers and bodies, and returns its answers unchanged:
@@ -57,7 +57,7 @@ export function createUpstream(
     async send({ method, target, rawHeaders, body, signal }): Promise<UpstreamAnswer> {
       const forwarded = listHeaders(
         rawHeaders,
-        (name) => !OWN_HEADER.test(name) && !replaced.has(name.toLowerCase()),
+        (name) => !NOT_SENT.test(name) && !replaced.has(name.toLowerCase()),
       );
       if (forwarded.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
         throw new UpstreamFailure(508, `${url} sends the requests that it gets back to this server`);
@@ -114,7 +114,9 @@ export function createUpstream(
         if (method === "HEAD") incoming.resume();
         return {
           status: incoming.statusCode!,
+          reason: incoming.statusMessage!,
           headers: listHeaders(incoming.rawHeaders, () => true).flat(),
+          trailers: () => listHeaders(incoming.rawTrailers, () => true).flat(),
           body: incoming,
         };
       } catch (error) {
@@ -147,7 +149,14 @@ function destroyOnAbort(signals: readonly AbortSignal[], outgoing: ClientRequest
 /** Resolves with the beginning of the answer, which may come before the end of the body. */
 function exchangeOnce(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    outgoing.once("response", resolve);
+    outgoing.once("response", (incoming) => {
+      if (incoming.statusCode! >= 100) resolve(incoming);
+      else outgoing.destroy(new Error(`it sent the status ${incoming.statusCode}, which HTTP does not have`));
+    });
+    outgoing.once("upgrade", (_answer, socket) => {
+      socket.destroy();
+      reject(new Error("it switched protocols, which cannot be passed on"));
+    });
     let interimAnswers = 0;
     outgoing.on("information", () => {
       interimAnswers += 1;
