@@ -24,7 +24,7 @@ const folders = ENGINE.map((folder) => `engine/${folder}`);
 const engine = [...folders, "engine/index.ts"];
 
 /** Files of the engine that import nothing and that every folder may import. */
-const FOUNDATION = ["engine/platform.ts", "engine/bytes.ts", "engine/crc32c.ts"];
+const FOUNDATION = ["engine/platform.ts", "engine/bytes.ts", "engine/crc32c.ts", "engine/maps.ts"];
 
 /** Globals that a browser lacks. */
 const NODE_GLOBALS = /(?<![.\w"'`/-])(Buffer\b|process\.|setImmediate\b|NodeJS\.|__dirname\b)/;

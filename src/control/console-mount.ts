@@ -5,6 +5,7 @@ import { basename, extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import express, { type Handler } from "express";
 import { PROJECT_FOLDER } from "../documents/shipped-files.ts";
+import { getOrAdd } from "../engine/maps.ts";
 import type { Mount } from "./guard.ts";
 
 const POLICY = [
@@ -65,11 +66,7 @@ const preferCompressed: Handler = (request, response, next) => {
     return next();
   }
   if (!request.acceptsEncodings("gzip")) return next();
-  let bytes = gzipped.get(file);
-  if (bytes === undefined) {
-    bytes = gzipSync(readFileSync(join(FOLDER, "assets", file)));
-    gzipped.set(file, bytes);
-  }
+  const bytes = getOrAdd(gzipped, file, () => gzipSync(readFileSync(join(FOLDER, "assets", file))));
   response.type(extname(file));
   response.set({ "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" });
   response.send(bytes);

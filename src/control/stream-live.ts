@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { ClosedObject, Nullable } from "../engine/contract/schema.ts";
+import { getOrAdd } from "../engine/maps.ts";
 import { randomHex } from "../engine/platform.ts";
 import type { HistoryEntry } from "../engine/sandbox/history-entry.ts";
 import type { Journal } from "../engine/sandbox/journal.ts";
@@ -167,11 +168,7 @@ function renderParts(parts: readonly Part[]): Omit<LiveBody, "begins" | "dropped
 }
 
 function nameWorld(journal: Journal): string {
-  let tag = tags.get(journal);
-  if (tag === undefined) {
-    tag = randomHex(6);
-    tags.set(journal, tag);
-  }
+  const tag = getOrAdd(tags, journal, () => randomHex(6));
   return `${tag}-${journal.clearCount}`;
 }
 

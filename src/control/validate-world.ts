@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import type { Resource } from "../engine/contract/resource.ts";
+import { getOrAdd } from "../engine/maps.ts";
 import type { SnapshotDocument } from "../engine/sandbox/snapshots.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../engine/state/clock.ts";
 import type { AnyCollection } from "../engine/state/collection.ts";
@@ -94,12 +95,7 @@ const internal = new WeakMap<AnyCollection, StateCollection>();
 
 /** An internal collection as state calls would show it. */
 function getInternalState(collection: AnyCollection): StateCollection {
-  let state = internal.get(collection);
-  if (state === undefined) {
-    state = new StateCollection(collection);
-    internal.set(collection, state);
-  }
-  return state;
+  return getOrAdd(internal, collection, () => new StateCollection(collection));
 }
 
 export const WholeNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { getOrAdd } from "../engine/maps.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { KeyedMutex } from "../engine/state/concurrency.ts";
@@ -173,15 +174,12 @@ export class FleetSaver {
 
   /** Requests during a commit share the next one. */
   private waitForFlush(name: string): Promise<void> {
-    let nextFlush = this.queued.get(name);
-    if (nextFlush === undefined) {
-      nextFlush = this.mutex.run(name, () => {
+    return getOrAdd(this.queued, name, () =>
+      this.mutex.run(name, () => {
         this.queued.delete(name);
         return this.flush(name);
-      });
-      this.queued.set(name, nextFlush);
-    }
-    return nextFlush;
+      }),
+    );
   }
 
   private async flush(name: string): Promise<void> {

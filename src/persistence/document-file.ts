@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Adapter } from "lowdb";
 import { readUserText } from "../documents/files.ts";
+import { getOrAdd } from "../engine/maps.ts";
 import { findFreeName } from "./file-lock.ts";
 import type { SandboxSections } from "./sections-draft.ts";
 import type { Row } from "./store.ts";
@@ -126,11 +127,7 @@ function toStoredRows(sandboxes: unknown): SandboxSections {
   for (const [name, nested] of Object.entries(sandboxes)) {
     const sections = new Map<string, Map<string, string>>();
     for (const { section, id, text } of readNestedRows(nested)) {
-      let rows = sections.get(section);
-      if (rows === undefined) {
-        rows = new Map();
-        sections.set(section, rows);
-      }
+      const rows = getOrAdd(sections, section, () => new Map());
       rows.set(id, text);
     }
     stored.set(name, sections);

@@ -1,4 +1,5 @@
 import type { SentOperations } from "../engine/contract/resource.ts";
+import { getOrAdd } from "../engine/maps.ts";
 import { platform } from "../engine/platform.ts";
 import type { FaultState } from "../engine/sandbox/fault-types.ts";
 import type { HistorySnapshot, StoredHistory } from "../engine/sandbox/history.ts";
@@ -196,11 +197,7 @@ export function parseSavedSandbox(
     else if (row.section === "history") history.entries.push(value);
     else if (name === undefined) put(present, row.section, row.id, value);
     else {
-      let world = snapshots.get(name);
-      if (world === undefined) {
-        world = { tables: {} };
-        snapshots.set(name, world);
-      }
+      const world = getOrAdd(snapshots, name, () => ({ tables: {} }));
       put(world, inner!, row.id, value);
     }
   }

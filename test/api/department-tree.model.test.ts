@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { createStateContext } from "../../src/engine/contract/factory.ts";
 import { removeWithDependents } from "../../src/engine/contract/removal.ts";
 import type { StateRules } from "../../src/engine/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
-import { createStateContext } from "../../src/engine/contract/state-context.ts";
 import { buildBase } from "../../src/engine/fixtures/fixture.ts";
 import { makeDepartment } from "../../src/engine/resources/departments/fixtures.ts";
 import { reparentDepartment } from "../../src/engine/resources/departments/operations.ts";

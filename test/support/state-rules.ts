@@ -1,8 +1,8 @@
+import { createStateContext } from "../../src/engine/contract/factory.ts";
 import { requireReferences } from "../../src/engine/contract/references.ts";
 import { removeWithDependents } from "../../src/engine/contract/removal.ts";
 import type { StateRules } from "../../src/engine/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
-import { createStateContext } from "../../src/engine/contract/state-context.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import type { AnyCollection } from "../../src/engine/state/collection.ts";
 import type { EmittedEvent, Transaction } from "../../src/engine/state/transaction.ts";

@@ -6,18 +6,12 @@ import {
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
+import type { JsonSchema } from "../../engine/contract/schema.ts";
 import type { UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
 import { CLIENT_TEST_TOOL } from "./client-test-tool.ts";
 import { READING_TOOLS } from "./reading-tools.ts";
-import {
-  type Arguments,
-  ControlApi,
-  type JsonSchema,
-  type Tool,
-  type ToolFields,
-  type ToolServer,
-} from "./tool.ts";
+import { type Arguments, ControlApi, type Tool, type ToolFields, type ToolServer } from "./tool.ts";
 import { WRITING_TOOLS } from "./writing-tools.ts";
 
 export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS, CLIENT_TEST_TOOL];

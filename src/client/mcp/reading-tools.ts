@@ -1,8 +1,8 @@
+import type { JsonSchema } from "../../engine/contract/schema.ts";
 import type { CoverageMatrix } from "../types.ts";
 import {
   type Arguments,
   createForwardingTool,
-  type JsonSchema,
   type OpenApi,
   optional,
   required,

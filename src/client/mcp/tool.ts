@@ -1,3 +1,4 @@
+import type { JsonSchema } from "../../engine/contract/schema.ts";
 import type { UnderstudyClient } from "../connect.ts";
 import type { ControlHttp } from "../http.ts";
 
@@ -86,17 +87,6 @@ export function createForwardingTool(call: string, { defaults = {}, itemCall, ..
         ? send(toolServer, itemCall, args)
         : send(toolServer, call, { ...defaults, ...args }),
   };
-}
-
-/** The parts of a JSON Schema that are used here. */
-export interface JsonSchema {
-  type?: string | string[];
-  description?: string;
-  required?: string[];
-  properties?: Record<string, JsonSchema>;
-  anyOf?: JsonSchema[];
-  $ref?: string;
-  [key: string]: unknown;
 }
 
 interface OperationDescription {

@@ -1,7 +1,7 @@
+import { createStateContext } from "../../engine/contract/factory.ts";
 import { requireReferences } from "../../engine/contract/references.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
-import { createStateContext } from "../../engine/contract/state-context.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { AnyCollection, StoredRecord } from "../../engine/state/collection.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";

@@ -4,6 +4,7 @@ import type { Resource } from "../../engine/contract/resource.ts";
 import { PublicCollection, toIso } from "../../engine/contract/shown-collection.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../engine/state/clock.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -86,18 +87,18 @@ const byResources = new WeakMap<readonly Resource[], ReadonlyMap<string, StateCo
 
 /** The collections of the state calls, by name; without internal ones. */
 export function listStateCollections(resources: readonly Resource[]): ReadonlyMap<string, StateCollection> {
-  let collections = byResources.get(resources);
-  if (collections === undefined) {
-    collections = new Map(
-      resources.flatMap((resource) =>
-        resource.collections
-          .filter(({ internal }) => internal !== true)
-          .map((collection) => [collection.name, new StateCollection(collection, resource)] as const),
+  return getOrAdd(
+    byResources,
+    resources,
+    () =>
+      new Map(
+        resources.flatMap((resource) =>
+          resource.collections
+            .filter(({ internal }) => internal !== true)
+            .map((collection) => [collection.name, new StateCollection(collection, resource)] as const),
+        ),
       ),
-    );
-    byResources.set(resources, collections);
-  }
-  return collections;
+  );
 }
 
 /** @throws Problem 404 */

@@ -1,14 +1,11 @@
 import type { TObject } from "typebox";
 import { invalidInput } from "../../engine/contract/errors.ts";
-import type { Factory } from "../../engine/contract/factory.ts";
-import { parseInstant } from "../../engine/contract/instant.ts";
-import { createInstantConverter } from "../../engine/contract/instant-fields.ts";
+import { createStateContext } from "../../engine/contract/factory.ts";
 import type { Call } from "../../engine/contract/operation.ts";
-import { isInternal } from "../../engine/contract/public-view.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
-import type { Resource, StateActor, StateRules } from "../../engine/contract/resource.ts";
+import type { Resource, StateActor } from "../../engine/contract/resource.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
-import { createStateContext } from "../../engine/contract/state-context.ts";
+import { PublicCollection } from "../../engine/contract/shown-collection.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
@@ -18,17 +15,10 @@ import type { Schemas } from "./schemas.ts";
 const MAX_TRIES = 100;
 
 /** A collection as bound operations use it: the reference's own, or one that the document declares. */
-export class BoundCollection {
-  readonly collection: AnyCollection;
+export class BoundCollection extends PublicCollection {
   readonly spec: CollectionSpec | undefined;
   readonly fields: ReadonlySet<string>;
   private readonly schemas: Schemas;
-  // biome-ignore lint/suspicious/noExplicitAny: typed where they are declared
-  private readonly rules: StateRules<any>;
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  private readonly factory: Factory<any> | undefined;
-  private readonly convert: (value: object, convertValue: (value: unknown) => unknown) => unknown;
-  private readonly hidden: readonly string[];
   private readonly instants: readonly string[];
   private readonly numericId: boolean;
 
@@ -36,31 +26,15 @@ export class BoundCollection {
     collection: AnyCollection,
     { spec, resource, schemas }: { spec?: CollectionSpec; resource?: Resource; schemas: Schemas },
   ) {
-    this.collection = collection;
+    super(collection, resource);
     this.spec = spec;
     this.schemas = schemas;
-    const { name } = collection;
-    this.rules = resource?.state?.[name] ?? {};
-    this.factory = resource?.factories?.[name];
-    // An own collection has instants at the top level only; its records are many, so only that level is read.
-    this.convert =
-      spec === undefined
-        ? createInstantConverter(collection.schema)
-        : (value, convertValue) => this.convertTopLevel(value, convertValue);
     const { properties } = collection.schema as TObject;
     const names = Object.keys(properties);
-    this.hidden = names.filter((field) => isInternal(properties[field]!));
     this.instants = names.filter((field) => isStoredInstant(properties[field]!));
     this.fields = new Set(names);
     const id = spec && schemas.listFields(spec.schema).get(spec.idField);
     this.numericId = id !== undefined && isNumeric(id, schemas);
-  }
-
-  private convertTopLevel(value: object, convertValue: (value: unknown) => unknown): JsonObject {
-    const converted: JsonObject = { ...value };
-    for (const field of this.instants)
-      if (converted[field] !== undefined) converted[field] = convertValue(converted[field]);
-    return converted;
   }
 
   /** The collection whose records own those of this one by a field. */
@@ -86,37 +60,21 @@ export class BoundCollection {
     return soft !== undefined && (record as JsonObject)[soft] != null;
   }
 
-  toPublic(record: object, world: WorldReader): JsonObject {
-    const publicFields: JsonObject = { ...(this.rules.toPublic?.(record, world) ?? record) };
-    for (const field of this.hidden) delete publicFields[field];
-    if (this.spec === undefined)
-      return this.convert(publicFields, (at) =>
-        typeof at === "number" ? world.toIso(at) : at,
-      ) as JsonObject;
-    for (const field of this.instants)
-      if (typeof publicFields[field] === "number") publicFields[field] = world.toIso(publicFields[field]);
-    if (this.numericId) publicFields[this.spec.idField] = Number(publicFields[this.spec.idField]);
+  override toPublic(record: object, world: WorldReader): JsonObject {
+    const publicFields = { ...super.toPublic(record, world) };
+    const { idField } = this.collection;
+    if (this.numericId) publicFields[idField] = Number(publicFields[idField]);
     return publicFields;
   }
 
-  /** @throws ApiError for a text that cannot be read as an instant */
-  private toStored(fields: JsonObject, world: WorldReader): JsonObject {
-    const stored = (this.rules.fromPublic?.(fields, world) ?? fields) as JsonObject;
-    const storable =
-      this.spec === undefined
-        ? Object.fromEntries(Object.entries(stored).filter(([name]) => this.fields.has(name)))
-        : stored;
-    return this.convert(storable, (value) => {
-      if (typeof value !== "string") return value;
-      const instant = parseInstant(value);
-      if (instant === undefined)
-        throw invalidInput(
-          Object.keys(fields).find((name) => fields[name] === value) ?? "body",
-          value,
-          "must be an ISO 8601 timestamp",
-        );
-      return world.toInstant(instant);
-    }) as JsonObject;
+  override toStored(fields: JsonObject, world: WorldReader): JsonObject {
+    const stored = super.toStored(fields, world);
+    if (this.spec !== undefined) return stored;
+    return Object.fromEntries(Object.entries(stored).filter(([name]) => this.fields.has(name)));
+  }
+
+  protected override refuse(field: string, value: unknown, message: string): Error {
+    return invalidInput(field, value, message);
   }
 
   /** @throws ApiError INVALID_INPUT for an id in use */
@@ -199,7 +157,7 @@ export class BoundCollection {
     return (
       Object.hasOwn(belongs_to, field) ||
       this.instants.includes(field) ||
-      this.hidden.includes(field) ||
+      this.internal.includes(field) ||
       node === undefined ||
       this.schemas.has(node, "readOnly")
     );

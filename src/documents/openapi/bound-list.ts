@@ -50,7 +50,7 @@ export function createLister(
     .map(({ name }) => name);
   const factPlaces = listFacts(listPlaces(answer, schemas), [names.total, names.next, names.more]);
   const headers = Object.entries((success.node["headers"] ?? {}) as JsonObject).map(([name]) => name);
-  const pages = new PageLinks(names, answer, schemas);
+  const pages = createPageLinks(names, answer, schemas);
   const recordOrder = {
     order: (record: object) => rows.getOrder(record),
     getId: (record: object) => target.getId(record),
@@ -105,21 +105,10 @@ function findItems(answer: unknown, target: Pick<BoundCollection, "collection">,
 }
 
 /** Links a page to the next and the previous one, in the form that each place of an answer has. */
-class PageLinks {
-  private readonly names: PageNames;
-  private readonly answer: unknown;
-  private readonly schemas: Schemas;
-
-  constructor(names: PageNames, answer: unknown, schemas: Schemas) {
-    this.names = names;
-    this.answer = answer;
-    this.schemas = schemas;
-  }
-
+function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
   /** A number, a cursor or a URL; undefined to leave the place out. */
-  find(place: string, call: Call, page: RecordPage, direction: 1 | -1): unknown {
-    const { names, schemas } = this;
-    const node = findSchema(this.answer, place, schemas);
+  const find = (place: string, call: Call, page: RecordPage, direction: 1 | -1): unknown => {
+    const node = findSchema(answer, place, schemas);
     const types = schemas.listTypes(node);
     const step = toPageQuery(page, names, direction);
     if (step === undefined) {
@@ -133,11 +122,11 @@ class PageLinks {
     const isCursor =
       names.cursor !== undefined && direction > 0 && !isUrl(place, schemas.mergeKeywords(node));
     return isCursor ? page.next : toUrl(call, step);
-  }
+  };
 
   /** `Link`, and headers such as `X-Total-Count` and `X-Next-Page`, where the document has them. */
-  *listHeaders(headers: readonly string[], call: Call, page: RecordPage): Generator<[string, string]> {
-    const [next, previous] = [toPageQuery(page, this.names, 1), toPageQuery(page, this.names, -1)];
+  const listHeaders = (headers: readonly string[], call: Call, page: RecordPage): [string, string][] => {
+    const [next, previous] = [toPageQuery(page, names, 1), toPageQuery(page, names, -1)];
     const facts = toFacts(page, NO_IDS);
     const links = Object.entries({ next, prev: previous }).flatMap(([rel, step]) =>
       step ? [`<${toUrl(call, step)}>; rel="${rel}"`] : [],
@@ -149,11 +138,12 @@ class PageLinks {
       const step = name.startsWith("next") ? next : fact === "previous" ? previous : undefined;
       return step ? Object.values(step)[0] : fact && fact !== "previous" ? facts[fact] : undefined;
     };
-    for (const header of headers) {
+    return headers.flatMap((header) => {
       const value = toValue(header.toLowerCase().replace(/^x-/, "").replaceAll("-", "_"));
-      if (value !== undefined && value !== "") yield [header, String(value)];
-    }
-  }
+      return value === undefined || value === "" ? [] : [[header, String(value)]];
+    });
+  };
+  return { find, listHeaders };
 }
 
 const NO_IDS = { order: () => 0, getId: () => "", find: () => undefined };

@@ -1,6 +1,7 @@
 import { invalidInput } from "../../engine/contract/errors.ts";
 import { appendStep, findInvalidField, getValue, toFieldName } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -70,11 +71,7 @@ export class ParameterReader {
   readQuery(search: string): { values: JsonObject; unknown: string[] } {
     if (search === "" && !this.places.has("query")) return { values: {}, unknown: [] };
     const sent = new Map<string, string[]>();
-    for (const [name, text] of new URLSearchParams(search)) {
-      const texts = sent.get(name);
-      if (texts === undefined) sent.set(name, [text]);
-      else texts.push(text);
-    }
+    for (const [name, text] of new URLSearchParams(search)) getOrAdd(sent, name, () => []).push(text);
     const used = new Set<string>();
     const values = this.read("query", (parameter) => this.collect(parameter, sent, used));
     return { values, unknown: [...sent.keys()].filter((name) => !used.has(name)) };

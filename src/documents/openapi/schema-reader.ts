@@ -1,5 +1,6 @@
 import isEqual from "fast-deep-equal";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import type { References } from "./references.ts";
 
 /** Reads what the keywords of a schema say together, following references and `allOf`; each schema is read once. */
@@ -118,10 +119,5 @@ const hasKeywords = (part: JsonObject) => Object.keys(part).some((key) => key !=
 
 function readOnce<T>(cache: Map<JsonObject, T>, node: unknown, read: (schema: JsonObject) => T): T {
   const schema = isJsonObject(node) ? node : EMPTY_SCHEMA;
-  let value = cache.get(schema);
-  if (value === undefined) {
-    value = read(schema);
-    cache.set(schema, value);
-  }
-  return value;
+  return getOrAdd(cache, schema, () => read(schema));
 }

@@ -2,6 +2,7 @@ import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import { toPointer } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import { isEmptyEnum } from "./check-schema.ts";
 import type { ResolvedNode } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
@@ -217,12 +218,7 @@ const numbers = new WeakMap<JsonObject, number>();
 let lastNumber = 0;
 
 function identify(node: JsonObject): number {
-  let number = numbers.get(node);
-  if (number === undefined) {
-    number = ++lastNumber;
-    numbers.set(node, number);
-  }
-  return number;
+  return getOrAdd(numbers, node, () => ++lastNumber);
 }
 
 /** Applies `nullable` of OpenAPI 3.0. */

@@ -1,6 +1,6 @@
 import type { StoredRecord } from "../state/collection.ts";
 import type { Random } from "../state/random.ts";
-import type { WorldReader } from "../state/transaction.ts";
+import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -35,3 +35,19 @@ export interface FactoryContext {
  * @throws ApiError INVALID_INPUT if the world lacks the owner of the record
  */
 export type Factory<R extends StoredRecord> = (fields: Partial<R>, context: FactoryContext) => R;
+
+/** A state call creates its record within its transaction; the record begins at the sandbox's current time. */
+export function createStateContext(
+  world: Transaction,
+  parts: Pick<FactoryContext, "random" | "settings">,
+): FactoryContext {
+  return {
+    past: false,
+    now: world.now,
+    world,
+    ...parts,
+    createId: (prefix) => world.createId(prefix),
+    createNewestFirstId: (prefix) => world.createNewestFirstId(prefix),
+    createSecret: (label) => world.createSecret(label),
+  };
+}

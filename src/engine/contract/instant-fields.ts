@@ -1,27 +1,19 @@
 import type { TSchema } from "typebox";
+import type { JsonSchema } from "./schema.ts";
 
 type ConvertInstant = (instant: unknown) => unknown;
 /** Converts the instants in a value. */
 type Converter = (value: unknown, convert: ConvertInstant) => unknown;
-
-interface Shape extends Record<string, unknown> {
-  properties?: Record<string, Shape>;
-  patternProperties?: Record<string, Shape>;
-  items?: Shape;
-  anyOf?: Shape[];
-  oneOf?: Shape[];
-  allOf?: Shape[];
-}
 
 /**
  * Finds the instants of a schema once (`Instant()` of contract/schema.ts), and applies a conversion to them. Changed
  * values are copied, others are shared.
  */
 export function createInstantConverter(schema: TSchema): Converter {
-  return compileConverter(schema as unknown as Shape) ?? ((value) => value);
+  return compileConverter(schema as unknown as JsonSchema) ?? ((value) => value);
 }
 
-function compileConverter(schema: Shape): Converter | undefined {
+function compileConverter(schema: JsonSchema): Converter | undefined {
   if (schema["x-instant"] === true) return (value, convert) => convert(value);
   const steps = [
     ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].map(compileConverter),
@@ -33,7 +25,7 @@ function compileConverter(schema: Shape): Converter | undefined {
   return (value, convert) => steps.reduce((current, step) => step(current, convert), value);
 }
 
-function convertObject({ properties = {}, patternProperties = {} }: Shape): Converter | undefined {
+function convertObject({ properties = {}, patternProperties = {} }: JsonSchema): Converter | undefined {
   const named = new Map<string, Converter>();
   for (const [name, schema] of Object.entries(properties)) {
     const converter = compileConverter(schema);
@@ -54,7 +46,7 @@ function convertObject({ properties = {}, patternProperties = {} }: Shape): Conv
   };
 }
 
-function convertArray({ items }: Shape): Converter | undefined {
+function convertArray({ items }: JsonSchema): Converter | undefined {
   const converter = items && compileConverter(items);
   if (!converter) return undefined;
   return (value, convert) => (Array.isArray(value) ? value.map((item) => converter(item, convert)) : value);

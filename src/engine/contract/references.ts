@@ -1,8 +1,10 @@
 import type { TSchema } from "typebox";
+import { getOrAdd } from "../maps.ts";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
 import { getValue, toFieldName, toPointer } from "./invalid-field.ts";
+import type { JsonSchema } from "./schema.ts";
 
 /** The collection whose records a field, or the keys of a map, name. */
 export interface Reference {
@@ -56,27 +58,14 @@ export function findReferences(schema: TSchema | object): Reference[] {
   return references;
 }
 
-interface Shape {
-  "x-refers-to"?: Reference;
-  "x-keys-refer-to"?: Reference;
-  properties?: Record<string, Shape>;
-  patternProperties?: Record<string, Shape>;
-  items?: Shape;
-  anyOf?: Shape[];
-}
-
 /** Null if nothing below is a reference, so that most of a large value is skipped. */
-function getWalk(schema: Shape | object): Walk | null {
-  let walk = walks.get(schema);
-  if (walk === undefined) {
-    walk = compileWalk(schema as Shape);
-    walks.set(schema, walk);
-  }
-  return walk;
+function getWalk(schema: JsonSchema | object): Walk | null {
+  return getOrAdd(walks, schema, () => compileWalk(schema as JsonSchema));
 }
 
-function compileWalk(schema: Shape): Walk | null {
-  const { "x-refers-to": reference, items, anyOf = [] } = schema;
+function compileWalk(schema: JsonSchema): Walk | null {
+  const { items, anyOf = [] } = schema;
+  const reference = schema["x-refers-to"] as Reference | undefined;
   const steps: Walk[] = anyOf.flatMap((part) => getWalk(part) ?? []);
   if (reference !== undefined)
     steps.push((value, path, visit) => {
@@ -95,8 +84,8 @@ function compileWalk(schema: Shape): Walk | null {
   };
 }
 
-function walkFields({ properties = {}, patternProperties = {}, ...schema }: Shape): Walk[] {
-  const keys = schema["x-keys-refer-to"];
+function walkFields({ properties = {}, patternProperties = {}, ...schema }: JsonSchema): Walk[] {
+  const keys = schema["x-keys-refer-to"] as Reference | undefined;
   const walksByName = new Map<string, Walk>();
   for (const [name, part] of Object.entries(properties)) {
     const walk = getWalk(part);

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../maps.ts";
 import {
   CATALOGUE,
   type DetailSources,
@@ -18,12 +19,9 @@ const refusalsByOperation = new WeakMap<AnyOperation, readonly Refusal[]>();
 
 /** Every refusal of an operation, in the order of its codes; several of one code, the likeliest first. */
 export function listRefusals(operation: AnyOperation): readonly Refusal[] {
-  let refusals = refusalsByOperation.get(operation);
-  if (refusals === undefined) {
-    refusals = listErrorCodes(operation).flatMap((code) => listReasons(operation, code));
-    refusalsByOperation.set(operation, refusals);
-  }
-  return refusals;
+  return getOrAdd(refusalsByOperation, operation, () =>
+    listErrorCodes(operation).flatMap((code) => listReasons(operation, code)),
+  );
 }
 
 /** The likeliest refusal with this code; for a code that the operation never answers, the catalogue's. */

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { type FoundReference, findReferences, visitReferences } from "./references.ts";
@@ -75,12 +76,11 @@ const ownersBySchema = new WeakMap<object, ReadonlySet<string>>();
 
 /** Names of the collections that a collection's records belong to. */
 function listOwners({ schema }: AnyCollection): ReadonlySet<string> {
-  let owners = ownersBySchema.get(schema);
-  if (owners === undefined) {
-    owners = new Set(findReferences(schema).flatMap(({ owned, collection }) => (owned ? [collection] : [])));
-    ownersBySchema.set(schema, owners);
-  }
-  return owners;
+  return getOrAdd(
+    ownersBySchema,
+    schema,
+    () => new Set(findReferences(schema).flatMap(({ owned, collection }) => (owned ? [collection] : []))),
+  );
 }
 
 /** The top-level fields that contain, at any depth, ids of owners in this collection. */

@@ -3,6 +3,40 @@ import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 
 /** An object of JSON. */
 export type JsonObject = Record<string, unknown>;
 
+/** A plain JSON Schema, as far as the product looks into one. */
+export interface JsonSchema {
+  $ref?: string;
+  $id?: string;
+  type?: string | string[];
+  nullable?: boolean;
+  const?: unknown;
+  enum?: readonly unknown[];
+  format?: string;
+  pattern?: string;
+  title?: string;
+  description?: string;
+  default?: unknown;
+  examples?: unknown[];
+  properties?: Record<string, JsonSchema>;
+  patternProperties?: Record<string, JsonSchema>;
+  additionalProperties?: boolean | JsonSchema;
+  required?: string[];
+  items?: JsonSchema;
+  prefixItems?: JsonSchema[];
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  readOnly?: boolean;
+  writeOnly?: boolean;
+  [keyword: string]: unknown;
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,25 +2,10 @@ import type { Factory, FactoryContext } from "../contract/factory.ts";
 import { inventEmail, inventName, inventTitle } from "../contract/invent.ts";
 import { isInstant } from "../contract/public-view.ts";
 import type { Reference } from "../contract/references.ts";
+import type { JsonSchema } from "../contract/schema.ts";
 import { chooseOrganization, findAuthor } from "../resources/organizations/access.ts";
 import type { AnyCollection } from "../state/collection.ts";
 
-interface Shape {
-  type?: string | string[];
-  const?: unknown;
-  default?: unknown;
-  enum?: unknown[];
-  examples?: unknown[];
-  anyOf?: Shape[];
-  properties?: Record<string, Shape>;
-  required?: string[];
-  format?: string;
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  "x-refers-to"?: Reference;
-}
 type Fields = Record<string, unknown>;
 
 const DAY_MS = 86_400_000;
@@ -30,8 +15,10 @@ export function createFactory(
   collection: AnyCollection,
   collectionsByName: ReadonlyMap<string, AnyCollection>,
 ): Factory<object> {
-  const { properties, required = [] } = collection.schema as unknown as Required<Pick<Shape, "properties">> &
-    Shape;
+  const { properties, required = [] } = collection.schema as unknown as Required<
+    Pick<JsonSchema, "properties">
+  > &
+    JsonSchema;
   const { idField, prefix } = collection;
   return (given, context) => {
     const fields = given as Fields;
@@ -57,7 +44,7 @@ interface InventContext {
   organization_id: string | undefined;
 }
 
-function invent(name: string, schema: Shape, inventContext: InventContext): unknown {
+function invent(name: string, schema: JsonSchema, inventContext: InventContext): unknown {
   const { context } = inventContext;
   const { random, now, past } = context;
   if (schema.default !== undefined) return schema.default;
@@ -65,7 +52,7 @@ function invent(name: string, schema: Shape, inventContext: InventContext): unkn
   const types = [schema.type ?? []].flat();
   if (types.includes("null") || schema.anyOf?.some(({ type }) => type === "null")) return null;
   if (schema.enum !== undefined) return random.pick(schema.enum);
-  const reference = schema["x-refers-to"];
+  const reference = schema["x-refers-to"] as Reference | undefined;
   if (reference !== undefined) return findReferredId(reference, inventContext);
   if (isInstant(schema as never)) return past ? -random.int(DAY_MS, 30 * DAY_MS) : now;
   if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventContext);
@@ -86,7 +73,7 @@ function invent(name: string, schema: Shape, inventContext: InventContext): unkn
 
 function inventText(
   name: string,
-  { format, examples, minLength = 0, maxLength }: Shape,
+  { format, examples, minLength = 0, maxLength }: JsonSchema,
   context: FactoryContext,
 ): string {
   const { random } = context;

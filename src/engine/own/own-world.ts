@@ -3,13 +3,14 @@ import type { Api } from "../contract/api.ts";
 import { findEvent } from "../contract/api.ts";
 import { invalidInput, OwnOperationError, resourceNotFound } from "../contract/errors.ts";
 import { emit } from "../contract/event.ts";
+import { createStateContext } from "../contract/factory.ts";
 import type { Call } from "../contract/operation.ts";
 import { requireReferences } from "../contract/references.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
 import { PublicCollection } from "../contract/shown-collection.ts";
-import { createStateContext } from "../contract/state-context.ts";
 import { toSingular } from "../contract/text.ts";
+import { getOrAdd } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 
@@ -19,18 +20,18 @@ const collectionsByApi = new WeakMap<Api, ReadonlyMap<string, PublicCollection>>
 
 /** Lists collections by name, without internal ones. */
 function getPublicCollections(api: Api): ReadonlyMap<string, PublicCollection> {
-  let collections = collectionsByApi.get(api);
-  if (collections === undefined) {
-    collections = new Map(
-      api.resources.flatMap((resource) =>
-        resource.collections
-          .filter(({ internal }) => internal !== true)
-          .map((one) => [one.name, new PublicCollection(one, resource)] as const),
+  return getOrAdd(
+    collectionsByApi,
+    api,
+    () =>
+      new Map(
+        api.resources.flatMap((resource) =>
+          resource.collections
+            .filter(({ internal }) => internal !== true)
+            .map((one) => [one.name, new PublicCollection(one, resource)] as const),
+        ),
       ),
-    );
-    collectionsByApi.set(api, collections);
-  }
-  return collections;
+  );
 }
 
 /** The world that handlers of users' own operations get: records in their public form, as copies. */
@@ -48,17 +49,16 @@ export class OwnWorld {
   /** Creates a world with a property for each collection. */
   static of(call: Call): OwnWorld {
     const api = call.api as Api;
-    let World = worldClasses.get(api);
-    if (World === undefined) {
-      World = class extends OwnWorld {};
+    const World = getOrAdd(worldClasses, api, () => {
+      class World extends OwnWorld {}
       for (const [name, collection] of getPublicCollections(api))
         Object.defineProperty(World.prototype, name, {
           get(this: OwnWorld) {
             return this.createRecords(collection);
           },
         });
-      worldClasses.set(api, World);
-    }
+      return World;
+    });
     return new World(call);
   }
 

@@ -3,6 +3,7 @@ import { fromBase64, toBase64, toHex } from "../bytes.ts";
 import { isBodyless } from "../contract/operation.ts";
 import { ClosedObject, MapOf, Timestamp } from "../contract/schema.ts";
 import type { OutboundClient } from "../contract/services.ts";
+import { getOrAdd } from "../maps.ts";
 import { platform, sleep } from "../platform.ts";
 import type { World } from "../state/world.ts";
 import {
@@ -218,17 +219,8 @@ export class Forwarding {
   }
 
   private getFollowers(world: World, receiver_id: string): Followers {
-    let followersByReceiver = this.followers.get(world);
-    if (followersByReceiver === undefined) {
-      followersByReceiver = new Map();
-      this.followers.set(world, followersByReceiver);
-    }
-    let followers = followersByReceiver.get(receiver_id);
-    if (followers === undefined) {
-      followers = new Followers();
-      followersByReceiver.set(receiver_id, followers);
-    }
-    return followers;
+    const followersByReceiver = getOrAdd(this.followers, world, () => new Map());
+    return getOrAdd(followersByReceiver, receiver_id, () => new Followers());
   }
 }
 

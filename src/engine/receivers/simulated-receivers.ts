@@ -3,6 +3,7 @@ import { fromUtf8 } from "../bytes.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import { ClosedObject, MapOf, Timestamp, Words } from "../contract/schema.ts";
+import { getOrAdd } from "../maps.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
@@ -157,11 +158,7 @@ export class SimulatedReceivers {
   }
 
   private logRequest(world: World, receiver_id: string, request: ReceivedRequest): void {
-    let log = this.logs.get(world);
-    if (log === undefined) {
-      log = { entries: [], bytes: 0 };
-      this.logs.set(world, log);
-    }
+    const log = getOrAdd(this.logs, world, () => ({ entries: [], bytes: 0 }));
     log.entries.push({ receiver_id, request });
     log.bytes += estimateBytes(request);
     while (

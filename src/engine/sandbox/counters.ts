@@ -1,3 +1,5 @@
+import { getOrAdd } from "../maps.ts";
+
 /** Counts how often each pair of values occurs. */
 class PairCounter<K, L> {
   private readonly counts = new Map<K, Map<L, number>>();
@@ -8,12 +10,7 @@ class PairCounter<K, L> {
   }
 
   get(first: K): ReadonlyMap<L, number> {
-    let row = this.counts.get(first);
-    if (row === undefined) {
-      row = new Map();
-      this.counts.set(first, row);
-    }
-    return row;
+    return getOrAdd(this.counts, first, () => new Map());
   }
 
   *rows(): IterableIterator<readonly [K, L, number]> {

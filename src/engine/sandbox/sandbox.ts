@@ -1,9 +1,8 @@
-import { toHex } from "../bytes.ts";
 import { type Api, extendApi } from "../contract/api.ts";
 import type { Resource } from "../contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
-import { digest, hmac } from "../platform.ts";
 import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.ts";
+import { deriveSecretKey } from "../state/random.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { World } from "../state/world.ts";
 import type { WorldParts } from "../state/world-parts.ts";
@@ -156,11 +155,10 @@ export class Sandbox {
   reloadFixture(): boolean {
     if (!this.world.isUntouched) return false;
     const value = this.toValue();
-    this.restore({
+    this.restoreOnce({
       ...value,
       world: { ...value.world, root: this.source.buildRoot(this.seed, this.settings) },
     });
-    this.parts.blobs.release(value.blobs);
     this.world.isUntouched = true;
     return true;
   }
@@ -220,9 +218,13 @@ export class Sandbox {
    */
   rewind(moment: StateRef): string[] {
     const { value, lostUploads } = this.toPastValue(moment);
+    this.restoreOnce(value);
+    return lostUploads;
+  }
+
+  private restoreOnce(value: SandboxValue): void {
     this.restore(value);
     this.parts.blobs.release(value.blobs);
-    return lostUploads;
   }
 
   peekUploads(): unknown {
@@ -255,17 +257,13 @@ export class Sandbox {
     this.history.startAgain(this.resets);
     const { value, lostUploads } =
       moment === undefined ? { value: original.toValue(), lostUploads: [] } : original.toPastValue(moment);
-    this.restore(value);
-    this.parts.blobs.release(value.blobs);
+    this.restoreOnce(value);
     this.faults.restoreState(original.faults.toState());
     return lostUploads;
   }
 
   restoreSaved({ created_at, resets, start, forked_from, value, snapshots, history }: SavedState): void {
-    this.created_at = created_at;
-    this.forked_from = forked_from;
-    this.resets = resets;
-    this.start = start;
+    Object.assign(this, { created_at, forked_from, resets, start });
     for (const [name, snapshot] of snapshots) this.snapshots.set(name, snapshot);
     if (history === undefined) this.history.startAgain(resets);
     else this.history.restoreSaved(history, resets);
@@ -334,13 +332,4 @@ export class Sandbox {
       },
     });
   }
-}
-
-/** Derives the key from seed, name and number of resets, and on a shared server also from its key (interfaces 5). */
-function deriveSecretKey(
-  { seed, name, resets }: Pick<Sandbox, "seed" | "name" | "resets">,
-  serverKey: Uint8Array | undefined,
-): string {
-  const text = `${seed}\u0000${name}\u0000${resets}`;
-  return toHex(serverKey === undefined ? digest("sha256", text) : hmac("sha256", serverKey, text));
 }

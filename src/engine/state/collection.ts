@@ -90,6 +90,19 @@ function toIndex<R>({ groups, order }: IndexSpec<R>, position: number): Index<R>
   return { groups: listGroups, order, field: groups, position };
 }
 
+/** The group of the records that filters leave; a filter that is not given is undefined. */
+export function toFilterGroup(owner: string, ...filters: readonly (string | undefined)[]): string {
+  return [owner, ...filters.map((filter) => filter ?? "")].join("|");
+}
+
+/** Groups for each combination of the filters that a record fits, so that no list is scanned. */
+export function listFilterGroups(owner: string, ...values: readonly string[]): string[] {
+  return values.reduce(
+    (groups, value) => groups.flatMap((group) => [`${group}|`, `${group}|${value}`]),
+    [owner],
+  );
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds collections of every record type
 export type AnyCollection = Collection<any>;
 

@@ -1,3 +1,6 @@
+import { toHex } from "../bytes.ts";
+import { digest, hmac } from "../platform.ts";
+
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 const ID_LENGTH = 20;
 /** The prime of FNV-1a. */
@@ -119,4 +122,13 @@ function mix32(value: number): number {
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** Derives the key from seed, name and number of resets, and on a shared server also from its key (interfaces 5). */
+export function deriveSecretKey(
+  { seed, name, resets }: { seed: number; name: string; resets: number },
+  serverKey: Uint8Array | undefined,
+): string {
+  const text = `${seed}\u0000${name}\u0000${resets}`;
+  return toHex(serverKey === undefined ? digest("sha256", text) : hmac("sha256", serverKey, text));
 }

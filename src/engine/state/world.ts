@@ -205,14 +205,11 @@ export class World implements ObservedWorld {
 
   /** Restores the value; the clock shows its instant. */
   restore(value: WorldValue): void {
-    this.root = this.addTables(value.root);
-    this.origin = value.origin;
-    this.requests = value.requests;
-    this.seed = value.seed;
-    this.secretKey = value.secretKey;
+    const root = this.addTables(value.root);
+    const clock = moveClock(value.clock, value.clock.at, this.wallClock());
+    Object.assign(this, value, { root, clock });
     this.generation += 1;
     this.isUntouched = false;
-    this.clock = moveClock(value.clock, value.clock.at, this.wallClock());
     this.scheduleWakeUp();
     this.parts.onReplace?.(this);
     this.listeners.notify();

@@ -1,6 +1,7 @@
 import { parseDuration } from "../contract/duration.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
+import { getOrAdd } from "../maps.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-types.ts";
 import type { ChangeSource } from "../sandbox/history-entry.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
@@ -103,11 +104,7 @@ export class Dispatcher {
     });
     const job: Job = { row, controller: new AbortController(), done, end };
     this.jobs.set(row.id, job);
-    let queue = this.queues.get(row.webhook_id);
-    if (queue === undefined) {
-      queue = new DeliveryQueue();
-      this.queues.set(row.webhook_id, queue);
-    }
+    const queue = getOrAdd(this.queues, row.webhook_id, () => new DeliveryQueue());
     queue.add(job);
     job.controller.signal.addEventListener("abort", () => this.cancel(job), { once: true });
     this.world.track(done);

@@ -1,5 +1,6 @@
+import type { JsonSchema } from "../../engine/contract/schema.ts";
 import { toSentence } from "../../engine/contract/text.ts";
-import { describeSchema, describeType, type Shape, toLink } from "./describe-schema.ts";
+import { describeSchema, describeType, toLink } from "./describe-schema.ts";
 
 /** The parts of the OpenAPI document that the page shows. */
 export interface ApiDocument {
@@ -8,7 +9,7 @@ export interface ApiDocument {
 }
 
 interface Content {
-  content?: Record<string, { schema?: Shape }>;
+  content?: Record<string, { schema?: JsonSchema }>;
 }
 
 interface Call {
@@ -23,7 +24,7 @@ interface Call {
     name: string;
     in: string;
     required?: boolean;
-    schema: Shape;
+    schema: JsonSchema;
     description?: string;
   }[];
   requestBody?: Content;
@@ -52,7 +53,7 @@ export function renderApiPage({ paths, components }: ApiDocument): string {
       call: { ...call, responses: resolveShared(responses, components.responses as Call["responses"]) },
     })),
   );
-  const records = Object.entries(components.schemas as Record<string, Shape>);
+  const records = Object.entries(components.schemas as Record<string, JsonSchema>);
   const placesBefore = new DescribedPlaces(records);
   const tags = [...new Set(calls.map(({ call }) => call.tags[0]!))];
   const sections = tags.map((tag) => {
@@ -144,7 +145,10 @@ function renderBody({ requestBody }: Call, placesBefore: DescribedPlaces): strin
     .join("\n\n");
 }
 
-function listFields({ properties = {}, required = [] }: Shape, placesBefore?: DescribedPlaces): string[] {
+function listFields(
+  { properties = {}, required = [] }: JsonSchema,
+  placesBefore?: DescribedPlaces,
+): string[] {
   return Object.entries(properties).map(([name, field]) =>
     renderItem(name, required.includes(name), field, placesBefore?.findField(name, field)),
   );
@@ -180,7 +184,7 @@ function renderAnswers({ responses }: Call): string {
   return `Answers ${lines.join("; ")}`;
 }
 
-function renderRecordSection([name, schema]: [string, Shape], placesBefore: DescribedPlaces): string {
+function renderRecordSection([name, schema]: [string, JsonSchema], placesBefore: DescribedPlaces): string {
   const about = schema.description === undefined ? "" : `${toSentence(schema.description)}\n\n`;
   const all = listFields(schema);
   const base = placesBefore.bases.get(name);
@@ -193,11 +197,11 @@ function renderRecordSection([name, schema]: [string, Shape], placesBefore: Desc
 /** The places where the page describes a long field or list of parameters; later places link to them. */
 class DescribedPlaces {
   /** By record: another record that has a part of its fields. */
-  readonly bases = new Map<string, { name: string; schema: Shape }>();
+  readonly bases = new Map<string, { name: string; schema: JsonSchema }>();
   private readonly fields = new Map<string, string>();
   private readonly lists = new Map<string, string>();
 
-  constructor(records: readonly (readonly [string, Shape])[]) {
+  constructor(records: readonly (readonly [string, JsonSchema])[]) {
     for (const [name, schema] of records) {
       const all = new Set(listFields(schema));
       const base = records.find(([, other]) => {
@@ -213,7 +217,7 @@ class DescribedPlaces {
   }
 
   /** The record with the same field, if describing it again takes long. */
-  findField(name: string, schema: Shape): string | undefined {
+  findField(name: string, schema: JsonSchema): string | undefined {
     const text = renderItem(name, false, schema);
     return text.length < MIN_LENGTH ? undefined : this.fields.get(text);
   }
@@ -229,7 +233,7 @@ class DescribedPlaces {
 const MIN_SHARED = 4;
 const MIN_LENGTH = 70;
 
-function renderItem(name: string, required: boolean, schema: Shape, home?: string): string {
+function renderItem(name: string, required: boolean, schema: JsonSchema, home?: string): string {
   const about = home === undefined ? describeSchema(schema) : `as in ${toLink(home)}`;
   return `- \`${name}\`${required ? "\\*" : ""}${about === "" ? "" : `: ${about}`}`;
 }

@@ -1,34 +1,12 @@
+import type { JsonSchema } from "../../engine/contract/schema.ts";
 import { DATE_OR_INSTANT } from "./openapi-document.ts";
-
-export interface Shape {
-  $ref?: string;
-  type?: string | string[];
-  const?: unknown;
-  enum?: unknown[];
-  format?: string;
-  pattern?: string;
-  description?: string;
-  properties?: Record<string, Shape>;
-  required?: string[];
-  items?: Shape;
-  anyOf?: Shape[];
-  allOf?: Shape[];
-  oneOf?: Shape[];
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-  default?: unknown;
-}
 
 export function toLink(record: string): string {
   return `[${record}](#${record.toLowerCase()})`;
 }
 
 /** The type of a field and what it means. */
-export function describeSchema(schema: Shape): string {
+export function describeSchema(schema: JsonSchema): string {
   const text = schema.description?.replaceAll("\n", " ");
   const type = describeType(schema);
   if (text === DATE_OR_INSTANT) return "date";
@@ -37,7 +15,7 @@ export function describeSchema(schema: Shape): string {
 }
 
 /** A schema in words: `text`, `list of [Department](#department)`, `integer, 1 to 100`, `object of ...`. */
-export function describeType(schema: Shape): string {
+export function describeType(schema: JsonSchema): string {
   const { $ref, anyOf, oneOf, allOf, type } = schema;
   if ($ref !== undefined) return toLink($ref.slice($ref.lastIndexOf("/") + 1));
   const choices = anyOf ?? oneOf;
@@ -53,7 +31,7 @@ export function describeType(schema: Shape): string {
   return words + describeBounds(schema.minimum, schema.maximum, "") + describeDefault(schema);
 }
 
-function describeObject({ properties }: Shape): string {
+function describeObject({ properties }: JsonSchema): string {
   const names = Object.entries(properties ?? {}).map(([name, shape]) => {
     const isPlain = shape.properties === undefined && shape.$ref === undefined && shape.items === undefined;
     return isPlain ? `\`${name}\`` : `\`${name}\`: ${describeType(shape)}`;
@@ -61,7 +39,7 @@ function describeObject({ properties }: Shape): string {
   return names.length === 0 ? "object" : `{${names.join(", ")}}`;
 }
 
-function describeText(schema: Shape): string {
+function describeText(schema: JsonSchema): string {
   if (schema.format === "date-time") return "instant";
   if (schema.format !== undefined) return schema.format;
   const [, kind] = /^\^(.+)_\[A-Za-z0-9_-\]\{1,120\}\$$/.exec(schema.pattern ?? "") ?? [];
@@ -70,7 +48,7 @@ function describeText(schema: Shape): string {
   return `text${patternText}${describeBounds(schema.minLength, schema.maxLength, "characters")}${describeDefault(schema)}`;
 }
 
-function describeDefault(schema: Shape): string {
+function describeDefault(schema: JsonSchema): string {
   return schema.default === undefined ? "" : `, default ${quote(schema.default)}`;
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type AnyEvent, createSamplePayload, toDataSchema } from "../../engine/contract/event.ts";
-import { ClosedObject } from "../../engine/contract/schema.ts";
+import { ClosedObject, type JsonSchema } from "../../engine/contract/schema.ts";
 import { capitalize } from "../../engine/contract/text.ts";
 import { toPlainSchema } from "./openapi-document.ts";
 
@@ -61,14 +61,6 @@ function toPayloadSchema(event: AnyEvent): Record<string, unknown> {
   };
 }
 
-interface Field {
-  type?: string | readonly string[];
-  enum?: readonly unknown[];
-  const?: unknown;
-  anyOf?: readonly Field[];
-  items?: Field;
-}
-
 /** The names of JSON's types in one language. */
 interface Language {
   types: Readonly<Record<string, string>>;
@@ -105,7 +97,7 @@ const PYTHON: Language = {
   list: (item) => `list[${item}]`,
 };
 
-function toTypeText(field: Field, language: Language): string {
+function toTypeText(field: JsonSchema, language: Language): string {
   const literals = field.const === undefined ? field.enum : [field.const];
   if (literals) return language.literals(literals.map((one) => JSON.stringify(one)));
   if (field.anyOf) return field.anyOf.map((one) => toTypeText(one, language)).join(" | ");
@@ -149,7 +141,7 @@ function writePython(events: readonly CataloguedEvent[]): string {
 
 function listFields({ schema }: CataloguedEvent, language: Language) {
   const { data } = (
-    schema as { properties: { data: { properties?: Record<string, Field>; required?: string[] } } }
+    schema as { properties: { data: { properties?: Record<string, JsonSchema>; required?: string[] } } }
   ).properties;
   return Object.entries(data.properties ?? {}).map(([name, field]) => ({
     name,

@@ -3,9 +3,9 @@ import { References, splitReference } from "../../documents/openapi/references.t
 import type { Api } from "../../engine/contract/api.ts";
 import { type AnyOperation, listSuccesses } from "../../engine/contract/operation.ts";
 import { removeInternalFields } from "../../engine/contract/public-view.ts";
-import type { JsonObject } from "../../engine/contract/schema.ts";
+import type { JsonObject, JsonSchema } from "../../engine/contract/schema.ts";
 import { RefusalScenarios } from "../../engine/faults/refusal-scenarios.ts";
-import { type Purpose, type Shape, type TypeScope, toField, toType, writeBlock } from "./schema-types.ts";
+import { type Purpose, type TypeScope, toField, toType, writeBlock } from "./schema-types.ts";
 
 /** TypeScript types of own operations, collections, events and scenarios. */
 export function generateOwnTypes({ resources }: Api): string {
@@ -14,7 +14,9 @@ export function generateOwnTypes({ resources }: Api): string {
   const names = new SchemaNames();
   const records = ownResources
     .flatMap(({ collections }) => collections)
-    .map(({ name, schema }) => toField(name, toType(removeInternalFields(schema) as Shape, names.plain)));
+    .map(({ name, schema }) =>
+      toField(name, toType(removeInternalFields(schema) as object as JsonSchema, names.plain)),
+    );
   const calls = operations.map((operation) =>
     toField(operation.id, writeBlock(listTypeParts(operation, names))),
   );
@@ -61,7 +63,7 @@ function listTypeParts(operation: AnyOperation, names: SchemaNames): string[] {
   const { params, query, body, described } = operation;
   if (described !== undefined) return listDescribedTypeParts(described, names);
   const type = (schema: unknown) =>
-    schema === undefined ? "undefined" : toType(schema as Shape, names.plain);
+    schema === undefined ? "undefined" : toType(schema as JsonSchema, names.plain);
   const responses = listSuccesses(operation).map(({ schema }) => type(schema));
   return [
     toField("params", type(params)),
@@ -91,7 +93,7 @@ function listDescribedTypeParts(
     const selected = parameters.filter((one) => one["in"] === place);
     const fields = selected.map(({ name, schema, content, required }) => {
       const [media] = Object.values((content ?? {}) as JsonObject);
-      const shape = (schema ?? (media as JsonObject | undefined)?.["schema"] ?? {}) as Shape;
+      const shape = (schema ?? (media as JsonObject | undefined)?.["schema"] ?? {}) as JsonSchema;
       return toField(String(name), toType(shape, request), place === "query" && required !== true);
     });
     return selected.length === 0 ? "undefined" : writeBlock(fields);
@@ -102,7 +104,7 @@ function listDescribedTypeParts(
     const read = json.length > 0 ? json : media;
     const types = (all ? read : read.slice(0, 1)).map(([type, { schema }]) => {
       if (json.length > 0 || /^(multipart\/|application\/x-www-form)/i.test(type))
-        return schema === undefined ? "unknown" : toType(schema as Shape, scope);
+        return schema === undefined ? "unknown" : toType(schema as JsonSchema, scope);
       return /^text\//i.test(type) ? "string" : "Blob";
     });
     return types.length === 0 ? "undefined" : [...new Set(types)].join(" | ");
@@ -144,7 +146,7 @@ class SchemaNames {
       has: (schema, keyword) =>
         hasKeyword(schema, keyword) ||
         (schema.$ref !== undefined &&
-          hasKeyword((references.find(schema.$ref)?.node ?? {}) as Shape, keyword)),
+          hasKeyword((references.find(schema.$ref)?.node ?? {}) as JsonSchema, keyword)),
       refer: (ref) => {
         const target = references.find(ref)?.node;
         if (target === undefined) return "unknown";
@@ -153,7 +155,7 @@ class SchemaNames {
         if (name === undefined) {
           name = chooseName(splitReference(ref).at(-1) ?? "Document", fields);
           names.set(target, name);
-          fields.set(name, () => toType(target as Shape, scope));
+          fields.set(name, () => toType(target as JsonSchema, scope));
         }
         return `${INTERFACES[purpose]}[${JSON.stringify(name)}]`;
       },
@@ -169,7 +171,7 @@ class SchemaNames {
   }
 }
 
-const hasKeyword = (schema: Shape, keyword: "readOnly" | "writeOnly") => schema[keyword] === true;
+const hasKeyword = (schema: JsonSchema, keyword: "readOnly" | "writeOnly") => schema[keyword] === true;
 
 /** Two documents may have schemas of one name. */
 function chooseName(base: string, taken: ReadonlyMap<string, unknown>): string {

@@ -5,19 +5,12 @@ import {
   type Success,
 } from "../../engine/contract/operation.ts";
 import { PROBLEMS, type ProblemKind } from "../../engine/contract/problems.ts";
+import type { JsonSchema } from "../../engine/contract/schema.ts";
 import { type DescribedSetting, describeSettings } from "../../engine/contract/settings.ts";
 import { getTag, groupBy } from "./openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
 type Call = Declaration<any, any, any, any, ProblemKind>;
-
-interface Shape {
-  $id?: string;
-  description?: string;
-  properties?: Record<string, Shape>;
-  required?: string[];
-  items?: Shape;
-}
 
 /**
  * Rewrites the tables of a page: calls between `<!-- calls: clock -->` (the first words of their ids) and `<!-- end
@@ -57,10 +50,10 @@ function shortenPath({ path }: AnyDeclaration): string {
 }
 
 function describeInput({ query, body }: AnyDeclaration, listed: ListedFields): string {
-  const keys = Object.keys((query as Shape | undefined)?.properties ?? {});
+  const keys = Object.keys((query as JsonSchema | undefined)?.properties ?? {});
   const parts = keys.length === 0 ? [] : [`\`?${keys.map((key) => `${key}=`).join("&")}\``];
   if (body?.kind === "json")
-    parts.push(describeShape(body.schema as Shape, listed) + (body.optional ? "?" : ""));
+    parts.push(describeShape(body.schema as JsonSchema, listed) + (body.optional ? "?" : ""));
   return parts.join(", ");
 }
 
@@ -83,8 +76,8 @@ function formatSuccess(
   listed: ListedFields,
 ): string {
   if (description !== undefined) return description;
-  if (events !== undefined) return `server-sent events, each ${describeShape(events as Shape, listed)}`;
-  if (schema !== undefined) return describeShape(schema as Shape, listed);
+  if (events !== undefined) return `server-sent events, each ${describeShape(events as JsonSchema, listed)}`;
+  if (schema !== undefined) return describeShape(schema as JsonSchema, listed);
   return (content_types ?? []).map((type) => `\`${type}\``).join(", ");
 }
 
@@ -98,7 +91,7 @@ const MANY_FIELDS = 5;
 const TOO_MANY_FIELDS = 14;
 
 /** The fields of an object, optional ones with a question mark, or its description. */
-function describeShape(schema: Shape, listed: ListedFields): string {
+function describeShape(schema: JsonSchema, listed: ListedFields): string {
   const { $id, description, properties = {}, items } = schema;
   const itemSchema = findItem(schema) ?? items;
   if (itemSchema !== undefined) {
@@ -119,7 +112,7 @@ function describeShape(schema: Shape, listed: ListedFields): string {
 
 /** Writes the fields; if they include all of another object, the other's name and the remaining ones. */
 function formatFields(
-  { properties = {}, required = [] }: Shape,
+  { properties = {}, required = [] }: JsonSchema,
   [base, baseFields]: readonly [string?, (readonly string[])?] = [],
 ): string {
   const names = Object.keys(properties).filter((name) => baseFields?.includes(name) !== true);
@@ -128,7 +121,7 @@ function formatFields(
 }
 
 /** The schema of the items of a list, `{items, total}`. */
-function findItem({ properties = {} }: Shape): Shape | undefined {
+function findItem({ properties = {} }: JsonSchema): JsonSchema | undefined {
   const { items, total, ...others } = properties;
   return total !== undefined && Object.keys(others).length === 0 ? items?.items : undefined;
 }

@@ -1,22 +1,4 @@
-/** JSON Schema as far as types follow from it. */
-export interface Shape {
-  $ref?: string;
-  type?: string | string[];
-  nullable?: boolean;
-  format?: string;
-  const?: unknown;
-  enum?: unknown[];
-  anyOf?: Shape[];
-  oneOf?: Shape[];
-  allOf?: Shape[];
-  items?: Shape;
-  prefixItems?: Shape[];
-  properties?: Record<string, Shape>;
-  required?: string[];
-  additionalProperties?: boolean | Shape;
-  readOnly?: boolean;
-  writeOnly?: boolean;
-}
+import type { JsonSchema } from "../../engine/contract/schema.ts";
 
 /** A request has no `readOnly` fields, an answer no `writeOnly` ones. */
 export type Purpose = "request" | "answer";
@@ -26,13 +8,13 @@ export interface TypeScope {
   purpose: Purpose;
   /** Whether `nullable` of OpenAPI 3.0 has its meaning. */
   nullable: boolean;
-  has(schema: Shape, keyword: "readOnly" | "writeOnly"): boolean;
+  has(schema: JsonSchema, keyword: "readOnly" | "writeOnly"): boolean;
   /** The type of what a `$ref` names. */
   refer(ref: string): string;
 }
 
 /** The TypeScript type of the values that fit a schema, where TypeScript can say it. */
-export function toType(schema: Shape | boolean, scope: TypeScope): string {
+export function toType(schema: JsonSchema | boolean, scope: TypeScope): string {
   if (typeof schema !== "object" || schema === null) return schema === false ? "never" : "unknown";
   const parts = listParts(schema, scope);
   const type = parts.length === 1 ? parts[0]! : parts.map(addParentheses).join(" & ") || "unknown";
@@ -40,7 +22,7 @@ export function toType(schema: Shape | boolean, scope: TypeScope): string {
 }
 
 /** The types that a value has at the same time. */
-function listParts(schema: Shape, scope: TypeScope): string[] {
+function listParts(schema: JsonSchema, scope: TypeScope): string[] {
   const { $ref, anyOf, oneOf, allOf, enum: values } = schema;
   if (schema.const !== undefined) return [toLiteral(schema.const)];
   if (Array.isArray(values) && values.length > 0) return [toUnion(values.map(toLiteral))];
@@ -55,7 +37,7 @@ function listParts(schema: Shape, scope: TypeScope): string[] {
   return parts.filter((part) => part !== "unknown");
 }
 
-function toOwnType(schema: Shape, scope: TypeScope): string {
+function toOwnType(schema: JsonSchema, scope: TypeScope): string {
   const { type, items, prefixItems } = schema;
   if (Array.isArray(type)) return toUnion(type.map((one) => toOwnType({ ...schema, type: one }, scope)));
   switch (type) {
@@ -77,7 +59,10 @@ function toOwnType(schema: Shape, scope: TypeScope): string {
   }
 }
 
-function toObject({ properties = {}, required = [], additionalProperties }: Shape, scope: TypeScope): string {
+function toObject(
+  { properties = {}, required = [], additionalProperties }: JsonSchema,
+  scope: TypeScope,
+): string {
   const hidden = scope.purpose === "request" ? "readOnly" : "writeOnly";
   const fields = Object.entries(properties)
     .filter(([, one]) => !scope.has(one, hidden))

@@ -8,7 +8,7 @@ import {
   findAssumedPlace,
   findAssumedStatus,
 } from "../../engine/contract/provenance.ts";
-import { listSpecifiedPrefixes } from "../../engine/contract/schema.ts";
+import { type JsonSchema, listSpecifiedPrefixes } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
 import { explain } from "../../engine/documents/schema-message.ts";
@@ -258,16 +258,14 @@ export function toExcerpt(value: unknown): string {
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
-type Shape = { properties?: Record<string, Shape>; items?: Shape; anyOf?: Shape[] };
-
 /** Notes fields of the answer that are not declared; they are allowed. */
 function noteUnknownFields(verdict: Verdict, schema: TSchema, body: unknown): void {
-  const unknown = [...findUnknownFields(schema as Shape, body, "")];
+  const unknown = [...findUnknownFields(schema as JsonSchema, body, "")];
   if (unknown.length > 0) verdict.note(`also answers ${unknown.slice(0, 12).join(", ")}`);
 }
 
 function findUnknownFields(
-  shape: Shape,
+  shape: JsonSchema,
   value: unknown,
   place: string,
   places = new Set<string>(),

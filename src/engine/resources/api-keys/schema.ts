@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { toLatin1 } from "../../bytes.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Id, NullableInstant, UserId } from "../../contract/schema.ts";
+import { getOrAdd } from "../../maps.ts";
 import { digest } from "../../platform.ts";
 import { collection } from "../../state/collection.ts";
 
@@ -57,12 +58,7 @@ export function digestKey(text: string): KeyDigest {
 
 /** Cached per record, so that a request computes one digest instead of two. */
 export function digestRecord(record: { readonly key: string }): KeyDigest {
-  let known = recordDigests.get(record);
-  if (known === undefined) {
-    known = computeDigest(record.key);
-    recordDigests.set(record, known);
-  }
-  return known;
+  return getOrAdd(recordDigests, record, () => computeDigest(record.key));
 }
 
 function computeDigest(text: string): KeyDigest {

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Description, Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
-import { collection } from "../../state/collection.ts";
+import { collection, listFilterGroups, toFilterGroup } from "../../state/collection.ts";
 import { createEntryFields } from "../change-logs/schema.ts";
 
 export const HISTORY_ACTIONS = ["created", "updated", "deleted"] as const;
@@ -47,25 +47,17 @@ export const { schema: HistoryEntryBody, render: renderAuditEntry } = publicView
   omit: ["organization_id"],
 });
 
-/** The index has a group for each combination of filters, so that no list is scanned. */
-export function toHistoryGroup(
+export const toHistoryGroup = (
   assistant_id: string,
   { action, user_id }: { action?: string; user_id?: string },
-): string {
-  return `${assistant_id}|${action ?? ""}|${user_id ?? ""}`;
-}
+) => toFilterGroup(assistant_id, action, user_id);
 
 export const assistantHistory = collection({
   name: "assistant_history",
   schema: HistoryEntry,
   indexes: {
     newest: {
-      groups: ({ resource_id, action, user_id }) => [
-        toHistoryGroup(resource_id, {}),
-        toHistoryGroup(resource_id, { action }),
-        toHistoryGroup(resource_id, { user_id }),
-        toHistoryGroup(resource_id, { action, user_id }),
-      ],
+      groups: ({ resource_id, action, user_id }) => listFilterGroups(resource_id, action, user_id),
       order: ({ timestamp }) => -timestamp,
     },
   },

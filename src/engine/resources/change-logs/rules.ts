@@ -1,4 +1,5 @@
 import type { RecordLookup } from "../../contract/factory.ts";
+import { getOrAdd } from "../../maps.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { findAuditActor } from "../audit-logs/rules.ts";
@@ -62,19 +63,10 @@ export function pickActor(
 
 /** The active users of an organization. A fixture's users do not change, so the list is computed once. */
 function listActors(world: RecordLookup, organization_id: string): readonly User[] {
-  let known = actors.get(world);
-  if (known === undefined) {
-    known = new Map();
-    actors.set(world, known);
-  }
-  let found = known.get(organization_id);
-  if (found === undefined) {
-    found = [...world.index(users, "by_organization", organization_id)].filter(
-      ({ account }) => account === "active",
-    );
-    known.set(organization_id, found);
-  }
-  return found;
+  const known = getOrAdd(actors, world, () => new Map());
+  return getOrAdd(known, organization_id, () =>
+    [...world.index(users, "by_organization", organization_id)].filter(({ account }) => account === "active"),
+  );
 }
 
 function toActor({ id, name, email }: User): Actor {

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, UserId, Words } from "../../contract/schema.ts";
-import { collection } from "../../state/collection.ts";
+import { collection, listFilterGroups, toFilterGroup } from "../../state/collection.ts";
 
 /** Section 4.16. */
 export const RESOURCE_TYPES = ["organization_user", "assistant", "rule", "document"] as const;
@@ -56,25 +56,18 @@ export const { schema: ChangeLogBody, render: renderChangeLog } = publicView(Cha
   omit: ["organization_id"],
 });
 
-/** One list for each combination of filters, so that none of them is ever scanned. */
-export function toChangeLogGroup(
+export const toChangeLogGroup = (
   organization_id: string,
   { resource_type, action }: { resource_type?: string; action?: string },
-): string {
-  return `${organization_id}|${resource_type ?? ""}|${action ?? ""}`;
-}
+) => toFilterGroup(organization_id, resource_type, action);
 
 export const changeLogs = collection({
   name: "change_logs",
   schema: ChangeLog,
   indexes: {
     newest: {
-      groups: ({ organization_id, resource_type, action }) => [
-        toChangeLogGroup(organization_id, {}),
-        toChangeLogGroup(organization_id, { resource_type }),
-        toChangeLogGroup(organization_id, { action }),
-        toChangeLogGroup(organization_id, { resource_type, action }),
-      ],
+      groups: ({ organization_id, resource_type, action }) =>
+        listFilterGroups(organization_id, resource_type, action),
       order: ({ timestamp }) => -timestamp,
     },
   },

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant, internal, Nullable, NullableInstant, Words } from "../../contract/schema.ts";
-import { collection } from "../../state/collection.ts";
+import { collection, listFilterGroups, toFilterGroup } from "../../state/collection.ts";
 
 export const JOB_TYPES = ["sync", "reset"] as const;
 export const JOB_STATUSES = ["running", "succeeded", "failed", "cancelled"] as const;
@@ -48,19 +48,11 @@ export interface JobFilter {
 
 /** The list of an organization's jobs that the filters leave. */
 export function toJobGroup(organization_id: string, { connection_id, job_type, status }: JobFilter): string {
-  return [organization_id, connection_id ?? "", job_type ?? "", status ?? ""].join("|");
+  return toFilterGroup(organization_id, connection_id, job_type, status);
 }
 
-/** Every list of an organization that a job is in: by each combination of the filters. */
-function listGroups({ organization_id, ...job }: ConnectorJob): string[] {
-  const narrowings = [{}, { connection_id: job.connection_id }].flatMap((one) => [
-    one,
-    { ...one, job_type: job.job_type },
-  ]);
-  return narrowings
-    .flatMap((one) => [one, { ...one, status: job.status }])
-    .map((filter) => toJobGroup(organization_id, filter));
-}
+const listGroups = ({ organization_id, connection_id, job_type, status }: ConnectorJob) =>
+  listFilterGroups(organization_id, connection_id, job_type, status);
 
 /** G14: a job without a duration comes last in both directions. */
 export const JOB_ORDER: Readonly<Record<JobOrder, (job: ConnectorJob) => number>> = {

@@ -1,4 +1,5 @@
 import type MiniSearch from "minisearch";
+import { getOrAdd } from "../../maps.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { findEffectiveType, sampleTexts } from "./fixtures.ts";
 import { type FileObject, files, fileTexts } from "./schema.ts";
@@ -142,12 +143,7 @@ type Index = MiniSearch<{ id: number; text: string }>;
 const indexes = new WeakMap<readonly string[], Promise<Index>>();
 
 function searchIndex(passages: readonly string[]): Promise<Index> {
-  let index = indexes.get(passages);
-  if (index === undefined) {
-    index = createIndex(passages);
-    indexes.set(passages, index);
-  }
-  return index;
+  return getOrAdd(indexes, passages, () => createIndex(passages));
 }
 
 async function createIndex(passages: readonly string[]): Promise<Index> {

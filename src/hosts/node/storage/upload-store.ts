@@ -1,6 +1,7 @@
 import { copyFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { crc32c, formatCrc32c } from "../../../engine/crc32c.ts";
+import { getOrAdd } from "../../../engine/maps.ts";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
 import type { StorableUploads, StoredUploads, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
 import { DAMAGED_EXTENSION, PersistentFolder, TemporaryFolder } from "./folders.ts";
@@ -42,12 +43,11 @@ export class UploadStore implements StorableUploads {
   }
 
   forSandbox(sandbox: Sandbox): SandboxBytes {
-    let bytes = this.sandboxes.get(sandbox);
-    if (bytes === undefined) {
-      bytes = new SandboxBytes(this.folders, this.limit, () => this.countTextBytes(sandbox));
-      this.sandboxes.set(sandbox, bytes);
-    }
-    return bytes;
+    return getOrAdd(
+      this.sandboxes,
+      sandbox,
+      () => new SandboxBytes(this.folders, this.limit, () => this.countTextBytes(sandbox)),
+    );
   }
 
   /** Stores the bytes of uploads in this folder from now on; they outlive the process. */
