@@ -50,6 +50,46 @@ describe("an operation without a binding", () => {
     expect((await second.send("GET", "/v1/hello/b")).body).not.toEqual(body);
   });
 
+  it("has each described header, by its example or schema, but none that would break the answer", async () => {
+    const headers =
+      '{ Location: { schema: { type: string } }, X-Left: { required: true, schema: { type: integer, minimum: 5, maximum: 6 } }, X-Mode: { schema: { enum: [fast] } }, X-Word: { example: word }, X-Examples: { examples: { one: { value: first } } }, Link: { schema: { type: string } }, Transfer-Encoding: { example: chunked }, Content-Encoding: { example: gzip }, X-RateLimit-Limit: { schema: { type: integer } }, X-Bad: { example: "a\\nb" } }';
+    const { send } = serve(
+      document(
+        `  /v1/go:\n    get: { operationId: go, responses: { "302": { description: d, headers: ${headers} } } }\n`,
+      ),
+    );
+    const answer = await send("GET", "/v1/go");
+    expect(answer.status).toBe(302);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      location: expect.stringMatching(/^\/\d+$/),
+      "x-left": expect.stringMatching(/^[56]$/),
+      "x-mode": "fast",
+      "x-word": "word",
+      "x-examples": "first",
+    });
+    for (const name of ["link", "transfer-encoding", "content-encoding", "x-ratelimit-limit", "x-bad"])
+      expect(answer.headers.has(name), name).toBe(false);
+  });
+
+  it("has described headers also with a bound answer, and a new record's Location", async () => {
+    const located = (status: string) =>
+      `responses: { "${status}": { description: d, headers: { Location: { schema: { type: string } } } } }`;
+    const more = "components: { schemas: { Tag: { type: object, properties: { id: { type: string } } } } }";
+    const { send } = serve(
+      document(
+        `  /v1/go:\n    get: { operationId: go, ${located("302")} }\n  /v1/tags:\n    post: { operationId: make, ${located("201")} }\n`,
+        { more },
+      ),
+      "openapi: openapi.yaml\noperations: { go: { answer: null }, make: { create: tags } }\ncollections: { tags: { schema: '#/components/schemas/Tag', prefix: tag_ } }\n",
+    );
+    expect((await send("GET", "/v1/go")).headers.get("location")).toMatch(/^\/\d+$/);
+    const made = await send("POST", "/v1/tags", { body: {} });
+    expect([made.status, made.headers.get("location")]).toEqual([
+      201,
+      expect.stringMatching(/\/v1\/tags\/tag_/),
+    ]);
+  });
+
   it("answers a bounded value of a schema that refers to itself", async () => {
     const tree =
       document(get("/v1/tree", '{ $ref: "#/components/schemas/Tree" }')) +

@@ -1,3 +1,4 @@
+import { findUnsendableHeader } from "../../engine/contract/header-fields.ts";
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
@@ -10,16 +11,16 @@ import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
 export function answerUnbound(described: DescribedOperation, reading: ReadOpenApi): AnyOperation {
   const { references, schemas } = reading;
   const { status, json, media, node } = findSuccess(described);
-  const headers = toHeaders(node, reading);
+  const toHeaders = describeHeaders(node, reading);
   const chosen = json ?? media;
   const example =
     chosen && findExample(chosen.node, schemas, (one) => references.follow({ node: one, path: [] }).node);
-  const reply = (body: unknown, decision: string) => new Reply(status, body, headers, decision);
   const handle = ({ world, params }: Call) => {
-    if (chosen === undefined) return reply(undefined, "generated");
-    if (example !== undefined) return reply(toBody(example.value, json, chosen.type), "example");
     // The same request has the same answer; another request has another.
     const seed = hash32(`${world.seed} ${described.id} ${JSON.stringify(params)}`);
+    const reply = (body: unknown, decision: string) => new Reply(status, body, toHeaders(seed), decision);
+    if (chosen === undefined) return reply(undefined, "generated");
+    if (example !== undefined) return reply(toBody(example.value, json, chosen.type), "example");
     const value = chosen.schema === undefined ? {} : generateValue(schemas, chosen.schema.node, seed);
     return reply(toBody(value, json, chosen.type), "generated");
   };
@@ -41,15 +42,42 @@ function toBody(value: unknown, json: object | undefined, type: string): unknown
   );
 }
 
-/** The headers of the answer that have an example. */
-function toHeaders({ headers }: JsonObject, { references, schemas }: ReadOpenApi): Record<string, string> {
-  const values: Record<string, string> = {};
-  for (const [name, header] of Object.entries((headers ?? {}) as JsonObject)) {
-    const { node } = references.follow({ node: header as JsonObject, path: [] });
+/** Headers that the server or the body decides. */
+const SERVER_HEADER =
+  /^(connection|keep-alive|transfer-encoding|trailer|upgrade|date|vary|content-(type|length|encoding)|access-control-.*|x-ratelimit-.*|x-request-id|service-.*|x-sandbox-.*)$/i;
+
+/** The described headers of an answer: each has its example, else a value that fits its schema. */
+export function describeHeaders(
+  { headers }: JsonObject,
+  { references, schemas }: ReadOpenApi,
+): (seed: number) => Record<string, string> {
+  const follow = (node: JsonObject) => references.follow({ node, path: [] }).node;
+  const described = Object.entries((headers ?? {}) as JsonObject).flatMap(([name, header]) => {
+    const node = follow(header as JsonObject);
+    if (SERVER_HEADER.test(name)) return [];
     const keywords = schemas.mergeKeywords(node["schema"]);
-    const value = node["example"] ?? keywords["example"] ?? keywords["default"];
-    if (["string", "number", "boolean"].includes(typeof value) && !/^content-(type|length)$/i.test(name))
-      values[name] = String(value);
-  }
-  return values;
+    const value = findExample(node, schemas, follow)?.value ?? keywords["default"];
+    const schema = toHeaderSchema(name, node, keywords);
+    return value === undefined && schema === undefined ? [] : [{ name, value, schema }];
+  });
+  return (seed) => {
+    const values: Record<string, string> = {};
+    for (const { name, value, schema } of described) {
+      const found = value ?? generateValue(schemas, schema, hash32(`${seed} ${name}`));
+      const text = Array.isArray(found) ? found.join(",") : String(found);
+      if (typeof found !== "object" || Array.isArray(found)) values[name] = text;
+      if (findUnsendableHeader(values) !== undefined) delete values[name];
+    }
+    return values;
+  };
+}
+
+/** Undefined for an optional header of HTTP, such as `Link`, whose plain text would break its grammar. */
+function toHeaderSchema(name: string, { schema, required }: JsonObject, keywords: JsonObject): unknown {
+  const isPlain =
+    keywords["type"] === "string" &&
+    !["enum", "const", "format", "pattern"].some((one) => keywords[one] !== undefined);
+  if (!isPlain) return schema;
+  if (/^(content-)?location$/i.test(name)) return { ...keywords, format: "uri-reference" };
+  return required === true || /^x-/i.test(name) ? schema : undefined;
 }

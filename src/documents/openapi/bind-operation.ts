@@ -9,6 +9,7 @@ import {
   requireAdministrator,
   requireMember,
 } from "../../engine/resources/organizations/access.ts";
+import { describeHeaders } from "./answer-unbound.ts";
 import { type Action, getAction, type OperationBinding } from "./binding-schema.ts";
 import type { BindingContext } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
@@ -83,7 +84,8 @@ function answerFixed(
   binding: OperationBinding,
   { reading }: BindingContext,
 ): AnyOperation {
-  const { status: describedStatus, json } = findSuccess(described);
+  const { status: describedStatus, json, node } = findSuccess(described);
+  const toHeaders = describeHeaders(node, reading);
   const status = binding.status ?? describedStatus;
   const { access = described.isPublic ? "anyone" : "caller" } = binding;
   return {
@@ -102,6 +104,10 @@ function answerFixed(
       if (access === "member") requireMember(call, organization_id);
     },
     handle: (call: Call) =>
-      new Reply(status, fill(binding.answer, toValues(call, call.params as JsonObject, call.body))),
+      new Reply(
+        status,
+        fill(binding.answer, toValues(call, call.params as JsonObject, call.body)),
+        toHeaders(call.world.seed),
+      ),
   } as AnyOperation;
 }

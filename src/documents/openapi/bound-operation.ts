@@ -88,7 +88,17 @@ export class BoundOperation {
       record = target.set(call.world, record, set);
     }
     this.emit(call, record);
-    return this.present(record, call);
+    return this.withLocation(this.present(record, call), record, call);
+  }
+
+  /** Adds the address of a new record, if the document describes that header. */
+  private withLocation({ status, body }: Reply, record: object, { request }: Call): Reply {
+    const names = Object.keys((this.parts.success.node["headers"] ?? {}) as JsonObject);
+    const name = names.find((one) => /^location$/i.test(one));
+    if (name === undefined) return new Reply(status, body);
+    const path = request.target.split("?", 1)[0]!.replace(/\/$/, "");
+    const id = encodeURIComponent(this.parts.target.getId(record));
+    return new Reply(status, body, { [name]: `${request.base_url}${path}/${id}` });
   }
 
   /** The fields of the body that the client may set, and its files. */
@@ -198,7 +208,7 @@ export class BoundOperation {
     return this.wrap(body, call);
   }
 
-  private present(record: object, call: Call): unknown {
+  private present(record: object, call: Call): Reply {
     if (this.parts.success.json === undefined)
       return new Reply(
         this.parts.status === 200 && this.parts.success.media === undefined ? 204 : this.parts.status,
@@ -206,7 +216,7 @@ export class BoundOperation {
     return this.wrap(this.presenter.present(record, call.world), call);
   }
 
-  private wrap(body: JsonObject, call: Call): unknown {
+  private wrap(body: JsonObject, call: Call): Reply {
     if (this.envelope === undefined) return new Reply(this.parts.status, body);
     return new Reply(this.parts.status, this.envelope.present([[this.itemAt, body]], call.world));
   }
