@@ -46,7 +46,7 @@ function toResource(
   const factories = Object.fromEntries(collections.map((one) => [one.name, createFactory(one, byName)]));
   return {
     ...{ name: own.source, own, collections, events: events ?? [], factories },
-    operations: operations.map((operation) => ({ ...operation, own: own.source })),
+    operations: operations.map((operation) => ({ ...operation, sourceFile: own.source })),
     fixture: toFixtureReader(collections, factories),
   };
 }
