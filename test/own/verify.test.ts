@@ -94,6 +94,35 @@ describe("verify of own operations on a running service", () => {
     expect(await sandbox.snapshots.diff("before", "now")).toEqual({ added: {}, removed: {}, changed: {} });
   });
 
+  it.each([false, true])(
+    "sends no GET that is bound to a change, and says so (--write: %s) [interfaces 18]",
+    async (writes) => {
+      const dropping = `paths:
+  /drop/{issue_id}:
+    get:
+      operationId: dropIssue
+      x-understudy: { delete: issues, id: "{issue_id}" }
+      parameters: [{ name: issue_id, in: path, required: true, schema: { type: string } }]
+      responses: { "204": { description: Gone } }
+`;
+      const DELETING = write(
+        "deleting.yaml",
+        readExample("issue-tracker/openapi.yaml").replace("paths:\n", dropping),
+      );
+      const { url } = await startTracker();
+      const between = closing(await proxy(url, (_asked, answer) => answer));
+      const { report } = await run(await contractOf(DELETING), between.url, { write: writes });
+      const check = report.checks.find(({ id }) => id === "dropIssue/answer");
+      expect([check?.outcome, JSON.stringify(check)]).toEqual([
+        "not-observable",
+        expect.stringContaining("its binding changes data, so it is not sent"),
+      ]);
+      const sent = between.seen.filter(({ path }) => path.startsWith("/v2/drop/"));
+      expect(sent.filter(({ headers }) => hasKey(headers))).toEqual([]);
+      expect(sent.every(({ path }) => path.includes("nobody0"))).toBe(true);
+    },
+  );
+
   it("checks the reference's operations too, unless --own is given [interfaces 18]", async () => {
     const { url } = await startTracker();
     const { passed, failed } = await run(await contractOf(TRACKER), url, { own: false });

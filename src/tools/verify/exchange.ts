@@ -29,7 +29,7 @@ export function changesNothing({ operation, method, credential, body, params, qu
   if (operation === undefined) return (method ?? "GET") === "GET";
   if (isReading(operation)) return method === undefined || method === operation.method;
   const namesNothing = Object.values(params ?? {}).every(isInventedId) && query === undefined;
-  if (method === "GET") return true;
+  if (method === "GET" && operation.method !== "GET") return true;
   return credential === "none" && body === undefined && namesNothing;
 }
 

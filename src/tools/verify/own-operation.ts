@@ -13,7 +13,7 @@ export interface OwnParameter {
 
 /** Whether a request with credentials certainly changes nothing. Of a POST, a document does not say that. */
 export function isReading(operation: AnyOperation): boolean {
-  return operation.described === undefined ? isReadOnly(operation) : operation.method === "GET";
+  return isReadOnly(operation) && (operation.described === undefined || operation.method === "GET");
 }
 
 /** The parameters of a path, each with the fixed step before it: `/tags/{tag_id}` names an item of `/tags`. */
