@@ -82,7 +82,7 @@ function countIfTooMany(allowed: number, { root }: World, tx: Transaction): numb
 function countRecords({ tables }: Root): number {
   let sum = 0;
   for (const { collection, size } of tables.all()) {
-    if (!collection.internal || collection.counted) sum += size;
+    if (!collection.internal || collection.countsTowardLimit) sum += size;
   }
   return sum;
 }

@@ -215,7 +215,7 @@ describe("audit_logs.export", () => {
     const source = {
       entries: world().read().index(auditLogs, "by_organization", "org_acme"),
       matches: undefined,
-      iso: String,
+      toIso: String,
       formulas: "keep" as const,
     };
     const stream = writeCsv(source, new AbortController().signal);
@@ -238,7 +238,7 @@ describe("audit_logs.export", () => {
       }
     };
     const leave = new AbortController();
-    const source = { entries: entries(), matches: undefined, iso: String, formulas: "keep" as const };
+    const source = { entries: entries(), matches: undefined, toIso: String, formulas: "keep" as const };
     for await (const _chunk of writeCsv(source, leave.signal)) if (made > 0) leave.abort();
     expect(made).toBeLessThan(1_000);
   });

@@ -3,8 +3,8 @@ import { issueRefreshToken, signAccessToken } from "../../src/engine/resources/a
 import { drawTotals, startJob } from "../../src/engine/resources/connector-jobs/rules.ts";
 import { connectorNotifications } from "../../src/engine/resources/connector-notifications/schema.ts";
 import { fileTexts, uploads } from "../../src/engine/resources/files/schema.ts";
-import { followInvoicing, invoices } from "../../src/engine/resources/invoices.ts";
-import { followLiveMeetings } from "../../src/engine/resources/meeting-sessions/rules.ts";
+import { invoices, updateInvoiceTimers } from "../../src/engine/resources/invoices.ts";
+import { updateLineTimers } from "../../src/engine/resources/meeting-sessions/rules.ts";
 import { replyRules } from "../../src/engine/resources/model-responses/schema.ts";
 import { updateRetryTimer } from "../../src/engine/resources/webhooks/deliveries.ts";
 import { deliveries } from "../../src/engine/resources/webhooks/schema.ts";
@@ -23,7 +23,7 @@ export function fillWithUse(tx: Transaction): void {
   startJob(
     tx,
     { ...job, job_type: "reset", start_time: tx.now },
-    { length: 60_000, totals: drawTotals(tx.random("job")), fails_after: null },
+    { duration_ms: 60_000, totals: drawTotals(tx.random("job")), fails_after: null },
   );
   tx.insert(connectorNotifications, { organization_id: "org_acme", notifications: [], updated_at: null });
   const invoice = {
@@ -35,8 +35,8 @@ export function fillWithUse(tx: Transaction): void {
   } as const;
   tx.insert(invoices, { invoice_id: "inv_march", organization_id: "org_acme", ...invoice });
   const busy = { ...DEFAULT_SETTINGS, live_meetings: "on", invoicing: "on" } as const;
-  followLiveMeetings(tx, busy);
-  followInvoicing(tx, busy);
+  updateLineTimers(tx, busy);
+  updateInvoiceTimers(tx, busy);
   const [delivery] = tx.all(deliveries).page(0, 1);
   const { webhook_id, delivery_id, organization_id } = delivery!;
   updateRetryTimer(tx, tx.put(deliveries, { ...delivery!, status: "failed", next_retry: tx.now + 60_000 }));

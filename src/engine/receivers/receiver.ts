@@ -123,7 +123,7 @@ export const receivers = collection({
   prefix: "rcv_",
   idField: "id",
   internal: true,
-  counted: true,
+  countsTowardLimit: true,
   schema: Receiver,
   indexes: { newest: { groups: () => [""], order: ({ created_at }) => -created_at } },
 });

@@ -76,9 +76,11 @@ export const authConfigsFixture: FixtureReader = {
   seed(fixture, base) {
     const byOwner = (fixture["auth_configs"] ?? {}) as Record<string, number | Entry[]>;
     base.fill(authConfigs, () =>
-      Object.entries(byOwner).flatMap(([organization_id, wanted]) => {
+      Object.entries(byOwner).flatMap(([organization_id, entriesOrCount]) => {
         const entries =
-          typeof wanted === "number" ? Array.from({ length: wanted }, (): Entry => ({})) : wanted;
+          typeof entriesOrCount === "number"
+            ? Array.from({ length: entriesOrCount }, (): Entry => ({}))
+            : entriesOrCount;
         return entries.map((entry, position) =>
           makeAuthConfig(
             {
@@ -120,9 +122,9 @@ const listAuthConfigs = operation({
     }
   },
   handle({ principal, world }) {
-    const found = world.index(authConfigs, "by_organization", principal.organization_id);
-    const auth_configs = [...found].map((config) => renderAuthConfig(config, world));
-    return { auth_configs, total: found.size };
+    const configs = world.index(authConfigs, "by_organization", principal.organization_id);
+    const auth_configs = [...configs].map((config) => renderAuthConfig(config, world));
+    return { auth_configs, total: configs.size };
   },
 });
 

@@ -36,8 +36,8 @@ const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "c
 export const makeConnection: Factory<Connection> = (fields, context) => {
   const { random, world, past, now } = context;
   // For example, `conn_drive` connects to Drive.
-  const named = TOOLKITS.find((toolkit) => fields.id?.includes(toolkit));
-  const toolkit = fields.toolkit ?? named ?? random.pick(TOOLKITS);
+  const toolkitInId = TOOLKITS.find((toolkit) => fields.id?.includes(toolkit));
+  const toolkit = fields.toolkit ?? toolkitInId ?? random.pick(TOOLKITS);
   return {
     id: fields.id ?? context.createId("conn_"),
     organization_id: chooseOrganization(world, fields.organization_id),

@@ -27,7 +27,7 @@ import { vectorStoresResource } from "./vector-stores/operations.ts";
 import { webhooksResource } from "./webhooks/operations.ts";
 
 /** The API of the reference, one line per resource; order is the order of documents and lists. */
-const ALL = [
+const REFERENCE_RESOURCES = [
   organizationsResource,
   usersResource,
   apiKeysResource,
@@ -54,6 +54,6 @@ const ALL = [
   vectorStoresResource,
   imagesResource,
 ] as const;
-export const RESOURCES: readonly Resource[] = ALL;
+export const RESOURCES: readonly Resource[] = REFERENCE_RESOURCES;
 
 export const API: Api = createApi(RESOURCES);

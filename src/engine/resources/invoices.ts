@@ -17,13 +17,13 @@ import {
   fromMicro,
   getCurrentMonth,
   getMonthStart,
-  getSpentIn,
+  getSpent,
   parseMonth,
   roundAmount,
   toStatus,
 } from "./usage/rules.ts";
 
-/** G25: the shape that the billing events carry. */
+/** The fields of an invoice are those of the billing events (G25). */
 export const Invoice = Type.Object({
   invoice_id: Id("inv_"),
   organization_id: Id("org_", belongsTo("organizations")),
@@ -95,13 +95,13 @@ export const STATUS_EVENTS = {
 
 export const INVOICE_EVENTS = [invoiceCreated, invoicePaid, invoiceFailed] as const;
 
-/** G36: from an invoice to its payment. */
+/** The time from an invoice to its payment (G36). */
 const PAYMENT_MS = 3 * 86_400_000;
 /** The key of the month's timer; payments' timers have their invoices' ids. */
 const MONTH_END = "month";
 
 /** G36: with `invoicing` on, sets timers for the end of this month and for the payments of issued invoices. */
-export function followInvoicing(tx: Transaction, { invoicing }: Settings): void {
+export function updateInvoiceTimers(tx: Transaction, { invoicing }: Settings): void {
   if (invoicing === "off") {
     for (const { key, subject } of tx.index(timers, "by_kind", "invoice"))
       tx.unschedule("invoice", key ?? subject);
@@ -109,14 +109,14 @@ export function followInvoicing(tx: Transaction, { invoicing }: Settings): void 
   }
   if (tx.get(timers, toTimerId("invoice", MONTH_END)) === undefined)
     scheduleMonthEnd(tx, getCurrentMonth(tx));
-  for (const createInvoice of tx.all(invoices)) {
-    const { invoice_id, status, settles } = createInvoice;
+  for (const invoice of tx.all(invoices)) {
+    const { invoice_id, status, settles } = invoice;
     if (status !== "draft" || settles === null) continue;
-    if (tx.get(timers, toTimerId("invoice", invoice_id)) === undefined) schedulePayment(tx, createInvoice);
+    if (tx.get(timers, toTimerId("invoice", invoice_id)) === undefined) schedulePayment(tx, invoice);
   }
 }
 
-/** The timers of this kind: a month is over, or an invoice is due. */
+/** Handles `invoice` timers: at the end of a month, and when a payment is due. */
 export function runInvoicing(
   tx: Transaction,
   { subject, due, key }: { subject: string; due: number; key?: string },
@@ -127,10 +127,10 @@ export function runInvoicing(
 
 function createInvoices(tx: Transaction, month: number, at: number): void {
   for (const { id } of tx.all(organizations)) {
-    const row = findUsage(tx, id, null);
-    const spent = getSpentIn(row, month);
+    const usageRow = findUsage(tx, id, null);
+    const spent = getSpent(usageRow, month);
     if (spent > 0)
-      createInvoice(tx, id, { spent, at, exceeded: toStatus(spent, row.monthly_limit) === "exceeded" });
+      createInvoice(tx, id, { spent, at, exceeded: toStatus(spent, usageRow.monthly_limit) === "exceeded" });
   }
   scheduleMonthEnd(tx, month + 1);
 }
@@ -141,7 +141,7 @@ function createInvoice(
   organization_id: string,
   { spent, at, exceeded }: { spent: number; at: number; exceeded: boolean },
 ): void {
-  const written = tx.insert(invoices, {
+  const invoice = tx.insert(invoices, {
     invoice_id: tx.createId("inv_"),
     organization_id,
     amount: Math.max(0.01, roundAmount(fromMicro(spent))),
@@ -150,14 +150,14 @@ function createInvoice(
     created_at: at,
     settles: exceeded ? "failed" : "paid",
   });
-  emit(tx, invoiceCreated, written);
-  schedulePayment(tx, written);
+  emit(tx, invoiceCreated, invoice);
+  schedulePayment(tx, invoice);
 }
 
 function settleInvoice(tx: Transaction, invoice_id: string): void {
-  const due = tx.get(invoices, invoice_id);
-  if (due?.status !== "draft" || due.settles === null) return;
-  emit(tx, STATUS_EVENTS[due.settles], tx.put(invoices, { ...due, status: due.settles }));
+  const invoice = tx.get(invoices, invoice_id);
+  if (invoice?.status !== "draft" || invoice.settles === null) return;
+  emit(tx, STATUS_EVENTS[invoice.settles], tx.put(invoices, { ...invoice, status: invoice.settles }));
 }
 
 function scheduleMonthEnd(tx: Transaction, month: number): void {
@@ -202,5 +202,5 @@ export const invoicesResource = {
   }),
   state: { invoices: invoiceRules },
   timers: { invoice: runInvoicing },
-  followSettings: followInvoicing,
+  followSettings: updateInvoiceTimers,
 } satisfies Resource;

@@ -43,7 +43,7 @@ export interface CollectionSpec<
   /** Not available to state calls: timers, upload sessions, used tokens. */
   internal?: boolean;
   /** Internal, but counted against a limit of records: clients can make any number of them. */
-  counted?: boolean;
+  countsTowardLimit?: boolean;
   /** The change that stores a record is the cause of the work that it describes (interfaces 10). */
   isPendingWork?: boolean;
 }

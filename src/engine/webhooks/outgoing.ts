@@ -40,7 +40,7 @@ export const outgoing = collection({
   prefix: "",
   idField: "id",
   internal: true,
-  counted: true,
+  countsTowardLimit: true,
   isPendingWork: true,
   schema: Outgoing,
   indexes: {

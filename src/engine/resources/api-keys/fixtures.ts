@@ -50,7 +50,7 @@ function assignUsers(lists: NumberedLists) {
   return (position: number) => {
     const user = users[position % users.length];
     if (user === undefined) return {};
-    const [home] = Object.keys(user["memberships"] ?? {});
-    return { user_id: user["id"], current: home ?? first?.["id"] };
+    const [firstOrganization] = Object.keys(user["memberships"] ?? {});
+    return { user_id: user["id"], current: firstOrganization ?? first?.["id"] };
   };
 }

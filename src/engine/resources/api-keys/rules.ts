@@ -16,9 +16,9 @@ import { type ApiKey, apiKeys, digestKey, digestRecord } from "./schema.ts";
  */
 export function findKey(world: WorldReader, key: string): ApiKey | undefined {
   const sent = digestKey(key);
-  const found = world.index(apiKeys, "by_digest", sent.group).first();
-  return found !== undefined && isEqualInConstantTime(digestRecord(found).bytes, sent.bytes)
-    ? found
+  const candidate = world.index(apiKeys, "by_digest", sent.group).first();
+  return candidate !== undefined && isEqualInConstantTime(digestRecord(candidate).bytes, sent.bytes)
+    ? candidate
     : undefined;
 }
 
@@ -29,8 +29,8 @@ export function listDeletedKeys({ written }: Pick<Commit, "written">): string[] 
 
 /** The user of this key, whether or not it may be used; undefined for an unknown key. */
 export function identifyKey(world: WorldReader, key: string): Identity | undefined {
-  const found = findKey(world, key);
-  return found && toIdentity(world, found, "api_key");
+  const record = findKey(world, key);
+  return record && toIdentity(world, record, "api_key");
 }
 
 /**
@@ -49,15 +49,15 @@ export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key
 /** The key with which a user calls: the first usable one, else the first (interfaces 11). */
 export function findKeyOfUser(world: Transaction, user_id: string): ApiKey | undefined {
   const keys = [...world.index(apiKeys, "by_user", user_id)];
-  return keys.find((one) => findKeyProblem(world, one) === undefined) ?? keys[0];
+  return keys.find((key) => findKeyProblem(world, key) === undefined) ?? keys[0];
 }
 
-/** The same caller, to be refused. */
+/** Marks a caller as refused. */
 export function markRefused(identity: Identity): Identity {
   return { ...identity, refused: true };
 }
 
-/** Undefined for a caller who is refused. */
+/** Returns undefined for a caller who is refused. */
 export function omitRefused(identity: Identity | undefined): Identity | undefined {
   return identity?.refused ? undefined : identity;
 }
@@ -80,7 +80,7 @@ export function findKeyProblem(
 export const apiKeyState: StateRules<ApiKey> = {
   insert(tx, record) {
     requireDistinctKey(tx, record);
-    // An earlier key of this id may have left its spending.
+    // The spending of an earlier key with this id is removed.
     for (const row of listUsage(tx, record)) tx.remove(usage, row.id);
     return tx.insert(apiKeys, record);
   },

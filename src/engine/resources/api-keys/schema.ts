@@ -34,7 +34,7 @@ const recordDigests = new WeakMap<{ readonly key: string }, KeyDigest>();
 
 interface KeyDigest {
   bytes: Uint8Array;
-  /** The group of the index. */
+  /** The name of its group in the index. */
   group: string;
 }
 
@@ -43,17 +43,17 @@ interface KeyDigest {
  * request. It is looked up by whole keys, so a guess that is nearly right finds nothing.
  */
 const recentDigests = new Map<string, KeyDigest>();
-const MAX_REMEMBERED = 1024;
-const MAX_REMEMBERED_LENGTH = 64;
+const MAX_CACHED = 1024;
+const MAX_CACHED_LENGTH = 64;
 
 export function digestKey(text: string): KeyDigest {
-  let known = recentDigests.get(text);
-  if (known === undefined) {
-    known = computeDigest(text);
-    if (recentDigests.size >= MAX_REMEMBERED) recentDigests.clear();
-    if (text.length <= MAX_REMEMBERED_LENGTH) recentDigests.set(text, known);
+  let keyDigest = recentDigests.get(text);
+  if (keyDigest === undefined) {
+    keyDigest = computeDigest(text);
+    if (recentDigests.size >= MAX_CACHED) recentDigests.clear();
+    if (text.length <= MAX_CACHED_LENGTH) recentDigests.set(text, keyDigest);
   }
-  return known;
+  return keyDigest;
 }
 
 /** Cached per record, so that a request computes one digest instead of two. */

@@ -101,13 +101,13 @@ export const STATE_CALL: HistoryEntry["metadata"] = {
   source: "api",
 };
 
-const AGENTS = ["Mozilla/5.0 (X11; Linux x86_64)", "Mozilla/5.0 (Macintosh)", "python-sdk/2.4"];
+const USER_AGENTS = ["Mozilla/5.0 (X11; Linux x86_64)", "Mozilla/5.0 (Macintosh)", "python-sdk/2.4"];
 
 function pickOrigin(random: Random): HistoryEntry["metadata"] {
   return {
     // Addresses of the documentation range (RFC 5737).
     ip_address: `203.0.113.${random.int(1, 254)}`,
-    user_agent: random.pick(AGENTS),
+    user_agent: random.pick(USER_AGENTS),
     source: random.pick(["web", "api"]),
   };
 }
@@ -117,7 +117,7 @@ const VARIED_FIELDS = Object.keys(VARIED_SETTINGS) as (keyof typeof VARIED_SETTI
 const Count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
 /** A history begins with at most one creation and ends with at most one deletion. */
-const Once = Type.Integer({ minimum: 0, maximum: 1 });
+const ZeroOrOne = Type.Integer({ minimum: 0, maximum: 1 });
 
 const record = fixtureRecord(Assistant, {
   needs: ["id"],
@@ -125,7 +125,11 @@ const record = fixtureRecord(Assistant, {
   more: {
     history: Type.Optional(
       Type.Object(
-        { created: Type.Optional(Once), updated: Type.Optional(Count), deleted: Type.Optional(Once) },
+        {
+          created: Type.Optional(ZeroOrOne),
+          updated: Type.Optional(Count),
+          deleted: Type.Optional(ZeroOrOne),
+        },
         { additionalProperties: false, description: "How many entries of each action to generate" },
       ),
     ),
@@ -137,11 +141,11 @@ export const assistantsFixture: FixtureReader = {
   keys: { assistants: Type.Array(record.schema) },
   generate: { assistants: Count },
   seed(fixture, base) {
-    const lives = computeOnce(() =>
+    const computeLives = computeOnce(() =>
       readOrGenerate(fixture, "assistants", record, "asst_").map((entry) => generateLife(entry, base)),
     );
-    base.fill(assistants, () => lives().map(({ assistant }) => assistant));
-    base.fill(assistantHistory, () => lives().flatMap(({ history }) => history));
+    base.fill(assistants, () => computeLives().map(({ assistant }) => assistant));
+    base.fill(assistantHistory, () => computeLives().flatMap(({ history }) => history));
   },
 };
 
@@ -161,33 +165,38 @@ function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
   const { created = 1, updated = 0, deleted = 0 } = entry.history ?? {};
   const count = created + updated + deleted;
   const fields = record.toFields(entry, base);
-  const drawn = makeAssistant({ ...fields, deleted_at: null }, context);
-  const { id, organization_id, name, created_by } = drawn;
+  const initial = makeAssistant({ ...fields, deleted_at: null }, context);
+  const { id, organization_id, name, created_by } = initial;
   const creator = world.get(users, created_by);
   const age = -(fields.created_at ?? creator?.created_at ?? Number.NEGATIVE_INFINITY);
-  const gap = Math.max(0, Math.min(HOUR_MS, Math.floor(age / Math.max(1, count))));
-  const born = fields.created_at ?? -count * gap;
-  const timeAt = (position: number) => (position < created ? born : -(count - position) * gap);
-  const assistant = { ...drawn, created_at: born, deleted_at: deleted > 0 ? timeAt(count - 1) : null };
+  const interval = Math.max(0, Math.min(HOUR_MS, Math.floor(age / Math.max(1, count))));
+  const createdAt = fields.created_at ?? -count * interval;
+  const getTimestamp = (position: number) =>
+    position < created ? createdAt : -(count - position) * interval;
+  const assistant = {
+    ...initial,
+    created_at: createdAt,
+    deleted_at: deleted > 0 ? getTimestamp(count - 1) : null,
+  };
   const values: SettingValues = { ...assistant };
-  const history = Array.from({ length: count }, (_, newer) => {
-    const position = count - 1 - newer;
-    const timestamp = timeAt(position);
+  const history = Array.from({ length: count }, (_, newerEntries) => {
+    const position = count - 1 - newerEntries;
+    const timestamp = getTimestamp(position);
     const action = position < created ? "created" : position < created + updated ? "updated" : "deleted";
     const actor =
       action === "created"
         ? toCreator(created_by, creator)
         : pickActor(world, { organization_id, at: timestamp }, random);
     const changes = action === "updated" ? [revertSetting(values, random)] : [];
-    const of = { organization_id, resource_id: id, resource_name: name };
-    return makeHistoryEntry({ ...of, timestamp, action, ...actor, changes }, context);
+    const subject = { organization_id, resource_id: id, resource_name: name };
+    return makeHistoryEntry({ ...subject, timestamp, action, ...actor, changes }, context);
   });
   return { assistant, history };
 }
 
 type SettingValues = Record<keyof typeof VARIED_SETTINGS, unknown>;
 
-/** Steps back in time: replaces a value by a former one and gives the change between the two. */
+/** Goes one change back in time: replaces a value by a former one, and returns the change between the two. */
 function revertSetting(values: SettingValues, random: Random): FieldChange {
   const field = random.pick(VARIED_FIELDS);
   const new_value = values[field];

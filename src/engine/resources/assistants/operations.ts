@@ -53,21 +53,21 @@ export const listAssistantHistory = operation({
   },
   access(call) {
     const { assistant_id } = call.params;
-    const owner =
+    const organizationRecord =
       call.world.get(assistants, assistant_id) ??
       call.world.index(assistantHistory, "newest", toHistoryGroup(assistant_id, {})).first();
-    if (owner === undefined || !isMember(call, owner.organization_id))
+    if (organizationRecord === undefined || !isMember(call, organizationRecord.organization_id))
       throw resourceNotFound("assistant_id", assistant_id);
   },
   handle({ params: { assistant_id }, query, world }) {
     const { limit = 50, offset = 0 } = query;
     const { from, to } = parseDateSpan(query, world);
-    const found = world
+    const entries = world
       .index(assistantHistory, "newest", toHistoryGroup(assistant_id, query))
       .between(-to, -from);
     return {
-      audit_logs: found.page(offset, limit).map((entry) => renderAuditEntry(entry, world)),
-      pagination: { total: found.size, limit, offset, has_more: offset + limit < found.size },
+      audit_logs: entries.page(offset, limit).map((entry) => renderAuditEntry(entry, world)),
+      pagination: { total: entries.size, limit, offset, has_more: offset + limit < entries.size },
     };
   },
 });

@@ -7,7 +7,7 @@ import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
-import { type FinalState, generateLog, logId } from "./log-generator.ts";
+import { type FinalState, generateLog, toLogId } from "./log-generator.ts";
 import { findAuditActor } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
@@ -28,7 +28,7 @@ export const auditLogFixture: FixtureReader = {
     base.fill(
       auditLogs,
       () => readCounts().flatMap((one) => makeEntries({ base, ...one })),
-      // Only counts, since the records of each new world are counted, and most worlds never list their log.
+      // Counts without creating entries: each new world counts its records, and most worlds never list their log.
       () => readCounts().reduce((sum, { count }) => sum + count, 0),
     );
   },
@@ -41,15 +41,15 @@ interface RequestedLog {
   count: number;
 }
 
-/** Newest first, as they are listed: sorting has nothing left to do. */
+/** Makes the entries newest first, as the index orders them. */
 function makeEntries({ base, organization_id, entries, count }: RequestedLog): AuditLog[] {
   const context = base.createContext("audit_log", organization_id);
   const log = generateLog(readFinalState(base, organization_id), context, { count, listed: entries.length });
-  const listed = log.listed.map((timestamp, n) => {
-    const own = { id: logId(organization_id, n), organization_id, timestamp };
-    return makeAuditLog({ ...own, ...record.toFields(entries[n]!, base) }, context);
+  const listedEntries = log.listed.map((timestamp, n) => {
+    const fields = { id: toLogId(organization_id, n), organization_id, timestamp };
+    return makeAuditLog({ ...fields, ...record.toFields(entries[n]!, base) }, context);
   });
-  return [...listed, ...log.generated];
+  return [...listedEntries, ...log.generated];
 }
 
 function readFinalState({ world }: BaseBuilder, organization_id: string): FinalState {
@@ -61,7 +61,7 @@ function readFinalState({ world }: BaseBuilder, organization_id: string): FinalS
   };
 }
 
-/** An entry that a fixture or a state call writes; the log does not log itself. */
+/** Makes an entry that a fixture or a state call writes; it has no other effect. */
 export const makeAuditLog: Factory<AuditLog> = (fields, context) => {
   const { world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);

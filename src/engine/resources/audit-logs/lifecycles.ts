@@ -6,30 +6,30 @@ export interface Lifecycle<Step> {
 }
 
 /** The number of parallel lifecycles. */
-const LANES = 4;
+const PARALLEL_LIFECYCLES = 4;
 const MAX_STEPS = 12;
 
 export interface LifecycleContext {
   /** The oldest position at which the lifecycle can begin. */
   oldest: number;
   /** The maximum number of its steps. */
-  room: number;
+  maxSteps: number;
   isFree: (key: string) => boolean;
 }
 
-/** Returns steps, newest first, from parallel lifecycles; each step is the next older one of its lifecycle. */
+/** Mixes the steps of parallel lifecycles, newest first. */
 export function interleave<Step>(
   count: number,
-  nextLife: (place: LifecycleContext) => Lifecycle<Step>,
+  createLifecycle: (context: LifecycleContext) => Lifecycle<Step>,
 ): Step[] {
-  const lanes: Lifecycle<Step>[] = Array.from({ length: LANES }, () => ({ steps: [] }));
+  const lanes: Lifecycle<Step>[] = Array.from({ length: PARALLEL_LIFECYCLES }, () => ({ steps: [] }));
   return Array.from({ length: count }, (_, position) => {
-    const lane = position % LANES;
+    const lane = position % PARALLEL_LIFECYCLES;
     if (lanes[lane]!.steps.length === 0) {
-      lanes[lane] = nextLife({
-        oldest: Math.min(count - 1, position + LANES * MAX_STEPS),
-        room: Math.ceil((count - position) / LANES),
-        isFree: (key) => lanes.every((life) => life.key !== key),
+      lanes[lane] = createLifecycle({
+        oldest: Math.min(count - 1, position + PARALLEL_LIFECYCLES * MAX_STEPS),
+        maxSteps: Math.ceil((count - position) / PARALLEL_LIFECYCLES),
+        isFree: (key) => lanes.every((other) => other.key !== key),
       });
     }
     return lanes[lane]!.steps.pop()!;

@@ -25,10 +25,10 @@ export function makeChange(
   entity_type: EntityType,
   action: string,
   entity: NamedObject,
-  more: Partial<AuditChange> = {},
+  fields: Partial<AuditChange> = {},
 ): AuditChange {
-  const place = entity_type === "department" ? { department_id: entity.id } : {};
-  return { entity_type, action, entity: toNamedObject(entity), ...place, ...more };
+  const department = entity_type === "department" ? { department_id: entity.id } : {};
+  return { entity_type, action, entity: toNamedObject(entity), ...department, ...fields };
 }
 
 export function makeUpdate(
@@ -65,23 +65,23 @@ export function makeAccountChange(
 
 export function makeMembership(department: NamedObject, user: NamedObject): AuditChange[] {
   const entity = { id: `dmem_${department.id}_${user.id}`, name: `${department.name} member` };
-  const more = { target: toNamedObject(user), department_id: department.id };
+  const fields = { target: toNamedObject(user), department_id: department.id };
   return ["membership_added", "membership_removed"].map((action) =>
-    makeChange("department_membership", action, entity, more),
+    makeChange("department_membership", action, entity, fields),
   );
 }
 
 export function makeAssignment(role: NamedObject, user: NamedObject | undefined): AuditChange[] {
   if (user === undefined) return [];
   const entity = { id: `rasg_${role.id}_${user.id}`, name: role.name };
-  const assign = (action: string, previous_value: string | null, new_value: string | null) =>
+  const createEntry = (action: string, previous_value: string | null, new_value: string | null) =>
     makeChange("role_assignment", action, entity, { target: toNamedObject(user), previous_value, new_value });
-  return [assign("assigned", null, role.name), assign("unassigned", role.name, null)];
+  return [createEntry("assigned", null, role.name), createEntry("unassigned", role.name, null)];
 }
 
-export function makeGrant(slice: NamedObject, department: NamedObject | undefined): AuditChange[] {
+export function makeGrant(knowledgeSlice: NamedObject, department: NamedObject | undefined): AuditChange[] {
   if (department === undefined) return [];
-  const entity = { id: `kgrant_${slice.id}_${department.id}`, name: `Read ${slice.name}` };
+  const entity = { id: `kgrant_${knowledgeSlice.id}_${department.id}`, name: `Read ${knowledgeSlice.name}` };
   return ["created", "removed"].map((action) =>
     makeChange("knowledge_grant", action, entity, { target: toNamedObject(department) }),
   );

@@ -35,7 +35,7 @@ export interface FinalState {
 interface Event {
   at: number;
   change: AuditChange;
-  /** The actor, if a record names one. */
+  /** The actor, if the created record names one. */
   creator?: User | undefined;
 }
 
@@ -46,34 +46,37 @@ interface Event {
  * their instants are returned, in milliseconds from the sandbox's origin.
  */
 export function generateLog(
-  present: FinalState,
+  finalState: FinalState,
   context: FactoryContext,
   { count, listed }: { count: number; listed: number },
 ): { listed: readonly number[]; generated: AuditLog[] } {
   const { random } = context;
-  const { organization_id, people } = present;
-  const oldest = people.reduce((least, { created_at }) => Math.min(least, created_at), 0);
-  const span = oldest < 0 ? Math.min(HALF_YEAR_MS, -oldest) : HALF_YEAR_MS;
-  const gap = Math.max(1, Math.min(MAX_GAP_MS, Math.floor(span / count)));
-  const instants = Array.from({ length: count }, (_, n) => -(n * gap + random.int(1, gap)));
-  const free = instants.slice(listed);
-  const existing = listFinalEvents(present, random, -(count + 1) * gap);
-  const drawLife = createDraw(present, context);
-  const lives = interleave(Math.max(0, free.length - existing.length), ({ oldest, ...place }) =>
-    drawLife(free[oldest]!, place),
+  const { organization_id, people } = finalState;
+  const oldestUser = people.reduce((least, { created_at }) => Math.min(least, created_at), 0);
+  const span = oldestUser < 0 ? Math.min(HALF_YEAR_MS, -oldestUser) : HALF_YEAR_MS;
+  const interval = Math.max(1, Math.min(MAX_GAP_MS, Math.floor(span / count)));
+  const instants = Array.from({ length: count }, (_, n) => -(n * interval + random.int(1, interval)));
+  const generatedInstants = instants.slice(listed);
+  const finalEvents = listFinalEvents(finalState, random, -(count + 1) * interval);
+  const drawLifecycle = createLifecycleGenerator(finalState, context);
+  const lifecycleChanges = interleave(
+    Math.max(0, generatedInstants.length - finalEvents.length),
+    ({ oldest: oldestUser, ...position }) => drawLifecycle(generatedInstants[oldestUser]!, position),
   );
-  const drawn = lives.map((change, place): Event => ({ at: free[place]!, change })).reverse();
+  const lifecycleEvents = lifecycleChanges
+    .map((change, position): Event => ({ at: generatedInstants[position]!, change }))
+    .reverse();
   // The sort is stable: at one instant, existing objects come first, parents before their children.
-  const events = [...existing, ...drawn].sort((a, b) => a.at - b.at);
-  const log = events.slice(events.length - free.length);
+  const events = [...finalEvents, ...lifecycleEvents].sort((a, b) => a.at - b.at);
+  const log = events.slice(events.length - generatedInstants.length);
   const actors = sortByAge(
     people.filter((user) => user.account === "active" && isAdministrator(user, organization_id)),
   );
   const generated = log.reverse().map(({ at, change, creator }, n) => {
     const { entity, target, entity_type, action } = change;
-    const actor = creator ?? pickActor(actors, random, { at, not: entity.id });
+    const actor = creator ?? pickActor(actors, random, { at, excluded: entity.id });
     return {
-      id: logId(organization_id, listed + n),
+      id: toLogId(organization_id, listed + n),
       organization_id,
       timestamp: at,
       entity_type,
@@ -94,7 +97,7 @@ export function generateLog(
 }
 
 /** The id of the n-th newest entry, counted from 0. */
-export function logId(organization_id: string, n: number): string {
+export function toLogId(organization_id: string, n: number): string {
   return `log_${organization_id.slice("org_".length)}_${String(n + 1).padStart(6, "0")}`;
 }
 
@@ -105,8 +108,8 @@ function listFinalEvents(
   since: number,
 ): Event[] {
   const users = new Map(people.map((user) => [user.id, user]));
-  const places = new Map(departments.map((department) => [department.id, department]));
-  const lastActs = new Map<string, number>();
+  const departmentsById = new Map(departments.map((department) => [department.id, department]));
+  const lastActions = new Map<string, number>();
   const events = people.map(
     (user): Event => ({ at: user.created_at, change: makeChange("user", "created", user) }),
   );
@@ -114,9 +117,9 @@ function listFinalEvents(
     const { created_at: at, created_by, parent_id } = department;
     const user = users.get(created_by);
     const creator = user && user.created_at <= at ? user : undefined;
-    if (creator) lastActs.set(creator.id, Math.max(at, lastActs.get(creator.id) ?? at));
+    if (creator) lastActions.set(creator.id, Math.max(at, lastActions.get(creator.id) ?? at));
     events.push({ at, creator, change: makeChange("department", "created", department) });
-    const parent = places.get(parent_id ?? "");
+    const parent = departmentsById.get(parent_id ?? "");
     // The department was top-level until its parent existed.
     if (parent && parent.created_at > at)
       events.push({ at: parent.created_at, change: makeMove(department, null, parent) });
@@ -124,28 +127,28 @@ function listFinalEvents(
   for (const store of stores)
     events.push({ at: store.created_at, change: makeChange("vector_store", "created", store) });
   for (const user of people.filter(({ account }) => account !== "active")) {
-    const latest = Math.max(since, user.created_at, lastActs.get(user.id) ?? since);
+    const latest = Math.max(since, user.created_at, lastActions.get(user.id) ?? since);
     const at = latest + Math.floor(-latest * random.float());
     events.push({ at, change: makeAccountChange(user, "active", user.account) });
   }
   return events.filter(({ at }) => at >= since);
 }
 
-/** An owner or admin who existed by then; before that, the service itself. */
+/** Picks an owner or admin who existed by then; if there was none, the service itself. */
 function pickActor(
-  sorted: readonly User[],
+  byAge: readonly User[],
   random: Random,
-  { at, not }: { at: number; not: string },
+  { at, excluded }: { at: number; excluded: string },
 ): Pick<User, "id" | "name" | "email"> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const found = pickBefore(sorted, random, at);
-    if (found === undefined) break;
-    if (found.id !== not) return found;
+    const candidate = pickBefore(byAge, random, at);
+    if (candidate === undefined) break;
+    if (candidate.id !== excluded) return candidate;
   }
   return { id: SYSTEM_USER_ID, name: "System", email: "" };
 }
 
-type Draw = (at: number) => Lifecycle<AuditChange> | undefined;
+type DrawLifecycle = (at: number) => Lifecycle<AuditChange> | undefined;
 
 const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
 
@@ -153,31 +156,31 @@ const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
  * Draws lifecycles, each kind in turn: of objects that were deleted, and of changes to existing objects that were
  * reverted. `at` is an instant before the lifecycle begins.
  */
-function createDraw(present: FinalState, context: FactoryContext) {
+function createLifecycleGenerator(finalState: FinalState, context: FactoryContext) {
   const { random } = context;
-  const { organization_id } = present;
-  const departments = sortByAge(present.departments);
-  const people = sortByAge(present.people);
+  const { organization_id } = finalState;
+  const departments = sortByAge(finalState.departments);
+  const people = sortByAge(finalState.people);
   const pick = <T extends { created_at: number }>(list: readonly T[], at: number) =>
     pickBefore(list, random, at);
-  const maybe = (changes: AuditChange[]) => (random.chance(0.6) ? changes : []);
-  let serial = 0;
-  const invent = (prefix: string, name: string): NamedObject => ({
-    id: `${prefix}former_${organization_id.slice("org_".length)}_${++serial}`,
+  const sometimes = (changes: AuditChange[]) => (random.chance(0.6) ? changes : []);
+  let lastNumber = 0;
+  const inventObject = (prefix: string, name: string): NamedObject => ({
+    id: `${prefix}former_${organization_id.slice("org_".length)}_${++lastNumber}`,
     name,
   });
 
-  const person: Draw = (at) => {
-    const user = invent("usr_", inventName(context));
+  const drawUser: DrawLifecycle = (at) => {
+    const user = inventObject("usr_", inventName(context));
     const email = inventEmail(user.name, user.id, context);
     const department = pick(departments, at);
     return {
       steps: [
         makeChange("user", "invited", user),
         makeChange("user", "created", user),
-        ...maybe([makeUpdate("user", user, { email }, { email: email.replace("@", ".2@") })]),
-        ...maybe(department ? makeMembership(department, user) : []),
-        ...maybe([
+        ...sometimes([makeUpdate("user", user, { email }, { email: email.replace("@", ".2@") })]),
+        ...sometimes(department ? makeMembership(department, user) : []),
+        ...sometimes([
           makeAccountChange(user, "active", "disabled"),
           makeAccountChange(user, "disabled", "active"),
         ]),
@@ -185,16 +188,16 @@ function createDraw(present: FinalState, context: FactoryContext) {
       ],
     };
   };
-  const department: Draw = (at) => {
-    const place = invent("dept_", inventTeam(context));
+  const department: DrawLifecycle = (at) => {
+    const place = inventObject("dept_", inventTeam(context));
     const [parent, other, user] = [pick(departments, at), pick(departments, at), pick(people, at)];
     const [before, after] = [{ description: "Being set up." }, { description: place.name }];
     return {
       steps: [
         makeChange("department", "created", place),
-        ...maybe([makeUpdate("department", place, before, after)]),
+        ...sometimes([makeUpdate("department", place, before, after)]),
         ...(other ? [makeMove(place, parent === other ? null : parent, other)] : []),
-        ...maybe(user ? makeMembership(place, user) : []),
+        ...sometimes(user ? makeMembership(place, user) : []),
         makeChange("department", "deleted", place),
       ],
     };
@@ -202,26 +205,26 @@ function createDraw(present: FinalState, context: FactoryContext) {
   /** An object that is created, added to another one and removed from it, and deleted. */
   const drawObject = (
     [entity_type, prefix]: [EntityType, string],
-    bind: (entity: NamedObject, at: number) => AuditChange[] = () => [],
-  ): Draw => {
+    attach: (entity: NamedObject, at: number) => AuditChange[] = () => [],
+  ): DrawLifecycle => {
     return (at) => {
-      const entity = invent(prefix, entity_type === "role" ? inventJob(context) : inventTitle(context));
+      const entity = inventObject(prefix, entity_type === "role" ? inventJob(context) : inventTitle(context));
       const draft = { id: entity.id, name: `${entity.name} (draft)` };
       return {
         steps: [
           makeChange(entity_type, "created", draft),
           makeUpdate(entity_type, entity, { name: draft.name }, { name: entity.name }),
-          ...bind(entity, at),
+          ...attach(entity, at),
           makeChange(entity_type, "deleted", entity),
         ],
       };
     };
   };
-  const member: Draw = (at) => {
+  const drawMembership: DrawLifecycle = (at) => {
     const [place, user] = [pick(departments, at), pick(people, at)];
     return place && user && { key: `member ${place.id} ${user.id}`, steps: makeMembership(place, user) };
   };
-  const permission: Draw = (at) => {
+  const drawPermission: DrawLifecycle = (at) => {
     const user = pick(people, at);
     const name = random.pick(CAPABILITIES);
     // Owners and admins have every capability (G02), so it is granted to others.
@@ -229,39 +232,42 @@ function createDraw(present: FinalState, context: FactoryContext) {
     const values = ["denied", "granted"] as const;
     const [before, after] = user.capabilities[organization_id]?.includes(name) ? values.toReversed() : values;
     const entity = { id: `perm_${name.replaceAll("-", "_")}`, name };
-    const from = (previous_value = "", new_value = "") =>
+    const createChange = (previous_value = "", new_value = "") =>
       makeChange("permission", "updated", entity, { target: toNamedObject(user), previous_value, new_value });
-    return { key: `permission ${name} ${user.id}`, steps: [from(before, after), from(after, before)] };
+    return {
+      key: `permission ${name} ${user.id}`,
+      steps: [createChange(before, after), createChange(after, before)],
+    };
   };
-  const move: Draw = (at) => {
+  const drawMove: DrawLifecycle = (at) => {
     const place = pick(departments, at);
-    const parent = present.departments.find(({ id }) => id === place?.parent_id);
+    const parent = finalState.departments.find(({ id }) => id === place?.parent_id);
     if (place === undefined || parent === undefined || parent.created_at >= at) return undefined;
     return {
       key: `parent ${place.id}`,
       steps: [makeMove(place, parent, null), makeMove(place, null, parent)],
     };
   };
-  const kinds: readonly Draw[] = [
-    person,
-    member,
+  const generators: readonly DrawLifecycle[] = [
+    drawUser,
+    drawMembership,
     department,
-    permission,
+    drawPermission,
     drawObject(["role", "role_"], (role, at) => makeAssignment(role, pick(people, at))),
     drawObject(["knowledge_slice", "kslice_"], (slice, at) => makeGrant(slice, pick(departments, at))),
-    move,
+    drawMove,
     drawObject(["vector_store", "vs_"]),
     drawObject(["knowledge_composite", "kcomp_"]),
   ];
-  let turn = 0;
-  return (at: number, { room, isFree }: Omit<LifecycleContext, "oldest">): Lifecycle<AuditChange> => {
+  let nextGenerator = 0;
+  return (at: number, { maxSteps, isFree }: Omit<LifecycleContext, "oldest">): Lifecycle<AuditChange> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const life = kinds[turn++ % kinds.length]!(at);
-      const isUsable = life?.key === undefined || isFree(life.key);
-      if (life !== undefined && isUsable && life.steps.length <= room) return life;
+      const lifecycle = generators[nextGenerator++ % generators.length]!(at);
+      const isUsable = lifecycle?.key === undefined || isFree(lifecycle.key);
+      if (lifecycle !== undefined && isUsable && lifecycle.steps.length <= maxSteps) return lifecycle;
     }
-    // An invitation that was not accepted.
-    return { steps: [makeChange("user", "invited", invent("usr_", inventName(context)))] };
+    // If no lifecycle fits: an invitation that was not accepted.
+    return { steps: [makeChange("user", "invited", inventObject("usr_", inventName(context)))] };
   };
 }
 

@@ -29,36 +29,36 @@ const Query = Type.Object({
 type Query = Static<typeof Query>;
 
 /** The fields of an entry that filters compare, by the names of the filters. */
-const FILTERED = {
+const FILTERED_FIELDS = {
   entity_type: "entity_type",
   action_type: "action",
   actor_id: "actor_id",
   target_id: "target_id",
   department_id: "department_id",
 } as const;
-const SEARCHED = ["entity_name", "actor_name", "actor_email"] as const;
+const SEARCHED_FIELDS = ["entity_name", "actor_name", "actor_email"] as const;
 
 /** Whether an entry passes the filters other than the dates; undefined if there are none. */
 function toMatcher(query: Query): ((entry: AuditLog) => boolean) | undefined {
-  const names = (Object.keys(FILTERED) as (keyof typeof FILTERED)[]).filter(
+  const names = (Object.keys(FILTERED_FIELDS) as (keyof typeof FILTERED_FIELDS)[]).filter(
     (name) => query[name] !== undefined,
   );
   const term = query.search_term?.toLowerCase() ?? "";
   if (names.length === 0 && term === "") return undefined;
   return (entry) =>
-    names.every((name) => entry[FILTERED[name]] === query[name]) &&
-    (term === "" || SEARCHED.some((field) => entry[field].toLowerCase().includes(term)));
+    names.every((name) => entry[FILTERED_FIELDS[name]] === query[name]) &&
+    (term === "" || SEARCHED_FIELDS.some((field) => entry[field].toLowerCase().includes(term)));
 }
 
 /** 4.15: older rows are left out. */
 const MAX_ROWS = 10_000;
 /** Rows per chunk: few enough that other requests wait a millisecond at most. */
-const BATCH = 200;
-/** Entries read per turn, for a filter that few of them pass. */
-const SCAN = 5_000;
+const BATCH_SIZE = 200;
+/** Maximum number of entries that are read in one turn of the event loop. */
+const MAX_SCANNED = 5_000;
 
 /** Section 2.6, in its order. */
-const COLUMNS: Readonly<Record<string, (entry: AuditLog, iso: CsvSource["iso"]) => string | null>> = {
+const COLUMNS: Readonly<Record<string, (entry: AuditLog, iso: CsvSource["toIso"]) => string | null>> = {
   Timestamp: ({ timestamp }, iso) => iso(timestamp),
   "Entity Type": ({ entity_type }) => entity_type,
   "Entity Name": ({ entity_name }) => entity_name,
@@ -73,7 +73,7 @@ const COLUMNS: Readonly<Record<string, (entry: AuditLog, iso: CsvSource["iso"]) 
 interface CsvSource {
   entries: Iterable<AuditLog>;
   matches: ((entry: AuditLog) => boolean) | undefined;
-  iso: (instant: number) => string;
+  toIso: (instant: number) => string;
   formulas: Settings["csv_formulas"];
 }
 
@@ -89,17 +89,17 @@ export async function* writeCsv(source: CsvSource, signal: AbortSignal): AsyncGe
   const columns = Object.values(COLUMNS);
   let rows: (string | null)[][] = [];
   let written = 0;
-  let looked = 0;
+  let scanned = 0;
   for (const entry of source.entries) {
     if (source.matches === undefined || source.matches(entry)) {
-      rows.push(columns.map((write) => write(entry, source.iso)));
+      rows.push(columns.map((write) => write(entry, source.toIso)));
       written += 1;
     }
-    looked += 1;
-    if (rows.length === BATCH || written === MAX_ROWS) {
+    scanned += 1;
+    if (rows.length === BATCH_SIZE || written === MAX_ROWS) {
       yield stringify(rows, options);
       rows = [];
-    } else if (looked % SCAN !== 0) continue;
+    } else if (scanned % MAX_SCANNED !== 0) continue;
     if (written === MAX_ROWS) return;
     // A client that reads fast would otherwise block all other requests until the last row.
     await platform().nextTurn();
@@ -133,7 +133,7 @@ export const exportAuditLog = operation({
       // The list is newest first, so that its bounds are reversed.
       entries: world.index(auditLogs, "by_organization", id).between(-to, -from),
       matches: toMatcher(query),
-      iso: (instant: number) => world.toIso(instant),
+      toIso: (instant: number) => world.toIso(instant),
       formulas: settings.csv_formulas,
     };
     const day = world.toIso(world.now).slice(0, 10);

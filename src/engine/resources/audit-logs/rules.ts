@@ -64,6 +64,7 @@ export function toAuditValues<R extends object>(
     (name) => !ignored.includes(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
   if (changed.length === 0) return undefined;
-  const pick = (record: R) => JSON.stringify(Object.fromEntries(changed.map((name) => [name, record[name]])));
-  return { previous_value: pick(before), new_value: pick(after) };
+  const toJson = (record: R) =>
+    JSON.stringify(Object.fromEntries(changed.map((name) => [name, record[name]])));
+  return { previous_value: toJson(before), new_value: toJson(after) };
 }

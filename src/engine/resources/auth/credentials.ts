@@ -21,8 +21,8 @@ export function identify(
   return bearer.startsWith("ak_") ? identifyKey(tx, bearer) : identifyToken(tx, bearer);
 }
 
-const SEVERAL = "several values, as it was sent twice";
-const WELL_FORMED = new RegExp(KEY_PATTERN);
+const SENT_TWICE = "several values, as it was sent twice";
+const VALID_KEY = new RegExp(KEY_PATTERN);
 
 /**
  * Explains which credential was found in which header, and what is wrong with it (interfaces 11). The journal shows it, the answer
@@ -32,18 +32,18 @@ export async function explainCredentials(tx: Transaction, headers: RequestHeader
   const header = headers["api-key"] !== undefined ? "api-key" : "X-API-Key";
   const key = headers["api-key"] ?? headers["x-api-key"];
   if (key !== undefined) {
-    const beside = headers.authorization === undefined ? "" : "; Authorization is then ignored";
-    return `${header} holds ${explainKey(tx, String(key))}${beside}`;
+    const note = headers.authorization === undefined ? "" : "; Authorization is then ignored";
+    return `${header} holds ${explainKey(tx, String(key))}${note}`;
   }
   if (headers["authorization"] === undefined)
     return "no credential was sent: neither api-key nor X-API-Key nor Authorization";
   const authorization = String(headers["authorization"]);
   if (/^(Bearer |ak_)/i.test(authorization) && wasRepeated(authorization))
-    return `Authorization holds ${SEVERAL}`;
+    return `Authorization holds ${SENT_TWICE}`;
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (bearer === undefined) return `Authorization ${explainScheme(authorization)}`;
-  const found = bearer.startsWith("ak_") ? explainKey(tx, bearer) : await explainToken(tx, bearer);
-  return `Authorization holds ${found}`;
+  const explanation = bearer.startsWith("ak_") ? explainKey(tx, bearer) : await explainToken(tx, bearer);
+  return `Authorization holds ${explanation}`;
 }
 
 function explainScheme(authorization: string): string {
@@ -58,11 +58,11 @@ function explainScheme(authorization: string): string {
 
 /** An API key as it was sent, and why it is refused. */
 export function explainKey(world: WorldReader, key: string): string {
-  const found = findKey(world, key);
-  if (found !== undefined)
-    return `the key ${found.id} of ${found.user_id}, which ${findKeyProblem(world, found) ?? "may be used"}`;
+  const record = findKey(world, key);
+  if (record !== undefined)
+    return `the key ${record.id} of ${record.user_id}, which ${findKeyProblem(world, record) ?? "may be used"}`;
   if (key === "") return "nothing";
-  if (wasRepeated(key)) return SEVERAL;
-  if (!WELL_FORMED.test(key)) return "something else than an API key, which is ak_ and 39 letters and digits";
+  if (wasRepeated(key)) return SENT_TWICE;
+  if (!VALID_KEY.test(key)) return "something else than an API key, which is ak_ and 39 letters and digits";
   return "an API key that this sandbox does not have";
 }

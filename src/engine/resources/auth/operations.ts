@@ -59,8 +59,8 @@ export const refreshToken = operation({
   success: SUCCESS,
   identify({ body: { refresh_token }, world }) {
     const token = refresh_token === undefined ? undefined : findRefreshToken(world, refresh_token);
-    const found = token && world.get(apiKeys, token.key_id);
-    const key = found?.user_id === token?.user_id ? found : undefined;
+    const record = token && world.get(apiKeys, token.key_id);
+    const key = record?.user_id === token?.user_id ? record : undefined;
     const problem = key ? `its key ${key.id} ${findKeyProblem(world, key)}` : NO_REFRESH_TOKEN;
     return omitRefused(key && toIdentity(world, key, "token")) ?? refuse(problem);
   },

@@ -20,7 +20,7 @@ export type RefreshToken = Static<typeof RefreshToken>;
 export const refreshTokens = collection({
   name: "_refresh_tokens",
   internal: true,
-  counted: true,
+  countsTowardLimit: true,
   timer: "expiry",
   schema: RefreshToken,
   indexes: {

@@ -21,10 +21,10 @@ const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const MAX_VERIFIED = 2000;
 
 /** Claims of tokens whose signature was checked, by secret and token; the oldest leave first. */
-const verified = new Map<string, Claims>();
+const verifiedTokens = new Map<string, Claims>();
 
 /**
- * Signs an access token. Without jose, which signs asynchronously, while a transaction does not wait. A
+ * Signs an access token. Does not use jose, which signs asynchronously, since a transaction does not wait. A
  * `jti` distinguishes tokens of the same second, which are common with a frozen clock; it is in the header
  * (as RFC 7519 allows), since G01 names the claims.
  */
@@ -48,14 +48,14 @@ export function identifyToken(
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token)) return undefined;
   const secret = tx.get(signingKeys, readClaimedKey(token))?.secret;
   if (secret === undefined) return undefined;
-  const known = `${secret}.${token}`;
-  const claims = verified.get(known);
+  const cacheKey = `${secret}.${token}`;
+  const claims = verifiedTokens.get(cacheKey);
   if (claims !== undefined) return identifyClaims(tx, claims);
-  return verify(token, secret).then((fresh) => {
-    if (fresh === undefined) return undefined;
-    if (verified.size >= MAX_VERIFIED) verified.delete(verified.keys().next().value!);
-    verified.set(known, fresh);
-    return identifyClaims(tx, fresh);
+  return verify(token, secret).then((verifiedClaims) => {
+    if (verifiedClaims === undefined) return undefined;
+    if (verifiedTokens.size >= MAX_VERIFIED) verifiedTokens.delete(verifiedTokens.keys().next().value!);
+    verifiedTokens.set(cacheKey, verifiedClaims);
+    return identifyClaims(tx, verifiedClaims);
   });
 }
 
@@ -65,7 +65,7 @@ const HS256 = { name: "HMAC", hash: "SHA-256" };
 async function verify(token: string, secret: string): Promise<Claims | undefined> {
   // Loaded with the first token, since most sandboxes have none.
   const { jwtVerify } = await import("jose");
-  // As a key, not as bytes: jose refuses bytes in a test page that has a Uint8Array of its own (jsdom).
+  // Imported as a key: jose refuses bytes in a test page that has its own Uint8Array (jsdom).
   const signingKey = await crypto.subtle.importKey("raw", toUtf8(secret), HS256, false, ["verify"]);
   try {
     const { payload } = await jwtVerify(token, signingKey, {
@@ -101,8 +101,8 @@ export async function explainToken(tx: Transaction, token: string): Promise<stri
     return `a session token of the key ${claims.key}, which was deleted`;
   const problem = findKeyProblem(tx, record);
   if (problem !== undefined) return `a session token of the key ${claims.key}, which ${problem}`;
-  const expired = `expired at ${new Date(claims.exp * 1000).toISOString()}`;
-  return `a session token of ${claims.sub}, which ${getSecondsNow(tx) >= claims.exp ? expired : "may be used"}`;
+  const expiry = `expired at ${new Date(claims.exp * 1000).toISOString()}`;
+  return `a session token of ${claims.sub}, which ${getSecondsNow(tx) >= claims.exp ? expiry : "may be used"}`;
 }
 
 /** The API key in a token that is not verified yet; empty without one. */
@@ -151,8 +151,8 @@ export function issueRefreshToken(
 
 /** The token's record while it is neither spent nor expired. */
 export function findRefreshToken(world: WorldReader, token: string): RefreshToken | undefined {
-  const found = world.index(refreshTokens, "by_digest", digestToken(token)).first();
-  return found !== undefined && world.now < found.expires_at ? found : undefined;
+  const record = world.index(refreshTokens, "by_digest", digestToken(token)).first();
+  return record !== undefined && world.now < record.expires_at ? record : undefined;
 }
 
 export const expireRefreshToken: TimerHandler = (tx, { subject }) => {

@@ -11,7 +11,7 @@ import { findActor, pickActor } from "./rules.ts";
 import { ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
-const GAP_MS = 4 * HOUR_MS;
+const INTERVAL_MS = 4 * HOUR_MS;
 const Count = Type.Integer({ minimum: 0, maximum: 2_000_000 });
 
 const record = fixtureRecord(ChangeLog, { omit: ["organization_id", "user_name", "user_email"] });
@@ -36,13 +36,13 @@ export const changeLogsFixture: FixtureReader = {
   },
 };
 
-interface Place {
+interface LogContext {
   organization_id: string;
   base: BaseBuilder;
 }
 
 /** The i-th newest entry; the given fields are the fixture's. */
-function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: Place): ChangeLog {
+function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: LogContext): ChangeLog {
   const context = base.createContext("change_logs", organization_id, i);
   const timestamp = -(i + 1) * HOUR_MS;
   return makeChangeLog({ timestamp, ...record.toFields(entry, base), organization_id }, context);
@@ -52,22 +52,26 @@ function makeGivenEntry(entry: Entry, i: number, { organization_id, base }: Plac
  * The newest entries, for a number in the fixture (G40): the histories of the organization's assistants (G31), and
  * between their entries the lifecycles of deleted objects. A log that is too short for all of it begins later.
  */
-function generateChanges({ organization_id, base }: Place, count: number): ChangeLog[] {
+function generateChanges({ organization_id, base }: LogContext, count: number): ChangeLog[] {
   const context = base.createContext("change_logs", organization_id, "invented");
-  const own = [...base.world.all(assistantHistory)]
+  const assistantEntries = [...base.world.all(assistantHistory)]
     .filter((entry) => entry.organization_id === organization_id)
     .sort((a, b) => b.timestamp - a.timestamp);
-  const others = Math.min(count, Math.max(EVERY_KIND, count - own.length));
-  const included = own.slice(0, count - others);
-  const omitted = own[included.length]?.timestamp;
-  const span = omitted === undefined ? (others + 1) * GAP_MS : Math.max(others + 1, -omitted);
-  const gap = span / (others + 1);
+  const otherCount = Math.min(count, Math.max(MIN_FOR_ALL_KINDS, count - assistantEntries.length));
+  const includedEntries = assistantEntries.slice(0, count - otherCount);
+  const newestOmitted = assistantEntries[includedEntries.length]?.timestamp;
+  const span =
+    newestOmitted === undefined ? (otherCount + 1) * INTERVAL_MS : Math.max(otherCount + 1, -newestOmitted);
+  const interval = span / (otherCount + 1);
   const { random, world } = context;
-  const drawLife = createDraw(context);
+  const drawLifecycle = createLifecycleGenerator(context);
   const entries = [
-    ...included.map(({ metadata: _metadata, ...entry }) => ({ ...entry, id: context.createId("log_") })),
-    ...interleave(others, drawLife).map((step, n) => {
-      const timestamp = -Math.floor((n + random.float()) * gap) - 1;
+    ...includedEntries.map(({ metadata: _metadata, ...entry }) => ({
+      ...entry,
+      id: context.createId("log_"),
+    })),
+    ...interleave(otherCount, drawLifecycle).map((step, n) => {
+      const timestamp = -Math.floor((n + random.float()) * interval) - 1;
       const actor = pickActor(world, { organization_id, at: timestamp }, random);
       return { id: context.createId("log_"), organization_id, timestamp, ...step, ...actor };
     }),
@@ -120,30 +124,30 @@ const EPISODES = [
 ] as const satisfies ChangeLog["action"][][];
 
 /** With at least this many entries, every kind of change to every type occurs. */
-const EVERY_KIND = (2 + EPISODES.flat().length) * RESOURCE_TYPES.length;
+const MIN_FOR_ALL_KINDS = (2 + EPISODES.flat().length) * RESOURCE_TYPES.length;
 
 /**
  * Draws the lifecycles of objects, of each type in turn: the first of each type has all kinds of changes, later ones
  * some.
  */
-function createDraw(context: FactoryContext): (place: LifecycleContext) => Lifecycle<Step> {
+function createLifecycleGenerator(context: FactoryContext): (place: LifecycleContext) => Lifecycle<Step> {
   const { random } = context;
-  let drawn = 0;
-  return ({ room }) => {
+  let drawnCount = 0;
+  return ({ maxSteps }) => {
     // Objects that are not deleted must be of a type that no endpoint lists: rules.
-    const resource_type = room === 1 ? "rule" : RESOURCE_TYPES[drawn % RESOURCE_TYPES.length]!;
-    const isFull = drawn < RESOURCE_TYPES.length;
+    const resource_type = maxSteps === 1 ? "rule" : RESOURCE_TYPES[drawnCount % RESOURCE_TYPES.length]!;
+    const hasAllKinds = drawnCount < RESOURCE_TYPES.length;
     const { prefix, inventName, fields } = SUBJECTS[resource_type];
-    const thing = {
+    const object = {
       resource_type,
-      resource_id: `${prefix}former-${++drawn}`,
+      resource_id: `${prefix}former-${++drawnCount}`,
       resource_name: inventName(context),
     };
-    const episodes = EPISODES.filter(() => isFull || random.chance(0.5));
-    while (2 + episodes.flat().length > room && episodes.length > 0) episodes.pop();
-    const life = (["created", ...episodes.flat(), "deleted"] as const).slice(0, room);
-    const steps = life.map((action) => ({
-      ...thing,
+    const episodes = EPISODES.filter(() => hasAllKinds || random.chance(0.5));
+    while (2 + episodes.flat().length > maxSteps && episodes.length > 0) episodes.pop();
+    const actions = (["created", ...episodes.flat(), "deleted"] as const).slice(0, maxSteps);
+    const steps = actions.map((action) => ({
+      ...object,
       action,
       changes: action === "updated" ? [drawChange(fields, random)] : [],
     }));
@@ -158,7 +162,7 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
   return { field, old_value, new_value: random.pick(values.filter((value) => value !== old_value)) };
 }
 
-/** An entry that no change has written; it has no other effect. */
+/** Makes an entry that no change has written; it has no other effect. */
 export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const { random, world, past, now } = context;
   const organization_id = chooseOrganization(world, partial.organization_id);

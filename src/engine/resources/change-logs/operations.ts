@@ -54,12 +54,12 @@ export const listChangeLogs = operation({
   handle({ params: { organization_id }, body, world }) {
     const { skip = 0, take = 50 } = body;
     const { from, to } = parseDateSpan(body, world);
-    const found = world
+    const entries = world
       .index(changeLogs, "newest", toChangeLogGroup(organization_id, body))
       .between(-to, -from);
     return {
-      logs: found.page(skip, take).map((entry) => renderChangeLog(entry, world)),
-      total_count: found.size,
+      logs: entries.page(skip, take).map((entry) => renderChangeLog(entry, world)),
+      total_count: entries.size,
       skip,
       take,
     };

@@ -45,7 +45,7 @@ export function findActor(world: RecordLookup, user_id: string | undefined, orga
   return user ? toActor(user) : { user_id: id, user_name: "System", user_email: "" };
 }
 
-const actors = new WeakMap<RecordLookup, Map<string, readonly User[]>>();
+const actorsByWorld = new WeakMap<RecordLookup, Map<string, readonly User[]>>();
 
 /** A user who could make a change at an instant of a fixture's past: one who existed by then (G40). */
 export function pickActor(
@@ -63,8 +63,8 @@ export function pickActor(
 
 /** The active users of an organization. A fixture's users do not change, so the list is computed once. */
 function listActors(world: RecordLookup, organization_id: string): readonly User[] {
-  const known = getOrAdd(actors, world, () => new Map());
-  return getOrAdd(known, organization_id, () =>
+  const byOrganization = getOrAdd(actorsByWorld, world, () => new Map());
+  return getOrAdd(byOrganization, organization_id, () =>
     [...world.index(users, "by_organization", organization_id)].filter(({ account }) => account === "active"),
   );
 }

@@ -7,7 +7,7 @@ import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { type Connection, connections } from "../connections.ts";
 import { chooseOrganization } from "../organizations/access.ts";
-import { drawFailure, drawTotals, findRunningJob, getJobLength, planTotals } from "./rules.ts";
+import { drawFailure, drawTotals, findRunningJob, getJobDuration, planTotals } from "./rules.ts";
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
@@ -15,47 +15,47 @@ const HOUR_MS = 3_600_000;
  * A running job with the default duration of 30 seconds began 1 to 20 seconds ago; with another duration, in
  * proportion.
  */
-const DEFAULT_LENGTH = getJobLength(DEFAULT_SETTINGS);
-const MAX_TRIED = 1000;
+const DEFAULT_DURATION_MS = getJobDuration(DEFAULT_SETTINGS);
+const MAX_SCANNED = 1000;
 
 export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   const { random, world, past, settings } = context;
   const slot = past ? readSlot(fields, world) : findSlot(fields, world);
-  const drawn = drawTotals(random);
-  const status = fields.status ?? (slot.free ? "running" : "succeeded");
-  const running = status === "running";
+  const drawnTotals = drawTotals(random);
+  const status = fields.status ?? (slot.isFree ? "running" : "succeeded");
+  const isRunning = status === "running";
   const seconds = fields.duration ?? random.int(5, 120);
-  const start_time = fields.start_time ?? drawStart(running, seconds, context);
+  const start_time = fields.start_time ?? drawStart(isRunning, seconds, context);
   const { organization_id, connection_id, job_type } = slot;
-  const totals = past ? drawn : planTotals(world, slot, { now: context.now, totals: drawn });
-  const length = getJobLength(settings);
+  const totals = past ? drawnTotals : planTotals(world, slot, { now: context.now, totals: drawnTotals });
+  const duration_ms = getJobDuration(settings);
   const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
-  const fails_after = past && running ? drawFailure(random, { length, rate }) : null;
-  const whole = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
+  const fails_after = past && isRunning ? drawFailure(random, { duration_ms, rate }) : null;
+  const syncedTotals = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
   return {
     job_id: fields.job_id ?? context.createId("job_"),
     status,
     job_type,
     start_time,
     connection_id,
-    bytes_synced: running ? 0 : (fields.bytes_synced ?? whole.bytes_total),
-    rows_synced: running ? 0 : (fields.rows_synced ?? whole.rows_total),
-    duration: fields.duration === undefined ? (running ? null : seconds) : fields.duration,
+    bytes_synced: isRunning ? 0 : (fields.bytes_synced ?? syncedTotals.bytes_total),
+    rows_synced: isRunning ? 0 : (fields.rows_synced ?? syncedTotals.rows_total),
+    duration: fields.duration === undefined ? (isRunning ? null : seconds) : fields.duration,
     organization_id: fields.organization_id ?? organization_id,
-    due: running ? start_time + length : null,
+    due: isRunning ? start_time + duration_ms : null,
     fails_at: fails_after === null ? null : start_time + fails_after,
     ...totals,
   };
 };
 
 function drawStart(
-  running: boolean,
+  isRunning: boolean,
   seconds: number,
   { random, past, now, settings }: FactoryContext,
 ): number {
-  if (!past) return running ? now : now - seconds * 1000;
-  return running
-    ? -Math.round((random.int(1, 20) * 1000 * getJobLength(settings)) / DEFAULT_LENGTH)
+  if (!past) return isRunning ? now : now - seconds * 1000;
+  return isRunning
+    ? -Math.round((random.int(1, 20) * 1000 * getJobDuration(settings)) / DEFAULT_DURATION_MS)
     : -random.int(2, 400) * HOUR_MS;
 }
 
@@ -63,7 +63,7 @@ interface Slot {
   connection_id: string;
   organization_id: string;
   job_type: ConnectorJob["job_type"];
-  free: boolean;
+  isFree: boolean;
 }
 
 /** A fixture names the connection of each job, and marks running jobs. */
@@ -72,7 +72,7 @@ function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const { organization_id } = world.get(connections, connection_id) ?? {
     organization_id: chooseOrganization(world),
   };
-  return { connection_id, organization_id, job_type: fields.job_type ?? "sync", free: false };
+  return { connection_id, organization_id, job_type: fields.job_type ?? "sync", isFree: false };
 }
 
 /** A connection and a type without a running job, for a job that does not name them. */
@@ -86,7 +86,7 @@ function findSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
     })),
   );
   const free = slots.find((slot) => !findRunningJob(world, slot));
-  return { ...(free ?? slots[0]!), free: free !== undefined };
+  return { ...(free ?? slots[0]!), isFree: free !== undefined };
 }
 
 /** @throws ApiError INVALID_INPUT if there is none */
@@ -97,10 +97,10 @@ function chooseConnections(
   if (connection_id !== undefined)
     return [requireReferencedRecord(world, connections, { field: "connection_id", id: connection_id })];
   const first = requireFirstRecord(world, connections, "connection_id");
-  const found = [first, ...world.all(connections).page(0, MAX_TRIED)].filter((one) =>
-    [undefined, one.organization_id].includes(organization_id),
+  const candidates = [first, ...world.all(connections).page(0, MAX_SCANNED)].filter((connection) =>
+    [undefined, connection.organization_id].includes(organization_id),
   );
-  if (found.length > 0) return found;
+  if (candidates.length > 0) return candidates;
   throw invalidInput(
     "connection_id",
     null,
@@ -117,11 +117,12 @@ export const connectorJobsFixture: FixtureReader = {
     const running = new Set<string>();
     for (const [position, entry] of readEntries(fixture, "connector_jobs", record).entries()) {
       const { connection_id, job_type = "sync", status, duration } = entry;
-      const at = (field: string) => ["connector_jobs", position, field];
+      const toPath = (field: string) => ["connector_jobs", position, field];
       if (status !== "running") continue;
       const slot = `${connection_id} ${job_type}`;
-      if (running.has(slot)) report(at("status"), `another ${job_type} job of ${connection_id} is running`);
-      if (duration !== undefined) report(at("duration"), "a running job has no duration yet");
+      if (running.has(slot))
+        report(toPath("status"), `another ${job_type} job of ${connection_id} is running`);
+      if (duration !== undefined) report(toPath("duration"), "a running job has no duration yet");
       running.add(slot);
     }
   },

@@ -17,7 +17,7 @@ import {
   drawTotals,
   endJob,
   findRunningJob,
-  getJobLength,
+  getJobDuration,
   planTotals,
   renderJob,
   startJob,
@@ -36,7 +36,7 @@ import {
 } from "./schema.ts";
 
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/jobs";
-const OfJob = Type.Object({ organization_id: Id("org_"), job_id: JobId() });
+const JobParams = Type.Object({ organization_id: Id("org_"), job_id: JobId() });
 
 /** 2.10 shows the names of a job's fields and the values of `job_type`. */
 const JOB_ASSUMED = {
@@ -86,14 +86,14 @@ export const listConnectorJobs = operation({
   access: (call) => requireMember(call, call.params.organization_id),
   handle({ params: { organization_id }, query, world }) {
     const { limit = 50, offset = 0, order_by = "-start_time", ...filter } = query;
-    const found = selectJobs(
+    const matching = selectJobs(
       world,
       toJobGroup(organization_id, filter),
       order_by,
       parseDateSpan(query, world),
     );
-    const jobs = found.page(offset, limit).map((job) => renderJob(job, world));
-    return { jobs, total: found.size, limit, offset };
+    const jobs = matching.page(offset, limit).map((job) => renderJob(job, world));
+    return { jobs, total: matching.size, limit, offset };
   },
 });
 
@@ -105,7 +105,7 @@ export const retrieveConnectorJob = operation({
   method: "GET",
   path: `${BASE}/{job_id}`,
   summary: "Retrieve a connector job",
-  params: OfJob,
+  params: JobParams,
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND"],
   success: { status: 200, schema: ConnectorJobBody },
   access: requireJob,
@@ -136,16 +136,16 @@ export const triggerConnectorJob = operation({
   handle({ params: { organization_id }, body: { connection_id, job_type }, world, settings }) {
     const running = findRunningJob(world, { connection_id, job_type });
     if (running) {
-      const why = `the ${job_type} job ${running.job_id} of this connection is running`;
-      throw invalidInput("connection_id", connection_id, why);
+      const reason = `the ${job_type} job ${running.job_id} of this connection is running`;
+      throw invalidInput("connection_id", connection_id, reason);
     }
     const job_id = world.createId("job_");
-    const started = { job_id, organization_id, connection_id, job_type, start_time: world.now };
+    const newJob = { job_id, organization_id, connection_id, job_type, start_time: world.now };
     const drawn = drawTotals(world.random("connector_job"));
-    const totals = planTotals(world, started, { now: world.now, totals: drawn });
-    const length = getJobLength(settings);
-    const fails_after = drawFailureTime(world, started, { length, settings });
-    return renderJob(startJob(world, started, { length, totals, fails_after }), world);
+    const totals = planTotals(world, newJob, { now: world.now, totals: drawn });
+    const duration_ms = getJobDuration(settings);
+    const fails_after = drawFailureTime(world, newJob, { duration_ms, settings });
+    return renderJob(startJob(world, newJob, { duration_ms, totals, fails_after }), world);
   },
 });
 
@@ -158,7 +158,7 @@ export const cancelConnectorJob = operation({
   path: `${BASE}/{job_id}/cancel`,
   summary: "Cancel a running connector job",
   description: "What it has synced so far stays.",
-  params: OfJob,
+  params: JobParams,
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND"],
   success: { status: 204 },
   access: requireJob,
@@ -193,9 +193,9 @@ function selectJobs(
   if (order_by === "start_time") return list.between(from, to);
   if (from === Number.NEGATIVE_INFINITY && to === Number.POSITIVE_INFINITY) return list;
   const toOrder = JOB_ORDER[order_by];
-  const within = [...world.index(connectorJobs, "start_time", group).between(from, to)];
-  within.sort((a, b) => compare(toOrder(a), toOrder(b)) || compare(a.job_id, b.job_id));
-  return View.ofList(within);
+  const jobsInSpan = [...world.index(connectorJobs, "start_time", group).between(from, to)];
+  jobsInSpan.sort((a, b) => compare(toOrder(a), toOrder(b)) || compare(a.job_id, b.job_id));
+  return View.ofList(jobsInSpan);
 }
 
 // Compares instead of subtracting, since running jobs are all at infinity.

@@ -10,7 +10,7 @@ import { connections } from "../connections.ts";
 import { type ConnectorJob, connectorJobs, renderFigures, toJobGroup } from "./schema.ts";
 
 /** G15: events for notification rules; webhooks of section 6.1 have no such events. */
-const job = {
+const JOB_EVENT = {
   section: "4.14",
   assumptions: ["G15"],
   about: aboutRecords(connectorJobs, {}),
@@ -21,14 +21,14 @@ const job = {
 } as const;
 
 export const jobSucceeded = event({
-  ...job,
+  ...JOB_EVENT,
   name: "connector.job.succeeded",
   summary: "A connector job has run its time",
   implies: { status: "succeeded" },
 });
 
 export const jobFailed = event({
-  ...job,
+  ...JOB_EVENT,
   name: "connector.job.failed",
   summary: "A connector job failed",
   implies: { status: "failed" },
@@ -37,7 +37,7 @@ export const jobFailed = event({
 export const JOB_EVENTS = [jobSucceeded, jobFailed] as const;
 
 /** G14: how long a job runs that begins now, in whole milliseconds. */
-export function getJobLength({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
+export function getJobDuration({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
   return Math.round(connector_job_seconds * 1000);
 }
 
@@ -54,12 +54,12 @@ const MAX_JOBS_OF_A_RESET = 1000;
 /** G34: a reset starts from zero: it syncs everything since the last reset again, and the new data. */
 export function planTotals(
   world: RecordLookup,
-  job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
+  JOB_EVENT: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
   { now, totals }: { now: number; totals: Totals },
 ): Totals {
   let { bytes_total, rows_total } = totals;
-  if (job.job_type === "sync") return totals;
-  const group = toJobGroup(job.organization_id, { connection_id: job.connection_id });
+  if (JOB_EVENT.job_type === "sync") return totals;
+  const group = toJobGroup(JOB_EVENT.organization_id, { connection_id: JOB_EVENT.connection_id });
   for (const earlier of world.index(connectorJobs, "-start_time", group).page(0, MAX_JOBS_OF_A_RESET)) {
     const { bytes_synced, rows_synced } = calculateSynced(earlier, now);
     bytes_total += bytes_synced;
@@ -76,40 +76,40 @@ export function planTotals(
 export function drawFailureTime(
   tx: Transaction,
   { organization_id, connection_id }: Pick<ConnectorJob, "organization_id" | "connection_id">,
-  { length, settings }: { length: number; settings: Settings },
+  { duration_ms, settings }: { duration_ms: number; settings: Settings },
 ): number | null {
   const rate = tx.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
   const { size } = tx.index(connectorJobs, "start_time", toJobGroup(organization_id, { connection_id }));
-  return drawFailure(new Random(tx.seed, `connector_failure/${connection_id}`, size), { length, rate });
+  return drawFailure(new Random(tx.seed, `connector_failure/${connection_id}`, size), { duration_ms, rate });
 }
 
 /** Draws the instant at which a job fails, in the middle of its duration. */
 export function drawFailure(
   random: Random,
-  { length, rate }: { length: number; rate: number },
+  { duration_ms, rate }: { duration_ms: number; rate: number },
 ): number | null {
   const share = random.int(10, 90) / 100;
-  return random.chance(rate) ? Math.round(length * share) : null;
+  return random.chance(rate) ? Math.round(duration_ms * share) : null;
 }
 
 export type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
 
 /** G14: what has been synced by an instant, a pure function of it while the job runs. */
-export function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
-  const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
+export function calculateSynced(JOB_EVENT: ConnectorJob, now: number): SyncedFigures {
+  const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = JOB_EVENT;
   if (status !== "running" || due === null) return { bytes_synced, rows_synced };
   const length = due - start_time;
   const share = length <= 0 ? 1 : Math.min(1, Math.max(0, (now - start_time) / length));
   return { bytes_synced: Math.floor(bytes_total * share), rows_synced: Math.floor(rows_total * share) };
 }
 
-/** The job with its present figures. */
-export function withCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
-  return { ...job, ...calculateSynced(job, now) };
+/** Adds the figures of this instant to a job. */
+export function addCurrentFigures(JOB_EVENT: ConnectorJob, now: number): ConnectorJob {
+  return { ...JOB_EVENT, ...calculateSynced(JOB_EVENT, now) };
 }
 
-export function renderJob(job: ConnectorJob, world: WorldReader) {
-  return renderFigures(withCurrentFigures(job, world.now), world);
+export function renderJob(JOB_EVENT: ConnectorJob, world: WorldReader) {
+  return renderFigures(addCurrentFigures(JOB_EVENT, world.now), world);
 }
 
 /** The job of this connection and type that runs now; there is at most one. */
@@ -125,9 +125,9 @@ type StartedJob = Pick<
   "job_id" | "organization_id" | "connection_id" | "job_type" | "start_time"
 >;
 
-/** The plan of a job: its duration in milliseconds, its total, and the time of its failure, if it fails. */
+/** The plan of a job: its duration, its totals, and the milliseconds until it fails; null if it succeeds. */
 export interface JobPlan {
-  length: number;
+  duration_ms: number;
   totals: Totals;
   fails_after: number | null;
 }
@@ -136,9 +136,9 @@ export interface JobPlan {
 export function startJob(
   tx: Transaction,
   { job_id, organization_id, connection_id, job_type, start_time }: StartedJob,
-  { length, totals, fails_after }: JobPlan,
+  { duration_ms, totals, fails_after }: JobPlan,
 ): ConnectorJob {
-  const due = start_time + length;
+  const due = start_time + duration_ms;
   const fails_at = fails_after === null ? null : start_time + fails_after;
   tx.schedule({ kind: "connector.job", subject: job_id, due: fails_at ?? due });
   return tx.put(connectorJobs, {
@@ -162,66 +162,67 @@ type JobOutcome = Exclude<ConnectorJob["status"], "running">;
 /** Ends a running job at an instant, with its figures of that instant; `figures` overrides them. */
 export function endJob(
   tx: Transaction,
-  job: ConnectorJob,
+  JOB_EVENT: ConnectorJob,
   {
     status,
     at,
     figures = {},
   }: { status: JobOutcome; at: number; figures?: Partial<SyncedFigures & { duration: number }> },
 ): ConnectorJob {
-  tx.unschedule("connector.job", job.job_id);
-  const whole = { bytes_synced: job.bytes_total, rows_synced: job.rows_total };
+  tx.unschedule("connector.job", JOB_EVENT.job_id);
+  const totals = { bytes_synced: JOB_EVENT.bytes_total, rows_synced: JOB_EVENT.rows_total };
   return tx.put(connectorJobs, {
-    ...job,
+    ...JOB_EVENT,
     status,
     due: null,
     fails_at: null,
-    duration: Math.max(0, Math.floor((at - job.start_time) / 1000)),
-    ...(status === "succeeded" ? whole : calculateSynced(job, at)),
+    duration: Math.max(0, Math.floor((at - JOB_EVENT.start_time) / 1000)),
+    ...(status === "succeeded" ? totals : calculateSynced(JOB_EVENT, at)),
     ...figures,
   });
 }
 
 /** Emits the event of a job that has ended; a cancelled job emits none. */
-export function emitOutcome(tx: Transaction, job: ConnectorJob): void {
-  if (job.status === "succeeded") emit(tx, jobSucceeded, job);
-  else if (job.status === "failed") emit(tx, jobFailed, job);
+export function emitOutcome(tx: Transaction, JOB_EVENT: ConnectorJob): void {
+  if (JOB_EVENT.status === "succeeded") emit(tx, jobSucceeded, JOB_EVENT);
+  else if (JOB_EVENT.status === "failed") emit(tx, jobFailed, JOB_EVENT);
 }
 
 /** The timer of a running job: it has run its time and succeeds, or fails before. */
 export function completeJob(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
-  const job = tx.get(connectorJobs, subject);
-  if (job?.status !== "running") return;
-  const status = job.fails_at === null ? "succeeded" : "failed";
-  emitOutcome(tx, endJob(tx, job, { status, at: due }));
+  const JOB_EVENT = tx.get(connectorJobs, subject);
+  if (JOB_EVENT?.status !== "running") return;
+  const status = JOB_EVENT.fails_at === null ? "succeeded" : "failed";
+  emitOutcome(tx, endJob(tx, JOB_EVENT, { status, at: due }));
 }
 
 export const connectorJobRules: StateRules<ConnectorJob> = {
-  toPublic: (job, world) => withCurrentFigures(job, world.now),
+  toPublic: (JOB_EVENT, world) => addCurrentFigures(JOB_EVENT, world.now),
   insert(tx, record, { settings }) {
-    requireSound(tx, record);
+    requireConsistent(tx, record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
-    requireFree(tx, record);
-    const course = toCourse(record);
+    requireNoRunningJob(tx, record);
+    const plan = toPlan(record);
     return startJob(tx, record, {
-      ...course,
-      fails_after: drawFailureTime(tx, record, { ...course, settings }),
+      ...plan,
+      fails_after: drawFailureTime(tx, record, { ...plan, settings }),
     });
   },
   update(tx, before, after, { settings, silent }) {
-    requireSound(tx, { ...after, duration: findRequestedDuration(before, after) });
+    requireConsistent(tx, { ...after, duration: findRequestedDuration(before, after) });
     if (after.status === "running") {
-      requireFree(tx, after);
+      requireNoRunningJob(tx, after);
       // Still running, perhaps with another start: its end moves by the same time. Its figures follow from the clock.
-      if (before.status === "running") return startJob(tx, after, toCourse(before));
+      if (before.status === "running") return startJob(tx, after, toPlan(before));
       const start_time = after.start_time === before.start_time ? tx.now : after.start_time;
-      const length = getJobLength(settings);
-      const fails_after = drawFailureTime(tx, after, { length, settings });
-      return startJob(tx, { ...after, start_time }, { ...toCourse(before), length, fails_after });
+      const duration_ms = getJobDuration(settings);
+      const fails_after = drawFailureTime(tx, after, { duration_ms, settings });
+      return startJob(tx, { ...after, start_time }, { ...toPlan(before), duration_ms, fails_after });
     }
-    const job = before.status === "running" ? endByStatus(tx, before, after) : tx.put(connectorJobs, after);
-    if (!silent && job.status !== before.status) emitOutcome(tx, job);
-    return job;
+    const JOB_EVENT =
+      before.status === "running" ? endJobByCall(tx, before, after) : tx.put(connectorJobs, after);
+    if (!silent && JOB_EVENT.status !== before.status) emitOutcome(tx, JOB_EVENT);
+    return JOB_EVENT;
   },
 };
 
@@ -232,7 +233,7 @@ function findRequestedDuration(before: ConnectorJob, after: ConnectorJob): numbe
   return after.status === "running" ? null : 0;
 }
 
-function requireSound(
+function requireConsistent(
   tx: Transaction,
   { connection_id, organization_id, status, duration }: ConnectorJob,
 ): void {
@@ -246,27 +247,27 @@ function requireSound(
 }
 
 /** One job of a type runs per connection at a time (G14). */
-function requireFree(tx: Transaction, job: ConnectorJob): void {
-  const other = findRunningJob(tx, job);
-  if (other && other.job_id !== job.job_id)
-    throw invalidInput("connection_id", job.connection_id, `${other.job_id} is running already`);
+function requireNoRunningJob(tx: Transaction, JOB_EVENT: ConnectorJob): void {
+  const other = findRunningJob(tx, JOB_EVENT);
+  if (other && other.job_id !== JOB_EVENT.job_id)
+    throw invalidInput("connection_id", JOB_EVENT.connection_id, `${other.job_id} is running already`);
 }
 
-function toCourse({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): JobPlan {
+function toPlan({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): JobPlan {
   return {
-    length: (due ?? start_time) - start_time,
+    duration_ms: (due ?? start_time) - start_time,
     totals: { bytes_total, rows_total },
     fails_after: fails_at === null ? null : fails_at - start_time,
   };
 }
 
 /** Ends a running job now, with the figures that the call changes. */
-function endByStatus(tx: Transaction, before: ConnectorJob, after: ConnectorJob): ConnectorJob {
+function endJobByCall(tx: Transaction, before: ConnectorJob, after: ConnectorJob): ConnectorJob {
   const { status, bytes_synced, rows_synced, duration } = after as ConnectorJob & { status: JobOutcome };
-  const own = {
+  const changedFigures = {
     ...(bytes_synced !== before.bytes_synced && { bytes_synced }),
     ...(rows_synced !== before.rows_synced && { rows_synced }),
     ...(duration !== null && { duration }),
   };
-  return endJob(tx, { ...after, status: "running" }, { status, at: tx.now, figures: own });
+  return endJob(tx, { ...after, status: "running" }, { status, at: tx.now, figures: changedFigures });
 }

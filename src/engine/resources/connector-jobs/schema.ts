@@ -46,7 +46,7 @@ export interface JobFilter {
   status?: string | undefined;
 }
 
-/** The list of an organization's jobs that the filters leave. */
+/** The name of the index's group with the jobs that pass these filters. */
 export function toJobGroup(organization_id: string, { connection_id, job_type, status }: JobFilter): string {
   return toFilterGroup(organization_id, connection_id, job_type, status);
 }

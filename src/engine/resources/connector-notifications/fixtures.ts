@@ -8,19 +8,19 @@ import { connectorNotifications, MAX_RULES, type NotificationConfig, Notificatio
 
 /** The rules of a fixture have no `updated_at`, since no user has set them. */
 export const makeNotificationConfig: Factory<NotificationConfig> = (fields, { world, past, now }) => ({
-  organization_id: fields.organization_id ?? withoutRules(world),
+  organization_id: fields.organization_id ?? findOrganizationWithoutRules(world),
   notifications: toStoredRules(fields.notifications ?? []),
   updated_at: fields.updated_at ?? (past ? null : now),
 });
 
-/** @throws ApiError INVALID_INPUT if every organization has its rules already */
-function withoutRules(world: RecordLookup): string {
-  const free = [...world.all(organizations)].find(
+/** @throws ApiError INVALID_INPUT if every organization has rules */
+function findOrganizationWithoutRules(world: RecordLookup): string {
+  const organization = [...world.all(organizations)].find(
     ({ id }) => world.get(connectorNotifications, id) === undefined,
   );
-  if (free === undefined)
+  if (organization === undefined)
     throw invalidInput("organization_id", null, "every organization has its notification rules already");
-  return free.id;
+  return organization.id;
 }
 
 export const connectorNotificationsFixture: FixtureReader = {

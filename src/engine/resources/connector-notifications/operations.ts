@@ -29,7 +29,7 @@ import {
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/notifications";
 const TEST_EVENT = "connector.notification.test";
 
-const declared = {
+const COMMON = {
   section: "4.14",
   assumptions: ["G15"],
   params: Type.Object({ organization_id: Id("org_") }),
@@ -44,7 +44,7 @@ const CONFIG_ASSUMED = {
 };
 
 export const retrieveNotifications = operation({
-  ...declared,
+  ...COMMON,
   id: "connector_notifications.retrieve",
   assumed: CONFIG_ASSUMED,
   method: "GET",
@@ -55,7 +55,7 @@ export const retrieveNotifications = operation({
 });
 
 export const updateNotifications = operation({
-  ...declared,
+  ...COMMON,
   id: "connector_notifications.update",
   assumed: CONFIG_ASSUMED,
   method: "PATCH",
@@ -72,7 +72,7 @@ export const updateNotifications = operation({
 });
 
 export const testNotification = operation({
-  ...declared,
+  ...COMMON,
   id: "connector_notifications.test",
   assumed: { envelope: "G15", body: "G15" },
   method: "POST",
@@ -103,7 +103,7 @@ export const testNotification = operation({
     const url = body.url ?? findFirstAddress(world, organization_id, "webhook");
     if (url === undefined) throw invalidInput("url", null, "url is required where no webhook rule has one");
     requireCallable(url);
-    const notice = toNotice({ event: TEST_EVENT, organization_id, data: testData("webhook") }, world);
+    const notice = toNotice({ event: TEST_EVENT, organization_id, data: createTestData("webhook") }, world);
     return callWebhook(services, { url, notice, signal });
   },
   handle(call, { id: organization_id }, status_code) {
@@ -114,7 +114,7 @@ export const testNotification = operation({
       sendNotificationEmail(
         world,
         to,
-        toNotice({ event: TEST_EVENT, organization_id, data: testData("email") }, world),
+        toNotice({ event: TEST_EVENT, organization_id, data: createTestData("email") }, world),
       );
     }
     const success = status_code === null || (status_code >= 200 && status_code < 300);
@@ -123,13 +123,13 @@ export const testNotification = operation({
   },
 });
 
-function testData(notification_type: NotificationRule["type"]) {
+function createTestData(notification_type: NotificationRule["type"]) {
   return { notification_type, message: "This is a test; no connector job has ended." };
 }
 
-function findFirstAddress(world: WorldReader, organization_id: string, wanted: NotificationRule["type"]) {
-  const rule = findConfig(world, organization_id).notifications.find(({ type }) => type === wanted);
-  return wanted === "webhook" ? rule?.url : rule?.email;
+function findFirstAddress(world: WorldReader, organization_id: string, ruleType: NotificationRule["type"]) {
+  const rule = findConfig(world, organization_id).notifications.find(({ type }) => type === ruleType);
+  return ruleType === "webhook" ? rule?.url : rule?.email;
 }
 
 export const connectorNotificationsResource = {

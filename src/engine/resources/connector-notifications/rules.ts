@@ -21,23 +21,23 @@ const ADDRESS = { webhook: "url", email: "email" } as const;
  */
 export function toStoredRules(rules: readonly NotificationRule[]): NotificationRule[] {
   return rules.map(({ type, url, email, events }, position) => {
-    const field = (name: string) => `notifications[${position}].${name}`;
+    const toFieldPath = (name: string) => `notifications[${position}].${name}`;
     for (const other of NOTIFICATION_TYPES) {
       const address = { url, email }[ADDRESS[other]];
       if (other !== type && address !== undefined)
-        throw invalidInput(field(ADDRESS[other]), address, `a rule of type ${type} has none`);
+        throw invalidInput(toFieldPath(ADDRESS[other]), address, `a rule of type ${type} has none`);
     }
     if ({ url, email }[ADDRESS[type]] === undefined)
-      throw invalidInput(field(ADDRESS[type]), null, `a rule of type ${type} needs one`);
-    if (type === "webhook") requireCallable(url!, field("url"));
+      throw invalidInput(toFieldPath(ADDRESS[type]), null, `a rule of type ${type} needs one`);
+    if (type === "webhook") requireCallable(url!, toFieldPath("url"));
     return type === "webhook" ? { type, url, events: [...events] } : { type, email, events: [...events] };
   });
 }
 
 /** By default an organization has no rules. */
 export function findConfig(world: WorldReader, organization_id: string): NotificationConfig {
-  const none = { organization_id, notifications: [], updated_at: null };
-  return world.get(connectorNotifications, organization_id) ?? none;
+  const noRules = { organization_id, notifications: [], updated_at: null };
+  return world.get(connectorNotifications, organization_id) ?? noRules;
 }
 
 /** The content of a notification by webhook or e-mail: the members of section 6.2 that it has. */
@@ -56,8 +56,8 @@ export const notifyOfEvents: EventListener = (tx, events) => {
   const calls: { url: string; notice: Notice }[] = [];
   for (const emitted of events) {
     const { notifications } = findConfig(tx, emitted.organization_id);
-    for (const { type, url, email, events: names } of notifications) {
-      if (!(names as readonly string[]).includes(emitted.event)) continue;
+    for (const { type, url, email, events: ruleEvents } of notifications) {
+      if (!(ruleEvents as readonly string[]).includes(emitted.event)) continue;
       const notice = toNotice(emitted, tx);
       if (type === "webhook") calls.push({ url: url!, notice });
       else sendNotificationEmail(tx, email!, notice);

@@ -53,11 +53,11 @@ export const dashboardsFixture: FixtureReader = {
   check(fixture, report) {
     const slugs = new Set<string>();
     for (const [position, entry] of readEntries(fixture, "dashboards", record).entries()) {
-      for (const [place, { slug }] of (entry.share_links ?? []).entries()) {
+      for (const [linkPosition, { slug }] of (entry.share_links ?? []).entries()) {
         // A generated link gets a free slug.
         if (slug === undefined) continue;
         if (slugs.has(slug)) {
-          report(["dashboards", position, "share_links", place, "slug"], `the slug ${slug} is taken`);
+          report(["dashboards", position, "share_links", linkPosition, "slug"], `the slug ${slug} is taken`);
         }
         slugs.add(slug);
       }

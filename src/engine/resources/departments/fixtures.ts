@@ -5,18 +5,18 @@ import { inventTeam } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { users } from "../users/schema.ts";
-import { placeUnder } from "./rules.ts";
+import { derivePath } from "./rules.ts";
 import { Department, departments } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Path and depth follow from the parent, unless the fixture's reader passes them: its tree is incomplete at first. */
+/** Path and depth follow from the parent, unless the fixture's reader gives them, whose tree is still incomplete. */
 export const makeDepartment: Factory<Department> = (fields, context) => {
   const { random, world, past, now } = context;
   const id = fields.id ?? context.createId("dept_");
-  const above = fields.path === undefined ? fields.parent_id : undefined;
-  const parent = above == null ? undefined : world.get(departments, above);
-  const place = placeUnder(id, parent);
+  const parent_id = fields.path === undefined ? fields.parent_id : undefined;
+  const parent = parent_id == null ? undefined : world.get(departments, parent_id);
+  const derived = derivePath(id, parent);
   const organization_id = fields.organization_id ?? parent?.organization_id ?? chooseOrganization(world);
   const name = fields.name ?? inventTeam(context);
   const member_count = fields.member_count ?? (past ? random.int(1, 30) : 0);
@@ -26,8 +26,8 @@ export const makeDepartment: Factory<Department> = (fields, context) => {
     name,
     description: fields.description ?? `${name} at a glance: people, plans and knowledge of the department.`,
     parent_id: fields.parent_id ?? null,
-    path: fields.path ?? place.path,
-    depth: fields.depth ?? place.depth,
+    path: fields.path ?? derived.path,
+    depth: fields.depth ?? derived.depth,
     organization_id,
     member_count,
     is_active: fields.is_active ?? true,
@@ -63,13 +63,13 @@ export const departmentsFixture: FixtureReader = {
   generate: { departments: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   check(fixture, report) {
     const entries = readDepartmentEntries(fixture);
-    const known = new Map(entries.map(({ entry }) => [entry.id, entry]));
+    const entriesById = new Map(entries.map(({ entry }) => [entry.id, entry]));
     const withoutCycle = new Set<string>();
     for (const { entry, path } of entries) {
-      const parent = entry.parent_id == null ? undefined : known.get(entry.parent_id);
+      const parent = entry.parent_id == null ? undefined : entriesById.get(entry.parent_id);
       if (parent && parent.organization_id !== entry.organization_id) {
         report([...path, "parent_id"], `${parent.id} belongs to another organization`);
-      } else if (isOwnAncestor(entry, known, withoutCycle)) {
+      } else if (isOwnAncestor(entry, entriesById, withoutCycle)) {
         report([...path, "parent_id"], `${entry.id} would be its own ancestor`);
       }
     }
@@ -78,15 +78,15 @@ export const departmentsFixture: FixtureReader = {
     base.fill(departments, () => {
       const entries = readDepartmentEntries(fixture).map(({ entry }) => entry);
       const records = new Map<string, Department>();
-      const known = new Map(entries.map((entry) => [entry.id, entry]));
+      const entriesById = new Map(entries.map((entry) => [entry.id, entry]));
       for (const entry of entries) {
-        const missing = [entry];
+        const chain = [entry];
         // Climbs only to known departments, so that a long chain is walked once.
-        for (let id = entry.parent_id; id != null && !records.has(id); id = missing.at(-1)!.parent_id) {
-          missing.push(known.get(id)!);
+        for (let id = entry.parent_id; id != null && !records.has(id); id = chain.at(-1)!.parent_id) {
+          chain.push(entriesById.get(id)!);
         }
-        for (const next of missing.reverse()) {
-          if (!records.has(next.id)) records.set(next.id, toDepartment(next, records, base));
+        for (const ancestor of chain.reverse()) {
+          if (!records.has(ancestor.id)) records.set(ancestor.id, toDepartment(ancestor, records, base));
         }
       }
       return [...records.values(), ...generateDepartments(fixture, base, records.size)];
@@ -106,7 +106,11 @@ export function readDepartmentEntries(fixture: FixtureData): { entry: Entry; pat
 }
 
 /** Whether the chain above an entry leads back to it; `withoutCycle` contains entries whose chain ends. */
-function isOwnAncestor(entry: Entry, known: ReadonlyMap<string, Entry>, withoutCycle: Set<string>): boolean {
+function isOwnAncestor(
+  entry: Entry,
+  entriesById: ReadonlyMap<string, Entry>,
+  withoutCycle: Set<string>,
+): boolean {
   const chain = new Set<string>([entry.id]);
   let id = entry.parent_id;
   while (id != null && !withoutCycle.has(id)) {
@@ -114,36 +118,40 @@ function isOwnAncestor(entry: Entry, known: ReadonlyMap<string, Entry>, withoutC
     // A cycle further up is reported for its members.
     if (chain.has(id)) return false;
     chain.add(id);
-    id = known.get(id)?.parent_id;
+    id = entriesById.get(id)?.parent_id;
   }
-  for (const passed of chain) withoutCycle.add(passed);
+  for (const checkedId of chain) withoutCycle.add(checkedId);
   return false;
 }
 
-function toDepartment(entry: Entry, above: ReadonlyMap<string, Department>, base: BaseBuilder): Department {
-  const parent = entry.parent_id == null ? undefined : above.get(entry.parent_id);
-  const fields = { ...record.toFields(entry, base), ...placeUnder(entry.id, parent) };
+function toDepartment(
+  entry: Entry,
+  departmentsById: ReadonlyMap<string, Department>,
+  base: BaseBuilder,
+): Department {
+  const parent = entry.parent_id == null ? undefined : departmentsById.get(entry.parent_id);
+  const fields = { ...record.toFields(entry, base), ...derivePath(entry.id, parent) };
   const department = makeDepartment(fields, base.createContext("departments", entry.id));
-  return fields.created_at === undefined ? makeYounger(parent, department) : department;
+  return fields.created_at === undefined ? limitAge(parent, department) : department;
 }
 
-/** A department is never older than its parent. */
-function makeYounger(parent: Department | undefined, department: Department): Department {
+/** Makes a department no older than its parent. */
+function limitAge(parent: Department | undefined, department: Department): Department {
   if (parent === undefined || department.created_at >= parent.created_at) return department;
   return { ...department, created_at: parent.created_at };
 }
 
 /** The departments that `generate:` adds: a tree with eight children per node, in the first organization. */
-function generateDepartments(fixture: FixtureData, base: BaseBuilder, present: number): Department[] {
-  const wanted = Number(fixture.generate?.["departments"] ?? 0) - present;
+function generateDepartments(fixture: FixtureData, base: BaseBuilder, existingCount: number): Department[] {
+  const missingCount = Number(fixture.generate?.["departments"] ?? 0) - existingCount;
   const added: Department[] = [];
-  if (wanted <= 0) return added;
+  if (missingCount <= 0) return added;
   const organization_id = chooseOrganization(base.world);
-  for (let i = 0; i < wanted; i++) {
+  for (let i = 0; i < missingCount; i++) {
     const parent = i === 0 ? undefined : added[Math.floor((i - 1) / 8)];
     const id = `dept_gen${String(i).padStart(7, "0")}`;
-    const fields = { id, parent_id: parent?.id ?? null, organization_id, ...placeUnder(id, parent) };
-    added.push(makeYounger(parent, makeDepartment(fields, base.createContext("departments", id))));
+    const fields = { id, parent_id: parent?.id ?? null, organization_id, ...derivePath(id, parent) };
+    added.push(limitAge(parent, makeDepartment(fields, base.createContext("departments", id))));
   }
   return added;
 }

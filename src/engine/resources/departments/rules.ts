@@ -10,7 +10,7 @@ export function wouldCycle(department: Department, newParent: Department): boole
 }
 
 /** G10: a top-level department is at depth 0 and its path is its own id. */
-export function placeUnder(id: string, parent: Department | undefined): { path: string; depth: number } {
+export function derivePath(id: string, parent: Department | undefined): { path: string; depth: number } {
   return parent === undefined
     ? { path: id, depth: 0 }
     : { path: `${parent.path}/${id}`, depth: parent.depth + 1 };
@@ -25,25 +25,29 @@ export function moveDepartment(
   department: Department,
   parent: Department | undefined,
 ): Department {
-  const { path, depth } = placeUnder(department.id, parent);
+  const { path, depth } = derivePath(department.id, parent);
   const moved = tx.put(departments, { ...department, parent_id: parent?.id ?? null, path, depth });
-  const below: Department[] = [];
-  for (let above: Department | undefined = moved, next = 0; above !== undefined; above = below[next++]) {
-    for (const child of tx.index(departments, "by_parent", above.id)) {
-      below.push({ ...child, ...placeUnder(child.id, above) });
+  const descendants: Department[] = [];
+  for (
+    let current: Department | undefined = moved, nextIndex = 0;
+    current !== undefined;
+    current = descendants[nextIndex++]
+  ) {
+    for (const child of tx.index(departments, "by_parent", current.id)) {
+      descendants.push({ ...child, ...derivePath(child.id, current) });
     }
   }
-  if (below.length > 0) tx.putAll(departments, below);
+  if (descendants.length > 0) tx.putAll(departments, descendants);
   return moved;
 }
 
 /** Everything below a department, parents before their children. */
 export function listDescendants(world: WorldReader, { id }: Department): Department[] {
-  const found = [...world.index(departments, "by_parent", id)];
-  for (let next = 0; next < found.length; next++) {
-    for (const child of world.index(departments, "by_parent", found[next]!.id)) found.push(child);
+  const descendants = [...world.index(departments, "by_parent", id)];
+  for (let next = 0; next < descendants.length; next++) {
+    for (const child of world.index(departments, "by_parent", descendants[next]!.id)) descendants.push(child);
   }
-  return found;
+  return descendants;
 }
 
 /** G31: the audit entry of a move; the target is the new parent, empty at top level. */
@@ -62,13 +66,13 @@ export function toReparentedEntry(before: Department, parent: Department | undef
   };
 }
 
-/** Path and depth follow from the parent; given ones are not stored. No change creates a cycle. */
+/** Path and depth always follow from the parent. No change creates a cycle. */
 export const departmentState: StateRules<Department> = {
   insert(tx, record, actor) {
-    const place = placeUnder(record.id, requireParent(tx, record));
-    refuseOwnPlace(record, place, place);
-    const inserted = tx.insert(departments, { ...record, ...place });
-    audit(tx, actor, inserted, { action: "created" });
+    const position = derivePath(record.id, requireParent(tx, record));
+    refuseContradiction(record, position, position);
+    const inserted = tx.insert(departments, { ...record, ...position });
+    recordDepartmentAudit(tx, actor, inserted, { action: "created" });
     return inserted;
   },
   update(tx, before, after, actor) {
@@ -77,14 +81,14 @@ export const departmentState: StateRules<Department> = {
     const parent = requireParent(tx, after);
     if (parent && wouldCycle(before, parent))
       throw invalidInput("parent_id", after.parent_id, "the move would create a cycle");
-    const place = placeUnder(after.id, parent);
-    refuseOwnPlace(after, place, before);
+    const position = derivePath(after.id, parent);
+    refuseContradiction(after, position, before);
     const { parent_id, path, depth } = before;
     const stored = tx.put(departments, { ...after, parent_id, path, depth });
     const values = toAuditValues(before, stored, ["is_active"]);
-    if (values !== undefined) audit(tx, actor, stored, { action: "updated", ...values });
+    if (values !== undefined) recordDepartmentAudit(tx, actor, stored, { action: "updated", ...values });
     if (stored.is_active !== before.is_active)
-      audit(tx, actor, stored, {
+      recordDepartmentAudit(tx, actor, stored, {
         action: stored.is_active ? "reactivated" : "deactivated",
         ...toAuditValues({ is_active: before.is_active }, { is_active: stored.is_active }),
       });
@@ -98,7 +102,7 @@ export const departmentState: StateRules<Department> = {
    */
   remove(tx, record, actor) {
     for (const department of [record, ...listDescendants(tx, record)].reverse())
-      audit(tx, actor, department, { action: "deleted" });
+      recordDepartmentAudit(tx, actor, department, { action: "deleted" });
   },
 };
 
@@ -110,10 +114,10 @@ function requireParent(tx: Transaction, { parent_id, organization_id }: Departme
   return parent;
 }
 
-type Place = Pick<Department, "path" | "depth">;
+type TreePosition = Pick<Department, "path" | "depth">;
 
-/** A path or depth in the request that contradicts the parent. */
-function refuseOwnPlace(after: Department, derived: Place, before: Place): void {
+/** Refuses a path or depth in the request that contradicts the parent. */
+function refuseContradiction(after: Department, derived: TreePosition, before: TreePosition): void {
   for (const field of ["path", "depth"] as const) {
     if (after[field] !== derived[field] && after[field] !== before[field])
       throw invalidInput(
@@ -124,11 +128,11 @@ function refuseOwnPlace(after: Department, derived: Place, before: Place): void 
   }
 }
 
-function audit(
+function recordDepartmentAudit(
   tx: Transaction,
   actor: StateActor,
   department: Department,
-  what: { action: string; previous_value?: string; new_value?: string },
+  change: { action: string; previous_value?: string; new_value?: string },
 ): void {
   recordStateAudit(tx, actor, {
     organization_id: department.organization_id,
@@ -136,6 +140,6 @@ function audit(
     entity_id: department.id,
     entity_name: department.name,
     department_id: department.id,
-    ...what,
+    ...change,
   });
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { decodeText, readJson, readMarkup, readRows } from "./document-text.ts";
-import { cutRows, MAX_TEXT_LENGTH } from "./passages.ts";
+import { MAX_TEXT_LENGTH, splitRows } from "./passages.ts";
 
 const MB = 1024 * 1024;
 const { signal } = new AbortController();
@@ -60,9 +60,9 @@ describe("the text of a document", () => {
   });
 
   it("is cut within a row at the longest stored text, and empty rows count [interfaces 7]", () => {
-    const kept = cutRows([`a,${"b ".repeat(MB)}`, "c"]);
+    const kept = splitRows([`a,${"b ".repeat(MB)}`, "c"]);
     expect(kept.join(" ").length).toBeLessThanOrEqual(MAX_TEXT_LENGTH);
-    expect(cutRows([...Array.from({ length: MAX_TEXT_LENGTH + 1 }, () => ""), "too late"])).toEqual([]);
+    expect(splitRows([...Array.from({ length: MAX_TEXT_LENGTH + 1 }, () => ""), "too late"])).toEqual([]);
   });
 
   it("of a table with a quote closed never or too late is its lines [G34]", async () => {

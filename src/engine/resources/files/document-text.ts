@@ -3,7 +3,7 @@ import { platform } from "../../platform.ts";
 import { MAX_TEXT_LENGTH } from "./passages.ts";
 
 /** Elements whose text a page does not show. */
-const HIDDEN = new Set([
+const HIDDEN_ELEMENTS = new Set([
   "script",
   "style",
   "template",
@@ -15,17 +15,17 @@ const HIDDEN = new Set([
   "select",
 ]);
 
-/** Elements within a line; all others begin a new one. */
-const INLINE = new Set(
+/** Elements within a line; all others begin a new line. */
+const INLINE_ELEMENTS = new Set(
   "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr".split(
     " ",
   ),
 );
 
 /** The cells of a row stay on one line. */
-const CELLS = new Set(["td", "th"]);
+const CELL_ELEMENTS = new Set(["td", "th"]);
 
-/** As in browsers; parsing an element takes time for each element around it. */
+/** The limit of browsers; parsing an element takes time for each element around it. */
 const MAX_DEPTH = 512;
 
 /**
@@ -38,27 +38,27 @@ export async function readMarkup(
 ): Promise<string> {
   const { Parser } = await import("htmlparser2");
   let text = "";
-  let hidden = 0;
+  let hiddenDepth = 0;
   let depth = 0;
-  const separate = (name: string) => {
-    if (INLINE.has(name) && !xml) return;
-    text += CELLS.has(name) ? " " : "\n";
+  const addSeparator = (name: string) => {
+    if (INLINE_ELEMENTS.has(name) && !xml) return;
+    text += CELL_ELEMENTS.has(name) ? " " : "\n";
   };
   const parser = new Parser(
     {
       onopentagname(name) {
         depth += 1;
-        if (HIDDEN.has(name) && !xml) hidden += 1;
-        separate(name);
+        if (HIDDEN_ELEMENTS.has(name) && !xml) hiddenDepth += 1;
+        addSeparator(name);
       },
       onclosetag(name) {
         depth -= 1;
-        if (HIDDEN.has(name) && !xml) hidden -= 1;
-        separate(name);
+        if (HIDDEN_ELEMENTS.has(name) && !xml) hiddenDepth -= 1;
+        addSeparator(name);
       },
       ontext(words) {
         // A line break within a block is a space.
-        if (hidden === 0 && text.length < MAX_TEXT_LENGTH) text += words.replaceAll(/\s+/g, " ");
+        if (hiddenDepth === 0 && text.length < MAX_TEXT_LENGTH) text += words.replaceAll(/\s+/g, " ");
       },
     },
     { xmlMode: xml, decodeEntities: true },
@@ -117,8 +117,10 @@ export async function readRows(csv: string, signal: AbortSignal): Promise<string
 /** Spreadsheets of other languages, and databases, use other delimiters than commas. */
 function detectDelimiter(csv: string): string {
   const [heading = ""] = csv.split(/[\r\n]/, 1);
-  const counts = [",", ";", "\t", "|"].map((one) => [one, heading.split(one).length] as const);
-  return counts.reduce((most, one) => (one[1] > most[1] ? one : most))[0];
+  const counts = [",", ";", "\t", "|"].map(
+    (delimiter) => [delimiter, heading.split(delimiter).length] as const,
+  );
+  return counts.reduce((best, delimiter) => (delimiter[1] > best[1] ? delimiter : best))[0];
 }
 
 /** Characters that the parser takes some milliseconds for. */
@@ -126,10 +128,10 @@ const PIECE_LENGTH = 16 * 1024;
 
 /** Cuts a long text into pieces and serves other requests between them. @throws the signal's reason */
 async function* cutIntoPieces(text: string, signal: AbortSignal): AsyncGenerator<string, void, void> {
-  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
-    if (at > 0) await platform().nextTurn();
+  for (let offset = 0; offset < text.length; offset += PIECE_LENGTH) {
+    if (offset > 0) await platform().nextTurn();
     signal.throwIfAborted();
-    yield text.slice(at, at + PIECE_LENGTH);
+    yield text.slice(offset, offset + PIECE_LENGTH);
   }
 }
 
@@ -152,9 +154,9 @@ export function readJson(text: string, isWhole = true): string | undefined {
   const visit = (value: unknown, names: readonly string[], depth: number): void => {
     if (length > MAX_TEXT_LENGTH || depth > MAX_JSON_DEPTH) return;
     if (Array.isArray(value)) {
-      for (const inner of value) visit(inner, names, depth + 1);
+      for (const item of value) visit(item, names, depth + 1);
     } else if (typeof value === "object" && value !== null) {
-      for (const [name, inner] of Object.entries(value)) visit(inner, [...names, name], depth + 1);
+      for (const [name, item] of Object.entries(value)) visit(item, [...names, name], depth + 1);
     } else if (value !== null && value !== "") {
       const line = names.length === 0 ? String(value) : `${names.join(" ")}: ${value}`;
       length += line.length;
@@ -174,7 +176,7 @@ export function decodeText(
   { mime_type, isWhole }: { mime_type: string; isWhole: boolean },
 ): string | undefined {
   try {
-    // A part may end within a character.
+    // The text may be cut within a character.
     const decoder = new TextDecoder(detectEncoding(bytes, mime_type), { fatal: true });
     const text = decoder.decode(bytes, { stream: !isWhole });
     return decoder.encoding === "windows-1252" ? repairWestern(text) : text;

@@ -5,7 +5,7 @@ import type { Table } from "../../state/table.ts";
 import type { Root } from "../../state/tables.ts";
 import { decodeText, readJson, readMarkup, readRows } from "./document-text.ts";
 import { findEffectiveType } from "./fixtures.ts";
-import { cutIntoPassages, cutRows, MAX_TEXT_LENGTH } from "./passages.ts";
+import { MAX_TEXT_LENGTH, splitIntoPassages, splitRows } from "./passages.ts";
 import { describePicture } from "./pictures.ts";
 import { type FileText, type Findings, fileTexts, type ProcessingFailure, type Upload } from "./schema.ts";
 
@@ -28,7 +28,7 @@ interface Source {
   filename: string;
   mime_type: string;
   size: number;
-  read: (most: number) => Promise<Uint8Array>;
+  read: (maxBytes: number) => Promise<Uint8Array>;
 }
 
 /** Finds the passages or the picture of a complete upload, or the reason why processing will fail (G34). */
@@ -36,7 +36,7 @@ export function examineUpload(upload: Upload, io: ExamineIo): Promise<Findings> 
   const { filename, mime_type, file_size } = upload;
   const { bytes } = io.services;
   return examineFile(
-    { filename, mime_type, size: file_size, read: (most) => bytes.read(upload.id, most) },
+    { filename, mime_type, size: file_size, read: (maxBytes) => bytes.read(upload.id, maxBytes) },
     io,
   );
 }
@@ -48,25 +48,29 @@ interface ExamineIo {
 
 /** @throws ApiError PAYLOAD_TOO_LARGE if the sandbox has no room for the text */
 export async function examineFile(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
-  const found = await readFindings(source, signal, (kind, work) => services.runQueued(kind, signal, work));
-  services.bytes.requireRoom(estimateTextBytes(found));
-  return found;
+  const findings = await readFindings(source, signal, (kind, work) => services.runQueued(kind, signal, work));
+  services.bytes.requireRoom(estimateTextBytes(findings));
+  return findings;
 }
 
-type RunInTurn = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Findings>;
+type RunQueuedReader = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Findings>;
 
-async function readFindings(source: Source, signal: AbortSignal, withTurn: RunInTurn): Promise<Findings> {
+async function readFindings(
+  source: Source,
+  signal: AbortSignal,
+  runQueued: RunQueuedReader,
+): Promise<Findings> {
   if (source.size === 0) return toFailure("parsing", "the file is empty");
   const type = findEffectiveType(source);
   const kind = detectKind(type);
   if (kind === undefined) return { passages: [] };
   const work = async () =>
     READERS[kind](await source.read(MAX_READ_BYTES[kind]), { ...source, type, signal });
-  const heavy = HEAVY[kind];
-  return heavy === undefined ? work() : withTurn(heavy, work);
+  const heavyWork = HEAVY_WORK[kind];
+  return heavyWork === undefined ? work() : runQueued(heavyWork, work);
 }
 
-const HEAVY: Record<Kind, HeavyWork | undefined> = {
+const HEAVY_WORK: Record<Kind, HeavyWork | undefined> = {
   text: "text",
   markup: "text",
   xml: "text",
@@ -87,11 +91,11 @@ const READERS: Record<Kind, Reader> = {
   json: createTextReader((text, { isWhole }) => readJson(text, isWhole)),
   rows: createTextReader((text, { signal }) => readRows(text, signal)),
   async pdf(bytes, { size, signal }) {
-    // A document is read whole or not at all.
+    // A PDF is read as a whole or not at all.
     if (size > MAX_READ_BYTES.pdf) return { passages: [] };
     const { readPdf } = await platform().loadDocumentTools();
     const { text, problem } = await readPdf(bytes, { maxLength: MAX_TEXT_LENGTH, signal });
-    return problem === undefined ? judgeText(text) : toFailure("parsing", problem);
+    return problem === undefined ? toFindings(text) : toFailure("parsing", problem);
   },
   async picture(bytes, { size }) {
     if (size > MAX_READ_BYTES.picture) return { passages: [] };
@@ -99,7 +103,7 @@ const READERS: Record<Kind, Reader> = {
   },
   container(bytes, { type }) {
     const signature = toLatin1(bytes);
-    if (CONTAINERS.some((known) => signature.startsWith(known))) return { passages: [] };
+    if (CONTAINERS.some((start) => signature.startsWith(start))) return { passages: [] };
     return toFailure("parsing", `the file cannot be read as ${type}`);
   },
 };
@@ -110,23 +114,23 @@ const CONTAINERS = ["PK\x03\x04", "\xd0\xcf\x11\xe0", "{\\rtf"];
 function createTextReader(
   read: (
     text: string,
-    how: { isWhole: boolean; signal: AbortSignal },
+    options: { isWhole: boolean; signal: AbortSignal },
   ) => Promise<string | readonly string[] | undefined> | string | readonly string[] | undefined,
 ): Reader {
   return async (bytes, { size, mime_type, type, signal }) => {
     const isWhole = bytes.length >= size;
     const text = decodeText(bytes, { mime_type, isWhole });
     if (text === undefined) return toFailure("parsing", "the text is not valid UTF-8");
-    const found = await read(text, { isWhole, signal });
-    return found === undefined
+    const content = await read(text, { isWhole, signal });
+    return content === undefined
       ? toFailure("parsing", `the file cannot be read as ${type}`)
-      : judgeText(found);
+      : toFindings(content);
   };
 }
 
 /** A text without a visible character cannot be chunked, one without a word cannot be embedded. */
-function judgeText(text: string | readonly string[]): Findings {
-  const passages = typeof text === "string" ? cutIntoPassages(text) : cutRows(text);
+function toFindings(text: string | readonly string[]): Findings {
+  const passages = typeof text === "string" ? splitIntoPassages(text) : splitRows(text);
   if (passages.length > 0) return { passages };
   const isBlank = !/[^\s\p{C}]/u.test(typeof text === "string" ? text : text.join(" "));
   return isBlank
@@ -165,7 +169,7 @@ export function isReadable(file: { mime_type: string; filename: string }): boole
 /** The overhead of a passage beyond its characters. */
 const PASSAGE_OVERHEAD_BYTES = 64;
 
-/** The memory that the text of a file takes, roughly. */
+/** Estimates the memory that the text of a file takes. */
 export function estimateTextBytes({ passages }: Findings): number {
   let bytes = passages.length * PASSAGE_OVERHEAD_BYTES;
   for (const passage of passages) bytes += passage.length;
@@ -179,12 +183,12 @@ const lastCounts = new WeakMap<object, { table: Table<FileText>; bytes: number }
 export function countTextBytes(owner: object, { tables }: Root): number {
   const table = tables.get(fileTexts.name) as Table<FileText> | undefined;
   if (table === undefined) return 0;
-  const known = lastCounts.get(owner);
+  const last = lastCounts.get(owner);
   let bytes = 0;
-  if (known === undefined) for (const text of table.all()) bytes += estimateTextBytes(text);
+  if (last === undefined) for (const text of table.all()) bytes += estimateTextBytes(text);
   else {
-    bytes = known.bytes;
-    for (const { before, after } of known.table.listChangesTo(table)) {
+    bytes = last.bytes;
+    for (const { before, after } of last.table.listChangesTo(table)) {
       if (before !== undefined) bytes -= estimateTextBytes(before);
       if (after !== undefined) bytes += estimateTextBytes(after);
     }

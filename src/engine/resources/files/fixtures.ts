@@ -3,12 +3,12 @@ import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
 import { inventFilename } from "../../contract/invent.ts";
 import { guessType, toExtension, toMediaType, UNKNOWN_TYPE } from "../../contract/media-types.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { FileObject, files, storagePath } from "./schema.ts";
+import { FileObject, files, toStoragePath } from "./schema.ts";
 
 /** Extensions of generated files. */
 const EXTENSIONS = [".pdf", ".pdf", ".pdf", ".md", ".md", ".txt", ".csv", ".json"] as const;
 
-/** The type by which a file is processed: that of its name if its own says nothing (G34). */
+/** The type by which a file is processed: the type of its name if the given type is unknown (G34). */
 export function findEffectiveType({ mime_type, filename }: { mime_type: string; filename: string }): string {
   const type = toMediaType(mime_type);
   return type === UNKNOWN_TYPE ? guessType(filename) : type;
@@ -30,7 +30,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
     file_size: fields.file_size ?? random.int(2_000, 900_000),
     organization_id,
     status: "uploaded",
-    gcs_path: fields.gcs_path ?? storagePath(organization_id, random.letters(20), filename),
+    gcs_path: fields.gcs_path ?? toStoragePath(organization_id, random.letters(20), filename),
     created_at: fields.created_at ?? (past ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
     created_by: fields.created_by ?? findAuthor(world, organization_id),
   };
@@ -41,7 +41,7 @@ export const filesFixture = listReader(files, {
   factory: makeFile,
 });
 
-const HANDBOOK = [
+const HANDBOOK_TEXTS = [
   "New colleagues spend their first week with a buddy from another team.",
   "Working hours are flexible; everyone is reachable between ten and three.",
   "Each full-time employee has 27 days of paid vacation per year.",
@@ -53,7 +53,7 @@ const HANDBOOK = [
   "Feedback talks take place twice a year, in April and in October.",
 ];
 
-const POLICIES = [
+const POLICY_TEXTS = [
   "Travel in the second class is the rule; flights under four hours are booked in economy.",
   "Expenses are handed in within thirty days, with a receipt for anything over twenty francs.",
   "Passwords are kept in the password manager and never sent by mail or chat.",
@@ -64,7 +64,7 @@ const POLICIES = [
   "Confidential documents are shredded; the bins on every floor are emptied on Fridays.",
 ];
 
-const GENERAL = [
+const GENERAL_TEXTS = [
   "This document is reviewed once a year; the owner is named on its first page.",
   "Questions go to the team that maintains it, suggestions are welcome at any time.",
   "The robot arm is calibrated every 500 hours of operation.",
@@ -78,8 +78,8 @@ const GENERAL = [
 ];
 
 /** The text of a generated file, by its name. */
-export function sampleTexts(filename: string): readonly string[] {
-  if (/handbook|onboarding|guide/i.test(filename)) return HANDBOOK;
-  if (/polic|security|compliance/i.test(filename)) return POLICIES;
-  return GENERAL;
+export function getSampleTexts(filename: string): readonly string[] {
+  if (/handbook|onboarding|guide/i.test(filename)) return HANDBOOK_TEXTS;
+  if (/polic|security|compliance/i.test(filename)) return POLICY_TEXTS;
+  return GENERAL_TEXTS;
 }

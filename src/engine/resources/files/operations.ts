@@ -6,7 +6,13 @@ import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { examineFile, examineUpload } from "./examine-file.ts";
 import { filesFixture, makeFile } from "./fixtures.ts";
-import { expireUpload, fileState, insertFile, requireCompleted, requireDescribed } from "./rules.ts";
+import {
+  expireUpload,
+  fileState,
+  insertFile,
+  requireCompletedUpload,
+  requireValidNameAndType,
+} from "./rules.ts";
 import {
   BUCKET,
   FileBody,
@@ -16,13 +22,13 @@ import {
   fileTexts,
   MimeType,
   renderFile,
-  storagePath,
+  toStoragePath,
   uploads,
 } from "./schema.ts";
 import { cancelUpload, DIGEST_HEADERS, putUpload, requireDigests } from "./uploads.ts";
 
 const params = Type.Object({ organization_id: Id("org_") });
-const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };
+const ANNOUNCED_FIELDS = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };
 
 /** Files of at least 100 x 2^20 bytes are uploaded resumably (section 8). */
 const MAX_SIMPLE_UPLOAD_BYTES = 100 * 1024 * 1024;
@@ -50,7 +56,7 @@ export const createUploadUrl = operation({
   description:
     "Returns a URL of this server for the bytes (Google Cloud Storage's resumable protocol) and the path to register.",
   params,
-  body: { kind: "json", schema: Type.Object(announced) },
+  body: { kind: "json", schema: Type.Object(ANNOUNCED_FIELDS) },
   errors: MEMBER_ERRORS,
   success: {
     status: 200,
@@ -64,7 +70,7 @@ export const createUploadUrl = operation({
   access: (call) => requireMember(call, call.params.organization_id),
   handle({ params: { organization_id }, body, world, settings, request }) {
     const token = world.createSecret("upload");
-    const complete = body.file_size === 0;
+    const isComplete = body.file_size === 0;
     const upload = world.insert(uploads, {
       id: world.createId("upload_"),
       token,
@@ -72,16 +78,16 @@ export const createUploadUrl = operation({
       filename: body.filename,
       mime_type: body.mime_type,
       file_size: body.file_size,
-      gcs_path: storagePath(organization_id, world.random("gcs_path").letters(20), body.filename),
+      gcs_path: toStoragePath(organization_id, world.random("gcs_path").letters(20), body.filename),
       // An empty file has all its bytes from the start.
-      status: complete ? "complete" : "open",
+      status: isComplete ? "complete" : "open",
       created_at: world.now,
       expires_at: world.now + settings.upload_url_lifetime_seconds * 1000,
-      completed_at: complete ? world.now : null,
+      completed_at: isComplete ? world.now : null,
       crc32c: null,
       file_id: null,
     });
-    if (!complete) world.schedule({ kind: "expiry", subject: upload.id, due: upload.expires_at });
+    if (!isComplete) world.schedule({ kind: "expiry", subject: upload.id, due: upload.expires_at });
     return {
       upload_url: `${request.base_url}/upload/storage/v1/b/${BUCKET}/o?uploadType=resumable&upload_id=${token}`,
       gcs_path: upload.gcs_path,
@@ -102,7 +108,10 @@ export const registerFile = operation({
   description:
     "Compares the received bytes with the announced ones. The first call creates the file object, later calls return it.",
   params,
-  body: { kind: "json", schema: Type.Object({ ...announced, gcs_path: Type.String({ minLength: 1 }) }) },
+  body: {
+    kind: "json",
+    schema: Type.Object({ ...ANNOUNCED_FIELDS, gcs_path: Type.String({ minLength: 1 }) }),
+  },
   errors: MEMBER_ERRORS,
   success: [
     { status: 201, schema: FileBody },
@@ -110,11 +119,11 @@ export const registerFile = operation({
   ],
   access: (call) => requireMember(call, call.params.organization_id),
   async prepare({ params, body, world }, _organization, io) {
-    const upload = requireCompleted(world, params.organization_id, body);
+    const upload = requireCompletedUpload(world, params.organization_id, body);
     return upload.file_id === null ? examineUpload(upload, io) : { passages: [] };
   },
   handle({ params: { organization_id }, body, world, principal }, _organization, findings) {
-    const upload = requireCompleted(world, organization_id, body);
+    const upload = requireCompletedUpload(world, organization_id, body);
     if (upload.file_id !== null) return new Reply(200, renderFile(world.get(files, upload.file_id)!, world));
     const file = insertFile(world, {
       filename: upload.filename,
@@ -151,7 +160,7 @@ export const uploadFile = operation({
   access: (call) => requireMember(call, call.params.organization_id),
   async prepare(call, _organization, io) {
     const file = call.files["file"]!;
-    requireDescribed(file);
+    requireValidNameAndType(file);
     await requireDigests(call, (algorithm) => file.digest(algorithm));
     return examineFile(file, io);
   },
@@ -162,7 +171,7 @@ export const uploadFile = operation({
       mime_type,
       file_size: size,
       organization_id,
-      gcs_path: storagePath(organization_id, world.random("gcs_path").letters(20), filename),
+      gcs_path: toStoragePath(organization_id, world.random("gcs_path").letters(20), filename),
       created_by: principal.user_id,
       findings,
     });

@@ -1,7 +1,7 @@
 import type MiniSearch from "minisearch";
 import { getOrAdd } from "../../maps.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { findEffectiveType, sampleTexts } from "./fixtures.ts";
+import { findEffectiveType, getSampleTexts } from "./fixtures.ts";
 import { type FileObject, files, fileTexts } from "./schema.ts";
 
 /** Characters of one file that are stored: about a hundred pages. */
@@ -12,19 +12,19 @@ const MAX_PASSAGE_LENGTH = 300;
  * Cuts a text into passages to quote: its sentences, and the lines of lists, tables and headings. A sentence that
  * is too long is cut between words.
  */
-export function cutIntoPassages(text: string): string[] {
+export function splitIntoPassages(text: string): string[] {
   return text
     .slice(0, MAX_TEXT_LENGTH)
     .replaceAll("\u0000", "")
     .split(/\r\n|\r|\n/)
-    .map(withoutMarkup)
+    .map(removeMarkup)
     .flatMap(splitSentences)
-    .flatMap(cutBetweenWords)
+    .flatMap(splitBetweenWords)
     .filter(hasWords);
 }
 
 /** Makes a passage of each row of a table: a full stop in a cell ends no sentence. */
-export function cutRows(rows: readonly string[]): string[] {
+export function splitRows(rows: readonly string[]): string[] {
   const passages: string[] = [];
   let length = 0;
   for (const row of rows) {
@@ -32,7 +32,7 @@ export function cutRows(rows: readonly string[]): string[] {
     const text = row.slice(0, MAX_TEXT_LENGTH).replaceAll("\u0000", "").replaceAll(/\s+/g, " ");
     // The line end counts too, since a table may consist of empty rows.
     length += row.length + 1;
-    passages.push(...cutBetweenWords(text).filter(hasWords));
+    passages.push(...splitBetweenWords(text).filter(hasWords));
   }
   return passages;
 }
@@ -42,13 +42,13 @@ function hasWords(passage: string): boolean {
 }
 
 /** Scripts without spaces between words and sentences. */
-const UNSPACED =
+const UNSPACED_SCRIPT =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 const segmenters = new Map<"sentence" | "word", Intl.Segmenter>();
 
 function splitSentences(line: string): string[] {
-  if (!UNSPACED.test(line)) return line.split(/(?<=[.!?])\s+/);
+  if (!UNSPACED_SCRIPT.test(line)) return line.split(/(?<=[.!?])\s+/);
   return segment(line, "sentence").map((sentence) => sentence.trim());
 }
 
@@ -57,7 +57,7 @@ function splitWords(text: string): string[] {
   return segment(text, "word");
 }
 
-/** The first segmenter loads tables of some 6 MB, so each is made when it is needed. */
+/** Each segmenter is created when it is needed, since the first one loads tables of some 6 MB. */
 function segment(text: string, granularity: "sentence" | "word"): string[] {
   const segmenter = segmenters.get(granularity) ?? new Intl.Segmenter("und", { granularity });
   segmenters.set(granularity, segmenter);
@@ -65,14 +65,14 @@ function segment(text: string, granularity: "sentence" | "word"): string[] {
 }
 
 /** Removes the marks of Markdown for headings, quotations and list items. */
-function withoutMarkup(line: string): string {
+function removeMarkup(line: string): string {
   return line.replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d+[.)]\s+)?/, "").trimEnd();
 }
 
-function cutBetweenWords(sentence: string): string[] {
+function splitBetweenWords(sentence: string): string[] {
   if (sentence.length <= MAX_PASSAGE_LENGTH) return [sentence];
-  const isSpaced = !UNSPACED.test(sentence);
-  const gap = isSpaced ? " " : "";
+  const isSpaced = !UNSPACED_SCRIPT.test(sentence);
+  const separator = isSpaced ? " " : "";
   const pieces: string[] = [];
   let piece = "";
   for (const word of isSpaced ? sentence.split(/\s+/) : splitWords(sentence)) {
@@ -81,7 +81,7 @@ function cutBetweenWords(sentence: string): string[] {
       piece = "";
     }
     // By characters, so that no surrogate pair is cut in half.
-    piece = piece === "" ? [...word].slice(0, MAX_PASSAGE_LENGTH).join("") : `${piece}${gap}${word}`;
+    piece = piece === "" ? [...word].slice(0, MAX_PASSAGE_LENGTH).join("") : `${piece}${separator}${word}`;
   }
   return [...pieces, piece];
 }
@@ -103,14 +103,14 @@ export async function quoteFile(
   question: string,
 ): Promise<Passage | undefined> {
   const file = world.get(files, file_id);
-  const found = file && (await findPassage(listPassages(file, world), question));
-  return found && { filename: file.filename, ...found };
+  const best = file && (await findPassage(listPassages(file, world), question));
+  return best && { filename: file.filename, ...best };
 }
 
 /** The passages of the uploaded text, or of a sample text that fits the name if there were no bytes. */
 function listPassages(file: FileObject, world: WorldReader): readonly string[] {
   const uploaded = world.get(fileTexts, file.id)?.passages;
-  return uploaded ?? (DOCUMENT_TYPE.test(findEffectiveType(file)) ? sampleTexts(file.filename) : []);
+  return uploaded ?? (DOCUMENT_TYPE.test(findEffectiveType(file)) ? getSampleTexts(file.filename) : []);
 }
 
 /**
@@ -122,7 +122,7 @@ export async function findPassage(
   question: string,
 ): Promise<{ passage: string; score: number } | undefined> {
   if (passages.length === 0) return undefined;
-  const index = await searchIndex(passages);
+  const index = await getIndex(passages);
   const [hit] = index.search(shorten(question), { prefix: (term) => term.length > 3 });
   const passage = passages[hit?.id ?? 0]!;
   // By characters, so that no surrogate pair is cut in half.
@@ -131,7 +131,7 @@ export async function findPassage(
 
 const MAX_QUESTION_LENGTH = 4000;
 
-/** Each word takes time to search: of a very long message its beginning and end are used. */
+/** Shortens a very long question to its beginning and end, since each word takes time to search. */
 function shorten(question: string): string {
   if (question.length <= MAX_QUESTION_LENGTH) return question;
   return `${question.slice(0, MAX_QUESTION_LENGTH / 2)} ${question.slice(-MAX_QUESTION_LENGTH / 2)}`;
@@ -142,7 +142,7 @@ type Index = MiniSearch<{ id: number; text: string }>;
 /** The passages of a file never change, so all sandboxes that have the file share its index. */
 const indexes = new WeakMap<readonly string[], Promise<Index>>();
 
-function searchIndex(passages: readonly string[]): Promise<Index> {
+function getIndex(passages: readonly string[]): Promise<Index> {
   return getOrAdd(indexes, passages, () => createIndex(passages));
 }
 
@@ -152,7 +152,7 @@ async function createIndex(passages: readonly string[]): Promise<Index> {
   const index: Index = new Search({
     fields: ["text"],
     tokenize: (text) =>
-      tokenize(text).flatMap((token) => (UNSPACED.test(token) ? splitWords(token) : [token])),
+      tokenize(text).flatMap((token) => (UNSPACED_SCRIPT.test(token) ? splitWords(token) : [token])),
   });
   index.addAll(passages.map((text, id) => ({ id, text })));
   return index;

@@ -13,23 +13,23 @@ export function findPicture(file: FileObject, world: Transaction): Picture | und
   const examined = world.get(fileTexts, file.id);
   if (examined !== undefined) return examined.picture;
   const random = new Random(world.seed, "picture", file.id);
-  const [width, height] = random.pick(MADE_UP_SIZES);
+  const [width, height] = random.pick(INVENTED_SIZES);
   const format = findEffectiveType(file).replace(/^image\/(?:x-)?|\+xml$/g, "");
-  return { format, width, height, colours: random.sample(MADE_UP_COLOURS, 3) };
+  return { format, width, height, colours: random.sample(INVENTED_COLOURS, 3) };
 }
 
-const MADE_UP_SIZES = [
+const INVENTED_SIZES = [
   [1920, 1080],
   [1280, 960],
   [1024, 1024],
   [1080, 1350],
   [640, 480],
 ] as const;
-const MADE_UP_COLOURS = ["blue", "green", "grey", "white", "brown", "orange", "red", "yellow"];
+const INVENTED_COLOURS = ["blue", "green", "grey", "white", "brown", "orange", "red", "yellow"];
 
-/** Enough pixels a side to count colours. */
-const SIDE = 32;
-/** The share of the picture from which on a colour is named. */
+/** The side of the sample in which colours are counted, in pixels. */
+const SAMPLE_SIDE = 32;
+/** The smallest share of the picture that a named colour has. */
 const MIN_SHARE = 0.08;
 const MAX_COLOURS = 3;
 
@@ -41,7 +41,7 @@ export async function describePicture(bytes: Uint8Array): Promise<Picture | unde
   try {
     const { format, width, height } = await images.inspect(bytes);
     if (format === undefined || !FORMATS.has(format)) return undefined;
-    return { format, width, height, colours: listDominantColours(await images.sample(bytes, SIDE)) };
+    return { format, width, height, colours: listDominantColours(await images.sample(bytes, SAMPLE_SIDE)) };
   } catch {
     return undefined;
   }
@@ -73,27 +73,27 @@ const HUES: readonly (readonly [number, string])[] = [
   [360, "red"],
 ];
 
-const GREY_BELOW = 0.14;
+const MIN_SATURATION = 0.14;
 
 /** The common name of a colour, from three bytes. */
 function nameColour(red: number, green: number, blue: number): string {
-  const most = Math.max(red, green, blue);
-  const least = Math.min(red, green, blue);
-  const light = (most + least) / 510;
-  const chroma = (most - least) / 255;
-  if (light < 0.1) return "black";
-  if (light > 0.93) return "white";
-  const saturation = chroma / (1 - Math.abs(2 * light - 1));
-  if (saturation < GREY_BELOW || chroma < 0.07) return "grey";
-  const hue = calculateHue(red, green, blue, most - least);
+  const max = Math.max(red, green, blue);
+  const min = Math.min(red, green, blue);
+  const lightness = (max + min) / 510;
+  const chroma = (max - min) / 255;
+  if (lightness < 0.1) return "black";
+  if (lightness > 0.93) return "white";
+  const saturation = chroma / (1 - Math.abs(2 * lightness - 1));
+  if (saturation < MIN_SATURATION || chroma < 0.07) return "grey";
+  const hue = calculateHue(red, green, blue, max - min);
   const name = HUES.find(([end]) => hue < end)![1];
-  if (name === "orange" && light < 0.42) return "brown";
+  if (name === "orange" && lightness < 0.42) return "brown";
   return name;
 }
 
 function calculateHue(red: number, green: number, blue: number, span: number): number {
-  const most = Math.max(red, green, blue);
-  if (most === red) return (60 * ((green - blue) / span) + 360) % 360;
-  if (most === green) return 60 * ((blue - red) / span) + 120;
+  const max = Math.max(red, green, blue);
+  if (max === red) return (60 * ((green - blue) / span) + 360) % 360;
+  if (max === green) return 60 * ((blue - red) / span) + 120;
   return 60 * ((red - green) / span) + 240;
 }

@@ -97,7 +97,7 @@ export interface Registration {
  * Finds the completed upload of a registration (G13).
  * @throws ApiError INVALID_INPUT naming the first field that does not fit
  */
-export function requireCompleted(
+export function requireCompletedUpload(
   world: WorldReader,
   organization_id: string,
   registration: Registration,
@@ -107,7 +107,8 @@ export function requireCompleted(
   if (upload === undefined || upload.organization_id !== organization_id) {
     throw invalidInput("gcs_path", gcs_path, "gcs_path names no upload of this organization");
   }
-  if (upload.status !== "complete") throw invalidInput("gcs_path", gcs_path, INCOMPLETE[upload.status]);
+  if (upload.status !== "complete")
+    throw invalidInput("gcs_path", gcs_path, INCOMPLETE_MESSAGES[upload.status]);
   for (const field of ["filename", "file_size", "mime_type"] as const) {
     const isSame =
       field === "mime_type"
@@ -128,14 +129,14 @@ export function requireCompleted(
  * Checks name and type of a form's file, as an upload URL does.
  * @throws ApiError INVALID_INPUT
  */
-export function requireDescribed({ filename, mime_type }: ReceivedFile): void {
+export function requireValidNameAndType({ filename, mime_type }: ReceivedFile): void {
   if (filename.length > MAX_FILENAME_LENGTH)
     throw invalidInput("file", filename, `its name is longer than ${MAX_FILENAME_LENGTH} characters`);
   if (mime_type.length > MAX_TYPE_LENGTH || !new RegExp(MIME_TYPE).test(mime_type))
     throw invalidInput("file", mime_type, "its Content-Type is not a MIME type");
 }
 
-const INCOMPLETE: Record<Exclude<Upload["status"], "complete">, string> = {
+const INCOMPLETE_MESSAGES: Record<Exclude<Upload["status"], "complete">, string> = {
   open: "the upload at gcs_path is not complete; send the missing bytes first",
   cancelled: "the upload at gcs_path was cancelled",
   expired: "the upload at gcs_path expired before it was complete",
@@ -154,7 +155,7 @@ export function listUploadsToRelease({ written }: Pick<Commit, "written">): stri
   return listWrites(uploads, written).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
 }
 
-/** Restarts those of the uploads that still need their lost bytes, and returns their ids (interfaces 10). */
+/** Restarts the uploads that still need their lost bytes, and returns their ids (interfaces 10). */
 export function restartUploads(tx: Transaction, ids: readonly string[]): string[] {
   return ids.filter((id) => {
     const upload = tx.get(uploads, id);

@@ -9,13 +9,13 @@ export const BUCKET = "uploads";
 
 const MAX_NAME_IN_PATH = 100;
 
-/** `gs://uploads/org_acme/<random>/<name>`; the client's name of the file is decoration. */
-export function storagePath(organization_id: string, unique: string, filename: string): string {
+/** `gs://uploads/org_acme/<random>/<name>`; the name is only for readers. */
+export function toStoragePath(organization_id: string, uniquePart: string, filename: string): string {
   const name = filename.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(-MAX_NAME_IN_PATH);
-  return `gs://${BUCKET}/${organization_id}/${unique}/${name}`;
+  return `gs://${BUCKET}/${organization_id}/${uniquePart}/${name}`;
 }
 
-/** The largest object that Google Cloud Storage takes, 5 TiB. */
+/** The largest object that Google Cloud Storage accepts, 5 TiB. */
 const MAX_FILE_BYTES = 5 * 1024 ** 4;
 
 export const MAX_FILENAME_LENGTH = 1024;
@@ -78,7 +78,7 @@ export const uploads = collection({
   name: "_uploads",
   schema: Upload,
   internal: true,
-  counted: true,
+  countsTowardLimit: true,
   timer: "expiry",
   indexes: {
     by_file: { groups: "file_id", order: ({ id }) => id },

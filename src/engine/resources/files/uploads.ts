@@ -32,9 +32,9 @@ const StoredObject = Type.Object(
 /** The object of a complete upload. */
 function renderObject(upload: Upload, world: WorldReader) {
   const name = upload.gcs_path.slice(`gs://${BUCKET}/`.length);
-  const at = upload.completed_at ?? upload.created_at;
+  const updatedAt = upload.completed_at ?? upload.created_at;
   // The real storage counts generations in microseconds.
-  const generation = String(world.toEpoch(at) * 1000);
+  const generation = String(world.toEpoch(updatedAt) * 1000);
   return {
     kind: "storage#object" as const,
     id: `${BUCKET}/${name}/${generation}`,
@@ -46,8 +46,8 @@ function renderObject(upload: Upload, world: WorldReader) {
     storageClass: "STANDARD",
     size: String(upload.file_size),
     crc32c: upload.crc32c ?? "AAAAAA==",
-    timeCreated: world.toIso(at),
-    updated: world.toIso(at),
+    timeCreated: world.toIso(updatedAt),
+    updated: world.toIso(updatedAt),
   };
 }
 
@@ -59,7 +59,7 @@ const query = Type.Object({
 });
 
 /** The token identifies an upload, not the path. */
-const UNKNOWN = { code: "RESOURCE_NOT_FOUND", details: ["upload_id"] } as const;
+const UNKNOWN_UPLOAD = { code: "RESOURCE_NOT_FOUND", details: ["upload_id"] } as const;
 
 /** The digests of an upload, on its last request. */
 export const DIGEST_HEADERS = {
@@ -101,7 +101,7 @@ export const putUpload = operation({
   },
   body: { kind: "stream" },
   credentials: false,
-  errors: [UNKNOWN, "INVALID_DIGEST", "UPLOAD_EXPIRED", "PAYLOAD_TOO_LARGE"],
+  errors: [UNKNOWN_UPLOAD, "INVALID_DIGEST", "UPLOAD_EXPIRED", "PAYLOAD_TOO_LARGE"],
   success: [
     { status: 200, schema: StoredObject, description: "All bytes are there." },
     {
@@ -113,22 +113,23 @@ export const putUpload = operation({
   access: requireUpload,
   async prepare({ headers, settings }, upload, { services, stream }) {
     const { bytes } = services;
-    const place = readPlacement(headers, upload.file_size);
+    const range = readRange(headers, upload.file_size);
     if (upload.status === "complete")
       return { received: upload.file_size, is_probe: false, crc32c: upload.crc32c };
-    if (place.kind === "probe") return { received: bytes.size(upload.id), is_probe: true, crc32c: null };
+    if (range.kind === "probe") return { received: bytes.size(upload.id), is_probe: true, crc32c: null };
     try {
-      await receive(place);
+      await receive(range);
     } catch (error) {
       // The last byte completes the upload, even if the client leaves before the end of its body.
-      if (await isWhole()) services.transact((tx) => completeUpload(tx, upload.id, bytes.crc32c(upload.id)));
+      if (await checkComplete())
+        services.transact((tx) => completeUpload(tx, upload.id, bytes.crc32c(upload.id)));
       throw error;
     }
-    await isWhole();
+    await checkComplete();
     return { received: bytes.size(upload.id), is_probe: false, crc32c: bytes.crc32c(upload.id) };
 
     /** @throws ApiError INVALID_DIGEST; the upload then begins again */
-    async function isWhole(): Promise<boolean> {
+    async function checkComplete(): Promise<boolean> {
       if (bytes.size(upload.id) !== upload.file_size) return false;
       try {
         await requireDigests({ headers, settings }, (algorithm) => bytes.digest(upload.id, algorithm));
@@ -139,11 +140,11 @@ export const putUpload = operation({
       }
     }
 
-    async function receive({ start, end }: Extract<Placement, { kind: "bytes" }>): Promise<void> {
+    async function receive({ start, end }: Extract<UploadRange, { kind: "bytes" }>): Promise<void> {
       const missing = upload.file_size - bytes.size(upload.id);
       bytes.requireRoom(Math.min(missing, Number(headers["content-length"] ?? 0)));
       const outcome = await bytes.write(upload.id, stream, { start, end });
-      if (outcome === "excess") throw excessError(headers["content-range"], upload.file_size);
+      if (outcome === "excess") throw createExcessError(headers["content-range"], upload.file_size);
     }
   },
   handle({ world }, upload, { received, is_probe, crc32c }) {
@@ -167,7 +168,7 @@ export const cancelUpload = operation({
   params,
   query,
   credentials: false,
-  errors: [UNKNOWN, "UPLOAD_EXPIRED", "UPLOAD_CANCELLED"],
+  errors: [UNKNOWN_UPLOAD, "UPLOAD_EXPIRED", "UPLOAD_CANCELLED"],
   success: { status: 499, description: "The upload was cancelled." },
   access(call) {
     const upload = requireUpload(call);
@@ -233,10 +234,10 @@ function listValues(header: string | undefined): string[] {
 }
 
 /**
- * The range of the bytes of one PUT, `end` is exclusive, and the latest position that the body may reach; a probe has
- * no bytes.
+ * The bytes of one PUT, from `start` up to `end`, which is exclusive and the latest position that the body may reach; a
+ * probe has no bytes.
  */
-type Placement = { kind: "probe" } | { kind: "bytes"; start: number; end: number };
+type UploadRange = { kind: "probe" } | { kind: "bytes"; start: number; end: number };
 
 const PROBE = /^bytes \*\/(\*|\d+)$/;
 const RANGE = /^bytes (\d{1,15})-(\d{1,15}|\*)\/(\d{1,15}|\*)$/;
@@ -247,49 +248,52 @@ const RANGE = /^bytes (\d{1,15})-(\d{1,15}|\*)\/(\d{1,15}|\*)$/;
  * storage requires multiples of 256 KiB.
  * @throws ApiError INVALID_INPUT for a range that does not fit the announced file
  */
-function readPlacement(headers: Readonly<Record<string, string | undefined>>, file_size: number): Placement {
+function readRange(headers: Readonly<Record<string, string | undefined>>, file_size: number): UploadRange {
   const text = headers["content-range"];
   const length = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
-  if (text === undefined) return requireWithin({ start: 0, end: file_size, length, file_size });
+  if (text === undefined) return requireWithinFile({ start: 0, end: file_size, length, file_size });
   const probe = PROBE.exec(text);
   const match = RANGE.exec(text);
   const total = probe?.[1] ?? match?.[3];
   if (total === undefined)
-    throw rangeError(text, wasRepeated(text) ? "was sent twice" : "is not a range of the resumable protocol");
+    throw createRangeError(
+      text,
+      wasRepeated(text) ? "was sent twice" : "is not a range of the resumable protocol",
+    );
   if (total !== "*" && Number(total) !== file_size) {
-    throw rangeError(text, `names a total of ${total} bytes; ${file_size} were announced`);
+    throw createRangeError(text, `names a total of ${total} bytes; ${file_size} were announced`);
   }
   if (match === null) return { kind: "probe" };
   const [, first, last] = match as unknown as [string, string, string];
   const start = Number(first);
-  if (last === "*") return requireWithin({ start, end: file_size, length, file_size, text });
+  if (last === "*") return requireWithinFile({ start, end: file_size, length, file_size, text });
   const end = Number(last) + 1;
-  if (end <= start) throw rangeError(text, "ends before it begins");
+  if (end <= start) throw createRangeError(text, "ends before it begins");
   if (length !== undefined && length !== end - start) {
-    throw rangeError(text, `covers ${end - start} bytes, but the body has ${length}`);
+    throw createRangeError(text, `covers ${end - start} bytes, but the body has ${length}`);
   }
-  return requireWithin({ start, end, length, file_size, text });
+  return requireWithinFile({ start, end, length, file_size, text });
 }
 
-function requireWithin(place: {
+function requireWithinFile(range: {
   start: number;
   end: number;
   length: number | undefined;
   file_size: number;
   text?: string;
-}): Placement {
-  const { start, end, length, file_size, text } = place;
-  if (end > file_size || start + (length ?? 0) > file_size) throw excessError(text, file_size);
+}): UploadRange {
+  const { start, end, length, file_size, text } = range;
+  if (end > file_size || start + (length ?? 0) > file_size) throw createExcessError(text, file_size);
   return { kind: "bytes", start, end };
 }
 
 /** The error for more bytes than announced. */
-function excessError(text: string | undefined, file_size: number): Error {
+function createExcessError(text: string | undefined, file_size: number): Error {
   return text === undefined
     ? invalidInput("file_size", file_size, `the body is longer than the ${file_size} bytes announced`)
-    : rangeError(text, `goes beyond the ${file_size} bytes announced`);
+    : createRangeError(text, `goes beyond the ${file_size} bytes announced`);
 }
 
-function rangeError(text: string, problem: string): Error {
+function createRangeError(text: string, problem: string): Error {
   return invalidInput("Content-Range", text, `Content-Range ${problem}`);
 }

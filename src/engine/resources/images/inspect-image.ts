@@ -24,22 +24,22 @@ export async function inspectImage(
 ): Promise<InspectedImage> {
   const bytes = await file.read(file.size);
   const format = detectFormat(bytes);
-  if (format === undefined) throw undecodable(field, file, "it is not an image");
+  if (format === undefined) throw createDecodeError(field, file, "it is not an image");
   if (!formats.includes(format)) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       details: { field, value: `image/${format}` },
-      system_message: `${field} must be ${formats.map((known) => `image/${known}`).join(", ")}.`,
+      system_message: `${field} must be ${formats.map((allowed) => `image/${allowed}`).join(", ")}.`,
     });
   }
   const tools = await platform().loadImageTools();
   const { width, height, hasAlpha, isAnimated } = await tools.inspect(bytes).catch(() => {
-    throw undecodable(field, file, "its header is broken");
+    throw createDecodeError(field, file, "its header is broken");
   });
-  if (isAnimated) throw undecodable(field, file, "it is animated");
+  if (isAnimated) throw createDecodeError(field, file, "it is animated");
   if (width * height > MAX_IMAGE_PIXELS)
-    throw undecodable(field, file, `it has ${width} x ${height} pixels, more than ${MAX_IMAGE_PIXELS}`);
+    throw createDecodeError(field, file, `it has ${width} x ${height} pixels, more than ${MAX_IMAGE_PIXELS}`);
   if (format === "jpeg" && bytes.length * 8 < countBlocks(width, height))
-    throw undecodable(field, file, `it is too small to hold ${width} x ${height} pixels`);
+    throw createDecodeError(field, file, `it is too small to hold ${width} x ${height} pixels`);
   return { field, file, bytes, width, height, hasAlpha };
 }
 
@@ -55,22 +55,22 @@ export async function decodeImage(
 ): Promise<Pixels> {
   const tools = await platform().loadImageTools();
   return tools.decode(bytes, options).catch(() => {
-    throw undecodable(field, file, "its pixels are broken");
+    throw createDecodeError(field, file, "its pixels are broken");
   });
 }
 
-export function undecodable(field: string, { filename }: ReceivedFile, why: string): ApiError {
-  return invalidInput(field, filename, `${field} cannot be decoded: ${why}`);
+export function createDecodeError(field: string, { filename }: ReceivedFile, reason: string): ApiError {
+  return invalidInput(field, filename, `${field} cannot be decoded: ${reason}`);
 }
 
-const HEAD_BYTES = 4096;
+const HEADER_BYTES = 4096;
 
 /** By the first bytes; undefined for anything that is not an image. */
 function detectFormat(bytes: Uint8Array): string | undefined {
-  const head = toLatin1(bytes.subarray(0, HEAD_BYTES));
+  const header = toLatin1(bytes.subarray(0, HEADER_BYTES));
   // An animated PNG has a chunk that says so before its pixels, and would decode to its first frame.
-  if (head.startsWith("\x89PNG\r\n\x1a\n")) return head.includes("acTL") ? "apng" : "png";
-  return SIGNATURES.find(([, signature]) => signature.test(head))?.[0];
+  if (header.startsWith("\x89PNG\r\n\x1a\n")) return header.includes("acTL") ? "apng" : "png";
+  return SIGNATURES.find(([, signature]) => signature.test(header))?.[0];
 }
 
 const SIGNATURES: readonly (readonly [string, RegExp])[] = [

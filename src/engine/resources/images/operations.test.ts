@@ -23,7 +23,7 @@ it.each(PROVIDERS)(
       digest: async () => "",
     };
     const services = {
-      inTurn(kind: string, _signal: AbortSignal, work: () => Promise<unknown>) {
+      runQueued(kind: string, _signal: AbortSignal, work: () => Promise<unknown>) {
         turns.push(kind);
         return work();
       },

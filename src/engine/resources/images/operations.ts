@@ -8,20 +8,20 @@ import type { Settings } from "../../contract/settings.ts";
 import { type Border, type Colour, MAX_IMAGE_PIXELS, platform } from "../../platform.ts";
 import { Random } from "../../state/random.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { decodeImage, type InspectedImage, inspectImage, undecodable } from "./inspect-image.ts";
+import { createDecodeError, decodeImage, type InspectedImage, inspectImage } from "./inspect-image.ts";
 
 /** The sizes of provider_b (4.20). */
 const SIZES = ["1024x1024", "1024x1536", "1536x1024"] as const;
 
-const Side = () => Type.Optional(Type.Integer({ minimum: 0, maximum: 2000 }));
+const ExtendBy = () => Type.Optional(Type.Integer({ minimum: 0, maximum: 2000 }));
 
 const UncropFields = Type.Object({
   provider: Words(["provider_a", "provider_b"]),
   organization_id: Id("org_"),
-  extend_left: Side(),
-  extend_right: Side(),
-  extend_up: Side(),
-  extend_down: Side(),
+  extend_left: ExtendBy(),
+  extend_right: ExtendBy(),
+  extend_up: ExtendBy(),
+  extend_down: ExtendBy(),
   seed: Type.Optional(Type.Integer()),
   prompt: Type.Optional(Type.String()),
   size: Type.Optional(Words(SIZES)),
@@ -30,8 +30,8 @@ type UncropFields = Static<typeof UncropFields>;
 
 const SIDES = ["extend_left", "extend_right", "extend_up", "extend_down"] as const;
 
-/** A field of the other provider is refused (G26). */
-const FOREIGN: Record<UncropFields["provider"], readonly string[]> = {
+/** Fields of the other provider, which are refused (G26). */
+const OTHER_PROVIDER_FIELDS: Record<UncropFields["provider"], readonly string[]> = {
   provider_a: ["mask_file", "prompt", "size"],
   provider_b: [...SIDES, "seed"],
 };
@@ -76,7 +76,7 @@ export const uncropImage = operation({
   access: (call) => requireMember(call, call.body.organization_id),
   prepare(call, _organization, { services, signal }) {
     const { provider } = call.body;
-    requireOwnFields(call);
+    requireProviderFields(call);
     return services.runQueued("image", signal, () =>
       provider === "provider_a" ? extendImage(call, signal) : fillImage(call, signal),
     );
@@ -100,8 +100,8 @@ export interface GeneratedImage {
 }
 
 /** @throws ApiError INVALID_INPUT */
-function requireOwnFields({ body, files }: UncropCall): void {
-  for (const field of FOREIGN[body.provider]) {
+function requireProviderFields({ body, files }: UncropCall): void {
+  for (const field of OTHER_PROVIDER_FIELDS[body.provider]) {
     const value = files[field]?.filename ?? (body as Record<string, unknown>)[field];
     if (value !== undefined)
       throw invalidInput(field, String(value), `${field} is not a field of ${body.provider}`);
@@ -153,13 +153,13 @@ async function fillImage({ body, files }: UncropCall, signal: AbortSignal): Prom
 /** @throws ApiError INVALID_INPUT naming the largest side if the image would become too large (G26) */
 function planBorder(body: UncropFields, { width, height, file }: InspectedImage): Border {
   const [left, right, top, bottom] = SIDES.map((side) => body[side] ?? 0) as [number, number, number, number];
-  const after = { width: width + left + right, height: height + top + bottom };
-  const hasTooMany = after.width * after.height > MAX_IMAGE_PIXELS;
-  if (hasTooMany || Math.max(after.width, after.height) > MAX_SIDE) {
-    const why = `the image would have ${after.width} x ${after.height} pixels, more than ${hasTooMany ? MAX_IMAGE_PIXELS : `${MAX_SIDE} on a side`}`;
+  const size = { width: width + left + right, height: height + top + bottom };
+  const hasTooMany = size.width * size.height > MAX_IMAGE_PIXELS;
+  if (hasTooMany || Math.max(size.width, size.height) > MAX_SIDE) {
+    const reason = `the image would have ${size.width} x ${size.height} pixels, more than ${hasTooMany ? MAX_IMAGE_PIXELS : `${MAX_SIDE} on a side`}`;
     const largest = Math.max(left, right, top, bottom);
-    if (largest === 0) throw undecodable("image_file", file, why);
-    throw invalidInput(SIDES[[left, right, top, bottom].indexOf(largest)]!, String(largest), why);
+    if (largest === 0) throw createDecodeError("image_file", file, reason);
+    throw invalidInput(SIDES[[left, right, top, bottom].indexOf(largest)]!, String(largest), reason);
   }
   return { left, right, top, bottom };
 }

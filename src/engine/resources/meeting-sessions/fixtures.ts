@@ -33,17 +33,17 @@ const HOUR_MS = 3_600_000;
 export const makeSession: Factory<MeetingSession> = (fields, context) => {
   const { random, world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
-  const ended = fields.status === "completed" || (fields.ended_at ?? null) !== null;
-  const started_at = fields.started_at ?? (ended ? (fields.ended_at ?? now) - HALF_AN_HOUR_MS : now);
+  const hasEnded = fields.status === "completed" || (fields.ended_at ?? null) !== null;
+  const started_at = fields.started_at ?? (hasEnded ? (fields.ended_at ?? now) - HALF_AN_HOUR_MS : now);
   return {
     session_id: fields.session_id ?? context.createId("mbsess_"),
     title: fields.title ?? random.pick(random.pick(THEMES).titles),
-    status: fields.status ?? (ended ? "completed" : "running"),
+    status: fields.status ?? (hasEnded ? "completed" : "running"),
     language_code: fields.language_code ?? "en",
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
     organization_id,
     started_at,
-    ended_at: fields.ended_at === undefined ? (ended ? Math.max(now, started_at) : null) : fields.ended_at,
+    ended_at: fields.ended_at === undefined ? (hasEnded ? Math.max(now, started_at) : null) : fields.ended_at,
     has_recording: fields.has_recording ?? false,
   };
 };
@@ -72,7 +72,7 @@ function pickNextLine(world: RecordLookup, session_id: string, random: Random): 
   const title = world.get(meetingSessions, session_id)?.title ?? "";
   const theme = THEMES.find(({ titles }) => titles.includes(title)) ?? random.pick(THEMES);
   const position = world.index(meetingTranscripts, "by_session", session_id).size;
-  return drawMeetingLines(theme, position + 2, { random, ended: true })[position]!;
+  return drawMeetingLines(theme, position + 2, { random, hasEnded: true })[position]!;
 }
 
 /** A start after the last entry, or before the end if only the end is given. */
@@ -118,7 +118,7 @@ export const makeRecording: Factory<MeetingRecording> = (fields, context) => {
 
 const DEFAULT_ENTRIES = 8;
 
-const spokenRecord = fixtureRecord(TranscriptEntry, { omit: ["session_id"] });
+const transcriptRecord = fixtureRecord(TranscriptEntry, { omit: ["session_id"] });
 const record = fixtureRecord(MeetingSession, {
   needs: ["session_id"],
   notNull: ["ended_at"],
@@ -126,7 +126,7 @@ const record = fixtureRecord(MeetingSession, {
   more: {
     speakers: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
     transcript_entries: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(spokenRecord.schema)], {
+      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(transcriptRecord.schema)], {
         description: "The number of entries to generate, or the entries",
       }),
     ),
@@ -147,14 +147,14 @@ export const meetingSessionsFixture: FixtureReader = {
     }
   },
   seed(fixture, base) {
-    const generated = computeOnce(() =>
+    const getSessions = computeOnce(() =>
       readEntries(fixture, "meeting_sessions", record).map((entry) => generateSession(entry, base)),
     );
-    base.fill(meetingSessions, () => generated().map(({ session }) => session));
-    base.fill(meetingTranscripts, () => generated().flatMap(({ transcripts }) => transcripts));
-    base.fill(meetingLogs, () => generated().flatMap(({ logs }) => logs));
-    base.fill(meetingRecordings, () => generated().flatMap(({ recordings }) => recordings));
-    base.fill(meetingArrivals, () => generated().flatMap(listArrivals));
+    base.fill(meetingSessions, () => getSessions().map(({ session }) => session));
+    base.fill(meetingTranscripts, () => getSessions().flatMap(({ transcripts }) => transcripts));
+    base.fill(meetingLogs, () => getSessions().flatMap(({ logs }) => logs));
+    base.fill(meetingRecordings, () => getSessions().flatMap(({ recordings }) => recordings));
+    base.fill(meetingArrivals, () => getSessions().flatMap(listArrivals));
   },
 };
 
@@ -171,10 +171,10 @@ function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   const theme = random.pick(THEMES);
   const fields = record.toFields(entry, base);
   const transcripts = generateTranscripts(entry, theme, { base, context });
-  const spokenFor = Math.ceil((transcripts.at(-1)?.end_time ?? 0) + random.int(3, 30)) * 1000;
+  const length_ms = Math.ceil((transcripts.at(-1)?.end_time ?? 0) + random.int(3, 30)) * 1000;
   const title = fields.title ?? random.pick(theme.titles);
   const status = fields.status ?? "completed";
-  const session = makeSession({ ...fields, title, status, ...drawTimes(fields, spokenFor, random) }, context);
+  const session = makeSession({ ...fields, title, status, ...drawTimes(fields, length_ms, random) }, context);
   const logs = generateLogs(session, transcripts.length, context);
   const { session_id, started_at, ended_at } = session;
   const recordings = session.has_recording
@@ -186,14 +186,14 @@ function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
 /** A running session began before its first entry; one that has ended was some days ago. */
 function drawTimes(
   { status, started_at, ended_at }: Partial<MeetingSession>,
-  length: number,
+  length_ms: number,
   random: Random,
 ) {
-  // Within the working hours around a fixture's noon.
-  const daysBack = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS - length;
-  const began = status === "running" ? -length : ended_at == null ? daysBack : ended_at - length;
-  const start = started_at ?? began;
-  return { started_at: start, ended_at: status === "running" ? null : (ended_at ?? start + length) };
+  // Some days before, within the working hours around a fixture's noon.
+  const offset = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS - length_ms;
+  const defaultStart = status === "running" ? -length_ms : ended_at == null ? offset : ended_at - length_ms;
+  const start = started_at ?? defaultStart;
+  return { started_at: start, ended_at: status === "running" ? null : (ended_at ?? start + length_ms) };
 }
 
 function generateTranscripts(
@@ -204,37 +204,37 @@ function generateTranscripts(
   const { random } = context;
   const { listed, count } = readListed(entry.transcript_entries, DEFAULT_ENTRIES);
   const speakers = entry.speakers ?? random.sample(SPEAKERS, 3);
-  const lines = drawMeetingLines(theme, count, { random, ended: entry.status !== "running" });
+  const lines = drawMeetingLines(theme, count, { random, hasEnded: entry.status !== "running" });
   let lastEnd = 0;
   return lines.map((text, position) => {
-    const fields = spokenRecord.toFields(listed[position] ?? {}, base);
+    const fields = transcriptRecord.toFields(listed[position] ?? {}, base);
     const start_time = fields.start_time ?? roundToMilliseconds(lastEnd + random.int(400, 9000) / 1000);
     const end_time = fields.end_time === undefined ? undefined : Math.max(start_time, fields.end_time);
     const speaker = speakers[position % speakers.length]!;
     const defaults = { text, speaker, language_code: entry.language_code ?? "en" };
     const times = { start_time, end_time };
-    const spoken = makeTranscript({ ...defaults, ...fields, ...times, session_id: entry.id }, context);
-    lastEnd = spoken.end_time;
-    return spoken;
+    const transcript = makeTranscript({ ...defaults, ...fields, ...times, session_id: entry.id }, context);
+    lastEnd = transcript.end_time;
+    return transcript;
   });
 }
 
-function generateLogs(session: MeetingSession, entries: number, context: FactoryContext): MeetingLog[] {
+function generateLogs(session: MeetingSession, entryCount: number, context: FactoryContext): MeetingLog[] {
   const { session_id, started_at, ended_at, has_recording } = session;
   const lines: [number, string][] = [
     [started_at, "Session started."],
     [started_at + context.random.int(400, 2500), "Assistant joined the meeting."],
   ];
   if (has_recording) lines.push([started_at + 2600, "Recording started."]);
-  if (entries > 0) lines.push([started_at + 3000, `Speech recognized (${session.language_code}).`]);
-  if (ended_at !== null) lines.push([ended_at, `Session ended with ${entries} transcript entries.`]);
+  if (entryCount > 0) lines.push([started_at + 3000, `Speech recognized (${session.language_code}).`]);
+  if (ended_at !== null) lines.push([ended_at, `Session ended with ${entryCount} transcript entries.`]);
   return lines.map(([at, message]) => makeLog({ session_id, at, message }, context));
 }
 
 function listArrivals({ session: { session_id }, transcripts, logs }: GeneratedSession) {
-  const spoken = transcripts.toSorted((a, b) => a.start_time - b.start_time);
+  const byStart = transcripts.toSorted((a, b) => a.start_time - b.start_time);
   return [
-    ...spoken.map(({ transcript_id: record_id }, n) =>
+    ...byStart.map(({ transcript_id: record_id }, n) =>
       toArrival({ session_id, kind: "transcript", record_id }, n + 1),
     ),
     ...logs.map(({ id: record_id }, n) => toArrival({ session_id, kind: "log", record_id }, n + 1)),

@@ -9,7 +9,6 @@ import { formatClockTime, toOneLine, toSrt } from "../transcriptions/formats.ts"
 import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
 import {
   addSpokenLine,
-  followLiveMeetings,
   logState,
   MANAGED_SESSION_ERRORS,
   recordingState,
@@ -19,6 +18,7 @@ import {
   sessionState,
   stopSession,
   transcriptState,
+  updateLineTimers,
 } from "./rules.ts";
 import {
   MeetingSessionBody,
@@ -34,7 +34,7 @@ import {
 } from "./schema.ts";
 import { streamLogs, streamStatus, streamTranscripts } from "./streams.ts";
 
-const Params = Type.Object({ session_id: Id("mbsess_") });
+const SessionParams = Type.Object({ session_id: Id("mbsess_") });
 
 const EXPORT_FORMATS = ["txt", "srt", "json"] as const;
 type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -58,7 +58,7 @@ export const exportTranscript = operation({
   summary: "Export a meeting's transcript",
   description:
     "As a file: text with time and speaker on each line, SRT subtitles, or a JSON array of entries. Text and SRT replace line breaks inside an entry by spaces.",
-  params: Params,
+  params: SessionParams,
   query: Type.Object({ format: Type.Optional(Words(EXPORT_FORMATS, { default: "txt" })) }),
   errors: SESSION_ERRORS,
   success: {
@@ -86,7 +86,7 @@ export const deletePermanently = operation({
   path: "/v1/meeting-buddy/sessions/{session_id}/permanent",
   summary: "Delete a meeting session for good",
   description: "With its transcripts, logs and recording metadata.",
-  params: Params,
+  params: SessionParams,
   errors: MANAGED_SESSION_ERRORS,
   success: { status: 204 },
   access: requireManagedSession,
@@ -104,7 +104,7 @@ export const stopMeeting = operation({
   path: "/v1/meeting-buddy/sessions/{session_id}/stop",
   summary: "Stop a running meeting session",
   description: "All data stays. A second stop changes nothing.",
-  params: Params,
+  params: SessionParams,
   errors: MANAGED_SESSION_ERRORS,
   success: { status: 200, schema: MeetingSessionBody },
   access: requireManagedSession,
@@ -141,7 +141,7 @@ export const meetingSessionsResource = {
   },
   fixture: meetingSessionsFixture,
   timers: { "meeting.line": addSpokenLine },
-  followSettings: followLiveMeetings,
+  followSettings: updateLineTimers,
   state: {
     meeting_sessions: sessionState,
     meeting_transcripts: transcriptState,

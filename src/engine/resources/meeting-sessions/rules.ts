@@ -57,10 +57,10 @@ export function requireManagedSession(call: SessionCall): MeetingSession {
   const session = requireSession(call);
   const { session_id, owner_id, organization_id } = session;
   if (owner_id === call.principal.user_id || isAdministrator(call, organization_id)) return session;
-  const needs = `to own the session, which is ${owner_id}'s, or ${ADMINISTRATOR_ROLE}`;
+  const requirement = `to own the session, which is ${owner_id}'s, or ${ADMINISTRATOR_ROLE}`;
   throw new ApiError("INSUFFICIENT_PERMISSIONS", {
     details: { session_id },
-    reason: explainRefusal(call, organization_id, needs),
+    reason: explainRefusal(call, organization_id, requirement),
     system_message:
       "Only the session's owner, or an owner or admin of its organization, may stop or delete it.",
   });
@@ -132,12 +132,12 @@ function writeLog(tx: Transaction, session_id: string, message: string): void {
 }
 
 /** Ends a running session and keeps its data (3.7); a session that has ended stays as it is (G16). */
-export function stopSession(tx: Transaction, session: MeetingSession, by: string): MeetingSession {
+export function stopSession(tx: Transaction, session: MeetingSession, stoppedBy: string): MeetingSession {
   if (session.status === "completed") return session;
   tx.unschedule("meeting.line", session.session_id);
   const stopped = tx.put(meetingSessions, { ...session, status: "completed" as const, ended_at: tx.now });
   finishRecordings(tx, stopped);
-  writeLog(tx, session.session_id, `Session stopped by ${by}.`);
+  writeLog(tx, session.session_id, `Session stopped by ${stoppedBy}.`);
   return stopped;
 }
 
@@ -149,12 +149,12 @@ function finishRecordings(tx: Transaction, { session_id, ended_at }: MeetingSess
 }
 
 /** Bytes of a second of compressed speech, for the metadata of recordings. */
-const RECORDED_BYTES = 16_000;
+const BYTES_PER_SECOND = 16_000;
 
 export function finishRecording(recording: MeetingRecording, ended_at: number | null): MeetingRecording {
   if (ended_at === null) return recording;
   const duration_seconds = Math.max(0, ended_at - recording.started_at) / 1000;
-  return { ...recording, duration_seconds, size_bytes: Math.round(duration_seconds * RECORDED_BYTES) };
+  return { ...recording, duration_seconds, size_bytes: Math.round(duration_seconds * BYTES_PER_SECOND) };
 }
 
 /** Starts the recording of a session; one of a session that has ended covers all of it. */
@@ -178,7 +178,7 @@ export const sessionState: StateRules<MeetingSession> = {
     return record;
   },
   update(tx, before, changed, { settings }) {
-    const after = withEnd(before, changed, tx.now);
+    const after = setEnd(before, changed, tx.now);
     requireValid(tx, after);
     tx.put(meetingSessions, after);
     const { session_id } = after;
@@ -196,8 +196,8 @@ export const sessionState: StateRules<MeetingSession> = {
   },
 };
 
-/** The end follows from the status, unless the call gives an end. */
-function withEnd(before: MeetingSession, after: MeetingSession, now: number): MeetingSession {
+/** Sets the end by the status, unless the call gives an end. */
+function setEnd(before: MeetingSession, after: MeetingSession, now: number): MeetingSession {
   if (before.status === after.status || before.ended_at !== after.ended_at) return after;
   return { ...after, ended_at: after.status === "completed" ? Math.max(now, after.started_at) : null };
 }
@@ -220,29 +220,29 @@ export const recordingState: StateRules<MeetingRecording> = {
   },
   update(tx, before, after) {
     tx.put(meetingRecordings, after);
-    for (const id of new Set([before.session_id, after.session_id])) markRecorded(tx, id);
+    for (const id of new Set([before.session_id, after.session_id])) updateHasRecording(tx, id);
     return after;
   },
   remove(tx, record) {
     tx.remove(meetingRecordings, record.recording_id);
-    markRecorded(tx, record.session_id);
+    updateHasRecording(tx, record.session_id);
   },
 };
 
-function markRecorded(tx: Transaction, session_id: string): void {
+function updateHasRecording(tx: Transaction, session_id: string): void {
   const { size } = tx.index(meetingRecordings, "by_session", session_id);
   if (tx.get(meetingSessions, session_id))
     tx.update(meetingSessions, session_id, { has_recording: size > 0 });
 }
 
-/** The time between two lines; each line is spoken in less. */
-const SHORTEST_MS = 9_000;
-const LONGEST_MS = 16_000;
+/** The time from the end of one line to the end of the next, which is longer than any line. */
+const MIN_LINE_INTERVAL_MS = 9_000;
+const MAX_LINE_INTERVAL_MS = 16_000;
 /** The pauses double after this number of lines, so that a meeting that is never stopped stays small. */
 const LINES_PER_SLOWDOWN = 500;
 
 /** With `live_meetings` on, every running meeting gets new lines (G34). */
-export function followLiveMeetings(tx: Transaction, settings: Settings): void {
+export function updateLineTimers(tx: Transaction, settings: Settings): void {
   if (settings.live_meetings === "off") {
     for (const { subject } of tx.index(timers, "by_kind", "meeting.line"))
       tx.unschedule("meeting.line", subject);
@@ -258,18 +258,18 @@ function scheduleNextLine(
   { live_meetings }: Settings,
 ): void {
   if (live_meetings === "off" || tx.get(timers, toTimerId("meeting.line", session_id)) !== undefined) return;
-  const silentSince = Math.max(tx.now, started_at + Math.round(findLastEnd(tx, session_id) * 1000));
-  tx.schedule({ kind: "meeting.line", subject: session_id, due: silentSince + LONGEST_MS });
+  const lastLineEnd = Math.max(tx.now, started_at + Math.round(findLastEnd(tx, session_id) * 1000));
+  tx.schedule({ kind: "meeting.line", subject: session_id, due: lastLineEnd + MAX_LINE_INTERVAL_MS });
 }
 
 /** Handles `meeting.line` timers: adds a line to a running meeting. */
 export function addSpokenLine(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
   const session = tx.get(meetingSessions, subject);
   if (session?.status !== "running") return;
-  const spoken = tx.index(meetingTranscripts, "by_session", subject).size;
+  const lineCount = tx.index(meetingTranscripts, "by_session", subject).size;
   const random = tx.random("meeting_line");
   const theme = THEMES.find(({ titles }) => titles.includes(session.title)) ?? THEMES[0]!;
-  const text = spoken === 0 ? random.pick(theme.opening) : theme.body[spoken % theme.body.length]!;
+  const text = lineCount === 0 ? random.pick(theme.opening) : theme.body[lineCount % theme.body.length]!;
   const end_time = roundToMilliseconds((due - session.started_at) / 1000);
   transcriptState.insert(tx, {
     transcript_id: tx.createId("mbtrans_"),
@@ -283,8 +283,9 @@ export function addSpokenLine(tx: Transaction, { subject, due }: { subject: stri
     language_code: session.language_code,
     session_id: subject,
   });
-  const wait = random.int(SHORTEST_MS, LONGEST_MS) * 2 ** Math.floor(spoken / LINES_PER_SLOWDOWN);
-  tx.schedule({ kind: "meeting.line", subject, due: due + wait });
+  const interval =
+    random.int(MIN_LINE_INTERVAL_MS, MAX_LINE_INTERVAL_MS) * 2 ** Math.floor(lineCount / LINES_PER_SLOWDOWN);
+  tx.schedule({ kind: "meeting.line", subject, due: due + interval });
 }
 
 /** The end of the last line, in seconds since the session's start. */

@@ -98,13 +98,13 @@ export const SPEAKERS = ["Amara", "Bruno", "Chiara", "Dmitri", "Elif", "Farid", 
 export function drawMeetingLines(
   theme: Theme,
   count: number,
-  { random, ended }: { random: Random; ended: boolean },
+  { random, hasEnded }: { random: Random; hasEnded: boolean },
 ) {
-  const first = random.int(0, theme.body.length - 1);
+  const offset = random.int(0, theme.body.length - 1);
   return Array.from({ length: count }, (_, position) => {
     if (position === 0) return random.pick(theme.opening);
-    if (ended && position === count - 1) return random.pick(theme.closing);
-    return theme.body[(first + position) % theme.body.length]!;
+    if (hasEnded && position === count - 1) return random.pick(theme.closing);
+    return theme.body[(offset + position) % theme.body.length]!;
   });
 }
 

@@ -7,7 +7,7 @@ import { collection } from "../../state/collection.ts";
 export const SESSION_STATUSES = ["running", "completed"] as const;
 const LanguageCode = () => Type.String({ minLength: 2, maxLength: 35 });
 
-/** G16 assumes its fields. */
+/** The fields of a session are assumed (G16). */
 export const MeetingSession = Type.Object({
   session_id: Id("mbsess_"),
   title: Type.String(),

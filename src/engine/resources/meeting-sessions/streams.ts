@@ -26,7 +26,7 @@ interface StreamedEvent {
   data: object;
 }
 
-/** Gives everything after a position, in order, and the latest position of the stream. */
+/** Lists the events after a position, in order, and the latest position of the stream. */
 type ListSince = (
   world: WorldReader,
   session: MeetingSession,
@@ -37,18 +37,18 @@ export const streamTranscripts = declareStream({
   id: "meeting_sessions.stream_transcripts",
   name: "transcripts",
   summary: "Follow a meeting's transcript",
-  each: "a transcript entry (section 2.4), in order of arrival",
+  eventDescription: "a transcript entry (section 2.4), in order of arrival",
   events: TranscriptEntryBody,
-  since: listArrivals("transcript", meetingTranscripts, renderTranscript),
+  listSince: listArrivals("transcript", meetingTranscripts, renderTranscript),
 });
 
 export const streamStatus = declareStream({
   id: "meeting_sessions.stream_status",
   name: "status",
   summary: "Follow a meeting's status",
-  each: "`{status, at}` (running, then completed)",
+  eventDescription: "`{status, at}` (running, then completed)",
   events: Type.Object({ status: Words(SESSION_STATUSES), at: Timestamp() }),
-  since(world, { started_at, ended_at }, position) {
+  listSince(world, { started_at, ended_at }, position) {
     const history = [{ position: 1, data: { status: "running", at: world.toIso(started_at) } }];
     if (ended_at !== null)
       history.push({ position: 2, data: { status: "completed", at: world.toIso(ended_at) } });
@@ -60,21 +60,21 @@ export const streamLogs = declareStream({
   id: "meeting_sessions.stream_logs",
   name: "logs",
   summary: "Follow a meeting's log",
-  each: "`{at, level, message}`",
+  eventDescription: "`{at, level, message}`",
   events: MeetingLogBody,
-  since: listArrivals("log", meetingLogs, renderLog),
+  listSince: listArrivals("log", meetingLogs, renderLog),
 });
 
 interface StreamDeclaration {
   id: string;
   name: string;
   summary: string;
-  each: string;
+  eventDescription: string;
   events: TSchema;
-  since: ListSince;
+  listSince: ListSince;
 }
 
-function declareStream({ id, name, summary, each, events, since }: StreamDeclaration) {
+function declareStream({ id, name, summary, eventDescription, events, listSince }: StreamDeclaration) {
   return operation({
     id,
     section: "G16",
@@ -82,7 +82,7 @@ function declareStream({ id, name, summary, each, events, since }: StreamDeclara
     method: "GET",
     path: `/v1/meeting-buddy/sessions/{session_id}/${name}/stream`,
     summary,
-    description: `Server-sent events with ids, each ${each}: existing ones, then new ones until the session ends.`,
+    description: `Server-sent events with ids, each ${eventDescription}: existing ones, then new ones until the session ends.`,
     params: Type.Object({ session_id: Id("mbsess_") }),
     headers: { "last-event-id": "The id of the last event received, to go on after it" },
     errors: SESSION_ERRORS,
@@ -93,10 +93,12 @@ function declareStream({ id, name, summary, each, events, since }: StreamDeclara
     access: requireSession,
     // After any other answer, an event source connects again (HTML, 9.2.3).
     handle: ({ world, headers }, session) =>
-      isOver(world, session, { since, last_event_id: headers["last-event-id"] }) ? noContent() : undefined,
-    finish({ params: { session_id }, headers }, over, services: Services) {
-      if (over !== undefined) return over;
-      const source = { services, session_id, since, last_event_id: headers["last-event-id"] };
+      hasReceivedAll(world, session, { listSince, last_event_id: headers["last-event-id"] })
+        ? noContent()
+        : undefined,
+    finish({ params: { session_id }, headers }, endAnswer, services: Services) {
+      if (endAnswer !== undefined) return endAnswer;
+      const source = { services, session_id, listSince, last_event_id: headers["last-event-id"] };
       const body = new StreamBody("text/event-stream", (signal) => writeEvents(source, signal));
       return new Reply(200, body, { "Cache-Control": "no-cache" });
     },
@@ -109,48 +111,48 @@ function listArrivals<R extends StoredRecord & { session_id: string }>(
   render: (record: R, world: WorldReader) => object,
 ): ListSince {
   return (world, { session_id }, position) => {
-    const arrived = world.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
+    const arrivals = world.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
     function* readEvents(): Generator<StreamedEvent> {
-      for (const entry of arrived.between(position + 1, Number.POSITIVE_INFINITY)) {
+      for (const entry of arrivals.between(position + 1, Number.POSITIVE_INFINITY)) {
         const record = entry.record_id === null ? undefined : world.get(collection, entry.record_id);
         if (record !== undefined) yield { position: entry.position, data: render(record, world) };
       }
     }
-    return { events: readEvents(), latest: arrived.size };
+    return { events: readEvents(), latest: arrivals.size };
   };
 }
 
 interface EventSource {
   services: Services;
   session_id: string;
-  since: ListSince;
+  listSince: ListSince;
   /** The header of a client that reconnects. */
   last_event_id: string | undefined;
 }
 
-function isOver(
+function hasReceivedAll(
   world: WorldReader,
   session: MeetingSession,
-  { since, last_event_id }: Pick<EventSource, "since" | "last_event_id">,
+  { listSince, last_event_id }: Pick<EventSource, "listSince" | "last_event_id">,
 ): boolean {
   if (session.status !== "completed") return false;
-  const { latest } = since(world, session, 0);
+  const { latest } = listSince(world, session, 0);
   return findResumePosition(last_event_id, latest) === latest;
 }
 
 /** Sends existing events, then new ones, until the session ends or the client leaves (G16). */
 async function* writeEvents(source: EventSource, signal: AbortSignal) {
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
-  void endWithSession(source, either, () => over.abort());
+  const ended = new AbortController();
+  const streamSignal = AbortSignal.any([signal, ended.signal]);
+  void endWithSession(source, streamSignal, () => ended.abort());
   try {
-    yield* followEvents(source, either);
+    yield* followEvents(source, streamSignal);
   } finally {
-    over.abort();
+    ended.abort();
   }
 }
 
-/** Ends the stream also while a slow client is reading: later, another session may have the id (G37). */
+/** Ends the stream of a deleted session even while a slow client is reading, since another session may get the id (G37). */
 async function endWithSession({ services, session_id }: EventSource, signal: AbortSignal, end: () => void) {
   while (!services.isClosed && !signal.aborted) {
     await services.waitForChange(signal);
@@ -159,7 +161,7 @@ async function endWithSession({ services, session_id }: EventSource, signal: Abo
 }
 
 async function* followEvents(source: EventSource, signal: AbortSignal) {
-  const { services, session_id, since } = source;
+  const { services, session_id, listSince } = source;
   // A comment sends the headers at once, also if there is no event yet.
   yield ":\n\n";
   let position: number | undefined;
@@ -169,8 +171,8 @@ async function* followEvents(source: EventSource, signal: AbortSignal) {
     const world = services.read();
     const session = world.get(meetingSessions, session_id);
     if (session === undefined) return;
-    position ??= findResumePosition(source.last_event_id, since(world, session, 0).latest);
-    const { events, latest } = since(world, session, position);
+    position ??= findResumePosition(source.last_event_id, listSince(world, session, 0).latest);
+    const { events, latest } = listSince(world, session, position);
     // After a restored snapshot new events reuse the positions.
     position = Math.min(position, latest);
     for (const event of events) {
@@ -182,7 +184,7 @@ async function* followEvents(source: EventSource, signal: AbortSignal) {
   }
 }
 
-/** An id that this stream has not sent, such as one from before a reset, means the beginning. */
+/** The position after which to continue; 0 for an id that this stream has not sent, such as one from before a reset. */
 function findResumePosition(header: string | undefined, latest: number): number {
   const position = /^\d{1,15}$/.test(header ?? "") ? Number(header) : 0;
   return position <= latest ? position : 0;

@@ -13,17 +13,19 @@ const MAX_DELAY_MS = 3_600_000;
 /** A rule has one of these. */
 export const REPLY_KINDS = ["reply", "sequence", "error"] as const;
 
-/** Checks what the schema cannot: gives the wrong field and the reason, or undefined for a valid rule. */
-export function findProblem(rule: Partial<ReplyRule>): { field: keyof ReplyRule; why: string } | undefined {
+/** Finds a mistake that the schema cannot express; undefined for a valid rule. */
+export function findRuleProblem(
+  rule: Partial<ReplyRule>,
+): { field: keyof ReplyRule; message: string } | undefined {
   const kinds = REPLY_KINDS.filter((name) => rule[name] !== undefined);
-  if (kinds.length > 1) return { field: kinds[1]!, why: "a rule has one of reply, sequence and error" };
+  if (kinds.length > 1) return { field: kinds[1]!, message: "a rule has one of reply, sequence and error" };
   const { error, delay } = rule;
   const codes: readonly string[] = listErrorCodes(createModelResponse);
   if (error !== undefined && !codes.includes(error))
-    return { field: "error", why: `error must be one of ${codes.join(", ")}` };
-  const wait = delay === undefined ? 0 : parseDuration(delay);
-  if (wait === undefined || wait > MAX_DELAY_MS)
-    return { field: "delay", why: "delay must be a duration of at most 1h, such as 200ms or 5s" };
+    return { field: "error", message: `error must be one of ${codes.join(", ")}` };
+  const delay_ms = delay === undefined ? 0 : parseDuration(delay);
+  if (delay_ms === undefined || delay_ms > MAX_DELAY_MS)
+    return { field: "delay", message: "delay must be a duration of at most 1h, such as 200ms or 5s" };
   return undefined;
 }
 
@@ -32,17 +34,17 @@ export const replyRuleState: StateRules<ReplyRule> = {
   update(tx, before, after) {
     const changed = REPLY_KINDS.filter((name) => after[name] !== before[name]);
     // Another kind of answer replaces the former one.
-    const dropped = changed.length === 1 ? REPLY_KINDS.filter((name) => name !== changed[0]) : [];
+    const replaced = changed.length === 1 ? REPLY_KINDS.filter((name) => name !== changed[0]) : [];
     const rule = { ...after };
-    for (const name of dropped) delete rule[name];
+    for (const name of replaced) delete rule[name];
     return tx.put(replyRules, requireValid(rule));
   },
 };
 
 /** @throws ApiError INVALID_INPUT */
 function requireValid(rule: ReplyRule): ReplyRule {
-  const problem = findProblem(rule);
-  if (problem) throw invalidInput(problem.field, rule[problem.field], problem.why);
+  const problem = findRuleProblem(rule);
+  if (problem) throw invalidInput(problem.field, rule[problem.field], problem.message);
   return rule;
 }
 
@@ -73,8 +75,8 @@ export const replyRulesFixture: FixtureReader = {
   },
   check(fixture, report) {
     for (const [position, entry] of readEntries(fixture, "reply_rules", record).entries()) {
-      const problem = findProblem(entry);
-      if (problem) report(["reply_rules", position, problem.field], problem.why);
+      const problem = findRuleProblem(entry);
+      if (problem) report(["reply_rules", position, problem.field], problem.message);
     }
   },
   seed(fixture, base) {

@@ -7,14 +7,14 @@ import { type Model, models } from "../models/schema.ts";
 import { CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
 import { recordSpending } from "../usage/spending.ts";
 import { composeReply, findPictures, findQuotes } from "./reply.ts";
-import { findRule, replyFrom, waitForRule } from "./reply-rules.ts";
+import { findRule, takeReply, waitForRule } from "./reply-rules.ts";
 import {
   calculateCost,
   countTokens,
   listFiles,
   listTexts,
   readConversation,
-  requireFewFiles,
+  requireFileLimit,
   requireFiles,
   requireVisionModel,
 } from "./rules.ts";
@@ -57,7 +57,7 @@ export const createModelResponse = operation({
   access(call) {
     requireCurrentMember(call);
     const { inputs } = call.body;
-    for (const [position, input] of inputs.entries()) requireFewFiles(input, position);
+    for (const [position, input] of inputs.entries()) requireFileLimit(input, position);
     const file_ids = [...new Set(inputs.flatMap(listFiles))];
     requireFiles(call, file_ids);
     return file_ids;
@@ -65,7 +65,7 @@ export const createModelResponse = operation({
   async prepare(call, file_ids, { signal }) {
     const { world, body } = call;
     const input_tokens = countTokens(body.inputs.flatMap(listTexts));
-    requireAnswerable(call, input_tokens);
+    requireModel(call, input_tokens);
     const conversation = readConversation(body.inputs);
     const { question } = conversation;
     await waitForRule(findRule(world, { model: body.model, question, file_ids }), signal);
@@ -73,11 +73,11 @@ export const createModelResponse = operation({
   },
   handle(call, file_ids, { input_tokens, conversation, quotes }) {
     const { body, world, principal } = call;
-    const model = requireAnswerable(call, input_tokens);
+    const model = requireModel(call, input_tokens);
     const request = { model: model.key, question: conversation.question, file_ids };
     const rule = findRule(world, request);
     const text = rule
-      ? replyFrom(call, rule, request)
+      ? takeReply(call, rule, request)
       : composeReply({ seed: world.seed, model: model.key }, conversation, {
           quotes,
           pictures: findPictures(world, file_ids),
@@ -104,7 +104,7 @@ export const createModelResponse = operation({
  * Finds the model. @throws ApiError INVALID_INPUT for an inactive model, for more tokens than its context window
  * has, and for an image that a model without vision gets (G20, G35)
  */
-function requireAnswerable(
+function requireModel(
   { body, world, settings }: Pick<Call<unknown, unknown, ModelRequest>, "body" | "world" | "settings">,
   input_tokens: number,
 ): Model {
@@ -112,8 +112,8 @@ function requireAnswerable(
   if (!model?.is_active) throw invalidInput("model", body.model, "model must be the key of an active model");
   const { max_tokens } = model;
   if (settings.context_window === "enforce" && max_tokens !== null && input_tokens > max_tokens) {
-    const why = `inputs have ${input_tokens} tokens, more than the ${max_tokens} of ${model.key}`;
-    throw invalidInput("inputs", input_tokens, why);
+    const reason = `inputs have ${input_tokens} tokens, more than the ${max_tokens} of ${model.key}`;
+    throw invalidInput("inputs", input_tokens, reason);
   }
   requireVisionModel(world, body.inputs, model.vision !== false);
   return model;

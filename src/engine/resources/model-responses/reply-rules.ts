@@ -44,8 +44,8 @@ export async function waitForRule(rule: ReplyRule | undefined, signal: AbortSign
  * The text of a rule. A sequence gives its next text, and repeats the last one.
  * @throws ApiError with the rule's error
  */
-export function replyFrom({ world, principal }: Caller, rule: ReplyRule, request: MatchedRequest): string {
-  if (rule.error !== undefined) throw toRefusal(rule.error, request, { world, principal });
+export function takeReply({ world, principal }: Caller, rule: ReplyRule, request: MatchedRequest): string {
+  if (rule.error !== undefined) throw createRuleError(rule.error, request, { world, principal });
   const { sequence, turn = 0 } = rule;
   if (sequence === undefined) return rule.reply ?? "";
   if (turn < sequence.length - 1) world.update(replyRules, rule.id, { turn: turn + 1 });
@@ -53,8 +53,8 @@ export function replyFrom({ world, principal }: Caller, rule: ReplyRule, request
 }
 
 /** The error with the details that the operation gives for it (G05, G08, G20). */
-function toRefusal(code: ErrorCode, request: MatchedRequest, caller: Caller): ApiError {
-  const details = DETAILS[code]?.(request, caller) ?? {};
+function createRuleError(code: ErrorCode, request: MatchedRequest, caller: Caller): ApiError {
+  const details = ERROR_DETAILS[code]?.(request, caller) ?? {};
   const wait = details["retry_after_seconds"];
   return new ApiError(code, {
     details,
@@ -62,7 +62,7 @@ function toRefusal(code: ErrorCode, request: MatchedRequest, caller: Caller): Ap
   });
 }
 
-const DETAILS: Partial<
+const ERROR_DETAILS: Partial<
   Record<ErrorCode, (request: MatchedRequest, caller: Caller) => Record<string, unknown>>
 > = {
   RESOURCE_NOT_FOUND: ({ file_ids: [file_id = null] }) => ({ file_id }),

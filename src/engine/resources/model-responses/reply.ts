@@ -80,14 +80,16 @@ export function composeReply(
     sentences.push(`${random.pick(CITATIONS)} ${filename}: "${passage}"`);
   if (quotes.length > 0) sentences.push(random.pick(CLOSINGS));
   else if (pictures.length === 0)
-    sentences.push(`${random.pick(OPENINGS)} ${echo(question) ?? "your request"}: ${random.pick(ADVICE)}`);
-  return [...sentences, ...recallTurn(earlier)].join(" ");
+    sentences.push(
+      `${random.pick(OPENINGS)} ${quoteText(question) ?? "your request"}: ${random.pick(ADVICE)}`,
+    );
+  return [...sentences, ...repeatEarlierTurn(earlier)].join(" ");
 }
 
 /** Repeats the last earlier message of the user, else of the model. */
-function recallTurn(earlier: readonly Turn[]): string[] {
+function repeatEarlierTurn(earlier: readonly Turn[]): string[] {
   const turn = earlier.findLast(({ role, text }) => role === "user" && text.trim() !== "") ?? earlier.at(-1);
-  const words = turn && echo(turn.text);
+  const words = turn && quoteText(turn.text);
   if (words === undefined) return [];
   return [`${turn!.role === "user" ? "You said before" : "I said before"}: ${words}.`];
 }
@@ -105,7 +107,7 @@ function joinWords(words: readonly string[]): string {
 }
 
 /** A text in quotes on one line, shortened between characters; undefined for a blank one. */
-function echo(text: string): string | undefined {
+function quoteText(text: string): string | undefined {
   const line = [...text.replaceAll(/\s+/g, " ").trim()];
   if (line.length === 0) return undefined;
   return `"${line.slice(0, MAX_ECHO_LENGTH).join("")}${line.length > MAX_ECHO_LENGTH ? "…" : ""}"`;

@@ -38,13 +38,13 @@ export interface Conversation {
 
 export function readConversation(inputs: readonly InputMessage[]): Conversation {
   const last = inputs.findLastIndex(({ role }) => role === "user");
-  const textIn = (input: InputMessage) => listTexts(input).join("\n");
+  const joinTexts = (input: InputMessage) => listTexts(input).join("\n");
   return {
-    question: last < 0 ? "" : textIn(inputs[last]!),
+    question: last < 0 ? "" : joinTexts(inputs[last]!),
     earlier: inputs
       .slice(0, Math.max(0, last))
       .filter(({ role }) => role !== "system")
-      .map((input) => ({ role: input.role, text: textIn(input) })),
+      .map((input) => ({ role: input.role, text: joinTexts(input) })),
   };
 }
 
@@ -64,7 +64,7 @@ export function calculateCost(total_tokens: number, cost_per_1k_tokens: number |
  * Section 2.13 counts the files of a message in both places; the schema counts each place alone.
  * @throws ApiError INVALID_INPUT
  */
-export function requireFewFiles(input: InputMessage, position: number): void {
+export function requireFileLimit(input: InputMessage, position: number): void {
   if (listFiles(input).length <= FILES_PER_MESSAGE) return;
   throw invalidInput(
     `inputs[${position}].files`,
@@ -105,12 +105,12 @@ export function requireVisionModel(
 }
 
 function* findAttachments(inputs: readonly InputMessage[]): Iterable<{ field: string; file_id: string }> {
-  for (const [i, { content, files: attached }] of inputs.entries()) {
+  for (const [i, { content, files: attachedFiles }] of inputs.entries()) {
     for (const [j, block] of (Array.isArray(content) ? content : []).entries()) {
       if (block.type === "file")
         yield { field: `inputs[${i}].content[${j}].file_id`, file_id: block.file_id! };
     }
-    for (const [j, { file_id }] of (attached ?? []).entries())
+    for (const [j, { file_id }] of (attachedFiles ?? []).entries())
       yield { field: `inputs[${i}].files[${j}].file_id`, file_id };
   }
 }

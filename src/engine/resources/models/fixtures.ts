@@ -3,12 +3,12 @@ import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-r
 import { capitalize } from "../../contract/text.ts";
 import { Model, models, PROVIDERS } from "./schema.ts";
 
-/** Makes a model; everything may follow from its key. */
+/** Makes a model; missing fields follow from its key or are drawn. */
 export const makeModel: Factory<Model> = (fields, { random }) => {
   const key = fields.key ?? `custom-${random.letters(8)}`;
   const provider = fields.provider ?? random.pick(PROVIDERS);
   const words = key.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
-  const drawn = {
+  const drawnFields = {
     description: random.pick([
       "For demanding questions.",
       "Fast and frugal.",
@@ -19,9 +19,9 @@ export const makeModel: Factory<Model> = (fields, { random }) => {
     cost_per_1k_tokens: random.pick([0.001, 0.004, 0.01]),
   };
   // Null is a value here: the model has no such figure.
-  const { description, max_tokens, cost_per_1k_tokens } = { ...drawn, ...fields };
+  const { description, max_tokens, cost_per_1k_tokens } = { ...drawnFields, ...fields };
   return {
-    id: fields.id ?? modelId(key),
+    id: fields.id ?? toModelId(key),
     title: fields.title ?? words.map(capitalize).join(" "),
     description,
     key,
@@ -36,7 +36,7 @@ export const makeModel: Factory<Model> = (fields, { random }) => {
   };
 };
 
-export function modelId(key: string): string {
+export function toModelId(key: string): string {
   return `model_${key.replaceAll(/[^A-Za-z0-9_-]/g, "-")}`;
 }
 
@@ -47,7 +47,7 @@ export const modelsFixture = listReader(models, {
   factory: makeModel,
   check(fixture, report) {
     const taken = new Set<string>();
-    for (const [position, { key, id = modelId(key) }] of readEntries(fixture, "models", record).entries()) {
+    for (const [position, { key, id = toModelId(key) }] of readEntries(fixture, "models", record).entries()) {
       if (taken.has(key) || taken.has(id))
         report(["models", position, "key"], `${key} or its id ${id} is taken`);
       taken.add(key).add(id);

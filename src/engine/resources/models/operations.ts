@@ -14,7 +14,7 @@ import { organizations } from "../organizations/schema.ts";
 import { makeModel, modelsFixture } from "./fixtures.ts";
 import { type Model, ModelBody, models, renderModel } from "./schema.ts";
 
-const listing = { models: Type.Array(ModelBody), total_count: Type.Integer() };
+const MODEL_LIST_FIELDS = { models: Type.Array(ModelBody), total_count: Type.Integer() };
 
 /** All models are available to all organizations (G21). */
 function listActiveModels(world: WorldReader) {
@@ -37,7 +37,7 @@ export const listOrganizationModels = operation({
     { code: "INSUFFICIENT_PERMISSIONS", details: ["organization_id"] },
     "RESOURCE_NOT_FOUND",
   ],
-  success: { status: 200, schema: Type.Object({ organization_id: Id("org_"), ...listing }) },
+  success: { status: 200, schema: Type.Object({ organization_id: Id("org_"), ...MODEL_LIST_FIELDS }) },
   access(call) {
     const { organization_id } = call.params;
     if (call.settings.preview === "off") {
@@ -70,7 +70,7 @@ export const listModels = operation({
   summary: "List the models",
   description: "Active models by `order`, then by title. `max_tokens` and `cost_per_1k_tokens` may be null.",
   errors: CURRENT_MEMBER_ERRORS,
-  success: { status: 200, schema: Type.Object(listing) },
+  success: { status: 200, schema: Type.Object(MODEL_LIST_FIELDS) },
   access: requireCurrentMember,
   handle: ({ world }) => listActiveModels(world),
 });
@@ -88,7 +88,7 @@ export const listModelsV2 = operation({
     { code: "RESOURCE_NOT_FOUND", details: { path: { always: "/v2/models" } } },
     ...CURRENT_MEMBER_ERRORS,
   ],
-  success: { status: 200, schema: Type.Object(listing) },
+  success: { status: 200, schema: Type.Object(MODEL_LIST_FIELDS) },
   access(call) {
     if (call.settings.v2_models === "off") {
       throw new ApiError("RESOURCE_NOT_FOUND", {

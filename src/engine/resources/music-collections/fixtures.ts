@@ -69,15 +69,15 @@ export const musicCollectionsFixture: FixtureReader = {
 };
 
 /** Generates tracks that were added one after the other since the creation of the collection. */
-function generateTracks({ id, tracks: written }: Entry, base: BaseBuilder): Track[] {
+function generateTracks({ id, tracks: given }: Entry, base: BaseBuilder): Track[] {
   const { created_at } = base.world.get(musicCollections, id)!;
-  const { listed, count } = readListed(written, DEFAULT_TRACKS);
+  const { listed, count } = readListed(given, DEFAULT_TRACKS);
   const context = base.createContext("tracks", id);
-  const span = -created_at / (count + 1);
+  const interval = -created_at / (count + 1);
   const prefix = `mtrack_${id.slice("mcoll_".length)}_`;
   return Array.from({ length: count }, (_, position) => {
-    const drawn = Math.min(-1, Math.round(created_at + (position + context.random.float()) * span));
-    const defaults = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: drawn };
+    const addedAt = Math.min(-1, Math.round(created_at + (position + context.random.float()) * interval));
+    const defaults = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: addedAt };
     const entry = trackRecord.toFields(listed[position] ?? {}, base);
     return makeTrack({ ...defaults, ...entry, collection_id: id, position }, context);
   });

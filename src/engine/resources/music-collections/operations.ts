@@ -34,14 +34,14 @@ export const listTracks = operation({
   },
   access(call) {
     const { collection_id, organization_id } = call.params;
-    const found = call.world.get(musicCollections, collection_id);
-    const visible =
-      found?.organization_id === organization_id &&
-      found.owner_id === call.principal.user_id &&
+    const musicCollection = call.world.get(musicCollections, collection_id);
+    const isVisible =
+      musicCollection?.organization_id === organization_id &&
+      musicCollection.owner_id === call.principal.user_id &&
       isMember(call, organization_id);
     // G03: every refusal is this 404, also for an unknown or foreign organization.
-    if (!visible) throw resourceNotFound("collection_id", collection_id);
-    return found;
+    if (!isVisible) throw resourceNotFound("collection_id", collection_id);
+    return musicCollection;
   },
   handle({ query, world }, { id }) {
     const { limit, offset } = query as Required<typeof query>;
@@ -58,7 +58,7 @@ export const trackState: StateRules<Track> = {
   insert(tx, record) {
     requireReferencedRecord(tx, musicCollections, { field: "collection_id", id: record.collection_id });
     requirePosition(record, countTracks(tx, record.collection_id));
-    shift(tx, record.collection_id, record.position, 1);
+    shiftPositions(tx, record.collection_id, record.position, 1);
     return tx.insert(tracks, record);
   },
   update(tx, before, after) {
@@ -68,14 +68,14 @@ export const trackState: StateRules<Track> = {
     }
     if (before.position === after.position) return tx.put(tracks, after);
     tx.remove(tracks, before.id);
-    shift(tx, before.collection_id, before.position + 1, -1);
+    shiftPositions(tx, before.collection_id, before.position + 1, -1);
     requirePosition(after, countTracks(tx, after.collection_id));
-    shift(tx, after.collection_id, after.position, 1);
+    shiftPositions(tx, after.collection_id, after.position, 1);
     return tx.insert(tracks, after);
   },
   remove(tx, record) {
     tx.remove(tracks, record.id);
-    shift(tx, record.collection_id, record.position + 1, -1);
+    shiftPositions(tx, record.collection_id, record.position + 1, -1);
   },
 };
 
@@ -83,13 +83,16 @@ function countTracks(tx: Transaction, collection_id: string): number {
   return tx.index(tracks, "by_collection", collection_id).size;
 }
 
-function requirePosition({ position }: Track, last: number): void {
-  if (position > last) throw invalidInput("position", position, `position is at most ${last} here`);
+function requirePosition({ position }: Track, maxPosition: number): void {
+  if (position > maxPosition)
+    throw invalidInput("position", position, `position is at most ${maxPosition} here`);
 }
 
-function shift(tx: Transaction, collection_id: string, from: number, by: number): void {
-  const after = tx.index(tracks, "by_collection", collection_id).between(from, Number.POSITIVE_INFINITY);
-  for (const track of after) tx.put(tracks, { ...track, position: track.position + by });
+function shiftPositions(tx: Transaction, collection_id: string, from: number, offset: number): void {
+  const laterTracks = tx
+    .index(tracks, "by_collection", collection_id)
+    .between(from, Number.POSITIVE_INFINITY);
+  for (const track of laterTracks) tx.put(tracks, { ...track, position: track.position + offset });
 }
 
 export const musicCollectionsResource = {

@@ -39,7 +39,7 @@ export function requireMember(caller: Caller, organization_id: string): Organiza
 }
 
 /**
- * The same, for its owners and admins (G02).
+ * The organization of the path, for its owners and admins (G02).
  * @throws ApiError also INSUFFICIENT_PERMISSIONS
  */
 export function requireAdministrator(caller: Caller, organization_id: string): Organization {
@@ -74,10 +74,14 @@ export function requireCurrentMember(caller: Caller): string {
 export const ADMINISTRATOR_ROLE = "the role owner or admin";
 
 /** Explains for the journal which user is refused and what is missing; for a user from outside, the membership. */
-export function explainRefusal(caller: Caller, organization_id: string, needs = "another role"): string {
+export function explainRefusal(
+  caller: Caller,
+  organization_id: string,
+  requirement = "another role",
+): string {
   const { id, memberships } = requireCaller(caller);
   const missing = Object.hasOwn(memberships, organization_id)
-    ? `${needs} in ${organization_id} (has the role ${memberships[organization_id]})`
+    ? `${requirement} in ${organization_id} (has the role ${memberships[organization_id]})`
     : `to be a member of ${organization_id}`;
   return `${id} is not allowed to do this: needs ${missing}`;
 }
@@ -100,7 +104,7 @@ export function hasCapability(caller: Caller, organization_id: string, capabilit
 }
 
 /**
- * The organization of a record that is made: the given one, else the first.
+ * Chooses the organization of a new record: the given one, else the first.
  * @throws ApiError INVALID_INPUT if there is none
  */
 export function chooseOrganization(world: Pick<WorldReader, "all">, organization_id?: string): string {

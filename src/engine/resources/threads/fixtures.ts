@@ -103,12 +103,12 @@ function generateThread(entry: Entry, base: BaseBuilder): Thread {
 function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Message[] {
   const { listed, count } = readListed(entry.messages, 2);
   const context = base.createContext("messages", entry.id);
-  const first = context.random.int(0, EXCHANGES.length - 1);
+  const firstExchange = context.random.int(0, EXCHANGES.length - 1);
   return Array.from({ length: count }, (_, position) => {
     const turn = position % 2;
     const defaults = {
       role: turn === 0 ? ("user" as const) : ("assistant" as const),
-      content: EXCHANGES[(first + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
+      content: EXCHANGES[(firstExchange + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
       created_at: thread.created_at + (position + 1) * MINUTE_MS,
     };
     const fields = messageRecord.toFields(listed[position] ?? {}, base);

@@ -36,8 +36,8 @@ export const deleteThread = operation({
     if (thread === undefined) throw resourceNotFound("thread_id", thread_id);
     // No access to an existing thread is 403, outside its organization too (section 5, rule 3). A former member has no
     // access to their own threads either (G37).
-    const owns = thread.owner_id === call.principal.user_id && isMember(call, thread.organization_id);
-    if (!owns && !isAdministrator(call, thread.organization_id)) {
+    const isOwner = thread.owner_id === call.principal.user_id && isMember(call, thread.organization_id);
+    if (!isOwner && !isAdministrator(call, thread.organization_id)) {
       throw new ApiError("INSUFFICIENT_PERMISSIONS", {
         details: { thread_id },
         reason: explainRefusal(

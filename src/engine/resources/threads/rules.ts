@@ -6,20 +6,20 @@ import { toAuditValues } from "../audit-logs/rules.ts";
 import { makeMessage, makeThread } from "./fixtures.ts";
 import { messages, threads } from "./schema.ts";
 
-const message = {
+const MESSAGE_EVENT = {
   section: "6.1",
   assumptions: ["G25"],
   about: aboutRecords(messages, {
     id: "message_id",
     listRecipients({ thread_id }, world) {
-      const thread = world.get(threads, thread_id);
-      return thread ? [thread.organization_id] : [];
+      const parentThread = world.get(threads, thread_id);
+      return parentThread ? [parentThread.organization_id] : [];
     },
     invent(fields, context, organization_id) {
-      const thread = findAnyInOrganization(context.world, threads, organization_id);
-      const created_at = Math.max(context.now, thread?.created_at ?? context.now);
+      const parentThread = findAnyInOrganization(context.world, threads, organization_id);
+      const created_at = Math.max(context.now, parentThread?.created_at ?? context.now);
       return makeMessage(
-        { thread_id: thread?.id ?? context.createId("thread_"), created_at, ...fields },
+        { thread_id: parentThread?.id ?? context.createId("thread_"), created_at, ...fields },
         context,
       );
     },
@@ -28,24 +28,24 @@ const message = {
 } as const;
 
 export const messageCreated = event({
-  ...message,
+  ...MESSAGE_EVENT,
   name: "message.created",
   summary: "A message was added to a thread",
   fresh: true,
 });
 export const messageUpdated = event({
-  ...message,
+  ...MESSAGE_EVENT,
   name: "message.updated",
   summary: "A message was changed",
 });
 export const messageDeleted = event({
-  ...message,
+  ...MESSAGE_EVENT,
   name: "message.deleted",
   summary: "A message was deleted",
   description: "Not sent for the messages of a deleted thread.",
 });
 
-const thread = {
+const THREAD_EVENT = {
   section: "6.1",
   assumptions: ["G25"],
   about: aboutRecords(threads, { id: "thread_id", invent: makeThread }),
@@ -53,14 +53,18 @@ const thread = {
 } as const;
 
 export const threadCreated = event({
-  ...thread,
+  ...THREAD_EVENT,
   name: "thread.created",
   summary: "A thread was created",
   fresh: true,
 });
-export const threadUpdated = event({ ...thread, name: "thread.updated", summary: "A thread was changed" });
+export const threadUpdated = event({
+  ...THREAD_EVENT,
+  name: "thread.updated",
+  summary: "A thread was changed",
+});
 export const threadDeleted = event({
-  ...thread,
+  ...THREAD_EVENT,
   name: "thread.deleted",
   summary: "A thread was deleted with all its messages",
   data: ["thread_id", "organization_id"],

@@ -10,7 +10,7 @@ import {
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
-import { drawPauseSeconds, getTranscribingMs, roundToMilliseconds } from "./rules.ts";
+import { drawPauseSeconds, getTranscriptionDuration, roundToMilliseconds } from "./rules.ts";
 import { estimateSeconds, FILENAMES, inventSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
 
@@ -20,12 +20,12 @@ export const makeTranscription: Factory<Transcription> = (fields, context) => {
   const { random, world, past, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   const status = fields.status ?? "completed";
-  const begun = fields.created_at ?? (past ? pickPastStart(status, context) : undefined);
+  const startedAt = fields.created_at ?? (past ? pickPastStart(status, context) : undefined);
   const processing_time_ms = fields.processing_time_ms ?? random.int(1200, 9000);
-  const created_at = begun ?? (status === "processing" ? now : now - processing_time_ms);
-  const ended = past ? created_at + processing_time_ms : now;
+  const created_at = startedAt ?? (status === "processing" ? now : now - processing_time_ms);
+  const endedAt = past ? created_at + processing_time_ms : now;
   const completed_at =
-    fields.completed_at === undefined ? (status === "completed" ? ended : null) : fields.completed_at;
+    fields.completed_at === undefined ? (status === "completed" ? endedAt : null) : fields.completed_at;
   return {
     transcription_id: fields.transcription_id ?? context.createId("trans_"),
     organization_id,
@@ -105,15 +105,15 @@ export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(record.schema) },
   dependsOn: ["transcription_seconds"],
   seed(fixture, base) {
-    const generated = computeOnce(() =>
+    const getTranscriptions = computeOnce(() =>
       readEntries(fixture, "transcriptions", record).map((entry) => generateTranscription(entry, base)),
     );
-    base.fill(transcriptions, () => generated().map(({ transcription }) => transcription));
-    base.fill(sentences, () => generated().flatMap(({ spoken }) => spoken));
+    base.fill(transcriptions, () => getTranscriptions().map(({ transcription }) => transcription));
+    base.fill(sentences, () => getTranscriptions().flatMap(({ generatedSentences }) => generatedSentences));
     for (const { id, status } of readEntries(fixture, "transcriptions", record)) {
       if (status !== "processing") continue;
       // Counted from the fixture's epoch (G17).
-      const due = getTranscribingMs(base.createContext("transcriptions", id).settings);
+      const due = getTranscriptionDuration(base.createContext("transcriptions", id).settings);
       base.addTimer({ kind: "transcription.step", subject: id, due });
     }
   },
@@ -121,21 +121,26 @@ export const transcriptionsFixture: FixtureReader = {
 
 interface GeneratedTranscription {
   transcription: Transcription;
-  spoken: Sentence[];
+  generatedSentences: Sentence[];
 }
 
 function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTranscription {
   const context = base.createContext("transcriptions", entry.id);
-  const spoken = generateSentences(entry, { base, context });
-  const length = spoken.reduce((longest, { end }) => Math.max(longest, end), 0);
+  const generatedSentences = generateSentences(entry, { base, context });
+  const speechLength = generatedSentences.reduce((longest, { end }) => Math.max(longest, end), 0);
   const pause = context.random.int(500, 4000) / 1000;
   const fields = record.toFields(entry, base);
   // Without sentences the length of the audio is unknown.
-  const spokenLength =
-    spoken.length === 0 && fields.status === "processing" ? undefined : roundToMilliseconds(length + pause);
-  const duration = fields.audio_duration_seconds ?? spokenLength;
-  const audio_duration_seconds = duration === undefined ? undefined : Math.max(length, duration);
-  return { transcription: makeTranscription({ ...fields, audio_duration_seconds }, context), spoken };
+  const defaultDuration =
+    generatedSentences.length === 0 && fields.status === "processing"
+      ? undefined
+      : roundToMilliseconds(speechLength + pause);
+  const duration = fields.audio_duration_seconds ?? defaultDuration;
+  const audio_duration_seconds = duration === undefined ? undefined : Math.max(speechLength, duration);
+  return {
+    transcription: makeTranscription({ ...fields, audio_duration_seconds }, context),
+    generatedSentences,
+  };
 }
 
 function generateSentences(
@@ -143,13 +148,13 @@ function generateSentences(
   { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): Sentence[] {
   const { random } = context;
-  const byDefault = entry.status === "processing" ? 0 : DEFAULT_SENTENCES;
-  const { listed, count } = readListed(entry.sentences, byDefault);
+  const defaultCount = entry.status === "processing" ? 0 : DEFAULT_SENTENCES;
+  const { listed, count } = readListed(entry.sentences, defaultCount);
   const options = { random, pii_redaction: entry.pii_redaction ?? null };
   let lastEnd = 0;
   return Array.from({ length: count }, (_, position) => {
-    const given = listed[position];
-    const fields = given ? sentenceRecord.toFields(given, base) : {};
+    const givenSentence = listed[position];
+    const fields = givenSentence ? sentenceRecord.toFields(givenSentence, base) : {};
     const text = fields.text ?? inventSentence(position, options);
     const pause = drawPauseSeconds(random);
     const start = fields.start ?? roundToMilliseconds(lastEnd + pause);

@@ -14,11 +14,15 @@ export function toVtt(cues: Iterable<TimedText>): string {
   return `WEBVTT\n\n${toCueText(cues, ".", escapeForVtt)}`;
 }
 
-function toCueText(cues: Iterable<TimedText>, point: "," | ".", toLine: (text: string) => string): string {
+function toCueText(
+  cues: Iterable<TimedText>,
+  separator: "," | ".",
+  toLine: (text: string) => string,
+): string {
   let text = "";
   let number = 0;
-  for (const { start, end, text: spoken } of cues)
-    text += `${++number}\n${formatCueTime(start, point)} --> ${formatCueTime(end, point)}\n${toLine(spoken)}\n\n`;
+  for (const { start, end, text: cueText } of cues)
+    text += `${++number}\n${formatCueTime(start, separator)} --> ${formatCueTime(end, separator)}\n${toLine(cueText)}\n\n`;
   return text;
 }
 
@@ -35,7 +39,7 @@ export function toOneLine(text: string): string {
   return text.replaceAll(LINE_BREAKS, " ").trim();
 }
 
-/** SRT has no escapes, so an arrow in the text is split, which a reader would take for a time line. */
+/** SRT has no escapes, so an arrow in the text is split: a reader would take its line for a time line. */
 function escapeForSrt(text: string): string {
   return toOneLine(text).replaceAll("-->", "-- >") || "-";
 }
@@ -44,15 +48,15 @@ function escapeForVtt(text: string): string {
   return toOneLine(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;") || "-";
 }
 
-function formatCueTime(seconds: number, point: "," | "."): string {
+function formatCueTime(seconds: number, separator: "," | "."): string {
   // Rounded once, in milliseconds: 1.005 s is 1,004.9999 ms in floating point.
   const milliseconds = Math.round(seconds * 1000);
-  return `${formatHours(Math.floor(milliseconds / 1000))}${point}${String(milliseconds % 1000).padStart(3, "0")}`;
+  return `${formatHours(Math.floor(milliseconds / 1000))}${separator}${String(milliseconds % 1000).padStart(3, "0")}`;
 }
 
 function formatHours(seconds: number): string {
-  const part = (value: number) => String(value).padStart(2, "0");
-  return `${part(Math.floor(seconds / 3600))}:${part(Math.floor(seconds / 60) % 60)}:${part(seconds % 60)}`;
+  const pad = (value: number) => String(value).padStart(2, "0");
+  return `${pad(Math.floor(seconds / 3600))}:${pad(Math.floor(seconds / 60) % 60)}:${pad(seconds % 60)}`;
 }
 
 const MAX_SENTENCES = 6;
@@ -62,16 +66,17 @@ const PAUSE_SECONDS = 1.2;
 export function toParagraphs(sentences: Iterable<TimedText>): TimedText[] {
   const paragraphs: TimedText[] = [];
   let current: TimedText[] = [];
-  const close = () => {
+  const endParagraph = () => {
     if (current.length > 0) paragraphs.push(joinSentences(current));
     current = [];
   };
   for (const sentence of sentences) {
     const last = current.at(-1);
-    if (last && (current.length === MAX_SENTENCES || sentence.start - last.end > PAUSE_SECONDS)) close();
+    if (last && (current.length === MAX_SENTENCES || sentence.start - last.end > PAUSE_SECONDS))
+      endParagraph();
     current.push(sentence);
   }
-  close();
+  endParagraph();
   return paragraphs;
 }
 
@@ -84,15 +89,12 @@ function joinSentences(sentences: readonly TimedText[]): TimedText {
 }
 
 /** The headers of a representation for caches and conditional requests (4.11). */
-export function cacheHeaders(
+export function createCacheHeaders(
   { updated_at, pii_redaction }: Transcription,
-  {
-    content,
-    isWhole,
-  }: { content: string /** Whether the answer has nothing beside it. */; isWhole: boolean },
+  { content, isWhole }: { content: string /** Whether the content is the whole answer. */; isWhole: boolean },
   world: WorldReader,
 ): Record<string, string> {
-  // Strong only if it names each byte (RFC 9110, 8.8.1).
+  // A strong tag must identify every byte of the answer (RFC 9110, 8.8.1).
   const etag = `"${toHex(digest("sha256", content)).slice(0, 32)}"`;
   return {
     ETag: isWhole ? etag : `W/${etag}`,
@@ -109,10 +111,10 @@ export function replyUnlessCurrent(
   conditions: Readonly<Record<string, string | undefined>>,
   headers: Record<string, string>,
   body: unknown,
-  more: Record<string, string> = {},
+  otherHeaders: Record<string, string> = {},
 ): Reply {
   if (isCurrent(conditions, headers)) return new Reply(304, undefined, headers);
-  return new Reply(200, body, { ...headers, ...more });
+  return new Reply(200, body, { ...headers, ...otherHeaders });
 }
 
 /** With both conditions only the entity tag counts (G39; RFC 9110, 13.2.2). */
@@ -122,15 +124,15 @@ function isCurrent(
 ): boolean {
   const tags = conditions["if-none-match"];
   if (tags !== undefined) return matches(tags, validators["ETag"]!.replace("W/", ""));
-  const since = formatHttpDate(conditions["if-modified-since"]);
-  return since !== undefined && Date.parse(validators["Last-Modified"]!) <= since;
+  const modifiedSince = parseHttpDate(conditions["if-modified-since"]);
+  return modifiedSince !== undefined && Date.parse(validators["Last-Modified"]!) <= modifiedSince;
 }
 
 const HTTP_DATE =
   /^[A-Z][a-z]{2,8}(?:, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} | [A-Z][a-z]{2} [ \d]\d )\d{2}:\d{2}:\d{2} (?:GMT|\d{4})$/;
 
 /** Milliseconds since 1970; undefined for an invalid HTTP date, which is ignored (RFC 9110, 13.1.3). */
-function formatHttpDate(text: string | undefined): number | undefined {
+function parseHttpDate(text: string | undefined): number | undefined {
   if (text === undefined || !HTTP_DATE.test(text)) return undefined;
   const date = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
   return Number.isNaN(date) ? undefined : date;
@@ -138,7 +140,7 @@ function formatHttpDate(text: string | undefined): number | undefined {
 
 const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
 
-/** `*`, or a list that is compared weakly; a tag may contain a comma (RFC 9110, 13.1.2). */
+/** Compares weakly with `*` or a list; a tag may contain a comma (RFC 9110, 13.1.2). */
 function matches(header: string, etag: string): boolean {
   if (header.trim() === "*") return true;
   for (const [, tag] of header.matchAll(ENTITY_TAG)) if (tag === etag) return true;
@@ -178,7 +180,7 @@ export interface Page {
 }
 
 /** The largest page (section 8). */
-const MAX_PAGE = 1000;
+const MAX_PAGE_SIZE = 1000;
 
 /** Links to the next and the previous page, if there is one; all pages together have each sentence once. */
 export function buildPageLinks(base: string, { offset, limit, total }: Page) {
@@ -188,7 +190,7 @@ export function buildPageLinks(base: string, { offset, limit, total }: Page) {
   // Beyond the end, the previous page is the last one with a sentence.
   const start = Math.min(offset, total);
   if (start > 0) {
-    const size = Math.min(limit ?? MAX_PAGE, start);
+    const size = Math.min(limit ?? MAX_PAGE_SIZE, start);
     // The first page is shorter, so that it does not repeat sentences of this one.
     links.previous = toLink(`${base}/sentences?limit=${size}&offset=${start - size}`);
   }

@@ -11,7 +11,7 @@ import { makeSentence, makeTranscription, transcriptionsFixture } from "./fixtur
 import {
   Actions,
   buildPageLinks,
-  cacheHeaders,
+  createCacheHeaders,
   listSiblingLinks,
   type Page,
   replyUnlessCurrent,
@@ -30,7 +30,7 @@ import {
 } from "./schema.ts";
 
 const BASE = "/v1/audio/transcribe/{transcription_id}";
-const Params = Type.Object({ transcription_id: Id("trans_") });
+const TranscriptionParams = Type.Object({ transcription_id: Id("trans_") });
 const HEADERS = ["ETag", "Last-Modified", "Cache-Control", "X-PII-Redacted", "X-PII-Policies"];
 const NOT_MODIFIED = { status: 304, headers: HEADERS, description: "The client has this representation" };
 
@@ -48,7 +48,7 @@ const Metadata = Type.Object(
   { $id: "TranscriptionMetadata" },
 );
 
-const envelopeSchema = <const N extends string>(name: N) =>
+const createEnvelopeSchema = <const N extends string>(name: N) =>
   Type.Object({
     success: Type.Literal(true),
     data: Type.Object({
@@ -60,10 +60,10 @@ const envelopeSchema = <const N extends string>(name: N) =>
     actions: Actions,
   });
 
-const declared = {
+const COMMON = {
   assumptions: ["G17", "G27", "G39"],
   method: "GET" as const,
-  params: Params,
+  params: TranscriptionParams,
   headers: {
     "if-none-match": "Entity tags of the client, or `*`",
     "if-modified-since": "The `Last-Modified` of the client; ignored if `If-None-Match` is sent",
@@ -73,7 +73,7 @@ const declared = {
 };
 
 export const listSentences = operation({
-  ...declared,
+  ...COMMON,
   id: "transcriptions.list_sentences",
   section: "4.11",
   assumed: {
@@ -91,31 +91,31 @@ export const listSentences = operation({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, "x-page": true })),
     offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
   }),
-  success: [{ status: 200, schema: envelopeSchema("sentences"), headers: HEADERS }, NOT_MODIFIED],
+  success: [{ status: 200, schema: createEnvelopeSchema("sentences"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
     const { limit, offset = 0 } = call.query;
-    const all = requireSentences(call.world, transcription);
-    const content = all.page(offset, limit ?? all.size).map(renderSentence);
-    const page = { offset, limit, total: all.size };
-    return wrap(call, transcription, { name: "sentences", content, page });
+    const allSentences = requireSentences(call.world, transcription);
+    const content = allSentences.page(offset, limit ?? allSentences.size).map(renderSentence);
+    const page = { offset, limit, total: allSentences.size };
+    return replyWithEnvelope(call, transcription, { name: "sentences", content, page });
   },
 });
 
 export const listParagraphs = operation({
-  ...declared,
+  ...COMMON,
   id: "transcriptions.list_paragraphs",
   section: "G17",
   path: `${BASE}/paragraphs`,
   summary: "List the paragraphs of a transcription",
-  success: [{ status: 200, schema: envelopeSchema("paragraphs"), headers: HEADERS }, NOT_MODIFIED],
+  success: [{ status: 200, schema: createEnvelopeSchema("paragraphs"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
     const content = toParagraphs(requireSentences(call.world, transcription));
-    return wrap(call, transcription, { name: "paragraphs", content });
+    return replyWithEnvelope(call, transcription, { name: "paragraphs", content });
   },
 });
 
-export const exportSrt = subtitlesOperation("srt", { title: "SRT", type: "text/plain", write: toSrt });
-export const exportVtt = subtitlesOperation("vtt", { title: "WebVTT", type: "text/vtt", write: toVtt });
+export const exportSrt = createSubtitlesOperation("srt", { title: "SRT", type: "text/plain", write: toSrt });
+export const exportVtt = createSubtitlesOperation("vtt", { title: "WebVTT", type: "text/vtt", write: toVtt });
 
 interface Format {
   title: string;
@@ -123,9 +123,9 @@ interface Format {
   write: (cues: Iterable<TimedText>) => string;
 }
 
-function subtitlesOperation(extension: "srt" | "vtt", { title, type, write }: Format) {
+function createSubtitlesOperation(extension: "srt" | "vtt", { title, type, write }: Format) {
   return operation({
-    ...declared,
+    ...COMMON,
     id: `transcriptions.export_${extension}`,
     section: "G17",
     path: `${BASE}/subtitles/${extension}`,
@@ -136,7 +136,7 @@ function subtitlesOperation(extension: "srt" | "vtt", { title, type, write }: Fo
     ],
     handle({ world, headers }, transcription) {
       const text = write(requireSentences(world, transcription));
-      const validators = cacheHeaders(transcription, { content: text, isWhole: true }, world);
+      const validators = createCacheHeaders(transcription, { content: text, isWhole: true }, world);
       return replyUnlessCurrent(headers, validators, new RawBody(type, text), {
         "Content-Disposition": `attachment; filename="${transcription.transcription_id}.${extension}"`,
       });
@@ -165,12 +165,12 @@ function requireSentences(world: WorldReader, { transcription_id, status }: Tran
 interface Content {
   name: "sentences" | "paragraphs";
   content: readonly TimedText[];
-  /** The part of all entries that this is; its entity tag differs from that of other parts. */
+  /** The page of all entries; each page has its own entity tag. */
   page?: Page;
 }
 
 /** Wraps the data in its envelope. The entity tag is for the data alone, without the request's id and time. */
-function wrap(
+function replyWithEnvelope(
   { headers, request, world }: Call,
   transcription: Transcription,
   { name, content, page }: Content,
@@ -191,7 +191,7 @@ function wrap(
   };
   const actions = { ...listSiblingLinks(base), ...(page && buildPageLinks(base, page)) };
   const part = { content: JSON.stringify([page ?? null, data]), isWhole: false };
-  const validators = cacheHeaders(transcription, part, world);
+  const validators = createCacheHeaders(transcription, part, world);
   return replyUnlessCurrent(headers, validators, { success: true, data, metadata, actions });
 }
 

@@ -7,15 +7,15 @@ import { estimateSeconds, inventSentence } from "./sample-text.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
 
 /** The duration of a transcription that begins now, in whole milliseconds (G17). */
-export function getTranscribingMs({
+export function getTranscriptionDuration({
   transcription_seconds,
 }: Pick<Settings, "transcription_seconds">): number {
   return Math.round(transcription_seconds * 1000);
 }
 
 /** Schedules the end of a transcription that begins now; later changes of the setting do not move it. */
-function beginTranscribing(tx: Transaction, subject: string, settings: Settings): void {
-  tx.schedule({ kind: "transcription.step", subject, due: tx.now + getTranscribingMs(settings) });
+function scheduleCompletion(tx: Transaction, subject: string, settings: Settings): void {
+  tx.schedule({ kind: "transcription.step", subject, due: tx.now + getTranscriptionDuration(settings) });
 }
 
 /** Handles `transcription.step` timers: completes a transcription and its sentences (G17). */
@@ -30,14 +30,14 @@ export function completeTranscription(
   tx.put(transcriptions, { ...transcription, status: "completed", completed_at: due, updated_at: due });
 }
 
-const MAX_INVENTED = 2000;
+const MAX_INVENTED_SENTENCES = 2000;
 
 /** Invents the sentences that fit into the audio. */
 function inventSentences(tx: Transaction, transcription: Transcription): Sentence[] {
   const { transcription_id, audio_duration_seconds, pii_redaction } = transcription;
   const random = tx.random("transcription");
   const invented: Sentence[] = [];
-  for (let lastEnd = 0; invented.length < MAX_INVENTED; ) {
+  for (let lastEnd = 0; invented.length < MAX_INVENTED_SENTENCES; ) {
     const text = inventSentence(invented.length, { random, pii_redaction });
     const start = roundToMilliseconds(lastEnd + drawPauseSeconds(random));
     const end = roundToMilliseconds(start + estimateSeconds(text, random));
@@ -65,7 +65,7 @@ export function roundToMilliseconds(seconds: number): number {
 export const transcriptionState: StateRules<Transcription> = {
   insert(tx, record, { settings }) {
     tx.insert(transcriptions, record);
-    if (record.status === "processing") beginTranscribing(tx, record.transcription_id, settings);
+    if (record.status === "processing") scheduleCompletion(tx, record.transcription_id, settings);
     return record;
   },
   update(tx, before, changed, { settings }) {
@@ -77,14 +77,14 @@ export const transcriptionState: StateRules<Transcription> = {
       after.completed_at = after.status === "completed" ? tx.now : null;
     const { transcription_id, audio_duration_seconds } = after;
     // The last sentence to end need not be the last to begin.
-    const spoken = [...tx.index(sentences, "by_transcription", transcription_id)];
-    const length = spoken.reduce((longest, { end }) => Math.max(longest, end), 0);
-    if (audio_duration_seconds < length) {
-      const why = `the last sentence ends after ${length} seconds`;
-      throw invalidInput("audio_duration_seconds", audio_duration_seconds, why);
+    const sentencesByStart = [...tx.index(sentences, "by_transcription", transcription_id)];
+    const speechEnd = sentencesByStart.reduce((longest, { end }) => Math.max(longest, end), 0);
+    if (audio_duration_seconds < speechEnd) {
+      const reason = `the last sentence ends after ${speechEnd} seconds`;
+      throw invalidInput("audio_duration_seconds", audio_duration_seconds, reason);
     }
     if (before.status !== after.status) {
-      if (after.status === "processing") beginTranscribing(tx, after.transcription_id, settings);
+      if (after.status === "processing") scheduleCompletion(tx, after.transcription_id, settings);
       else tx.unschedule("transcription.step", after.transcription_id);
     }
     return tx.put(transcriptions, after);
@@ -93,13 +93,13 @@ export const transcriptionState: StateRules<Transcription> = {
 
 export const sentenceState: StateRules<Sentence> = {
   insert(tx, record) {
-    requireSpan(record);
+    requireValidSpan(record);
     tx.insert(sentences, record);
     recordSentenceChange(tx, record.transcription_id, record.end);
     return record;
   },
   update(tx, before, after) {
-    requireSpan(after);
+    requireValidSpan(after);
     tx.put(sentences, after);
     if (before.transcription_id !== after.transcription_id) recordSentenceChange(tx, before.transcription_id);
     recordSentenceChange(tx, after.transcription_id, after.end);
@@ -108,11 +108,11 @@ export const sentenceState: StateRules<Sentence> = {
   remove: (tx, { transcription_id }) => recordSentenceChange(tx, transcription_id),
 };
 
-function requireSpan({ start, end }: Sentence): void {
+function requireValidSpan({ start, end }: Sentence): void {
   if (end < start) throw invalidInput("end", end, "end must not be before start");
 }
 
-/** Notes that the sentences changed; the audio is at least as long as the last one's `end`. */
+/** Records that sentences changed, and extends the audio to `end`. */
 function recordSentenceChange(tx: Transaction, transcription_id: string, end = 0): void {
   const { audio_duration_seconds } = tx.get(transcriptions, transcription_id)!;
   tx.update(transcriptions, transcription_id, {

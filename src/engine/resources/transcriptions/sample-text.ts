@@ -78,21 +78,26 @@ export interface SentenceOptions {
 export function inventSentence(position: number, { random, pii_redaction }: SentenceOptions): string {
   const pattern = OPENING[position] ?? (position % 5 === 0 ? random.pick(QUESTIONS) : random.pick(ANSWERS));
   return pattern
-    .replaceAll(/\{(\w+)\}/g, (_, slot: string) => {
-      if (slot === "thing") return random.pick(THINGS);
-      if (slot === "month") return random.pick(MONTHS);
-      if (slot === "number") return String(random.int(3, 400));
-      return redact(slot as "person" | "email", { random, pii_redaction });
+    .replaceAll(/\{(\w+)\}/g, (_, placeholder: string) => {
+      if (placeholder === "thing") return random.pick(THINGS);
+      if (placeholder === "month") return random.pick(MONTHS);
+      if (placeholder === "number") return String(random.int(3, 400));
+      return fillPersonalData(placeholder as "person" | "email", { random, pii_redaction });
     })
     .replace(/^./, (first) => first.toUpperCase());
 }
 
 /** Text that a policy covers is replaced by the policy's name in brackets (G17). */
-function redact(slot: "person" | "email", { random, pii_redaction }: SentenceOptions): string {
-  const policy = slot === "person" ? "person_name" : "email_address";
+function fillPersonalData(
+  placeholder: "person" | "email",
+  { random, pii_redaction }: SentenceOptions,
+): string {
+  const policy = placeholder === "person" ? "person_name" : "email_address";
   if (pii_redaction?.includes(policy)) return `[${policy.toUpperCase()}]`;
   const person = random.pick(PEOPLE);
-  return slot === "person" ? person.split(" ")[0]! : `${person.toLowerCase().replace(" ", ".")}@example.test`;
+  return placeholder === "person"
+    ? person.split(" ")[0]!
+    : `${person.toLowerCase().replace(" ", ".")}@example.test`;
 }
 
 /** The duration of a sentence in seconds, to the millisecond. */

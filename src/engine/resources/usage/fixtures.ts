@@ -8,16 +8,19 @@ import { apiKeys } from "../api-keys/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 import { toMicro } from "./rules.ts";
-import { createEmptyUsage, type Usage, UsageRecord, usage, usageId } from "./schema.ts";
+import { createEmptyUsage, toUsageId, type Usage, UsageRecord, usage } from "./schema.ts";
 
-/** A row without limits or spending, for the organization or key in its id or fields. */
+/** Makes a row of usage, by default without limits and spending; its id or fields name the organization and key. */
 export const makeUsage: Factory<Usage> = (fields, { world }) => {
   const [organization, key = null] = fields.id?.split(":") ?? [];
-  const named = fields.organization_id ?? organization;
+  const givenOrganization = fields.organization_id ?? organization;
   const { organization_id, api_key_id } =
-    named === undefined
-      ? findFreePlace(world, fields.api_key_id)
-      : { organization_id: named, api_key_id: fields.api_key_id === undefined ? key : fields.api_key_id };
+    givenOrganization === undefined
+      ? findFreeKey(world, fields.api_key_id)
+      : {
+          organization_id: givenOrganization,
+          api_key_id: fields.api_key_id === undefined ? key : fields.api_key_id,
+        };
   const name = api_key_id === null ? undefined : world.get(apiKeys, api_key_id)?.name;
   return {
     ...createEmptyUsage(organization_id, api_key_id),
@@ -27,10 +30,10 @@ export const makeUsage: Factory<Usage> = (fields, { world }) => {
 };
 
 /** The default organization of a row: that of its key, or one without a row. */
-function findFreePlace(world: RecordLookup, api_key_id: string | null | undefined) {
+function findFreeKey(world: RecordLookup, api_key_id: string | null | undefined) {
   const candidates = api_key_id ? [world.get(apiKeys, api_key_id)] : world.all(apiKeys);
   for (const key of api_key_id === null ? [] : candidates) {
-    if (key && world.get(usage, usageId(key.current, key.id)) === undefined)
+    if (key && world.get(usage, toUsageId(key.current, key.id)) === undefined)
       return { organization_id: key.current, api_key_id: key.id };
   }
   return {
@@ -78,9 +81,9 @@ export const usageFixture: FixtureReader = {
   seed(fixture, base) {
     const entries = (fixture["usage"] ?? {}) as Entries;
     base.fill(usage, () =>
-      Object.entries(entries).flatMap(([organization_id, own]) => [
-        makeRow(own, { organization_id, api_key_id: null }, base),
-        ...Object.entries(own.keys ?? {}).map(([api_key_id, figures]) =>
+      Object.entries(entries).flatMap(([organization_id, entry]) => [
+        makeRow(entry, { organization_id, api_key_id: null }, base),
+        ...Object.entries(entry.keys ?? {}).map(([api_key_id, figures]) =>
           makeRow(figures, { organization_id, api_key_id }, base),
         ),
       ]),
@@ -90,7 +93,7 @@ export const usageFixture: FixtureReader = {
 
 function makeRow(
   entry: FixtureEntry<typeof record>,
-  place: Pick<Usage, "organization_id" | "api_key_id">,
+  owner: Pick<Usage, "organization_id" | "api_key_id">,
   base: BaseBuilder,
 ): Usage {
   const { current, previous } = entry.spent ?? {};
@@ -98,6 +101,6 @@ function makeRow(
     ...(current === undefined ? {} : { "0": toMicro(current) }),
     ...(previous === undefined ? {} : { "-1": toMicro(previous) }),
   };
-  const id = usageId(place.organization_id, place.api_key_id);
-  return makeUsage({ ...record.toFields(entry, base), ...place, spent }, base.createContext("usage", id));
+  const id = toUsageId(owner.organization_id, owner.api_key_id);
+  return makeUsage({ ...record.toFields(entry, base), ...owner, spent }, base.createContext("usage", id));
 }

@@ -14,7 +14,7 @@ import {
   formatMonth,
   fromMicro,
   getCurrentMonth,
-  getSpentIn,
+  getSpent,
   parseMonth,
   pickWorse,
   renderLimitFigures,
@@ -22,7 +22,7 @@ import {
   toMicro,
   toMonth,
 } from "./rules.ts";
-import { type Usage, UsageLimits, usage, usageId } from "./schema.ts";
+import { toUsageId, type Usage, UsageLimits, usage } from "./schema.ts";
 import { emitThresholdEvents } from "./spending.ts";
 
 export const retrieveUsageLimits = operation({
@@ -60,11 +60,14 @@ function readMonth(world: WorldReader, current: number, query: { year?: number; 
   return toMonth(world, year, month);
 }
 
-/** G33; `month` undefined: a future month without spending. */
+/** Renders the limits and spending of a month (G33); undefined is a future month, without spending. */
 function renderUsageLimits(world: WorldReader, organization_id: string, month: number | undefined) {
-  const spent = (row: Usage) => (month === undefined ? 0 : getSpentIn(row, month));
-  const own = findUsage(world, organization_id, null);
-  const organization_limits = renderLimitFigures(spent(own), own.monthly_limit);
+  const getSpentOfRow = (row: Usage) => (month === undefined ? 0 : getSpent(row, month));
+  const organizationRow = findUsage(world, organization_id, null);
+  const organization_limits = renderLimitFigures(
+    getSpentOfRow(organizationRow),
+    organizationRow.monthly_limit,
+  );
   const api_key_limits = [];
   const summary = {
     total_keys: 0,
@@ -72,12 +75,12 @@ function renderUsageLimits(world: WorldReader, organization_id: string, month: n
     keys_exceeded: 0,
     overall_status: organization_limits.status,
   };
-  let ofKeys = 0;
+  let spentByKeys = 0;
   for (const row of world.index(usage, "keys_of", organization_id)) {
-    const ofKey = spent(row);
-    ofKeys += ofKey;
-    const figures = renderKeyFigures(world, row, ofKey);
-    if (figures.monthly_limit === null && ofKey === 0) continue;
+    const spentByKey = getSpentOfRow(row);
+    spentByKeys += spentByKey;
+    const figures = renderKeyFigures(world, row, spentByKey);
+    if (figures.monthly_limit === null && spentByKey === 0) continue;
     api_key_limits.push(figures);
     summary.total_keys += 1;
     if (figures.monthly_limit !== null) summary.keys_with_limits += 1;
@@ -85,7 +88,9 @@ function renderUsageLimits(world: WorldReader, organization_id: string, month: n
     summary.overall_status = pickWorse(summary.overall_status, figures.status);
   }
   const api_limits =
-    own.api_monthly_limit === null ? null : renderLimitFigures(ofKeys, own.api_monthly_limit);
+    organizationRow.api_monthly_limit === null
+      ? null
+      : renderLimitFigures(spentByKeys, organizationRow.api_monthly_limit);
   if (api_limits !== null) summary.overall_status = pickWorse(summary.overall_status, api_limits.status);
   return { organization_limits, api_limits, api_key_limits, summary };
 }
@@ -117,7 +122,7 @@ export const usageRules: StateRules<Usage> = {
       requireReferencedRecord(tx, apiKeys, { field: "api_key_id", id: record.api_key_id });
     const insert = () => {
       tx.insert(usage, { ...record, emitted: [] });
-      bookOnOrganization(tx, record, { from: {}, to: record.spent });
+      addToOrganization(tx, record, { from: {}, to: record.spent });
     };
     if (actor.silent) insert();
     else emitThresholdEvents(tx, record, insert);
@@ -131,17 +136,17 @@ export const usageRules: StateRules<Usage> = {
     const row = { ...after, spent: { ...before.spent, ...after.spent }, emitted: before.emitted };
     const update = () => {
       tx.put(usage, row);
-      bookOnOrganization(tx, row, { from: before.spent, to: row.spent });
+      addToOrganization(tx, row, { from: before.spent, to: row.spent });
     };
     if (actor.silent) update();
     else emitThresholdEvents(tx, row, update);
     return tx.get(usage, row.id)!;
   },
-  remove: (tx, record) => bookOnOrganization(tx, record, { from: record.spent, to: {} }),
+  remove: (tx, record) => addToOrganization(tx, record, { from: record.spent, to: {} }),
 };
 
 /** A key's spending is its organization's too (section 8), so both change by the same amount. */
-function bookOnOrganization(
+function addToOrganization(
   tx: Transaction,
   { organization_id, api_key_id }: Usage,
   { from, to }: { from: Usage["spent"]; to: Usage["spent"] },
@@ -150,9 +155,9 @@ function bookOnOrganization(
   const row = findUsage(tx, organization_id, null);
   const spent = { ...row.spent };
   for (const month of Object.keys({ ...from, ...to })) {
-    const more = (to[month] ?? 0) - (from[month] ?? 0);
-    if (more === 0) continue;
-    spent[month] = Math.max(0, (spent[month] ?? 0) + more);
+    const difference = (to[month] ?? 0) - (from[month] ?? 0);
+    if (difference === 0) continue;
+    spent[month] = Math.max(0, (spent[month] ?? 0) + difference);
     tx.put(usage, { ...row, spent });
   }
 }
@@ -168,7 +173,7 @@ function requireConsistent(world: WorldReader, row: Usage): void {
   requireReferencedRecord(world, organizations, { field: "organization_id", id: row.organization_id });
   if (row.api_key_id !== null && row.api_monthly_limit !== null)
     throw invalidInput("api_monthly_limit", row.api_monthly_limit, "a key has no limit for all keys");
-  const id = usageId(row.organization_id, row.api_key_id);
+  const id = toUsageId(row.organization_id, row.api_key_id);
   if (row.id !== id) throw invalidInput("id", row.id, `the id of this row is ${id}`);
 }
 

@@ -1,5 +1,5 @@
 import type { WorldReader } from "../../state/transaction.ts";
-import { createEmptyUsage, type Usage, type UsageStatus, usage, usageId } from "./schema.ts";
+import { createEmptyUsage, toUsageId, type Usage, type UsageStatus, usage } from "./schema.ts";
 
 /**
  * Amounts are stored in whole millionths of a franc, the precision of a single answer's cost (G20), so that a month of
@@ -46,9 +46,9 @@ export function toCalendar(world: WorldReader, month: number): { year: number; m
 
 /** The instant at which a relative month begins. */
 export function getMonthStart(world: WorldReader, month: number): number {
-  const { year, month: ofYear } = toCalendar(world, month);
+  const { year, month: monthOfYear } = toCalendar(world, month);
   // Not `Date.UTC(year, …)`, which moves years below 100 into the twentieth century.
-  return world.toInstant(new Date(0).setUTCFullYear(year, ofYear - 1, 1));
+  return world.toInstant(new Date(0).setUTCFullYear(year, monthOfYear - 1, 1));
 }
 
 /** `2026-03`, the form of state calls. */
@@ -84,11 +84,11 @@ export function toStatus(spentMicro: number, limit: number | null): UsageStatus 
   return share >= 1 ? "exceeded" : share >= 0.8 ? "warning" : "ok";
 }
 
-const WORSE: readonly UsageStatus[] = ["no_limit", "ok", "warning", "exceeded"];
+const BY_SEVERITY: readonly UsageStatus[] = ["no_limit", "ok", "warning", "exceeded"];
 
 /** G33: of organization, total and keys, the worst counts. */
 export function pickWorse(a: UsageStatus, b: UsageStatus): UsageStatus {
-  return WORSE.indexOf(a) >= WORSE.indexOf(b) ? a : b;
+  return BY_SEVERITY.indexOf(a) >= BY_SEVERITY.indexOf(b) ? a : b;
 }
 
 /** Section 2.7, rounded for display. */
@@ -116,13 +116,13 @@ export interface Budget {
   spentMicro: number;
 }
 
-export function getSpentIn(row: Usage, month: number): number {
+export function getSpent(row: Usage, month: number): number {
   return row.spent[month] ?? 0;
 }
 
 export function findUsage(world: WorldReader, organization_id: string, api_key_id: string | null): Usage {
   return (
-    world.get(usage, usageId(organization_id, api_key_id)) ?? createEmptyUsage(organization_id, api_key_id)
+    world.get(usage, toUsageId(organization_id, api_key_id)) ?? createEmptyUsage(organization_id, api_key_id)
   );
 }
 
@@ -132,12 +132,16 @@ export function listBudgets(
   { organization_id, api_key_id }: { organization_id: string; api_key_id: string | null },
   month: number,
 ): Budget[] {
-  const own = findUsage(world, organization_id, null);
+  const organizationRow = findUsage(world, organization_id, null);
   let total = 0;
-  for (const row of world.index(usage, "keys_of", organization_id)) total += getSpentIn(row, month);
+  for (const row of world.index(usage, "keys_of", organization_id)) total += getSpent(row, month);
   const budgets: Budget[] = [
-    { scope: "organization", limit: own.monthly_limit, spentMicro: getSpentIn(own, month) },
-    { scope: "api_total", limit: own.api_monthly_limit, spentMicro: total },
+    {
+      scope: "organization",
+      limit: organizationRow.monthly_limit,
+      spentMicro: getSpent(organizationRow, month),
+    },
+    { scope: "api_total", limit: organizationRow.api_monthly_limit, spentMicro: total },
   ];
   if (api_key_id !== null) {
     const key = findUsage(world, organization_id, api_key_id);
@@ -145,7 +149,7 @@ export function listBudgets(
       scope: "api_key",
       api_key_id,
       limit: key.monthly_limit,
-      spentMicro: getSpentIn(key, month),
+      spentMicro: getSpent(key, month),
     });
   }
   return budgets;

@@ -41,13 +41,13 @@ export const usage = collection({
 });
 
 /** A key's limit belongs to (organization, key) (G33). */
-export function usageId(organization_id: string, api_key_id: string | null): string {
+export function toUsageId(organization_id: string, api_key_id: string | null): string {
   return api_key_id === null ? organization_id : `${organization_id}:${api_key_id}`;
 }
 
 export function createEmptyUsage(organization_id: string, api_key_id: string | null): Usage {
   return {
-    id: usageId(organization_id, api_key_id),
+    id: toUsageId(organization_id, api_key_id),
     organization_id,
     api_key_id,
     monthly_limit: null,

@@ -13,14 +13,14 @@ import {
   findUsage,
   fromMicro,
   getCurrentMonth,
-  getSpentIn,
+  getSpent,
   listBudgets,
   renderLimitFigures,
   roundInDetails,
   toMicro,
   toStatus,
 } from "./rules.ts";
-import { usage, usageId } from "./schema.ts";
+import { toUsageId, usage } from "./schema.ts";
 
 const SAMPLE_LIMIT = 1000;
 
@@ -48,18 +48,22 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
     const key = world.get(apiKeys, id);
     const organization_id = key?.current ?? world.get(organizations, id)?.id;
     if (organization_id === undefined) return undefined;
-    const all = listBudgets(world, { organization_id, api_key_id: key?.id ?? null }, getCurrentMonth(world));
-    return toBudgetFigures(organization_id, key ? all.at(-1)! : all[0]!);
+    const callerBudgets = listBudgets(
+      world,
+      { organization_id, api_key_id: key?.id ?? null },
+      getCurrentMonth(world),
+    );
+    return toBudgetFigures(organization_id, key ? callerBudgets.at(-1)! : callerBudgets[0]!);
   },
   fields: BudgetFigures.properties,
   listRecipients: ({ organization_id }) => [organization_id],
 };
 
 /** An organization's budget with this spending. */
-const spent =
+const inventBudget =
   (utilization_percentage: number): EventSubject<BudgetFigures, string>["invent"] =>
   (fields, { world }, organization_id) => {
-    const limit = world.get(usage, usageId(organization_id, null))?.monthly_limit ?? SAMPLE_LIMIT;
+    const limit = world.get(usage, toUsageId(organization_id, null))?.monthly_limit ?? SAMPLE_LIMIT;
     const current_usage = Math.round(limit * utilization_percentage) / 100;
     return {
       organization_id,
@@ -71,7 +75,7 @@ const spent =
     };
   };
 
-const crossing = {
+const CROSSING_EVENT = {
   section: "6.1",
   assumptions: ["G25"],
   description: "Once per crossing, scope and month; both on one jump, the threshold first.",
@@ -86,15 +90,15 @@ const crossing = {
 } as const;
 
 export const usageThreshold = event({
-  ...crossing,
-  about: { ...budgets, invent: spent(80) },
+  ...CROSSING_EVENT,
+  about: { ...budgets, invent: inventBudget(80) },
   name: "usage.threshold",
   summary: "80 percent of a month's budget are spent",
 });
 
 export const usageLimit = event({
-  ...crossing,
-  about: { ...budgets, invent: spent(100) },
+  ...CROSSING_EVENT,
+  about: { ...budgets, invent: inventBudget(100) },
   name: "usage.limit",
   summary: "A month's budget is spent",
 });
@@ -132,10 +136,10 @@ export function listSpendingFigures(world: WorldReader, caller: Principal): Spen
  * @throws ApiError SPENDING_LIMIT_EXCEEDED with `scope`, `monthly_limit` and `current_usage` in CHF
  */
 export function requireBudget(world: WorldReader, caller: Principal): void {
-  const spent = listCallerBudgets(world, caller).find(
+  const exceeded = listCallerBudgets(world, caller).find(
     ({ limit, spentMicro }) => toStatus(spentMicro, limit) === "exceeded",
   );
-  if (spent) throw new ApiError("SPENDING_LIMIT_EXCEEDED", { details: { ...toSpending(spent) } });
+  if (exceeded) throw new ApiError("SPENDING_LIMIT_EXCEEDED", { details: { ...toSpending(exceeded) } });
 }
 
 /**
@@ -157,14 +161,14 @@ export function recordSpending(
       tx.put(usage, {
         ...row,
         ...(name !== undefined && { api_key_name: name }),
-        spent: { ...row.spent, [month]: getSpentIn(row, month) + micro },
+        spent: { ...row.spent, [month]: getSpent(row, month) + micro },
       });
     }
   });
 }
 
 /** The threshold comes first if one jump crosses both (G25). */
-const BORDERS = [
+const THRESHOLDS = [
   { event: usageThreshold, share: 0.8 },
   { event: usageLimit, share: 1 },
 ] as const;
@@ -175,26 +179,26 @@ const BORDERS = [
  */
 export function emitThresholdEvents<T>(
   tx: Transaction,
-  place: { organization_id: string; api_key_id: string | null },
+  owner: { organization_id: string; api_key_id: string | null },
   change: () => T,
 ): T {
   const month = getCurrentMonth(tx);
-  const before = listBudgets(tx, place, month);
+  const before = listBudgets(tx, owner, month);
   const result = change();
-  const after = listBudgets(tx, place, month);
+  const after = listBudgets(tx, owner, month);
   for (const [position, budget] of after.entries()) {
-    for (const { event, share } of BORDERS) {
-      if (isOver(before[position]!, share) || !isOver(budget, share)) continue;
-      const row = findUsage(tx, place.organization_id, budget.api_key_id ?? null);
-      const crossing = `${month}/${budget.scope}/${event.name}`;
-      if (row.emitted.includes(crossing)) continue;
-      tx.put(usage, { ...row, emitted: [...row.emitted, crossing] });
-      emit(tx, event, toBudgetFigures(place.organization_id, budget));
+    for (const { event, share } of THRESHOLDS) {
+      if (hasReached(before[position]!, share) || !hasReached(budget, share)) continue;
+      const row = findUsage(tx, owner.organization_id, budget.api_key_id ?? null);
+      const crossingKey = `${month}/${budget.scope}/${event.name}`;
+      if (row.emitted.includes(crossingKey)) continue;
+      tx.put(usage, { ...row, emitted: [...row.emitted, crossingKey] });
+      emit(tx, event, toBudgetFigures(owner.organization_id, budget));
     }
   }
   return result;
 }
 
-function isOver({ limit, spentMicro }: Budget, share: number): boolean {
+function hasReached({ limit, spentMicro }: Budget, share: number): boolean {
   return toStatus(spentMicro, limit) !== "no_limit" && calculateUtilization(spentMicro, limit!) >= share;
 }

@@ -13,7 +13,7 @@ export const makeUser: Factory<User> = (fields, context) => {
   const { random, world, past, now } = context;
   const id = fields.id ?? context.createId("usr_");
   const name = fields.name ?? inventName(context);
-  const home = past ? undefined : world.all(organizations).first();
+  const firstOrganization = past ? undefined : world.all(organizations).first();
   const email = () => {
     const invented = inventEmail(name, id, context);
     return past ? invented : makeDistinctEmail(invented, (other) => hasEmail(world, other));
@@ -22,7 +22,8 @@ export const makeUser: Factory<User> = (fields, context) => {
     id,
     name,
     email: fields.email ?? email(),
-    memberships: fields.memberships ?? (home === undefined ? {} : { [home.id]: "member" }),
+    memberships:
+      fields.memberships ?? (firstOrganization === undefined ? {} : { [firstOrganization.id]: "member" }),
     capabilities: fields.capabilities ?? {},
     account: fields.account ?? "active",
     verified: fields.verified ?? past,
@@ -62,7 +63,7 @@ export const usersFixture: FixtureReader = {
 /** Assigns users to the organizations in turn; the first user of an organization without an owner owns it. */
 function assignInTurn(lists: NumberedLists) {
   const organizations = lists.listRecords("organizations").map(({ id }) => String(id));
-  const owned = new Set(
+  const organizationsWithOwner = new Set(
     lists.listRecords("users").flatMap(({ memberships }) =>
       Object.entries((memberships ?? {}) as User["memberships"])
         .filter(([, role]) => role === "owner")
@@ -70,10 +71,10 @@ function assignInTurn(lists: NumberedLists) {
     ),
   );
   return (position: number) => {
-    const home = organizations[position % organizations.length];
-    if (home === undefined) return {};
-    const role = owned.has(home) ? "member" : "owner";
-    owned.add(home);
-    return { memberships: { [home]: role } };
+    const organization_id = organizations[position % organizations.length];
+    if (organization_id === undefined) return {};
+    const role = organizationsWithOwner.has(organization_id) ? "member" : "owner";
+    organizationsWithOwner.add(organization_id);
+    return { memberships: { [organization_id]: role } };
   };
 }

@@ -51,42 +51,42 @@ interface UserChange {
 /** Only state calls create and delete users (G18); each organization of the user gets the event. */
 export const userState: StateRules<User> = {
   insert(tx, record, actor) {
-    requireMemberships(record);
+    requireMembershipForCapabilities(record);
     tx.insert(users, record);
     for (const organization_id of Object.keys(record.memberships)) {
       emitUnlessSilent({ tx, actor, user: record }, organization_id, userCreated);
-      audit({ tx, actor, user: record }, organization_id, "created");
+      recordUserAudit({ tx, actor, user: record }, organization_id, "created");
     }
     return record;
   },
   update(tx, before, after, actor) {
-    requireMemberships(after);
+    requireMembershipForCapabilities(after);
     tx.put(users, after);
     const change = { tx, actor, user: after };
     const values = toAuditValues(before, after);
     if (values === undefined) return after;
     const otherChanges = toAuditValues(before, after, ["memberships", "capabilities", "account"]);
-    const beyondVerified = toAuditValues(before, after, ["verified"]) !== undefined;
-    const verified = after.verified && !before.verified;
+    const hasOtherChanges = toAuditValues(before, after, ["verified"]) !== undefined;
+    const becameVerified = after.verified && !before.verified;
     for (const organization_id of listOrganizations(before, after)) {
-      if (verified) emitUnlessSilent(change, organization_id, userVerified);
-      if (beyondVerified || !verified) emitUnlessSilent(change, organization_id, userUpdated);
-      if (otherChanges !== undefined) audit(change, organization_id, "updated", otherChanges);
-      if (after.account !== before.account) auditAccount(change, organization_id, before);
-      auditRole(change, organization_id, before);
-      auditCapabilities(change, organization_id, before);
+      if (becameVerified) emitUnlessSilent(change, organization_id, userVerified);
+      if (hasOtherChanges || !becameVerified) emitUnlessSilent(change, organization_id, userUpdated);
+      if (otherChanges !== undefined) recordUserAudit(change, organization_id, "updated", otherChanges);
+      if (after.account !== before.account) recordAccountAudit(change, organization_id, before);
+      recordRoleAudit(change, organization_id, before);
+      recordCapabilityAudit(change, organization_id, before);
     }
     return after;
   },
   remove(tx, record, actor) {
     for (const organization_id of Object.keys(record.memberships)) {
       emitUnlessSilent({ tx, actor, user: record }, organization_id, userDeleted);
-      audit({ tx, actor, user: record }, organization_id, "deleted");
+      recordUserAudit({ tx, actor, user: record }, organization_id, "deleted");
     }
   },
 };
 
-function requireMemberships({ memberships, capabilities }: User): void {
+function requireMembershipForCapabilities({ memberships, capabilities }: User): void {
   for (const id of Object.keys(capabilities)) {
     if (!Object.hasOwn(memberships, id))
       throw invalidInput(
@@ -105,7 +105,7 @@ function emitUnlessSilent({ tx, actor, user }: UserChange, organization_id: stri
   if (!actor.silent) emit(tx, event, user, [organization_id]);
 }
 
-function audit(
+function recordUserAudit(
   { tx, actor, user }: UserChange,
   organization_id: string,
   action: string,
@@ -115,36 +115,48 @@ function audit(
   recordStateAudit(tx, actor, { ...entry, action, ...values });
 }
 
-/** 4.15 calls a suspended or disabled user deactivated. */
-function auditAccount(change: UserChange, organization_id: string, before: User): void {
+/** Records a changed account status; 4.15 calls a suspended or disabled user deactivated. */
+function recordAccountAudit(change: UserChange, organization_id: string, before: User): void {
   const { account } = change.user;
-  const ended = before.account === "active" ? "deactivated" : "updated";
-  audit(change, organization_id, account === "active" ? "reactivated" : ended, {
+  const inactiveAction = before.account === "active" ? "deactivated" : "updated";
+  recordUserAudit(change, organization_id, account === "active" ? "reactivated" : inactiveAction, {
     previous_value: before.account,
     new_value: account,
   });
 }
 
-/** The events of a role in one organization, gained or lost (G31); a changed role is both. */
-function auditRole({ tx, actor, user }: UserChange, organization_id: string, before: User): void {
-  const was = before.memberships[organization_id];
-  const is = user.memberships[organization_id];
-  if (was === is) return;
+/** Records that a role in one organization was gained or lost (G31); a changed role is both. */
+function recordRoleAudit({ tx, actor, user }: UserChange, organization_id: string, before: User): void {
+  const roleBefore = before.memberships[organization_id];
+  const roleAfter = user.memberships[organization_id];
+  if (roleBefore === roleAfter) return;
   const target = { organization_id, entity_id: user.id, target_id: user.id, target_name: user.name };
   const entry = { ...target, entity_type: "role_assignment" as const };
-  if (was !== undefined)
-    recordStateAudit(tx, actor, { ...entry, entity_name: was, action: "unassigned", previous_value: was });
-  if (is !== undefined)
-    recordStateAudit(tx, actor, { ...entry, entity_name: is, action: "assigned", new_value: is });
+  if (roleBefore !== undefined)
+    recordStateAudit(tx, actor, {
+      ...entry,
+      entity_name: roleBefore,
+      action: "unassigned",
+      previous_value: roleBefore,
+    });
+  if (roleAfter !== undefined)
+    recordStateAudit(tx, actor, {
+      ...entry,
+      entity_name: roleAfter,
+      action: "assigned",
+      new_value: roleAfter,
+    });
 }
 
-/** 4.15 calls capabilities permissions. */
-function auditCapabilities({ tx, actor, user }: UserChange, organization_id: string, before: User): void {
-  const had = before.capabilities[organization_id] ?? [];
-  const has = user.capabilities[organization_id] ?? [];
-  for (const name of new Set([...had, ...has])) {
-    if (had.includes(name) === has.includes(name)) continue;
-    const [previous_value, new_value] = has.includes(name) ? ["denied", "granted"] : ["granted", "denied"];
+/** Records granted and denied capabilities, which 4.15 calls permissions. */
+function recordCapabilityAudit({ tx, actor, user }: UserChange, organization_id: string, before: User): void {
+  const capabilitiesBefore = before.capabilities[organization_id] ?? [];
+  const capabilitiesAfter = user.capabilities[organization_id] ?? [];
+  for (const name of new Set([...capabilitiesBefore, ...capabilitiesAfter])) {
+    if (capabilitiesBefore.includes(name) === capabilitiesAfter.includes(name)) continue;
+    const [previous_value, new_value] = capabilitiesAfter.includes(name)
+      ? ["denied", "granted"]
+      : ["granted", "denied"];
     recordStateAudit(tx, actor, {
       ...{ organization_id, entity_type: "permission", action: "updated", previous_value, new_value },
       ...{ entity_id: `perm_${name.replaceAll("-", "_")}`, entity_name: name },

@@ -13,9 +13,9 @@ import {
   getProcessingEnd,
   getProcessingMs,
   getStepEnd,
-  UNSUPPORTED,
+  UNSUPPORTED_TYPE,
 } from "./rules.ts";
-import { StoreFile, storeFileId, storeFiles, VectorStore, vectorStores } from "./schema.ts";
+import { StoreFile, storeFiles, toStoreFileId, VectorStore, vectorStores } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
 /** Past processing has the default duration; the sandbox's setting is for processing that still runs. */
@@ -34,25 +34,25 @@ export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
 /** Makes a file of a store; progress, step and times follow from its status (3.1, G11). */
 export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   const { past, now } = context;
-  const place = pickPlace(fields, context.world);
+  const ids = pickStoreAndFile(fields, context.world);
   const status = pickStatus(fields, past);
   const processing_ms =
     past && status !== "processing" ? PAST_PROCESSING_MS : getProcessingMs(context.settings);
   const started_at = fields.started_at ?? pickStart(status, processing_ms, context);
   const processing = { started_at, processing_ms };
-  const ended = status === "failed" ? getStepEnd(processing, "parsing") : started_at + processing_ms;
-  const completed_at = status === "processing" ? null : (fields.completed_at ?? (past ? ended : now));
-  const reached = calculateProgress(processing, completed_at ?? now);
+  const processingEnd = status === "failed" ? getStepEnd(processing, "parsing") : started_at + processing_ms;
+  const completed_at = status === "processing" ? null : (fields.completed_at ?? (past ? processingEnd : now));
+  const progress = calculateProgress(processing, completed_at ?? now);
   const progress_percent =
-    status === "failed" ? (fields.progress_percent ?? reached.progress_percent) : reached.progress_percent;
+    status === "failed" ? (fields.progress_percent ?? progress.progress_percent) : progress.progress_percent;
   return {
-    id: storeFileId(place.store_id, place.file_id),
-    store_id: place.store_id,
-    file_id: place.file_id,
+    id: toStoreFileId(ids.store_id, ids.file_id),
+    store_id: ids.store_id,
+    file_id: ids.file_id,
     status,
     progress_percent: status === "completed" ? 100 : progress_percent,
-    current_step: status === "processing" ? reached.current_step : null,
-    error_message: status === "failed" ? (fields.error_message ?? UNSUPPORTED) : null,
+    current_step: status === "processing" ? progress.current_step : null,
+    error_message: status === "failed" ? (fields.error_message ?? UNSUPPORTED_TYPE) : null,
     started_at,
     completed_at,
     processing_ms,
@@ -74,29 +74,29 @@ function pickStart(
     : -random.int(DAY_MS, 30 * DAY_MS);
 }
 
-const MAX_TRIED = 1000;
+const MAX_SCANNED = 1000;
 
 /** Picks a store and a file of the same organization that the store does not have yet, unless both are given. */
-function pickPlace({ id, ...fields }: Partial<StoreFile>, world: RecordLookup) {
+function pickStoreAndFile({ id, ...fields }: Partial<StoreFile>, world: RecordLookup) {
   const [storeInId, fileInId] = id?.split(":") ?? [];
   const { store_id = storeInId, file_id = fileInId } = fields;
   if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };
   const stores = store_id
     ? [requireReferencedRecord(world, vectorStores, { field: "store_id", id: store_id })]
-    : world.all(vectorStores).page(0, MAX_TRIED);
-  const known = file_id
+    : world.all(vectorStores).page(0, MAX_SCANNED);
+  const candidates = file_id
     ? [requireReferencedRecord(world, files, { field: "file_id", id: file_id })]
-    : world.all(files).page(0, MAX_TRIED);
+    : world.all(files).page(0, MAX_SCANNED);
   for (const store of stores) {
-    for (const file of known) {
+    for (const file of candidates) {
       if (file.organization_id !== store.organization_id) continue;
-      const place = { store_id: store.id, file_id: file.id };
-      if (world.get(storeFiles, storeFileId(store.id, file.id)) === undefined) return place;
+      const ids = { store_id: store.id, file_id: file.id };
+      if (world.get(storeFiles, toStoreFileId(store.id, file.id)) === undefined) return ids;
     }
   }
   const missing = store_id === undefined ? "store_id" : "file_id";
-  const why = `${missing} is required: no other file of an organization fits one of its stores`;
-  throw invalidInput(missing, null, why);
+  const reason = `${missing} is required: no other file of an organization fits one of its stores`;
+  throw invalidInput(missing, null, reason);
 }
 
 const fileRecord = fixtureRecord(StoreFile, {

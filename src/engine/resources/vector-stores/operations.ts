@@ -15,7 +15,7 @@ import {
   storeFileState,
   vectorStoreState,
 } from "./rules.ts";
-import { ProcessingStatus, storeFileId, storeFiles, vectorStores } from "./schema.ts";
+import { ProcessingStatus, storeFiles, toStoreFileId, vectorStores } from "./schema.ts";
 
 export const retrieveFileStatus = operation({
   id: "store_files.retrieve_status",
@@ -36,7 +36,7 @@ export const retrieveFileStatus = operation({
     const store = call.world.get(vectorStores, store_id);
     const file =
       store?.organization_id === organization_id
-        ? call.world.get(storeFiles, storeFileId(store_id, file_id))
+        ? call.world.get(storeFiles, toStoreFileId(store_id, file_id))
         : undefined;
     if (file === undefined) throw new ApiError("FILE_NOT_IN_STORE", { details: { file_id, store_id } });
     return file;
@@ -70,10 +70,10 @@ export const attachFile = operation({
     if (file?.organization_id !== organization_id) throw resourceNotFound("file_id", file_id);
   },
   handle({ params: { store_id }, body: { file_id }, world, settings }) {
-    const present = world.get(storeFiles, storeFileId(store_id, file_id));
-    if (present !== undefined) return new Reply(200, renderStatus(present, world));
+    const existing = world.get(storeFiles, toStoreFileId(store_id, file_id));
+    if (existing !== undefined) return new Reply(200, renderStatus(existing, world));
     const file = world.insert(storeFiles, {
-      id: storeFileId(store_id, file_id),
+      id: toStoreFileId(store_id, file_id),
       store_id,
       file_id,
       status: "processing",

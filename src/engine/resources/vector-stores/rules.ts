@@ -40,8 +40,8 @@ export function getProcessingMs({ processing_seconds }: Pick<Settings, "processi
 /** The progress of a file that is being processed: linear in the sandbox's time and below 100 (3.1). */
 export function calculateProgress({ started_at, processing_ms }: Processing, now: number) {
   const elapsed = Math.max(0, now - started_at);
-  const whole = processing_ms > 0 ? Math.floor((elapsed * 100) / processing_ms) : 99;
-  const progress_percent = Math.min(99, whole);
+  const exactPercent = processing_ms > 0 ? Math.floor((elapsed * 100) / processing_ms) : 99;
+  const progress_percent = Math.min(99, exactPercent);
   const { step } = STEP_ENDS.find(({ percent }) => progress_percent < percent)!;
   return { progress_percent, current_step: step };
 }
@@ -62,16 +62,16 @@ export function getStepEnd({ started_at, processing_ms }: Processing, step: Step
   return started_at + Math.ceil((processing_ms * percent) / 100);
 }
 
-export const UNSUPPORTED = "unsupported file type";
+export const UNSUPPORTED_TYPE = "unsupported file type";
 
-/** The file with its progress at `now`. */
-export function withCurrentProgress(file: StoreFile, now: number): StoreFile {
+/** Adds the progress at `now` to a file. */
+export function addCurrentProgress(file: StoreFile, now: number): StoreFile {
   return file.status === "processing" ? { ...file, ...calculateProgress(file, now) } : file;
 }
 
 /** The answer of section 2.9. */
 export function renderStatus(file: StoreFile, world: WorldReader) {
-  return renderProcessing(withCurrentProgress(file, world.now), world);
+  return renderProcessing(addCurrentProgress(file, world.now), world);
 }
 
 /** A file record does not name its stores, so the emitter passes the store for which the file was processed. */
@@ -123,7 +123,7 @@ export function advanceFile(tx: Transaction, { key, due }: Timer): void {
 /** Finds the failure of a file by its content, or by its type if it has no bytes (G34). */
 function findFailure(world: WorldReader, file: FileObject): ProcessingFailure | undefined {
   if (file.file_size === 0) return { step: "parsing", message: "the file is empty" };
-  if (!isReadable(file)) return { step: "parsing", message: UNSUPPORTED };
+  if (!isReadable(file)) return { step: "parsing", message: UNSUPPORTED_TYPE };
   return world.get(fileTexts, file.id)?.failure;
 }
 
@@ -149,41 +149,41 @@ export function completeFile(
 /** A failed file keeps its progress (G11). */
 export function toFailed(file: StoreFile, at: number, error_message: string): StoreFile {
   const { progress_percent } = calculateProgress(file, at);
-  const ended = { current_step: null, error_message, completed_at: at };
-  return { ...file, status: "failed", progress_percent, ...ended };
+  const endFields = { current_step: null, error_message, completed_at: at };
+  return { ...file, status: "failed", progress_percent, ...endFields };
 }
 
 /** The audit log names stores `vector_store` (G31). */
 export const vectorStoreState: StateRules<VectorStore> = {
   insert(tx, record, actor) {
     tx.insert(vectorStores, record);
-    audit(tx, record, { actor, action: "created" });
+    recordStoreAudit(tx, record, { actor, action: "created" });
     return record;
   },
   update(tx, before, after, actor) {
     const changes = toAuditValues(before, after);
     if (changes === undefined) return before;
     tx.put(vectorStores, after);
-    audit(tx, after, { actor, action: "updated", ...changes });
+    recordStoreAudit(tx, after, { actor, action: "updated", ...changes });
     return after;
   },
   remove(tx, record, actor) {
-    audit(tx, record, { actor, action: "deleted" });
+    recordStoreAudit(tx, record, { actor, action: "deleted" });
   },
 };
 
-function audit(
+function recordStoreAudit(
   tx: Transaction,
   { id, name, organization_id }: VectorStore,
-  { actor, ...what }: { actor: StateActor; action: string; previous_value?: string; new_value?: string },
+  { actor, ...change }: { actor: StateActor; action: string; previous_value?: string; new_value?: string },
 ): void {
   const store = { organization_id, entity_type: "vector_store", entity_id: id, entity_name: name } as const;
-  recordStateAudit(tx, actor, { ...store, ...what });
+  recordStateAudit(tx, actor, { ...store, ...change });
 }
 
 /** Progress, step and times of a file follow from its status (3.1, G11). */
 export const storeFileState: StateRules<StoreFile> = {
-  toPublic: (record, world) => withCurrentProgress(record, world.now),
+  toPublic: (record, world) => addCurrentProgress(record, world.now),
   insert(tx, record, actor) {
     const store = requireReferencedRecord(tx, vectorStores, { field: "store_id", id: record.store_id });
     const file = requireReferencedRecord(tx, files, { field: "file_id", id: record.file_id });
@@ -203,10 +203,10 @@ export const storeFileState: StateRules<StoreFile> = {
 /** Applies a PATCH: a new status sets the fields that follow from it. */
 function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor: StateActor): StoreFile {
   if (after.status === "processing") {
-    const begins = before.status !== "processing";
-    const started_at = begins && after.started_at === before.started_at ? tx.now : after.started_at;
+    const isNew = before.status !== "processing";
+    const started_at = isNew && after.started_at === before.started_at ? tx.now : after.started_at;
     // New processing has the duration of the current setting, running processing keeps its own (G11).
-    const processing_ms = begins ? getProcessingMs(actor.settings) : before.processing_ms;
+    const processing_ms = isNew ? getProcessingMs(actor.settings) : before.processing_ms;
     const file = { ...after, started_at, processing_ms, completed_at: null, error_message: null };
     if (after.progress_percent === before.progress_percent) return file;
     // The start that gives this progress now.
@@ -216,7 +216,7 @@ function applyUpdate(tx: Transaction, before: StoreFile, after: StoreFile, actor
   if (before.status !== "processing") return { ...after, current_step: null };
   const completed_at = after.completed_at ?? tx.now;
   if (after.status !== "failed") return { ...after, completed_at };
-  const failed = toFailed(after, completed_at, after.error_message ?? UNSUPPORTED);
+  const failed = toFailed(after, completed_at, after.error_message ?? UNSUPPORTED_TYPE);
   const { progress_percent } = after;
   return progress_percent === before.progress_percent ? failed : { ...failed, progress_percent };
 }
@@ -228,10 +228,10 @@ function putStoreFile(
   actor: StateActor,
   statusBefore?: StoreFile["status"],
 ): StoreFile {
-  const settled =
+  const stored =
     file.status === "completed" && statusBefore !== "completed"
       ? completeFile(tx, file, { at: file.completed_at ?? tx.now, silent: actor.silent })
       : tx.put(storeFiles, file);
-  scheduleStep(tx, settled, tx.now);
-  return settled;
+  scheduleStep(tx, stored, tx.now);
+  return stored;
 }

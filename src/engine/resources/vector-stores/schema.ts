@@ -55,6 +55,6 @@ export const storeFiles = collection({
   },
 });
 
-export function storeFileId(store_id: string, file_id: string): string {
+export function toStoreFileId(store_id: string, file_id: string): string {
   return `${store_id}:${file_id}`;
 }

@@ -11,11 +11,11 @@ import {
   type Delivery,
   deliveries,
   explainInactive,
+  setActivity,
   toSubscriberKey,
   type Webhook,
   webhooks,
   webhookTest,
-  withActivity,
 } from "./schema.ts";
 
 /** The fields of section 6.2, in its order. */
@@ -49,7 +49,7 @@ export function toBody(delivery: Delivery, world: WorldReader): string {
   return renderBody({ event, data, timestamp: world.toIso(created_at), webhook_id, delivery_id });
 }
 
-const created = new WeakMap<Transaction, string[]>();
+const idsByTransaction = new WeakMap<Transaction, string[]>();
 
 /** For each emitted event and each active webhook of its organization that subscribed to it, one delivery. */
 export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]): void {
@@ -67,7 +67,7 @@ export function enqueueTest(tx: Transaction, webhook: Webhook): string {
 
 /** Ids of the deliveries that this transaction has queued. */
 export function listEnqueued(tx: Transaction): readonly string[] {
-  return created.get(tx) ?? [];
+  return idsByTransaction.get(tx) ?? [];
 }
 
 /** The body is built here, so that every attempt sends the same bytes (G24). */
@@ -82,9 +82,9 @@ function enqueue(
   const body = renderBody({ event, data, timestamp: tx.toIso(tx.now), webhook_id, delivery_id });
   const first = { organization_id, event, created_at: tx.now, body };
   queueAttempt(tx, { id: delivery_id, kind: "first", webhook_id, delivery_id, first });
-  const ids = created.get(tx);
+  const ids = idsByTransaction.get(tx);
   if (ids) ids.push(delivery_id);
-  else created.set(tx, [delivery_id]);
+  else idsByTransaction.set(tx, [delivery_id]);
   return delivery_id;
 }
 
@@ -98,8 +98,8 @@ const MAX_LOGGED_ATTEMPTS = 100;
 /** Plans what an attempt sends and where, as of now (G24: the webhook's present URL); undefined cancels it. */
 export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | undefined {
   const webhook = world.get(webhooks, row.webhook_id);
-  const present = world.get(outgoing, row.id);
-  if (webhook === undefined || present === undefined || present.cancelled) return undefined;
+  const queued = world.get(outgoing, row.id);
+  if (webhook === undefined || queued === undefined || queued.cancelled) return undefined;
   const { url, secret } = webhook;
   if (row.first) return { number: 1, url, secret, event: row.first.event, body: row.first.body };
   const delivery = world.get(deliveries, row.delivery_id);
@@ -114,15 +114,15 @@ export function recordAttempt(
   row: Outgoing,
   { outcome, schedule }: { outcome: AttemptOutcome; schedule: readonly number[] },
 ): void {
-  const present = tx.get(outgoing, row.id);
+  const queued = tx.get(outgoing, row.id);
   const webhook = tx.get(webhooks, row.webhook_id);
   tx.remove(outgoing, row.id);
   const before = findDeliveryBefore(tx, row);
-  if (present === undefined || webhook === undefined || before === undefined) return;
+  if (queued === undefined || webhook === undefined || before === undefined) return;
   const { response_code } = outcome;
   const isRedelivery = row.kind === "redelivery";
   const scheduled_attempts = before.scheduled_attempts + (isRedelivery ? 0 : 1);
-  const settled = evaluateAttempt({
+  const evaluation = evaluateAttempt({
     schedule,
     scheduledAttempts: scheduled_attempts,
     endedAt: tx.now,
@@ -135,23 +135,23 @@ export function recordAttempt(
     attempt_log: [...before.attempt_log, toAttempt(row, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
   };
   if (before.status !== "success") {
-    const succeeded = settled.status === "success";
+    const isSuccess = evaluation.status === "success";
     delivery.response_code = response_code;
-    delivery.status = settled.status;
-    delivery.delivered_at = succeeded ? tx.now : null;
-    delivery.last_attempt = succeeded ? null : tx.now;
+    delivery.status = evaluation.status;
+    delivery.delivered_at = isSuccess ? tx.now : null;
+    delivery.last_attempt = isSuccess ? null : tx.now;
     // A failed redelivery does not change the pending retry, unless the receiver answered 410 (G24).
-    if (succeeded || settled.disablesWebhook) delivery.next_retry = null;
-    else if (!isRedelivery) delivery.next_retry = present.cancelled ? null : settled.nextRetry;
+    if (isSuccess || evaluation.disablesWebhook) delivery.next_retry = null;
+    else if (!isRedelivery) delivery.next_retry = queued.cancelled ? null : evaluation.nextRetry;
   }
   tx.put(deliveries, delivery);
   updateRetryTimer(tx, delivery);
-  if (settled.status === "success") tx.remove(outgoing, retryId(delivery.delivery_id));
+  if (evaluation.status === "success") tx.remove(outgoing, toRetryId(delivery.delivery_id));
   const because = `its receiver answered ${response_code} to ${delivery.delivery_id}, attempt ${delivery.attempts}`;
-  const active = webhook.active && !settled.disablesWebhook;
-  tx.put(webhooks, withActivity({ ...webhook, last_delivery: tx.now }, { active, because }));
-  if (settled.disablesWebhook) cancelPending(tx, webhook.webhook_id);
-  trim(tx, webhook.webhook_id);
+  const active = webhook.active && !evaluation.disablesWebhook;
+  tx.put(webhooks, setActivity({ ...webhook, last_delivery: tx.now }, { active, because }));
+  if (evaluation.disablesWebhook) cancelPending(tx, webhook.webhook_id);
+  dropOldDeliveries(tx, webhook.webhook_id);
 }
 
 /** Describes what follows a failed attempt; `world` contains the attempt's outcome. */
@@ -171,7 +171,7 @@ export function describeNextStep(world: WorldReader, row: Outgoing, response_cod
 export function queueRetry(tx: Transaction, delivery_id: string): string | undefined {
   const delivery = tx.get(deliveries, delivery_id);
   if (delivery === undefined || delivery.next_retry === null) return undefined;
-  const id = retryId(delivery_id);
+  const id = toRetryId(delivery_id);
   queueAttempt(tx, { id, kind: "retry", webhook_id: delivery.webhook_id, delivery_id });
   return id;
 }
@@ -221,14 +221,14 @@ function toAttempt({ kind }: Outgoing, outcome: AttemptOutcome, ended_at: number
   return { ...attempt, ...(error !== undefined && { error }), ...(fault !== undefined && { fault }) };
 }
 
-function trim(tx: Transaction, webhook_id: string): void {
+function dropOldDeliveries(tx: Transaction, webhook_id: string): void {
   const finished = tx.index(deliveries, "finished", webhook_id);
   if (finished.size <= MAX_FINISHED) return;
   for (const delivery of finished.page(MAX_FINISHED, finished.size - MAX_FINISHED))
     removeWithDependents(tx, deliveries, delivery.delivery_id);
 }
 
-function retryId(delivery_id: string): string {
+function toRetryId(delivery_id: string): string {
   return `${delivery_id}/retry`;
 }
 

@@ -57,31 +57,31 @@ export const makeWebhook: Factory<Webhook> = (fields, context) => {
 export const makeDelivery: Factory<Delivery> = (fields, context) => {
   const { world, past, now } = context;
   const webhook_id = fields.webhook_id ?? requireFirstRecord(world, webhooks, "webhook_id").webhook_id;
-  const webhook = () => requireReferencedRecord(world, webhooks, { field: "webhook_id", id: webhook_id });
+  const getWebhook = () => requireReferencedRecord(world, webhooks, { field: "webhook_id", id: webhook_id });
   const status = fields.status ?? (fields.next_retry == null ? "success" : "failed");
-  const failed = status === "failed";
+  const hasFailed = status === "failed";
   const attempts = fields.attempts ?? 1;
-  const ended = fields.delivered_at ?? fields.last_attempt ?? (past ? -DAY_MS : now);
+  const endedAt = fields.delivered_at ?? fields.last_attempt ?? (past ? -DAY_MS : now);
   return {
     delivery_id: fields.delivery_id ?? context.createNewestFirstId("del_"),
     webhook_id,
-    organization_id: fields.organization_id ?? webhook().organization_id,
-    event: fields.event ?? webhook().events[0]!,
+    organization_id: fields.organization_id ?? getWebhook().organization_id,
+    event: fields.event ?? getWebhook().events[0]!,
     status,
-    response_code: fields.response_code ?? (failed ? 500 : 200),
+    response_code: fields.response_code ?? (hasFailed ? 500 : 200),
     attempts,
     scheduled_attempts: fields.scheduled_attempts ?? Math.min(attempts, 6),
-    created_at: fields.created_at ?? (past ? ended - scheduleTime(attempts) : now),
-    delivered_at: failed ? null : ended,
-    last_attempt: failed ? ended : null,
-    next_retry: failed ? (fields.next_retry ?? null) : null,
+    created_at: fields.created_at ?? (past ? endedAt - getScheduleTime(attempts) : now),
+    delivered_at: hasFailed ? null : endedAt,
+    last_attempt: hasFailed ? endedAt : null,
+    next_retry: hasFailed ? (fields.next_retry ?? null) : null,
     body: fields.body ?? null,
     attempt_log: fields.attempt_log ?? [],
   };
 };
 
 /** Milliseconds from the event to the end of this number of scheduled attempts (G24). */
-function scheduleTime(attempts: number): number {
+function getScheduleTime(attempts: number): number {
   return DEFAULT_RETRY_SCHEDULE.slice(0, attempts - 1).reduce((sum, delay) => sum + delay, 0);
 }
 
@@ -112,14 +112,17 @@ export const webhooksFixture: FixtureReader = {
   numbered: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
   check(fixture, report) {
     const seen = new Set<string>();
-    for (const [position, { deliveries: listed = [] }] of readEntries(
+    for (const [position, { deliveries: deliveryEntries = [] }] of readEntries(
       fixture,
       "webhooks",
       record,
     ).entries()) {
-      for (const [place, { delivery_id }] of listed.entries()) {
+      for (const [deliveryPosition, { delivery_id }] of deliveryEntries.entries()) {
         if (seen.has(delivery_id)) {
-          report(["webhooks", position, "deliveries", place, "delivery_id"], `${delivery_id} is taken`);
+          report(
+            ["webhooks", position, "deliveries", deliveryPosition, "delivery_id"],
+            `${delivery_id} is taken`,
+          );
         }
         seen.add(delivery_id);
       }
@@ -132,11 +135,11 @@ export const webhooksFixture: FixtureReader = {
       return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
     });
     // A webhook shows its latest delivery, so both are made when either is first read.
-    const makeAll = () => entries.map((entry) => makeWebhookWithDeliveries(entry, base));
-    base.fill(webhooks, () => makeAll().map(({ webhook }) => webhook));
-    base.fill(deliveries, () => makeAll().flatMap(({ sent }) => sent));
-    for (const { deliveries: listed = [] } of entries) {
-      for (const { delivery_id, next_retry } of listed) {
+    const makeWebhooks = () => entries.map((entry) => makeWebhookWithDeliveries(entry, base));
+    base.fill(webhooks, () => makeWebhooks().map(({ webhook }) => webhook));
+    base.fill(deliveries, () => makeWebhooks().flatMap(({ sent }) => sent));
+    for (const { deliveries: deliveryEntries = [] } of entries) {
+      for (const { delivery_id, next_retry } of deliveryEntries) {
         if (next_retry == null) continue;
         base.addTimer({ kind: "webhook.retry", subject: delivery_id, due: base.toInstant(next_retry) });
       }
@@ -159,7 +162,7 @@ function makeWebhookWithDeliveries(entry: Entry, base: BaseBuilder): { webhook: 
 
 function findLatest(sent: readonly Delivery[]): number | null {
   return sent.reduce<number | null>((latest, { delivered_at, last_attempt }) => {
-    const ended = delivered_at ?? last_attempt!;
-    return latest === null || ended > latest ? ended : latest;
+    const endedAt = delivered_at ?? last_attempt!;
+    return latest === null || endedAt > latest ? endedAt : latest;
   }, null);
 }

@@ -24,18 +24,18 @@ import {
   renderListedWebhook,
   renderWebhook,
   requireCallable,
+  setActivity,
   type Webhook,
   WebhookBody,
   WebhookUrl,
   webhooks,
   webhookTest,
-  withActivity,
 } from "./schema.ts";
 
 /** The refusals of `requireWebhook`. */
 export const WEBHOOK_ERRORS = [...CURRENT_MEMBER_ERRORS, "RESOURCE_NOT_FOUND"] as const;
 
-/** G23: of the organization that the key acts in. @throws ApiError RESOURCE_NOT_FOUND also for a webhook of another organization (G23) */
+/** Finds a webhook of the acting organization (G23). @throws ApiError RESOURCE_NOT_FOUND, also for one of another */
 export function requireWebhook(caller: Caller, webhook_id: string): Webhook {
   const organization_id = requireCurrentMember(caller);
   const webhook = caller.world.get(webhooks, webhook_id);
@@ -44,7 +44,7 @@ export function requireWebhook(caller: Caller, webhook_id: string): Webhook {
 }
 
 /** The parts that operations on one webhook share. */
-const ofWebhook = {
+const COMMON = {
   section: "4.21",
   params: Type.Object({ webhook_id: Id("wh_") }),
   errors: WEBHOOK_ERRORS,
@@ -107,13 +107,13 @@ export const listWebhooks = operation({
   success: { status: 200, schema: Enveloped(Type.Array(ListedWebhookBody)) },
   access: requireCurrentMember,
   handle({ world }, organization_id) {
-    const all = world.index(webhooks, "newest", organization_id);
-    return toEnvelope([...all].map((webhook) => renderListedWebhook(webhook, world)));
+    const newestFirst = world.index(webhooks, "newest", organization_id);
+    return toEnvelope([...newestFirst].map((webhook) => renderListedWebhook(webhook, world)));
   },
 });
 
 export const updateWebhook = operation({
-  ...ofWebhook,
+  ...COMMON,
   id: "webhooks.update",
   assumptions: ["G23", "G24", "G37"],
   assumed: ASSUMED,
@@ -134,21 +134,21 @@ export const updateWebhook = operation({
   success: { status: 200, schema: Enveloped(WebhookBody) },
   handle({ body: { url, events, description, active }, world }, webhook) {
     if (url !== undefined) requireCallable(url);
-    const put = {
+    const updated = {
       ...webhook,
       url: url ?? webhook.url,
       events: events ? [...events] : webhook.events,
       description: description ?? webhook.description,
     };
     const because = "PUT /webhooks/{webhook_id} deactivated it";
-    const changed = world.put(webhooks, withActivity(put, { active: active ?? webhook.active, because }));
+    const changed = world.put(webhooks, setActivity(updated, { active: active ?? webhook.active, because }));
     if (active === false) cancelPending(world, webhook.webhook_id);
     return toEnvelope(renderWebhook(changed, world));
   },
 });
 
 export const deleteWebhook = operation({
-  ...ofWebhook,
+  ...COMMON,
   id: "webhooks.delete",
   assumptions: ["G23", "G24", "G37"],
   assumed: ASSUMED,
@@ -167,7 +167,7 @@ export const deleteWebhook = operation({
 });
 
 export const testWebhook = operation({
-  ...ofWebhook,
+  ...COMMON,
   id: "webhooks.test",
   assumptions: ["G23", "G37"],
   assumed: ASSUMED,
@@ -189,7 +189,7 @@ export const testWebhook = operation({
 });
 
 export const listDeliveries = operation({
-  ...ofWebhook,
+  ...COMMON,
   id: "webhooks.list_deliveries",
   assumptions: ["G23", "G24", "G37"],
   assumed: { envelope: "G23" },
@@ -199,8 +199,8 @@ export const listDeliveries = operation({
   description: "A delivery is listed once its first attempt has ended.",
   success: { status: 200, schema: Enveloped(Type.Array(DeliveryBody)) },
   handle({ world }, { webhook_id }) {
-    const all = world.index(deliveries, "newest", webhook_id);
-    return toEnvelope([...all].map((delivery) => renderDelivery(delivery, world)));
+    const newestFirst = world.index(deliveries, "newest", webhook_id);
+    return toEnvelope([...newestFirst].map((delivery) => renderDelivery(delivery, world)));
   },
 });
 
@@ -225,7 +225,7 @@ export const redeliver = operation({
     return delivery;
   },
   handle({ world, request }, delivery) {
-    if (delivery.status === "success") throw alreadyDelivered(delivery);
+    if (delivery.status === "success") throw createDeliveredError(delivery);
     const { webhook_id, delivery_id } = delivery;
     const id = toRedeliveryId(delivery_id, request.id);
     queueAttempt(world, { id, kind: "redelivery", webhook_id, delivery_id });
@@ -245,14 +245,14 @@ function toRedeliveryId(delivery_id: string, request_id: string): string {
  */
 async function readOutcome(services: Services, attempt: { delivery_id: string; attempt_id: string }) {
   const result = await services.attemptDelivery(attempt.attempt_id);
-  const present = services.read();
-  const delivery = present.get(deliveries, attempt.delivery_id);
+  const world = services.read();
+  const delivery = world.get(deliveries, attempt.delivery_id);
   if (delivery === undefined) throw resourceNotFound("delivery_id", attempt.delivery_id);
-  if (!result && delivery.status === "success") throw alreadyDelivered(delivery);
-  return toEnvelope(renderDelivery(delivery, present));
+  if (!result && delivery.status === "success") throw createDeliveredError(delivery);
+  return toEnvelope(renderDelivery(delivery, world));
 }
 
-function alreadyDelivered({ status }: Delivery): ApiError {
+function createDeliveredError({ status }: Delivery): ApiError {
   return invalidInput("status", status, "only a failed delivery can be redelivered");
 }
 

@@ -3,14 +3,7 @@ import { requireReferencedRecord } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { cancelPending, toBody, updateRetryTimer } from "./deliveries.ts";
-import {
-  type Delivery,
-  deliveries,
-  requireCallable,
-  type Webhook,
-  webhooks,
-  withActivity,
-} from "./schema.ts";
+import { type Delivery, deliveries, requireCallable, setActivity, type Webhook, webhooks } from "./schema.ts";
 
 export const webhookState: StateRules<Webhook> = {
   insert(tx, record) {
@@ -20,9 +13,9 @@ export const webhookState: StateRules<Webhook> = {
   update(tx, before, after) {
     requireCallable(after.url);
     const { active, inactive_because: because = "a state call deactivated it" } = after;
-    const put = tx.put(webhooks, withActivity({ ...after, active: before.active }, { active, because }));
+    const updated = tx.put(webhooks, setActivity({ ...after, active: before.active }, { active, because }));
     if (before.active && !active) cancelPending(tx, after.webhook_id);
-    return put;
+    return updated;
   },
 };
 
@@ -33,7 +26,7 @@ export const deliveryState: StateRules<Delivery> = {
       field: "webhook_id",
       id: record.webhook_id,
     });
-    const delivery = tx.insert(deliveries, withConsistentTimes({ ...record, organization_id }));
+    const delivery = tx.insert(deliveries, setConsistentTimes({ ...record, organization_id }));
     updateRetryTimer(tx, delivery);
     return delivery;
   },
@@ -41,14 +34,14 @@ export const deliveryState: StateRules<Delivery> = {
     if (after.webhook_id !== before.webhook_id) {
       throw invalidInput("webhook_id", after.webhook_id, "a delivery stays with its webhook");
     }
-    const delivery = tx.put(deliveries, withConsistentTimes(after));
+    const delivery = tx.put(deliveries, setConsistentTimes(after));
     updateRetryTimer(tx, delivery);
     return delivery;
   },
 };
 
 /** G23: `delivered_at` only on success, `last_attempt` and `next_retry` only on failure. */
-function withConsistentTimes(delivery: Delivery): Delivery {
+function setConsistentTimes(delivery: Delivery): Delivery {
   if (delivery.status === "success") return { ...delivery, last_attempt: null, next_retry: null };
   return { ...delivery, delivered_at: null };
 }

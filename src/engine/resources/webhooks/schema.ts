@@ -59,7 +59,7 @@ export const Webhook = Type.Object({
 });
 export type Webhook = Static<typeof Webhook>;
 
-/** The answered form: the secret only on creation, last_delivery only in lists. */
+/** The body of a webhook; the secret is only in the answer to its creation, `last_delivery` only in lists. */
 export const { schema: WebhookBody, render: renderWebhook } = publicView(Webhook, {
   $id: "Webhook",
   omit: ["secret", "last_delivery", "organization_id", "inactive_because", "receiver_id"],
@@ -88,13 +88,17 @@ export const webhooks = collection({
 });
 
 /** Sets a webhook active, or inactive with a reason (interfaces 14). */
-export function withActivity(
-  { inactive_because: before, ...webhook }: Webhook,
+export function setActivity(
+  { inactive_because: reasonBefore, ...webhook }: Webhook,
   { active, because }: { active: boolean; because: string },
 ): Webhook {
   if (active) return { ...webhook, active };
-  const reason = webhook.active ? because : before;
-  return { ...webhook, active, ...(reason === undefined ? {} : { inactive_because: reason }) };
+  const inactiveReason = webhook.active ? because : reasonBefore;
+  return {
+    ...webhook,
+    active,
+    ...(inactiveReason === undefined ? {} : { inactive_because: inactiveReason }),
+  };
 }
 
 /** Null for an active webhook. */
@@ -160,7 +164,7 @@ export const deliveries = collection({
 
 const {
   schema: {
-    properties: { delivered_at: _delivered, last_attempt: _last, next_retry, ...always },
+    properties: { delivered_at: _delivered, last_attempt: _last, next_retry, ...commonFields },
   },
 } = publicView(Delivery, {
   $id: "WebhookDelivery",
@@ -170,7 +174,7 @@ const {
 /** Section 2.12; times that do not belong to its status are left out (`renderDelivery`). */
 export const DeliveryBody = Type.Object(
   {
-    ...always,
+    ...commonFields,
     // 0 until the first attempt has ended.
     attempts: Type.Integer({ minimum: 0 }),
     delivered_at: Type.Optional(Timestamp()),
@@ -190,7 +194,7 @@ export const webhookTest = event({
   summary: "A test of this webhook was requested",
   about: {
     ...about,
-    // A fixture's delivery has none.
+    // A fixture's delivery has no description.
     fields: { ...about.fields, description: Type.Optional(Type.String()) },
   },
   data: ["webhook_id", "organization_id", "description"],
