@@ -36,7 +36,7 @@ class Log {
     for (const listener of [...this.listeners]) listener();
   }
   entries = () => this.kept;
-  since = (at: number) => this.kept.filter((one) => (one as { sequence: number }).sequence > at);
+  listSince = (at: number) => this.kept.filter((one) => (one as { sequence: number }).sequence > at);
   subscribe = (listener: () => void) => {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
