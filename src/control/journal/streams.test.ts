@@ -14,7 +14,7 @@ class Log {
   kept: object[] = [];
   lastSequence = 0;
   isClosed = false;
-  clears = 0;
+  clearCount = 0;
   dropped = 0;
   readonly listeners = new Set<() => void>();
   add(more: object = {}) {
@@ -25,7 +25,7 @@ class Log {
   }
   clear() {
     this.kept = [];
-    this.clears += 1;
+    this.clearCount += 1;
     this.tell();
   }
   close() {

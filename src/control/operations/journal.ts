@@ -98,8 +98,8 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     headers: RESUME_HEADERS,
     success: { status: 200, content_types: ["text/event-stream"], events: JournalEntryBody },
     handle({ headers, query, sandbox }) {
-      const wanted = createFilter(query, sandbox);
-      const following = { after: readLastEvent(headers), wanted, render: renderEntry };
+      const matches = createFilter(query, sandbox);
+      const following = { after: readLastEvent(headers), matches, render: renderEntry };
       return new StreamBody("text/event-stream", (signal) =>
         streamEntries("journal", sandbox.journal, following, signal),
       );

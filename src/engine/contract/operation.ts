@@ -191,8 +191,8 @@ export interface Operation<
    */
   errors: readonly DeclaredError[];
   /**
-   * Existence and access, in the order of G03; refusals here are decided by `access`. Its result is
-   * the handler's second argument. Must not write.
+   * Checks existence and access, in the order of G03. Must not write. Its result is the handler's second argument; the
+   * journal gives `access` as the decision of a refusal.
    */
   access?: (call: Call<Static<P>, Static<Q>, Static<B>>) => L;
   /**

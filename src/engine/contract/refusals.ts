@@ -46,7 +46,7 @@ export interface SpendingFigures {
 }
 
 /**
- * G05: the figures of an injected refusal: the caller's own, with a usage below the limit raised to it.
+ * Gives an injected refusal the figures of the caller, with a usage below the limit raised to it (G05).
  * @param scope the limit; by default the first that is used up, else the first that is set
  */
 export function raiseToLimit(figures: readonly SpendingFigures[], scope?: string): SpendingFigures {

@@ -11,7 +11,7 @@ interface RemovedRecords {
 
 /**
  * Removes a record and, level by level, all that belongs to it by the declarations of every collection: records that
- * name it with `belongsTo`, entries of maps whose keys do, and their timers. Authors and other mentions stay. The
+ * name it with `belongsTo`, map entries whose keys name it, and their timers. Authors and other mentions stay. The
  * caller emits events and writes log entries.
  */
 export function removeWithDependents(tx: Transaction, collection: AnyCollection, id: string): void {

@@ -111,9 +111,9 @@ export class ArmedRule implements LeaseHolder {
         return { triggers, entry: undefined, why: `call ${calls}, triggers on every ${schedule.every}` };
       }
       case "probability": {
-        const isRandom = draw();
-        const triggers = isRandom < schedule.probability;
-        const why = `draw ${isRandom.toFixed(4)} is ${triggers ? "" : "not "}below ${schedule.probability}`;
+        const value = draw();
+        const triggers = value < schedule.probability;
+        const why = `draw ${value.toFixed(4)} is ${triggers ? "" : "not "}below ${schedule.probability}`;
         return { triggers, entry: undefined, why };
       }
       case "sequence": {

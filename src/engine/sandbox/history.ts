@@ -229,7 +229,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   protected evictExcess(): void {
     const isOver = this.size > this.limit;
     while (this.size > this.limit) {
-      this.releaseStatesFor(this.oldestIndexes);
+      this.releaseStatesFor(this.oldest);
       this.dropOldest();
     }
     if (isOver) this.releaseVersions();

@@ -109,7 +109,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
 
   protected evictExcess(): void {
     while (this.size > this.limit || (this.bytes > MAX_JOURNAL_BYTES && this.size > 0)) {
-      this.bytes -= this.oldestIndexes.bytes;
+      this.bytes -= this.oldest.bytes;
       this.dropOldest();
     }
   }

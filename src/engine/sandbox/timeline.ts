@@ -141,7 +141,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     for (const listener of this.listeners) listener(entry);
   }
 
-  protected get oldestIndexes(): E {
+  protected get oldest(): E {
     return this.timeline.findOldestWith(this.part)![this.part] as E;
   }
 
