@@ -23,7 +23,7 @@ function makeTables(): Int32Array[] {
   return tables;
 }
 
-/** Continues the checksum `before` (0 at the start) with `bytes`. */
+/** Continues the checksum `previous` (0 at the start) with `bytes`. */
 export function crc32c(bytes: Uint8Array, previous = 0): number {
   const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES as [
     Int32Array,

@@ -104,10 +104,10 @@ export function createEngine(options: HostParts): Engine {
     fault: (sandbox, facts) => (replay ? undefined : sandbox.faults.evaluateDelivery(facts)),
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
     onAttempt: ({ journal, history, world }, attempt) => {
-      const present = world.read();
-      const nextStep = describeNextStep(present, attempt.row, attempt.outcome.response_code);
+      const currentWorld = world.read();
+      const nextStep = describeNextStep(currentWorld, attempt.row, attempt.outcome.response_code);
       journal.add(
-        toJournalEntry(attempt, { world: present, nextStep }),
+        toJournalEntry(attempt, { world: currentWorld, nextStep }),
         findAttemptEntry(attempt, history.newest),
       );
     },
@@ -171,8 +171,8 @@ export function createEngine(options: HostParts): Engine {
     get api() {
       return api;
     },
-    setApi(nextStep) {
-      api = nextStep;
+    setApi(newApi) {
+      api = newApi;
       for (const sandbox of sandboxes.all()) sandbox.updateApi();
     },
   };

@@ -17,7 +17,7 @@ export interface FactoryContext {
   readonly now: number;
   /** Whether the record is older, as in a fixture; a record of a state call begins now. */
   readonly past: boolean;
-  /** Settings of the sandbox; the `follows` of a fixture's reader lists those that its records depend on. */
+  /** Settings of the sandbox; the `dependsOn` of a fixture's reader lists those that its records depend on. */
   readonly settings: Settings;
   readonly world: RecordLookup;
   /** A fresh id such as `file_k3v9…` (section 2.1). */

@@ -224,7 +224,7 @@ function checkComment({ value, source, range }: Scalar, { text, warnings }: Walk
   warnings.push({ offset: range[0], message });
 }
 
-/** On the line of the value. */
+/** Matches a comment on the line of the value. */
 const COMMENT = /[ \t]*#([^\r\n]*)/y;
 
 /** A number or a colour in hexadecimal digits. */

@@ -256,7 +256,7 @@ export function findGlobProblem(pattern: string): Problem | undefined {
   }
 }
 
-/** @param serves the rule's own answer, if it has one: its path may then be new */
+/** @param servedKind the kind of the rule's own answer, if it has one: its path may then be new */
 function findPathProblem(
   path: string,
   { operations, servedKind }: { operations: readonly AnyOperation[]; servedKind: ServedKind },

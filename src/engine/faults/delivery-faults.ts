@@ -50,8 +50,8 @@ function toReceiverAnswer(
   { answer: planned, wire }: EffectPlan,
   entry: ScheduleDecision["entry"],
 ): DeliveryFault["answer"] {
-  const breaks = wire?.effect.delivery.failure;
-  if (breaks !== undefined) return { response_code: 0, error: `${breaks}, by a fault rule` };
+  const failure = wire?.effect.delivery.failure;
+  if (failure !== undefined) return { response_code: 0, error: `${failure}, by a fault rule` };
   const answer = entry ?? planned;
   return answer?.kind === "status" ? { response_code: answer.status } : undefined;
 }

@@ -63,7 +63,7 @@ export interface ScenarioSource {
   getLastGood(name: string): Scenario;
   has(name: string): boolean;
   readonly recentNames: ScenarioNames;
-  /** Reports edits of the scenarios that are active in `user`, until `release`; call it again when they change. */
+  /** Reports edits of the scenarios that are active in `user`, until `unsubscribe`; call it again when they change. */
   subscribe(user: ScenarioSubscriber): void;
   unsubscribe(user: ScenarioSubscriber): void;
 }

@@ -121,7 +121,7 @@ export class StageProgress implements LeaseHolder {
   }
 }
 
-/** @param progress undefined: no stage has begun */
+/** Describes stages with their progress; without it, none has begun. */
 export function describeStages(
   stages: readonly Stage[],
   { begun, ended }: Pick<Progress, "begun" | "ended"> = { begun: [], ended: undefined },

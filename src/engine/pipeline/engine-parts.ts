@@ -67,7 +67,7 @@ export class UpstreamFailure extends Error {
 
 /** interfaces 2, `--durable`, and 15: the changes that an answer reports are stored before it is sent. */
 export interface Durability {
-  /** To be called before anything changes, for `settle`. */
+  /** To be called before anything changes, for `waitUntilStored`. */
   mark(): number;
   /** Undefined if all is stored; resolves with the answer to send instead if the change was undone. */
   waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<UnsavedAnswer | undefined>;

@@ -31,7 +31,7 @@ export interface Site {
   /** The only sandbox that this port serves; undefined for the server's own port. */
   readonly onlySandbox: string | undefined;
   /** Base URL of a sandbox. @param hasPrefix whether the path names the sandbox even if that is not needed */
-  baseUrl(sandbox: string, prefixed?: boolean): string;
+  baseUrl(sandbox: string, hasPrefix?: boolean): string;
   /** The sandbox's own origin; null if it has none. */
   findOrigin(sandbox: string): string | null;
 }
@@ -50,7 +50,7 @@ export function toBaseUrl(
 export function toSite(url: string): Site {
   return {
     ...{ sandboxName: undefined, onlySandbox: undefined, url },
-    baseUrl: (sandbox, prefixed) => toBaseUrl(url, sandbox, "default", prefixed),
+    baseUrl: (sandbox, hasPrefix) => toBaseUrl(url, sandbox, "default", hasPrefix),
     findOrigin: () => null,
   };
 }

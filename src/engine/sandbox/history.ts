@@ -88,8 +88,8 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     const origin = { id, sequence, at, parent, journal: this.journal.lastSequence, cause, advanced_by };
     const entry = this.timeline.append();
     const { versions, before, after, from, to, written } = states;
-    const startAgain = start?.position ?? sequence - 1;
-    const beforeAfter = { versions, before, after, from, to, written, start: startAgain, end: sequence };
+    const startPosition = start?.position ?? sequence - 1;
+    const beforeAfter = { versions, before, after, from, to, written, start: startPosition, end: sequence };
     entry.change = new HistoryEntry(entry, origin, change, beforeAfter);
     this.lastSequence = sequence;
     this.size += 1;

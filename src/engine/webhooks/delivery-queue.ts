@@ -37,7 +37,7 @@ export class DeliveryQueue {
   }
 
   /**
-   * The next job, which stays in the queue. In an advance (`oneByOne`) retries of one webhook that are due at
+   * The next job, which stays in the queue. In an advance (`isSequential`) retries of one webhook that are due at
    * one instant go in their order, so that the effect of a 410 does not depend on timing.
    */
   findNext({ isSequential }: { isSequential: boolean }): Job | undefined {

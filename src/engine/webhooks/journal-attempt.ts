@@ -10,7 +10,7 @@ const MAX_ANSWER_BYTES = 4096;
 
 /**
  * An attempt's journal entry (interfaces 14): request, answer, and in words why it failed and what happens next
- * (`nextStep`). `present` is the world with its outcome.
+ * (`nextStep`). `world` is the one with its outcome.
  */
 export function toJournalEntry(
   attempt: CompletedAttempt,

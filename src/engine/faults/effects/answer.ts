@@ -47,7 +47,7 @@ const CONNECTION_HEADERS = new Set([
   "trailer",
 ]);
 
-/** Headers that Node refuses, or that would break the connection. */
+/** Reports headers that Node refuses, or that would break the connection. */
 export function checkHeaders({ headers = {} }: EffectDocument, report: ReportEffect): void {
   for (const [name, value] of Object.entries(headers)) {
     const path = ["headers", name];

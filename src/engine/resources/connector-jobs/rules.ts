@@ -54,12 +54,12 @@ const MAX_JOBS_OF_A_RESET = 1000;
 /** G34: a reset starts from zero: it syncs everything since the last reset again, and the new data. */
 export function planTotals(
   world: RecordLookup,
-  JOB_EVENT: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
+  job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
   { now, totals }: { now: number; totals: Totals },
 ): Totals {
   let { bytes_total, rows_total } = totals;
-  if (JOB_EVENT.job_type === "sync") return totals;
-  const group = toJobGroup(JOB_EVENT.organization_id, { connection_id: JOB_EVENT.connection_id });
+  if (job.job_type === "sync") return totals;
+  const group = toJobGroup(job.organization_id, { connection_id: job.connection_id });
   for (const earlier of world.index(connectorJobs, "-start_time", group).page(0, MAX_JOBS_OF_A_RESET)) {
     const { bytes_synced, rows_synced } = calculateSynced(earlier, now);
     bytes_total += bytes_synced;
@@ -95,8 +95,8 @@ export function drawFailure(
 export type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
 
 /** G14: what has been synced by an instant, a pure function of it while the job runs. */
-export function calculateSynced(JOB_EVENT: ConnectorJob, now: number): SyncedFigures {
-  const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = JOB_EVENT;
+export function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
+  const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
   if (status !== "running" || due === null) return { bytes_synced, rows_synced };
   const length = due - start_time;
   const share = length <= 0 ? 1 : Math.min(1, Math.max(0, (now - start_time) / length));
@@ -104,12 +104,12 @@ export function calculateSynced(JOB_EVENT: ConnectorJob, now: number): SyncedFig
 }
 
 /** Adds the figures of this instant to a job. */
-export function addCurrentFigures(JOB_EVENT: ConnectorJob, now: number): ConnectorJob {
-  return { ...JOB_EVENT, ...calculateSynced(JOB_EVENT, now) };
+export function addCurrentFigures(job: ConnectorJob, now: number): ConnectorJob {
+  return { ...job, ...calculateSynced(job, now) };
 }
 
-export function renderJob(JOB_EVENT: ConnectorJob, world: WorldReader) {
-  return renderFigures(addCurrentFigures(JOB_EVENT, world.now), world);
+export function renderJob(job: ConnectorJob, world: WorldReader) {
+  return renderFigures(addCurrentFigures(job, world.now), world);
 }
 
 /** The job of this connection and type that runs now; there is at most one. */
@@ -162,42 +162,42 @@ type JobOutcome = Exclude<ConnectorJob["status"], "running">;
 /** Ends a running job at an instant, with its figures of that instant; `figures` overrides them. */
 export function endJob(
   tx: Transaction,
-  JOB_EVENT: ConnectorJob,
+  job: ConnectorJob,
   {
     status,
     at,
     figures = {},
   }: { status: JobOutcome; at: number; figures?: Partial<SyncedFigures & { duration: number }> },
 ): ConnectorJob {
-  tx.unschedule("connector.job", JOB_EVENT.job_id);
-  const totals = { bytes_synced: JOB_EVENT.bytes_total, rows_synced: JOB_EVENT.rows_total };
+  tx.unschedule("connector.job", job.job_id);
+  const totals = { bytes_synced: job.bytes_total, rows_synced: job.rows_total };
   return tx.put(connectorJobs, {
-    ...JOB_EVENT,
+    ...job,
     status,
     due: null,
     fails_at: null,
-    duration: Math.max(0, Math.floor((at - JOB_EVENT.start_time) / 1000)),
-    ...(status === "succeeded" ? totals : calculateSynced(JOB_EVENT, at)),
+    duration: Math.max(0, Math.floor((at - job.start_time) / 1000)),
+    ...(status === "succeeded" ? totals : calculateSynced(job, at)),
     ...figures,
   });
 }
 
 /** Emits the event of a job that has ended; a cancelled job emits none. */
-export function emitOutcome(tx: Transaction, JOB_EVENT: ConnectorJob): void {
-  if (JOB_EVENT.status === "succeeded") emit(tx, jobSucceeded, JOB_EVENT);
-  else if (JOB_EVENT.status === "failed") emit(tx, jobFailed, JOB_EVENT);
+export function emitOutcome(tx: Transaction, job: ConnectorJob): void {
+  if (job.status === "succeeded") emit(tx, jobSucceeded, job);
+  else if (job.status === "failed") emit(tx, jobFailed, job);
 }
 
 /** The timer of a running job: it has run its time and succeeds, or fails before. */
 export function completeJob(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
-  const JOB_EVENT = tx.get(connectorJobs, subject);
-  if (JOB_EVENT?.status !== "running") return;
-  const status = JOB_EVENT.fails_at === null ? "succeeded" : "failed";
-  emitOutcome(tx, endJob(tx, JOB_EVENT, { status, at: due }));
+  const job = tx.get(connectorJobs, subject);
+  if (job?.status !== "running") return;
+  const status = job.fails_at === null ? "succeeded" : "failed";
+  emitOutcome(tx, endJob(tx, job, { status, at: due }));
 }
 
 export const connectorJobRules: StateRules<ConnectorJob> = {
-  toPublic: (JOB_EVENT, world) => addCurrentFigures(JOB_EVENT, world.now),
+  toPublic: (job, world) => addCurrentFigures(job, world.now),
   insert(tx, record, { settings }) {
     requireConsistent(tx, record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
@@ -219,10 +219,9 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
       const fails_after = drawFailureTime(tx, after, { duration_ms, settings });
       return startJob(tx, { ...after, start_time }, { ...toPlan(before), duration_ms, fails_after });
     }
-    const JOB_EVENT =
-      before.status === "running" ? endJobByCall(tx, before, after) : tx.put(connectorJobs, after);
-    if (!silent && JOB_EVENT.status !== before.status) emitOutcome(tx, JOB_EVENT);
-    return JOB_EVENT;
+    const job = before.status === "running" ? endJobByCall(tx, before, after) : tx.put(connectorJobs, after);
+    if (!silent && job.status !== before.status) emitOutcome(tx, job);
+    return job;
   },
 };
 
@@ -247,10 +246,10 @@ function requireConsistent(
 }
 
 /** One job of a type runs per connection at a time (G14). */
-function requireNoRunningJob(tx: Transaction, JOB_EVENT: ConnectorJob): void {
-  const other = findRunningJob(tx, JOB_EVENT);
-  if (other && other.job_id !== JOB_EVENT.job_id)
-    throw invalidInput("connection_id", JOB_EVENT.connection_id, `${other.job_id} is running already`);
+function requireNoRunningJob(tx: Transaction, job: ConnectorJob): void {
+  const other = findRunningJob(tx, job);
+  if (other && other.job_id !== job.job_id)
+    throw invalidInput("connection_id", job.connection_id, `${other.job_id} is running already`);
 }
 
 function toPlan({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): JobPlan {

@@ -145,7 +145,7 @@ export function requireBudget(world: WorldReader, caller: Principal): void {
 /**
  * Books a billable request on the organization and on the key, in the sandbox's current month, and
  * emits `usage.threshold` and `usage.limit` if it crossed one of the two.
- * @param spending amount in CHF, precise to six decimals
+ * @param spending its `amount` is in CHF, precise to six decimals
  */
 export function recordSpending(
   tx: Transaction,
