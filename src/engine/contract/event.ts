@@ -89,8 +89,8 @@ function listOwnOrganization(record: { organization_id?: string }): readonly str
 }
 
 /**
- * Emits the event of a change after its commit, with the changed subject. `to` replaces the audience, for example for
- * an organization that a user has just left.
+ * Emits the event of a change after its commit, with the changed subject. `recipients` replaces the audience, for
+ * example by an organization that a user has just left.
  */
 export function emit<S extends object>(
   tx: Transaction,

@@ -55,9 +55,7 @@ export class FormParts {
   /** The name under which a file is stored. @throws ApiError INVALID_INPUT, UNSUPPORTED_MEDIA_TYPE */
   nameFile(name: string, { filename, type }: { filename: string | undefined; type: string }): string {
     const { types, maxCount = 1 } = this.findFileSpec(name)!;
-    const count = Object.keys(this.files).filter(
-      (schema) => schema === name || schema.startsWith(`${name}[`),
-    ).length;
+    const count = Object.keys(this.files).filter((key) => key === name || key.startsWith(`${name}[`)).length;
     if (count >= maxCount) {
       const reason = maxCount === 1 ? "was sent twice" : `must be at most ${maxCount} files`;
       throw invalidInput(name, filename ?? null, `${name} ${reason}`);

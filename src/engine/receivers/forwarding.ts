@@ -174,7 +174,7 @@ export class Forwarding {
     delivery: { world: World; receiver_id: string; at: string; bytes: Uint8Array },
     { method, rawHeaders, signal }: ReceiverRequest,
   ): Promise<ReceiverResponse> {
-    const { world, receiver_id, at: index, bytes } = delivery;
+    const { world, receiver_id, at, bytes } = delivery;
     // The latest client gets it: the connection of an earlier one may have died unnoticed.
     const latest = [...this.getFollowers(world, receiver_id)].at(-1);
     if (latest === undefined) {
@@ -193,7 +193,7 @@ export class Forwarding {
       signal.addEventListener("abort", leave);
       const [delivery_id] = listHeaderValues(rawHeaders, "X-Service-Delivery");
       this.waiting.set(id, { world, receiver_id, delivery_id, settle });
-      latest.queue.push({ id, at: index, method, headers, body_base64: toBase64(bytes) });
+      latest.queue.push({ id, at, method, headers, body_base64: toBase64(bytes) });
       latest.wake();
     });
   }
