@@ -106,14 +106,12 @@ export function command<const Line extends string, const O extends Record<string
   return toModule(declaration, () => ({}), declaration.run);
 }
 
-/** A command of a running server. */
 export function serverCommand<const Line extends string, const O extends Record<string, Options> = NoOptions>(
   declaration: Declaration<Line, O, Parsed<Line, O> & Target, [client: UnderstudyClient]>,
 ): CommandModule {
   return toModule(declaration, targetOptions, (parsed) => declaration.run(parsed, connectTo(parsed)));
 }
 
-/** A command of one sandbox. */
 export function sandboxCommand<
   const Line extends string,
   const O extends Record<string, Options> = NoOptions,

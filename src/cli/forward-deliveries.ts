@@ -18,7 +18,6 @@ export interface ForwardOptions {
   secret?: string | undefined;
   /** Called once deliveries are forwarded, and again after a reset of the sandbox removed the webhook. */
   onReady: (registered: ForwardingWebhook) => void;
-  /** For each delivery that was answered. */
   onDelivery: (delivery: ListenedDelivery) => void;
   /** The connection broke, or an answer came too late; the text says what happens next. */
   onProblem: (text: string) => void;

@@ -143,7 +143,6 @@ function formatVerifyReport(report: VerifyReport): string {
   ].join("\n");
 }
 
-/** Formats one check with its findings. */
 function formatCheckLines({ outcome, section, title, id, ...found }: CheckReport): string[] {
   const lines = [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`];
   for (const failure of found.failures) lines.push(`      ${failure}`);

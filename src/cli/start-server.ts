@@ -139,7 +139,6 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
 
 const MAX_CREDENTIALS = 15;
 
-/** The options that the banner shows. */
 type BannerOptions = Pick<StartOptions["server"], "allowHosts" | "certificate" | "publicUrl">;
 
 /** The first output that a user reads: addresses, credentials, and a call to paste. */

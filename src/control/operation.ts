@@ -39,7 +39,6 @@ export interface ControlServer {
   sites: Sites;
   /** Sends a request to this server, as its clients do. */
   request: SendToSelf;
-  /** Counts of all requests, for metrics. */
   tally: RequestCounter;
   version: string;
   /** performance.now() at the start of the server. */

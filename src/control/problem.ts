@@ -251,7 +251,6 @@ export function toInternalProblem(error: unknown, log: Log): Problem {
   });
 }
 
-/** Advice for a name in use. */
 export const NAME_ADVICE = "choose another name, delete it, or leave out the name to get a generated one";
 
 const MAX_VALUE_LENGTH = 2000;

@@ -50,7 +50,6 @@ export async function* streamEntries<E extends { sequence: number }>(
   }
 }
 
-/** A log that can be followed. */
 export interface FollowedLog<E> {
   readonly lastSequence: number;
   readonly isClosed: boolean;

@@ -43,7 +43,6 @@ export class ScenarioLibrary implements ScenarioSource {
   private api: RuleApi;
   private readonly warn: Warn | undefined;
   private derived: RefusalScenarios;
-  /** Scenarios of opened files. */
   private readonly openedScenarios = new Map<string, Scenario>();
   /** Sandboxes with the names of their active scenarios. */
   private readonly users = new Map<ScenarioSubscriber, readonly string[]>();

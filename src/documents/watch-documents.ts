@@ -13,7 +13,6 @@ const SETTLING_MS = 300;
 /** Documents whose edits change the sandboxes that use them (interfaces 6). */
 export interface WatchedDocuments {
   files: Pick<DocumentLibrary<unknown>, "listFilesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
-  /** Applies an edited file, and reports it. */
   applyEdit: (file: string) => void;
 }
 

@@ -63,7 +63,6 @@ export interface Engine {
   readonly api: Api;
   readonly faults: Faults;
   readonly receivers: SimulatedReceivers;
-  /** Counts of all requests, for metrics. */
   readonly requestCounter: RequestCounter;
   /** Milliseconds since 1970; never goes back. */
   readonly wallClock: () => number;

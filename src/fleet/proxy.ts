@@ -73,7 +73,6 @@ export class NodeProxy {
     return this.waiting.size;
   }
 
-  /** The owners of waiting requests. */
   listOwners(): Target[] {
     return [...new Map([...this.waiting].map(({ target }) => [target.session, target])).values()];
   }

@@ -2,7 +2,6 @@ import { createClient, ErrorReply, RESP_TYPES } from "redis";
 import { REDIS_SCRIPTS, type RedisScript } from "./redis-scripts.ts";
 import { PersistenceError, StoreRefusal } from "./store.ts";
 
-/** A word of a command to Redis. */
 export type Word = string | Buffer;
 // biome-ignore lint/suspicious/noExplicitAny: a reply is what the command's documentation says
 export type Reply = any;
@@ -211,7 +210,6 @@ function explainFailure(error: Error & { code?: string }): string {
   return `no Redis answers there (${text}); start it, or give the address of one that runs`;
 }
 
-/** Parses the lines of INFO. */
 function parseInfo(info: string): Record<string, string> {
   return Object.fromEntries(
     info.split("\r\n").flatMap((line) => {

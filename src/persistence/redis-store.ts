@@ -78,7 +78,6 @@ export class RedisStore implements Store {
     return names.sort();
   }
 
-  /** The number of sandboxes in the fleet. */
   async count(): Promise<number> {
     return this.connection.send(["ZCARD", toFleetKey("sandboxes")]);
   }

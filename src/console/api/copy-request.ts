@@ -37,7 +37,6 @@ function toBodyText(body: unknown): string {
   return typeof body === "string" ? body : JSON.stringify(body);
 }
 
-/** Quotes a text for a POSIX shell. */
 export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

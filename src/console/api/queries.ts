@@ -38,7 +38,6 @@ interface QueryOptions {
   everyMs?: number;
 }
 
-/** Queries the sandbox in the address. */
 export function useSandboxQuery<T>(
   key: readonly unknown[],
   ask: (calls: SandboxCalls) => Promise<T>,

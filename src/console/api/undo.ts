@@ -37,7 +37,6 @@ export async function undoRequest(calls: SandboxCalls, request: string | undefin
   await undoEntry(calls, entry.id);
 }
 
-/** The id of a request by its answer. */
 export function readRequestId({ headers }: ServiceAnswer): string | undefined {
   return headers.find(({ name }) => name === "x-request-id")?.value;
 }

@@ -187,7 +187,6 @@ interface ListViewProps<Row> extends VirtualTableProps<Row> {
   /** Heading, filters and buttons above the table. */
   head: ReactNode;
   error: unknown;
-  /** Details of the selected row. */
   pane?: (row: Row) => ReactNode;
   /** A pane in place of the selected row's. */
   otherPane?: ReactNode;

@@ -1,7 +1,6 @@
 export type SortKey = string | number;
 
 export interface Sort {
-  /** Id of the column. */
   id: string;
   down: boolean;
 }

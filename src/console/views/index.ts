@@ -97,7 +97,6 @@ export function viewFromPath(path: string): string {
   return /\/s\/[^/]+\/([^/?#]+)/.exec(path)?.[1] ?? HOME.id;
 }
 
-/** An item of the palette. */
 export interface Command {
   /** Unique among all items. */
   id: string;

@@ -58,7 +58,6 @@ export interface EntryMatch {
   /** An event name or a glob of names: matches delivery attempts, as do the two below (interfaces 14). */
   event?: string | undefined;
   webhook?: string | undefined;
-  /** The number of the attempt. */
   attempt?: number | undefined;
 }
 

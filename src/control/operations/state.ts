@@ -254,7 +254,6 @@ function readNow(world: { catchUp(): void; read(): Transaction }): Transaction {
   return world.read();
 }
 
-/** The id of the record in an answer. */
 function findId({ api }: Sandbox, collection: string, answer: unknown): string | undefined {
   const field = api.collections.find(({ name }) => name === collection)?.idField;
   return field === undefined ? undefined : ((answer as Fields | undefined)?.[field] as string | undefined);

@@ -31,7 +31,6 @@ export interface WorldFile {
     states: StoredStates;
     /** Bytes of half-finished uploads, as in a snapshot. */
     uploads?: unknown;
-    /** The active scenarios. */
     scenarios: { name: string; document: object }[];
     /** The files of the server's own operations; those that are code have no content. */
     operations: { source: string; sha256?: string; content?: SentOperations }[];

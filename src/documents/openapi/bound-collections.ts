@@ -11,7 +11,6 @@ export type AvailableDeclarations = Pick<Api, "resources" | "events">;
 
 /** The collections that a document's operations may work on. */
 export class BoundCollections {
-  /** The collections that the document declares. */
   readonly declared: AnyCollection[] = [];
   private readonly available: AvailableDeclarations;
   private readonly schemas: Schemas;

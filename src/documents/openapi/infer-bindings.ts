@@ -8,7 +8,6 @@ import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
 export interface InferredPair {
   /** The last word of the path. */
   collection: string;
-  /** The schema of a record. */
   schema: unknown;
   idField: string;
   bindings: ReadonlyMap<string, OperationBinding>;

@@ -25,11 +25,6 @@ export class RecordPresenter {
     this.missing = [...schemas.listRequired(node)].filter((name) => !target.fields.has(name));
   }
 
-  /** Properties of the answer that no record has; their values are invented. */
-  get invented(): readonly string[] {
-    return this.missing;
-  }
-
   present(record: object, world: WorldReader): JsonObject {
     const fields = this.target.toPublic(record, world);
     const { picked } = this;

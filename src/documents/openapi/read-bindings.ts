@@ -126,7 +126,6 @@ function toPart(document: UserDocument, value: unknown, at: DocumentPath): UserD
   };
 }
 
-/** A problem within a binding. */
 export function toProblem<T>(binding: LocatedBinding<T>, details: ProblemDetails): DocumentProblem {
   return locateProblem(binding.document, { ...details, path: [...binding.path, ...details.path] });
 }

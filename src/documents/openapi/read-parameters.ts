@@ -49,7 +49,7 @@ export class ParameterReader {
     const { style = defaultStyle, explode = style === "form" } = node;
     const prefix = PREFIXES[String(style)];
     const withoutPrefix = prefix !== undefined && text.startsWith(prefix) ? text.slice(1) : text;
-    const types = this.listTypes(parameter.schema?.node);
+    const types = this.schemas.listTypes(parameter.schema?.node);
     if (!types.has("array") && !types.has("object"))
       return withoutName(withoutPrefix, prefix === ";" ? name : "");
     if (types.has("array") && style === "form" && explode === true) return withoutPrefix;
@@ -89,7 +89,7 @@ export class ParameterReader {
       return texts;
     };
     const { style = "form", explode = style === "form" } = node;
-    const types = this.listTypes(schema?.node);
+    const types = this.schemas.listTypes(schema?.node);
     if (types.has("object") || style === "deepObject") {
       const nested = readNested(name, [...sent.keys()], (key) => readTexts(key)!);
       if (nested !== undefined) return nested;
@@ -138,10 +138,6 @@ export class ParameterReader {
       values[name] = value;
     }
     return values;
-  }
-
-  private listTypes(node: unknown): ReadonlySet<string> {
-    return this.schemas.listTypes(node);
   }
 }
 

@@ -2,7 +2,6 @@ import type { TSchema } from "typebox";
 import type { JsonSchema } from "./schema.ts";
 
 type ConvertInstant = (instant: unknown) => unknown;
-/** Converts the instants in a value. */
 type Converter = (value: unknown, convert: ConvertInstant) => unknown;
 
 /**

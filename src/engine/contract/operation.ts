@@ -13,7 +13,6 @@ export type Method = (typeof METHODS)[number];
 export interface Principal {
   user_id: string;
   key_id: string;
-  /** The organization that the key acts in. */
   organization_id: string;
   credential: "api_key" | "token";
 }

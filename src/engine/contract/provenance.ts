@@ -5,7 +5,6 @@
 export interface AssumptionMap {
   /** The path, or the endpoint as a whole; then every answer is assumed, apart from the places named below. */
   endpoint?: string;
-  /** The status of a success. */
   status?: string;
   /** The whole body, apart from the places named below. */
   body?: string;

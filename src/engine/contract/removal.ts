@@ -3,7 +3,6 @@ import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { type FoundReference, findReferences, visitReferences } from "./references.ts";
 
-/** The records of one collection that are to be removed. */
 interface RemovedRecords {
   collection: AnyCollection;
   ids: ReadonlySet<string>;

@@ -1,6 +1,5 @@
 import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 
-/** An object of JSON. */
 export type JsonObject = Record<string, unknown>;
 
 /** A plain JSON Schema, as far as the product looks into one. */

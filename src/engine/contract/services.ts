@@ -19,7 +19,6 @@ export interface Services {
    * @throws the signal's reason
    */
   runQueued: RunQueued;
-  /** The one outbound client. */
   outbound: OutboundClient;
   /** The sandbox's settings, as they are now. */
   readonly settings: Settings;
@@ -39,7 +38,6 @@ export type WriteOutcome = "written" | "gap" | "excess" | "gone";
 
 /** Bytes of uploads that are not files yet, on disk. A blob exists from its first byte on. */
 export interface ByteStore {
-  /** Number of stored bytes. */
   size(blob: string): number;
   /** Checksum of the stored bytes, in the notation of Google Cloud Storage. */
   crc32c(blob: string): string;

@@ -65,7 +65,6 @@ export class DocumentError extends Error {
   }
 }
 
-/** The error for one problem. */
 export function documentError(
   file: string,
   at: Position,

@@ -139,7 +139,6 @@ async function runToEnd(
 
 const listReasons = ({ verdict }: Exchange) => verdict?.reasons.join("; ") ?? "";
 
-/** Describes why a step passed. */
 function describePassedStep(step: StepName, exchange: Exchange): string {
   const { identity, call, rate, warnings } = exchange;
   const operation = exchange.operation;

@@ -19,7 +19,6 @@ interface DescribedExchange extends RequestIdSource {
   readonly uploads: RequestDetails["uploads"];
 }
 
-/** A request as a change of the world. */
 export class RequestChange implements WorldChange, RequestDetails {
   readonly kind = "request";
   readonly subject = undefined;

@@ -85,7 +85,6 @@ interface Follower {
   wake: () => void;
 }
 
-/** The clients that follow one receiver. */
 class Followers extends Set<Follower> {
   /** How many clients have connected so far. */
   arrivals = 0;

@@ -21,7 +21,6 @@ import {
   toJsonResponse,
 } from "./receiver.ts";
 
-/** A request that reached a receiver. */
 export const ReceivedRequestBody = ClosedObject(
   {
     at: Timestamp({ description: "On the sandbox's clock" }),

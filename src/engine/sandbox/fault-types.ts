@@ -18,7 +18,6 @@ export interface FaultFacts {
   readonly refusal: ApiError | undefined;
   /** The organization of the path, else the key's current one. */
   readonly organization: string | undefined;
-  /** The current world. */
   readonly world: Transaction;
   /** The current rate window of the caller's key; undefined without a caller. */
   readonly rate: { limit: number; seconds_left: number } | undefined;
@@ -149,7 +148,6 @@ export interface FaultState {
   numbered: number;
 }
 
-/** The rules of one sandbox. */
 export interface SandboxRules {
   /** Grows with every change of `FaultInjector.state`: other active rules, or their progress. */
   readonly revision: number;

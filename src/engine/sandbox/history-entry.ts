@@ -9,7 +9,6 @@ import type { RateWindowTable } from "./rate-windows.ts";
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
-/** An action that changes a world. */
 export interface WorldChange {
   readonly kind: HistoryKind;
   /** The sentence that describes the action. */

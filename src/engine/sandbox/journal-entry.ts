@@ -104,7 +104,6 @@ const ENTRY_BYTES = 512;
 /** Rough size of a text in a list, without its characters. */
 const TEXT_BYTES = 32;
 
-/** Estimated bytes of an entry. */
 export function estimateBytes(entry: JournalEntry): number {
   const { request_body, response_body, response_headers, path, query } = entry;
   const bodies = (request_body?.length ?? 0) + (response_body?.length ?? 0);

@@ -19,7 +19,6 @@ export interface NewSandbox extends SandboxOptions {
   checkFixture?: (fixture: LoadedFixture) => void;
 }
 
-/** All sandboxes of a server. */
 export class SandboxRegistry {
   /** Outcomes of deleted sandboxes, and those reported by other servers (interfaces 11). */
   readonly otherOutcomes = new OutcomeCounts();

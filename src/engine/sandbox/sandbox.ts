@@ -56,7 +56,6 @@ export interface SandboxParts {
   /** Called when the sandbox's world was replaced; `worldParts().onCommit` is called for changes of its records. */
   onChange: (sandbox: Sandbox, change: SandboxChange) => void;
   blobs: BlobStore;
-  /** Counts the requests of all sandboxes. */
   counter: RequestCounter;
   /** Secrets are derived from it, so that they cannot be computed from the seed; without it they are the same on every server. */
   serverKey?: Uint8Array | undefined;

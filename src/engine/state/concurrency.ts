@@ -14,7 +14,6 @@ export class Mutex {
   }
 }
 
-/** A mutex per key. */
 export class KeyedMutex {
   private readonly last = new Map<string, Promise<unknown>>();
 
@@ -124,7 +123,6 @@ export class FairQueue<Client extends object> {
   }
 }
 
-/** The listeners of something that changes. */
 export class ChangeListeners {
   private readonly listeners = new Set<() => void>();
 

@@ -3,7 +3,6 @@ import { digest, hmac } from "../platform.ts";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 const ID_LENGTH = 20;
-/** The prime of FNV-1a. */
 const PRIME = 0x01000193;
 
 /**

@@ -68,7 +68,6 @@ export class Table<R extends StoredRecord> {
     return this.load().records.get(id);
   }
 
-  /** All records by id. */
   all(): View<R> {
     return View.ofRecords(this.load().records);
   }

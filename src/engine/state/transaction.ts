@@ -22,7 +22,6 @@ export interface WrittenRecord {
   readonly after: StoredRecord | undefined;
 }
 
-/** The reading part of a transaction. */
 export type WorldReader = Pick<
   Transaction,
   "now" | "get" | "all" | "index" | "toIso" | "toInstant" | "toEpoch"

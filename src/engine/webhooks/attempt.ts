@@ -9,7 +9,6 @@ import { type Outgoing, outgoing } from "./outgoing.ts";
 import { classify } from "./schedule.ts";
 import { sign, toDeliveryHeaders } from "./sign.ts";
 
-/** The request of an attempt. */
 export interface AttemptPlan {
   /** The number of the attempt, from 1. */
   number: number;

@@ -5,7 +5,6 @@
 const waitingRequests = new Set<Request>();
 const origins = new WeakMap<Request, unknown>();
 
-/** References a request until it is answered. */
 export function retainUntilAnswered<T>(request: Request, answer: Promise<T>): Promise<T> {
   waitingRequests.add(request);
   return answer.finally(() => waitingRequests.delete(request));

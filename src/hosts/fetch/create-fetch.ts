@@ -12,7 +12,6 @@ export const IN_PROCESS_ORIGIN = "http://understudy.test";
 
 /** Each resolves with undefined if the caller has left. */
 export interface FetchRoutes {
-  /** Answers requests of the emulated API. */
   api(request: PlainRequest): Promise<CompleteAnswer | undefined>;
   /** Answers requests below `/_control`. */
   control(request: PlainRequest): Promise<CompleteAnswer | undefined>;

@@ -102,7 +102,6 @@ export async function openPort(server: Server, port: number, host: string): Prom
   return `http://${addBrackets(host)}:${(server.address() as AddressInfo).port}`;
 }
 
-/** Closes a server with all its connections. */
 export async function closeAtOnce(server: Server): Promise<void> {
   const closed = once(server.close(), "close");
   server.closeAllConnections();

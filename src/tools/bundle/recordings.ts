@@ -153,7 +153,6 @@ export class Recordings {
     });
   }
 
-  /** Records the attempts of this commit. */
   readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;

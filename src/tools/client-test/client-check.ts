@@ -20,7 +20,6 @@ export interface GradedSandbox {
   };
 }
 
-/** How a run of the client ended. */
 export interface RunEnd {
   how: "ok" | "failed" | "timed out";
   /** Such as the exit code, or the error that was thrown. */

@@ -44,7 +44,6 @@ export interface ClientCheckReport extends CheckResult<ClientOutcome> {
   evidence: readonly JournalEntry[];
 }
 
-/** The report of a graded client. */
 export interface ClientReport {
   /** `not-graded`: it made no request, or did not get to its end; `stopped` says why. */
   verdict: "pass" | "fail" | "not-graded";

@@ -20,7 +20,6 @@ export function toStageRun(requests: readonly JournalEntry[], { end, source, sta
 
 interface ScenarioRun {
   run: ClientRun;
-  /** The requests of all stages. */
   requests: readonly JournalEntry[];
   /** Whether the sandbox's clock runs as the client's does. */
   isReal: boolean;

@@ -218,7 +218,6 @@ export async function checkEffects(
   return { ...finding, advice: `${observed.whenMissing ?? LOST_ADVICE} ${adviseIfLate(session)}` };
 }
 
-/** Expects one side effect for each delivery. */
 export function expectOnceEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
   return new Map(deliveries.map(({ id }) => [id, 1]));
 }

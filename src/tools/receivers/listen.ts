@@ -145,7 +145,6 @@ function checkRequest({ rawHeaders }: ReceiverRequest, body: Uint8Array, secret:
   return checkSignature({ secret, header: listHeaderValues(rawHeaders, SIGNATURE_HEADER), body });
 }
 
-/** Counts the attempts of each delivery. */
 class AttemptCounter {
   private readonly attempts = new Map<string, number>();
 

@@ -27,7 +27,6 @@ const HEADERS: JsonObject = {
   "X-Content-Type-Options": { description: "Bodies have the declared type", schema: { const: "nosniff" } },
 };
 
-/** The OpenAPI document of the control API. */
 export function buildControlApiDocument(
   calls: readonly Call[],
   version: string,

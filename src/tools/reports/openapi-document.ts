@@ -23,7 +23,6 @@ export interface DocumentedApi<O extends AnyDeclaration> {
   };
   /** Additional members of an operation. */
   listNotes: (operation: O) => JsonObject;
-  /** Responses by status. */
   toErrorResponses: (operation: O, components: DocumentComponents) => JsonObject;
   /** Members of an operation that a user's document describes, in place of those of its declaration. */
   copyDescribed?: (operation: O, components: DocumentComponents) => JsonObject | undefined;
@@ -230,7 +229,6 @@ function toSuccessResponse(success: Success, headers: JsonObject, components: Sc
   };
 }
 
-/** The schema for each value of a path parameter. */
 function toSchemasByValue(
   { parameter, schemas }: NonNullable<Success["by"]>,
   components: SchemaComponents,

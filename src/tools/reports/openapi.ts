@@ -131,7 +131,6 @@ function toErrorSchemaB({ spellings }: AnyOperation, codes: readonly ErrorCode[]
   return { properties: { code: { enum: codes.map((code) => toCodeInB(code, spellings)) } } };
 }
 
-/** The details of each code. */
 function toErrorSchemaA(operation: AnyOperation, codes: readonly ErrorCode[]): JsonObject {
   const refusals = listRefusals(operation).filter(({ code }) => codes.includes(code));
   const reasons = refusals.map(({ code, details }): JsonObject => {
@@ -146,7 +145,6 @@ function toErrorSchemaA(operation: AnyOperation, codes: readonly ErrorCode[]): J
   return reasons.length === 1 ? reasons[0]! : { anyOf: reasons };
 }
 
-/** The type of a detail, by its source. */
 function toDetailSchema(name: string, source: DetailSource): JsonObject {
   if (typeof source === "object") return "always" in source ? { const: source.always } : SENT;
   if (source === "sent") return SENT;

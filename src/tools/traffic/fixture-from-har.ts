@@ -14,7 +14,6 @@ export interface FixtureFromHar {
   fixture: FixtureData;
   /** Base URL of the recorded service. */
   base: string;
-  /** Number of records in each list. */
   counts: Record<string, number>;
   /** Number of answers whose bodies the recorder left out or truncated. */
   without_body: number;

@@ -72,7 +72,6 @@ export class InferredFixture {
     return [this.latest.stated, this.latest.recorded].find(Number.isFinite);
   }
 
-  /** The number of records in each list and map. */
   countRecords(): Record<string, number> {
     const sizes = [...this.lists].map(([key, records]): [string, number] => [key, records.size]);
     const keyed = [...this.maps].map(([key, all]): [string, number] => [

@@ -106,7 +106,6 @@ export interface Check extends AnyCheck<Context, void> {
   observe?: Observation;
 }
 
-/** Observes the successes of one operation. */
 export function observeOperation(
   operation: string,
   checkExchange: ReturnType<Observation["begin"]>,

@@ -59,7 +59,6 @@ export interface RecordedReport {
   other_hosts: number;
   /** Entries below the base URL that match no operation. */
   unknown_paths: number;
-  /** The number of unchecked entries for each reason. */
   not_checked: Record<string, number>;
   /** Checked entries without the answer's body, or a part of it: the number for each reason. */
   partly_checked: Record<string, number>;

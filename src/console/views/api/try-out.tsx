@@ -169,7 +169,6 @@ function proposeBody(props: TryOutProps, samples: Samples | undefined): string {
   return fillIds(toExampleBody(props), samples?.ids ?? {});
 }
 
-/** The required parts of a form. */
 function proposeParts(schema: JsonSchema, components: SchemaComponents, samples: Samples | undefined): Parts {
   const { properties = {}, required = [] } = resolveSchema(schema, components);
   return Object.fromEntries(

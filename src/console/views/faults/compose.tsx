@@ -71,7 +71,6 @@ export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => vo
   );
 }
 
-/** Sends a rule. */
 type Send = ReturnType<typeof useSandboxChange<FaultRule, RuleDefinition>>;
 
 interface RuleFormProps {

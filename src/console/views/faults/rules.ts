@@ -99,7 +99,6 @@ export function listOperationChoices({ operations }: CoverageMatrix): Choice[] {
 
 const MAX_USERS = 500;
 
-/** Users as choices, after a first choice. */
 export function useCallerChoices(first: Choice): Choice[] {
   const { data } = useRecords("users", { limit: MAX_USERS });
   return [first, ...(data?.items ?? []).map(({ id, email }) => ({ id, title: id, detail: email }))];
@@ -274,7 +273,6 @@ function describeTarget(rule: Rule): string {
     .join(" ");
 }
 
-/** The status or code of an entry of a sequence. */
 export function toStatusOrCode(entry: NonNullable<Rule["sequence"]>[number]): string | number {
   return typeof entry === "object" ? (entry.error ?? entry.status ?? 200) : entry;
 }

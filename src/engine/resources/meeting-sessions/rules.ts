@@ -141,7 +141,6 @@ export function stopSession(tx: Transaction, session: MeetingSession, stoppedBy:
   return stopped;
 }
 
-/** Ends the recordings of a session that has ended. */
 function finishRecordings(tx: Transaction, { session_id, ended_at }: MeetingSession): void {
   for (const recording of tx.index(meetingRecordings, "by_session", session_id)) {
     if (recording.duration_seconds === null) tx.put(meetingRecordings, finishRecording(recording, ended_at));

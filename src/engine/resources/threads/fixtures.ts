@@ -20,7 +20,6 @@ export const THREAD_TITLES = [
   "Budget clarifications",
 ];
 
-/** Questions with their answers. */
 export const EXCHANGES: readonly (readonly [question: string, answer: string])[] = [
   [
     "Can you summarise the travel policy for me?",

@@ -56,7 +56,6 @@ export function drawPauseSeconds(random: Random): number {
   return (random.chance(0.15) ? random.int(1300, 2600) : random.int(150, 900)) / 1000;
 }
 
-/** Rounds seconds to the millisecond. */
 export function roundToMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }

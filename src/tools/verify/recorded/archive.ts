@@ -7,7 +7,6 @@ import type { Contract } from "../contract.ts";
 import { TargetUnusable } from "../run-verify.ts";
 import { type RecordedExchange, readEntry } from "./read-entry.ts";
 
-/** An exchange that belongs to an operation. */
 export interface OperationExchange extends RecordedExchange, MatchedOperation {}
 
 export interface ExchangeVisitor {
