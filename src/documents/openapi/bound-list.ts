@@ -16,7 +16,7 @@ import {
   toFacts,
   toPageQuery,
 } from "./list-records.ts";
-import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
+import { createBodyPresenter, createRecordPresenter, findSchema } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import type { RecordRows } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
@@ -41,9 +41,9 @@ export function createLister(
   const answer = success.json?.schema?.node;
   const itemsAt = binding.items_at ?? findItems(answer, target, schemas);
   const list = itemsAt === "" ? answer : findSchema(answer, itemsAt, schemas);
-  const presenter = new RecordPresenter(target, schemas.mergeKeywords(list)["items"] ?? {}, schemas);
+  const presentRecord = createRecordPresenter(target, schemas.mergeKeywords(list)["items"] ?? {}, schemas);
   const names = findPageNames(described, answer, { schemas, declared: binding.page });
-  const envelope = itemsAt === "" ? undefined : new BodyPresenter(answer, schemas);
+  const presentBody = itemsAt === "" ? undefined : createBodyPresenter(answer, schemas);
   const paging = new Set(Object.values(names));
   const filters = described.parameters
     .filter(({ in: place, name }) => place === "query" && target.fields.has(name) && !paging.has(name))
@@ -69,10 +69,10 @@ export function createLister(
     const records = findRows(call);
     const find = (id: string) => target.find(call.world, id);
     const page = readPage(records, query, names, { ...recordOrder, find });
-    const items = page.records.map((record) => presenter.present(record, call.world));
+    const items = page.records.map((record) => presentRecord(record, call.world));
     const facts = toFacts(page, { ...recordOrder, find });
     const sentHeaders = Object.fromEntries(pages.listHeaders(headers, call, page));
-    if (envelope === undefined) return new Reply(status, items, sentHeaders);
+    if (presentBody === undefined) return new Reply(status, items, sentHeaders);
     const places: [string, unknown][] = [[itemsAt, items]];
     if (names.total !== undefined) places.push([names.total, page.total]);
     if (names.next !== undefined) places.push([names.next, pages.find(names.next, call, page, 1)]);
@@ -81,7 +81,7 @@ export function createLister(
       places.push([place, fact === "previous" ? pages.find(place, call, page, -1) : facts[fact]]);
     return new Reply(
       status,
-      envelope.present(
+      presentBody(
         places.filter(([, value]) => value !== undefined),
         call.world,
       ),

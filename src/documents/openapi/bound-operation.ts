@@ -10,7 +10,7 @@ import { addFile, type SentFile, toDownload } from "./bound-files.ts";
 import { createLister } from "./bound-list.ts";
 import { chooseMedia, coerceForm } from "./declare-operation.ts";
 import { applyPatch } from "./json-patch.ts";
-import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
+import { createBodyPresenter, createRecordPresenter, findSchema } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
 import { fill, toValues } from "./templates.ts";
 
@@ -22,8 +22,8 @@ export class BoundOperation {
   private readonly schemas: Schemas;
   /** Properties of the body that the server sets. */
   private readonly ignored: ReadonlySet<string>;
-  private readonly presenter: RecordPresenter;
-  private readonly envelope: BodyPresenter | undefined;
+  private readonly presentRecord: ReturnType<typeof createRecordPresenter>;
+  private readonly presentBody: ReturnType<typeof createBodyPresenter> | undefined;
   private readonly itemAt: string;
 
   constructor(parts: BoundParts) {
@@ -39,8 +39,8 @@ export class BoundOperation {
     const answer = success.json?.schema?.node;
     this.itemAt = binding.item_at ?? "";
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
-    this.presenter = new RecordPresenter(target, inner ?? {}, this.schemas);
-    this.envelope = this.itemAt === "" ? undefined : new BodyPresenter(answer, this.schemas);
+    this.presentRecord = createRecordPresenter(target, inner ?? {}, this.schemas);
+    this.presentBody = this.itemAt === "" ? undefined : createBodyPresenter(answer, this.schemas);
     this.access = new BoundAccess(parts);
     this.handle = this.toHandler();
   }
@@ -201,7 +201,7 @@ export class BoundOperation {
 
   private presentRemoved(record: object, call: Call): unknown {
     if (this.parts.success.json === undefined) return this.present(record, call);
-    const body = this.presenter.present(record, call.world);
+    const body = this.presentRecord(record, call.world);
     const names = this.schemas.listProperties(this.parts.success.json.schema?.node);
     for (const name of ["deleted", "success", "ok"])
       if (this.schemas.listTypes(names.get(name)).has("boolean")) body[name] = true;
@@ -213,12 +213,12 @@ export class BoundOperation {
       return new Reply(
         this.parts.status === 200 && this.parts.success.media === undefined ? 204 : this.parts.status,
       );
-    return this.wrap(this.presenter.present(record, call.world), call);
+    return this.wrap(this.presentRecord(record, call.world), call);
   }
 
   private wrap(body: JsonObject, call: Call): Reply {
-    if (this.envelope === undefined) return new Reply(this.parts.status, body);
-    return new Reply(this.parts.status, this.envelope.present([[this.itemAt, body]], call.world));
+    if (this.presentBody === undefined) return new Reply(this.parts.status, body);
+    return new Reply(this.parts.status, this.presentBody([[this.itemAt, body]], call.world));
   }
 
   /** Emits the binding's event, unless the rules of the reference's collection have emitted it already. */

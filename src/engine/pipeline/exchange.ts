@@ -19,7 +19,7 @@ import {
   type PlainRequest,
 } from "./plain-http.ts";
 import { type JsonBody, readJsonBytes } from "./read-body.ts";
-import { RequestChange } from "./request-change.ts";
+import { type RequestChange, toRequestChange } from "./request-change.ts";
 import type { StepExchange } from "./run-steps.ts";
 
 /** The differences of a dry run: nothing is counted, changed or awaited. */
@@ -127,7 +127,7 @@ export class Exchange implements RequestIdSource, StepExchange {
 
   /** The request as a change in the history; created on first use, since few requests change anything. */
   get change(): WorldChange {
-    this.historyChange ??= new RequestChange(this);
+    this.historyChange ??= toRequestChange(this);
     return this.historyChange;
   }
 

@@ -20,71 +20,64 @@ export interface RunParts {
   readonly answered: Map<string, { params: PathParams; exchange: Exchange }>;
 }
 
+export type Context = ReturnType<typeof createContext>;
+
 /** One check's view of the run: it sends requests and collects the findings. */
-export class Context implements RunParts {
-  readonly verdict = new Verdict();
-  readonly contract: Contract;
-  readonly target: Target;
-  readonly known: KnownObjects;
-  readonly changes: ReportedChange[];
-  readonly answered: RunParts["answered"];
-
-  constructor({ contract, target, known, changes, answered }: RunParts) {
-    this.contract = contract;
-    this.target = target;
-    this.known = known;
-    this.changes = changes;
-    this.answered = answered;
-  }
-
+export function createContext(parts: RunParts) {
+  const { contract, target, known, changes, answered } = parts;
+  const verdict = new Verdict();
   /** Sends a request of the operation with this id. */
-  send(operation: string, call: Call = {}): Promise<Exchange> {
-    return this.target.send({ operation: this.contract.getOperation(operation), ...call });
-  }
+  const send = (operation: string, call: Call = {}): Promise<Exchange> =>
+    target.send({ operation: contract.getOperation(operation), ...call });
+  return {
+    ...parts,
+    verdict,
+    send,
 
-  /** Sends a request that must succeed; undefined if the answer is not a declared success. */
-  async sendAndCheck(operation: string, call: Call = {}): Promise<Exchange | undefined> {
-    const exchange = await this.send(operation, call);
-    return checkSuccess(this.verdict, exchange) && hasSucceeded(exchange) ? exchange : undefined;
-  }
+    /** Sends a request that must succeed; undefined if the answer is not a declared success. */
+    async sendAndCheck(operation: string, call: Call = {}): Promise<Exchange | undefined> {
+      const exchange = await send(operation, call);
+      return checkSuccess(verdict, exchange) && hasSucceeded(exchange) ? exchange : undefined;
+    },
 
-  /** Known ids that belong together; if one is missing, undefined, and reported as not observable. */
-  requireIds<N extends string>(...names: readonly N[]): Record<N, string> | undefined {
-    const [ids] = this.known.combineBindings(names, 1);
-    if (ids === undefined) this.verdict.notObservable(describeMissing(this.known, names));
-    return ids as Record<N, string> | undefined;
-  }
+    /** Known ids that belong together; if one is missing, undefined, and reported as not observable. */
+    requireIds<N extends string>(...names: readonly N[]): Record<N, string> | undefined {
+      const [ids] = known.combineBindings(names, 1);
+      if (ids === undefined) verdict.notObservable(describeMissing(known, names));
+      return ids as Record<N, string> | undefined;
+    },
 
-  /** An operation's first success; if there was none, undefined, and reported as not observable. */
-  getFirstSuccess(operation: string): { params: PathParams; exchange: Exchange } | undefined {
-    const success = this.answered.get(operation);
-    if (success === undefined) this.verdict.notObservable(`${operation} has not succeeded`);
-    return success;
-  }
+    /** An operation's first success; if there was none, undefined, and reported as not observable. */
+    getFirstSuccess(operation: string): { params: PathParams; exchange: Exchange } | undefined {
+      const success = answered.get(operation);
+      if (success === undefined) verdict.notObservable(`${operation} has not succeeded`);
+      return success;
+    },
 
-  /** Reports a change that the API cannot take back. */
-  reportChange(done: string, detail: string): void {
-    this.changes.push({ done, undone: false, detail });
-  }
+    /** Reports a change that the API cannot take back. */
+    reportChange(done: string, detail: string): void {
+      changes.push({ done, undone: false, detail });
+    },
 
-  /** Checks a change that was made, and always undoes it. */
-  async tryAndUndo(
-    done: string,
-    attempt: () => Promise<void>,
-    { undo, undone, failed }: { undo: () => Promise<Exchange>; undone: string; failed: string },
-  ): Promise<Exchange> {
-    const change = { done, undone: false, detail: "" };
-    this.changes.push(change);
-    let undoAnswer: Exchange | undefined;
-    try {
-      await attempt();
-    } finally {
-      undoAnswer = await this.target.undo(undo);
-      change.undone = hasSucceeded(undoAnswer);
-      change.detail = change.undone ? undone : `${failed} answered ${undoAnswer.status}`;
-    }
-    return undoAnswer;
-  }
+    /** Checks a change that was made, and always undoes it. */
+    async tryAndUndo(
+      done: string,
+      attempt: () => Promise<void>,
+      { undo, undone, failed }: { undo: () => Promise<Exchange>; undone: string; failed: string },
+    ): Promise<Exchange> {
+      const change = { done, undone: false, detail: "" };
+      changes.push(change);
+      let undoAnswer: Exchange | undefined;
+      try {
+        await attempt();
+      } finally {
+        undoAnswer = await target.undo(undo);
+        change.undone = hasSucceeded(undoAnswer);
+        change.detail = change.undone ? undone : `${failed} answered ${undoAnswer.status}`;
+      }
+      return undoAnswer;
+    },
+  };
 }
 
 /** A check of single answers, live and in a recording alike. */

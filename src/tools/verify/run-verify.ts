@@ -1,7 +1,7 @@
 import { MAX_TIMEOUT_MS } from "../../engine/state/clock.ts";
 import { runChecks } from "../checks/frame.ts";
 import { InputError, readBaseUrl } from "../har/har-file.ts";
-import { type Check, Context, type RunParts } from "./check.ts";
+import { type Check, createContext, type RunParts } from "./check.ts";
 import { listChecks } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsoleUrl } from "./discover-understudy.ts";
@@ -160,7 +160,7 @@ class Run {
   }
 
   private async runCheck(check: Check): Promise<Verdict> {
-    const context = new Context(this.parts);
+    const context = createContext(this.parts);
     const { verdict } = context;
     try {
       await check.run(context);
