@@ -9,7 +9,7 @@ import type { BoundCollection } from "./bound-collection.ts";
 import type { ListParts } from "./bound-list.ts";
 import type { ReadOpenApi } from "./list-operations.ts";
 import { matches } from "./list-records.ts";
-import { RecordRows, type Selector } from "./select-records.ts";
+import { createRecordRows, type RecordRows, type Selector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 
 export interface BindingContext {
@@ -32,7 +32,7 @@ export class BoundAccess {
 
   constructor(parts: BoundParts) {
     this.parts = parts;
-    this.rows = new RecordRows(parts.target, parts.binding);
+    this.rows = createRecordRows(parts.target, parts.binding);
   }
 
   /** Permission, then existence, as in the reference (G03). Returns the record. */

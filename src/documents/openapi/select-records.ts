@@ -38,54 +38,44 @@ export function listPathNames(path: string): string[] {
 }
 
 /** The records of a target that have the values of an operation's fields. */
-export class RecordRows {
-  private readonly target: BoundCollection;
-  private readonly includesDeleted: boolean;
-
-  constructor(target: BoundCollection, { deleted }: { deleted?: boolean }) {
-    this.target = target;
-    this.includesDeleted = deleted === true;
-  }
-
-  /** Lists records newest first, by an index as far as there is one. */
-  list(world: WorldReader, conditions: JsonObject): View<object> | readonly object[] {
-    const { collection, spec } = this.target;
-    const { includesDeleted } = this;
-    const fields = Object.keys(conditions);
-    const indexed =
-      includesDeleted && spec?.soft !== undefined
-        ? undefined
-        : fields.find((field) => this.findIndex(field) !== undefined);
-    const rest = fields.filter((field) => field !== indexed);
-    const base: View<object> =
-      indexed !== undefined
-        ? world.index(collection, this.findIndex(indexed)!, String(conditions[indexed]))
-        : spec !== undefined && !includesDeleted
-          ? world.index(collection, ALL, "")
-          : world.all(collection);
-    if (rest.length === 0 && (indexed !== undefined || (spec !== undefined && !includesDeleted))) return base;
-    const rows: object[] = [];
-    for (const record of base)
-      if (rest.every((field) => matches((record as JsonObject)[field], conditions[field]))) rows.push(record);
-    return indexed === undefined && (spec === undefined || includesDeleted)
-      ? rows.sort((a, b) => compareOrders(this.getOrder(a), this.getOrder(b)))
-      : rows;
-  }
-
-  private findIndex(field: string): string | undefined {
-    const { collection, spec } = this.target;
+export function createRecordRows(target: BoundCollection, { deleted = false }: { deleted?: boolean }) {
+  const { collection, spec } = target;
+  const findIndex = (field: string): string | undefined => {
     if (spec !== undefined) return Object.hasOwn(spec.belongs_to, field) ? `by_${field}` : undefined;
     return Object.entries(collection.indexes).find(([, index]) => index.field === field)?.[0];
-  }
-
-  getOrder(record: object): Order {
-    const { collection, spec } = this.target;
+  };
+  const getOrder = (record: object): Order => {
     const index = spec === undefined ? undefined : collection.indexes[ALL];
     if (index !== undefined) return index.order(record) as Order;
     const created = (record as JsonObject)["created_at"];
     return typeof created === "number" ? -created : 0;
-  }
+  };
+  /** Lists records newest first, by an index as far as there is one. */
+  const list = (world: WorldReader, conditions: JsonObject): View<object> | readonly object[] => {
+    const fields = Object.keys(conditions);
+    const indexed =
+      deleted && spec?.soft !== undefined
+        ? undefined
+        : fields.find((field) => findIndex(field) !== undefined);
+    const rest = fields.filter((field) => field !== indexed);
+    const base: View<object> =
+      indexed !== undefined
+        ? world.index(collection, findIndex(indexed)!, String(conditions[indexed]))
+        : spec !== undefined && !deleted
+          ? world.index(collection, ALL, "")
+          : world.all(collection);
+    if (rest.length === 0 && (indexed !== undefined || (spec !== undefined && !deleted))) return base;
+    const rows: object[] = [];
+    for (const record of base)
+      if (rest.every((field) => matches((record as JsonObject)[field], conditions[field]))) rows.push(record);
+    return indexed === undefined && (spec === undefined || deleted)
+      ? rows.sort((a, b) => compareOrders(getOrder(a), getOrder(b)))
+      : rows;
+  };
+  return { list, getOrder };
 }
+
+export type RecordRows = ReturnType<typeof createRecordRows>;
 
 function compareOrders(a: Order, b: Order): number {
   return a === b ? 0 : a < b ? -1 : 1;

@@ -89,13 +89,9 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
   const revoke = useSandboxChange((calls) => calls.changeRecord("api_keys", id, { revoked: !revoked }), {
     done: `${revoked ? "Reactivated" : "Revoked"} ${name}.`,
   });
-  const remove = useSandboxChange(
-    async (calls) => {
-      await calls.removeRecord("api_keys", id);
-      onClose();
-    },
-    { done: `Deleted ${name}.` },
-  );
+  const remove = useSandboxChange((calls) => calls.removeRecord("api_keys", id).then(onClose), {
+    done: `Deleted ${name}.`,
+  });
   return (
     <DetailPane
       title={name}

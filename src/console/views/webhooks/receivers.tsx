@@ -82,13 +82,9 @@ function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) =>
 
 function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClose: () => void }) {
   const { id, url, has_secret } = receiver;
-  const remove = useSandboxChange(
-    async (calls) => {
-      await calls.closeReceiver(id);
-      onClose();
-    },
-    { done: `Deleted receiver ${id}.` },
-  );
+  const remove = useSandboxChange((calls) => calls.closeReceiver(id).then(onClose), {
+    done: `Deleted receiver ${id}.`,
+  });
   return (
     <DetailPane
       title={<span className="mono">{id}</span>}

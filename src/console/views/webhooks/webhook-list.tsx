@@ -83,13 +83,9 @@ function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => vo
     (calls) => calls.changeRecord("webhooks", webhook_id, { active: !active }),
     { done: `${active ? "Deactivated" : "Activated"} ${url}.` },
   );
-  const remove = useSandboxChange(
-    async (calls) => {
-      await calls.removeRecord("webhooks", webhook_id);
-      onClose();
-    },
-    { done: `Deleted webhook ${webhook_id}.` },
-  );
+  const remove = useSandboxChange((calls) => calls.removeRecord("webhooks", webhook_id).then(onClose), {
+    done: `Deleted webhook ${webhook_id}.`,
+  });
   return (
     <DetailPane
       title={url}
