@@ -193,6 +193,34 @@ describe("a fixture's contents", () => {
     ]);
   });
 
+  it("are refused for values that the record's status rules out, which were dropped before [interfaces 5]", () => {
+    const at = "2026-03-10T08:00:00Z";
+    const path = write(
+      "status.yaml",
+      `extends: reference
+vector_stores:
+  - { id: vs_handbook, files: [{ file_id: file_handbook, status: completed, error_message: bad }, { file_id: file_policies, status: processing, completed_at: "${at}" }, { file_id: file_broken, error_message: fine }] }
+connector_jobs:
+  - { job_id: job_x, connection_id: conn_wiki, status: running, bytes_synced: 0, rows_synced: 7 }
+webhooks:
+  - { id: wh_users, deliveries: [{ delivery_id: del_x, event: user.created, status: success, next_retry: "${at}" }, { delivery_id: del_y, event: user.created, status: failed, delivered_at: "${at}", next_retry: null }] }
+`,
+    );
+    const contradicts = (status: string) =>
+      `contradicts the status ${status}: omit it, or give another status`;
+    expect(
+      refusal(path)
+        .split("\n")
+        .map((line) => line.replace(/^.*?:(\d+):\d+: /, "N ")),
+    ).toEqual([
+      `N error_message ${contradicts("completed")}`,
+      `N completed_at ${contradicts("processing")}`,
+      `N rows_synced ${contradicts("running")}`,
+      `N next_retry ${contradicts("success")}`,
+      `N delivered_at ${contradicts("failed")}`,
+    ]);
+  });
+
   it("are refused for impossible instants and those without a zone [interfaces 5]", () => {
     for (const at of [
       "2026-02-30T00:00:00Z",

@@ -138,6 +138,18 @@ export function readEntries<E, R>(
   return (fixture[key] ?? []) as readonly E[];
 }
 
+/** Reports the values of an entry that its status rules out, which would otherwise be dropped. */
+export function reportImpossible<E extends object>(
+  entry: E,
+  status: string,
+  fields: readonly (keyof E & string)[],
+  report: (field: keyof E & string, message: string) => void,
+): void {
+  for (const field of fields)
+    if (entry[field] !== undefined && entry[field] !== null && (entry[field] as unknown) !== 0)
+      report(field, `${field} contradicts the status ${status}: omit it, or give another status`);
+}
+
 /** The entries under a key, and further ones with nothing but an id up to the total of `generate:`. */
 export function readOrGenerate<E extends { id: string }, R>(
   fixture: FixtureData,

@@ -1,7 +1,12 @@
 import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import {
+  type FixtureEntry,
+  fixtureRecord,
+  readEntries,
+  reportImpossible,
+} from "../../contract/fixture-record.ts";
 import { requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
@@ -123,6 +128,9 @@ export const connectorJobsFixture: FixtureReader = {
       if (running.has(slot))
         report(toPath("status"), `another ${job_type} job of ${connection_id} is running`);
       if (duration !== undefined) report(toPath("duration"), "a running job has no duration yet");
+      reportImpossible(entry, status, ["bytes_synced", "rows_synced"], (field, message) =>
+        report(toPath(field), message),
+      );
       running.add(slot);
     }
   },

@@ -1,7 +1,12 @@
 import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import {
+  type FixtureEntry,
+  fixtureRecord,
+  readEntries,
+  reportImpossible,
+} from "../../contract/fixture-record.ts";
 import { requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
@@ -114,10 +119,17 @@ export const vectorStoresFixture: FixtureReader = {
   check(fixture, report) {
     for (const [position, store] of readEntries(fixture, "vector_stores", record).entries()) {
       const seen = new Set<string>();
-      for (const [index, { file_id }] of (store.files ?? []).entries()) {
-        const path = ["vector_stores", position, "files", index, "file_id"];
-        if (seen.has(file_id)) report(path, `${file_id} is in ${store.id} already`);
+      for (const [index, file] of (store.files ?? []).entries()) {
+        const { file_id } = file;
+        const at = (field: string) => ["vector_stores", position, "files", index, field];
+        if (seen.has(file_id)) report(at("file_id"), `${file_id} is in ${store.id} already`);
         seen.add(file_id);
+        const status = pickStatus(file as Pick<StoreFile, "status" | "error_message">, true);
+        const impossible = [
+          ...(status === "failed" ? [] : (["error_message"] as const)),
+          ...(status === "processing" ? (["completed_at"] as const) : []),
+        ];
+        reportImpossible(file, status, impossible, (field, message) => report(at(field), message));
       }
     }
   },

@@ -1,6 +1,11 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import {
+  type FixtureEntry,
+  fixtureRecord,
+  readEntries,
+  reportImpossible,
+} from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import { belongsTo, requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -117,7 +122,13 @@ export const webhooksFixture: FixtureReader = {
       "webhooks",
       record,
     ).entries()) {
-      for (const [deliveryPosition, { delivery_id }] of deliveryEntries.entries()) {
+      for (const [deliveryPosition, delivery] of deliveryEntries.entries()) {
+        const { delivery_id, status } = delivery;
+        const impossible =
+          status === "failed" ? (["delivered_at"] as const) : (["last_attempt", "next_retry"] as const);
+        reportImpossible(delivery, status, impossible, (field, message) =>
+          report(["webhooks", position, "deliveries", deliveryPosition, field], message),
+        );
         if (seen.has(delivery_id)) {
           report(
             ["webhooks", position, "deliveries", deliveryPosition, "delivery_id"],
