@@ -1,7 +1,7 @@
 import { type TObject, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
+import { PublicCollection, toIso } from "../../engine/contract/public-collection.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
-import { PublicCollection, toIso } from "../../engine/contract/shown-collection.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { getOrAdd } from "../../engine/maps.ts";

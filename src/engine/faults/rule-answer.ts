@@ -30,7 +30,7 @@ export function toEffect(
   return addWire(toAnswer(resolved, facts, spending));
 }
 
-/** A bare 4xx means the operation's first code with that status. */
+/** A 4xx without a body means the operation's first code with that status. */
 function resolveCode(answer: AnswerPlan, { operation }: FaultFacts): AnswerPlan {
   if (answer.kind === "code" || answer.body !== undefined || answer.status < 400 || answer.status >= 500)
     return answer;

@@ -5,10 +5,10 @@ import { invalidInput, OwnOperationError, resourceNotFound } from "../contract/e
 import { emit } from "../contract/event.ts";
 import { createStateContext } from "../contract/factory.ts";
 import type { Call } from "../contract/operation.ts";
+import { PublicCollection } from "../contract/public-collection.ts";
 import { requireReferences } from "../contract/references.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import type { StateActor } from "../contract/resource.ts";
-import { PublicCollection } from "../contract/shown-collection.ts";
 import { toSingular } from "../contract/text.ts";
 import { getOrAdd } from "../maps.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";

@@ -31,7 +31,7 @@ export interface FaultFacts {
 export type FaultAnswer =
   | {
       kind: "error";
-      /** A catalogue code, or `HTTP_503` and the like for a bare status. */
+      /** A catalogue code, or `HTTP_503` and the like for a status alone. */
       code: string;
       status?: number;
       details?: Record<string, unknown>;

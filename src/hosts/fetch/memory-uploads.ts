@@ -231,11 +231,11 @@ class MemoryBytes implements ByteStore, FormSpace {
         this.set(blob, before);
         return "excess";
       }
-      const stored = this.getBlob(blob);
-      const newBytes = position - stored.size;
+      const current = this.getBlob(blob);
+      const newBytes = position - current.size;
       if (newBytes <= 0) continue;
       this.requireRoom(newBytes);
-      this.set(blob, extendBlob(stored, chunk.slice(chunk.length - newBytes)));
+      this.set(blob, extendBlob(current, chunk.slice(chunk.length - newBytes)));
     }
     return "written";
   }

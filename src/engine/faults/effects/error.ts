@@ -72,7 +72,7 @@ export function listDocumentedCodes(operation: AnyOperation): ReadonlySet<ErrorC
   return codes;
 }
 
-/** `Prefer: code=404` and a bare 404 in a sequence: the first documented code with that status. */
+/** `Prefer: code=404` and a 404 alone in a sequence: the first documented code with that status. */
 export function findCodeForStatus(operation: AnyOperation, status: number): ErrorCode | undefined {
   for (const code of listDocumentedCodes(operation)) if (CATALOGUE[code].status === status) return code;
   return undefined;
