@@ -1,5 +1,5 @@
 import type { CommandModule, InferredOptionTypes, Options } from "yargs";
-import { connect, defaultUrl, type UnderstudyClient } from "../client/connect.ts";
+import { connect, getDefaultUrl, type UnderstudyClient } from "../client/connect.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { FixtureInput } from "../client/types.ts";
 import { isPath } from "../documents/files.ts";
@@ -32,7 +32,7 @@ export const choice = <const C extends string, const O extends Options = object>
 
 export const FORCE = { force: flag("Replace a file that exists") };
 /** For commands without a server that read files which may name own operations. */
-export const OWN = {
+export const OWN_FILES = {
   operations: texts("Files or folders with own operations"),
   openapi: texts("OpenAPI documents, or their bindings"),
 };
@@ -90,7 +90,7 @@ export interface Target {
 }
 
 const targetOptions = () => ({
-  url: text("The server's address (or UNDERSTUDY_URL)", { default: defaultUrl() }),
+  url: text("The server's address (or UNDERSTUDY_URL)", { default: getDefaultUrl() }),
   sandbox: text("The sandbox to act on (or UNDERSTUDY_SANDBOX)", {
     default: process.env["UNDERSTUDY_SANDBOX"] || "default",
   }),

@@ -34,7 +34,10 @@ function toSchema({ type, array, minimum, maximum }: Flag): TSchema {
  * @throws DocumentError with file, line and column; UsageError if the file cannot be read
  */
 export function readConfiguration(file: string): Configuration {
-  const document = readDocument(read(file), { file, warn: (problem) => printError(formatProblem(problem)) });
+  const document = readDocument(readConfigurationFile(file), {
+    file,
+    warn: (problem) => printError(formatProblem(problem)),
+  });
   if (document.value === null) return {};
   const problems = checkDocument(document, toValidator(Document));
   if (problems.length > 0) throw new DocumentError(problems, document.text);
@@ -51,7 +54,7 @@ export function readConfiguration(file: string): Configuration {
   }
 }
 
-function read(file: string): string {
+function readConfigurationFile(file: string): string {
   try {
     return readUserText(file);
   } catch (error) {

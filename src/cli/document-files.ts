@@ -17,14 +17,20 @@ import { UsageError } from "./failure.ts";
 import { findOwnScenarios } from "./start-options.ts";
 
 /** Checks fixtures, given by name or by path. */
-export async function checkFixtureFiles(patterns: readonly string[], own: OwnOptions): Promise<Result> {
-  const { resources } = await readApi(own);
+export async function checkFixtureFiles(
+  patterns: readonly string[],
+  ownOptions: OwnOptions,
+): Promise<Result> {
+  const { resources } = await readApi(ownOptions);
   const files = patterns.flatMap((pattern) => (isPath(pattern) ? expandFiles([pattern]) : [pattern]));
   return checkFiles(files, (file, warn) => checkFixture(file, { resources, warn }));
 }
 
-export async function checkScenarioFiles(patterns: readonly string[], own: OwnOptions): Promise<Result> {
-  const api = await readApi(own);
+export async function checkScenarioFiles(
+  patterns: readonly string[],
+  ownOptions: OwnOptions,
+): Promise<Result> {
+  const api = await readApi(ownOptions);
   return checkFiles(expandFiles(patterns), (file, warn) => {
     try {
       new ScenarioLibrary({ api, warn }).addFile(file);
@@ -39,8 +45,8 @@ export async function checkScenarioFiles(patterns: readonly string[], own: OwnOp
 export type OwnOptions = Parameters<typeof openOwnFiles>[0];
 
 /** The reference's API, with the operations of these files. */
-export async function readApi(own: OwnOptions): Promise<Api> {
-  const sources = await loadOwnSources(await openOwnFiles(own));
+export async function readApi(ownOptions: OwnOptions): Promise<Api> {
+  const sources = await loadOwnSources(await openOwnFiles(ownOptions));
   return sources.length === 0 ? API : createJoinedApi(sources).api;
 }
 
@@ -104,12 +110,12 @@ export function showScenario(name: string): Result {
   const library = openLibrary();
   const { files } = library;
   const file = files.find(name)?.file;
-  const shown = file === undefined ? toDerivedPath(name) : files.showPath(file);
+  const displayName = file === undefined ? toDerivedPath(name) : files.showPath(file);
   const text =
     file === undefined
       ? stringify(library.get(name).document)
-      : readFileText(file, { displayName: shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES }).text;
-  return { value: { name, file: shown, text }, text: text.trimEnd() };
+      : readFileText(file, { displayName, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES }).text;
+  return { value: { name, file: displayName, text }, text: text.trimEnd() };
 }
 
 /** A file takes precedence over a name, and the user's own scenario over the shipped or derived one of the same name. */
@@ -117,9 +123,9 @@ function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario
   const matches = pattern === "" || existsSync(pattern) ? () => false : picomatch(pattern);
   const listed = library.list().filter(({ name }) => matches(name));
   if (listed.length > 0) {
-    const own = listed.filter(({ origin }) => origin === "own");
+    const ownScenarios = listed.filter(({ origin }) => origin === "own");
     const others = listed.filter(({ origin }) => origin !== "own");
-    return [...own, ...others].map(({ name, file }) => ({ file, scenario: library.get(name) }));
+    return [...ownScenarios, ...others].map(({ name, file }) => ({ file, scenario: library.get(name) }));
   }
   try {
     return expandFiles([pattern]).map((file) => ({ file, scenario: library.addFile(file) }));
@@ -150,17 +156,17 @@ export function expandFiles(patterns: readonly string[]): string[] {
 
 function listMatching(pattern: string): string[] {
   // On other systems a backslash escapes the next character.
-  const normal = (process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern).replace(
+  const normalized = (process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern).replace(
     /^\.\//,
     "",
   );
-  const { folder, glob } = findLiteralFolder(normal);
+  const { folder, glob } = findLiteralFolder(normalized);
   const { base: literal, isGlob } = picomatch.scan(glob);
   const base = literal.replace(/\\(.)/g, "$1");
   if (!isGlob) throw new UsageError(`there is no file ${pattern}`);
   const matches = picomatch(glob);
   const start = join(folder, base);
-  const found = existsSync(start)
+  const matching = existsSync(start)
     ? (readdirSync(start, { recursive: true }) as string[])
         .map((name) => join(base, name))
         .filter((name) => matches(name.replaceAll("\\", "/")))
@@ -168,8 +174,8 @@ function listMatching(pattern: string): string[] {
         .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
         .sort()
     : [];
-  if (found.length === 0) throw new UsageError(`no file matches ${pattern}`);
-  return found;
+  if (matching.length === 0) throw new UsageError(`no file matches ${pattern}`);
+  return matching;
 }
 
 /** Existing folders are taken literally: `runs [1]/*.yaml` is in a folder with brackets. */

@@ -52,8 +52,8 @@ function describeFailure(error: unknown): { message: string; code: number; detai
     const code = error.status === 422 || error.status === 400 ? EXIT_USAGE : EXIT_FAILED;
     return { message: replaceCallsWithCommands(error.message), code, details: { problem: error.problem } };
   }
-  const explained = explainSystemError(error as SystemError);
-  if (explained !== undefined) return { message: explained, code: EXIT_USAGE };
+  const explanation = explainSystemError(error as SystemError);
+  if (explanation !== undefined) return { message: explanation, code: EXIT_USAGE };
   return { message: `unexpected failure: ${(error as Error).message ?? String(error)}`, code: EXIT_FAILED };
 }
 

@@ -53,7 +53,7 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
       try {
         await forwarder.run();
       } catch (error) {
-        if (!signal.aborted && !isLost(error)) throw error;
+        if (!signal.aborted && !isConnectionLost(error)) throw error;
       }
       if (signal.aborted) break;
       if (!isReported) onProblem("the sandbox was reset, or its server cannot be reached; reconnecting");
@@ -70,7 +70,7 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
  * Whether to connect again: after a restart of the server or a reset of the sandbox, but not if the sandbox was
  * deleted.
  */
-function isLost(error: unknown): boolean {
+function isConnectionLost(error: unknown): boolean {
   if (error instanceof UnreachableError) return true;
   if (!(error instanceof ControlError)) return false;
   return error.status >= 500 || error.problem.type === "urn:understudy:problem:unknown-receiver";
@@ -90,8 +90,8 @@ class Forwarder {
   /** Returns when the stream ends. */
   async run(): Promise<void> {
     const { sandbox, signal } = this.options;
-    const known = (await sandbox.receivers.list()).items.find(({ id }) => id === this.receiver?.id);
-    const receiver = known ?? (await sandbox.receivers.add({ answers: ["forward"], leased: true }));
+    const existing = (await sandbox.receivers.list()).items.find(({ id }) => id === this.receiver?.id);
+    const receiver = existing ?? (await sandbox.receivers.add({ answers: ["forward"], leased: true }));
     this.receiver = receiver;
     for await (const { ready, delivery } of sandbox.receivers.follow(receiver.id, signal)) {
       if (ready) await this.register(receiver);
@@ -143,7 +143,7 @@ class Forwarder {
         await sandbox.info();
         return;
       } catch (error) {
-        if (!isLost(error)) throw error;
+        if (!isConnectionLost(error)) throw error;
       }
     }
   }

@@ -32,23 +32,23 @@ export async function writeFixture({ file, out, force }: Recording): Promise<Res
     inferFixtureFromHar({ file, contract, resources: RESOURCES }),
   );
   if (Object.keys(counts).length === 0) {
-    const left =
+    const missingBodies =
       without_body === 0 ? "" : `; the recorder left out the bodies of ${pluralize(without_body, "answer")}`;
-    throw new CheckFailed(`${file} shows no object of this API in an answer that succeeded${left}`);
+    throw new CheckFailed(`${file} shows no object of this API in an answer that succeeded${missingBodies}`);
   }
   const text = await formatFixture(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
   if (out === undefined) return { value: fixture, text: text.trimEnd() };
   writeNewFile(out, text, { force, secret: true });
   const epoch = fixture["epoch"];
-  const seen = Object.entries(counts).map(([list, count]) => `${count} ${list}`);
+  const countTexts = Object.entries(counts).map(([list, count]) => `${count} ${list}`);
   const values = dropped.length === 1 ? "1 value was" : `${dropped.length} values were`;
-  const shown = dropped.slice(0, MAX_DROPPED_SHOWN).join(", ");
+  const firstDropped = dropped.slice(0, MAX_DROPPED_SHOWN).join(", ");
   const lines = [
-    `Wrote ${out}: ${seen.join(", ")}.`,
+    `Wrote ${out}: ${countTexts.join(", ")}.`,
     ...(without_body === 0
       ? []
       : [`The recorder left out or cut the bodies of ${pluralize(without_body, "answer")}.`]),
-    ...(dropped.length === 0 ? [] : [`${values} left out, such as ${shown}.`]),
+    ...(dropped.length === 0 ? [] : [`${values} left out, such as ${firstDropped}.`]),
     `Start it with --fixture ${out} --clock frozen@${epoch}; the key is ${key}.`,
   ];
   return { value: { file: out, counts, dropped, key, epoch }, text: lines.join("\n") };
@@ -56,9 +56,9 @@ export async function writeFixture({ file, out, force }: Recording): Promise<Res
 
 /** Prints or writes a scenario of a recording, named after its file. @throws UsageError, CheckFailed */
 export async function writeScenario({ file, out, force }: Recording): Promise<Result> {
-  const named = out ?? file;
-  const plain = basename(named, extname(named)).replaceAll(/[^A-Za-z0-9._-]+/g, "-");
-  const name = plain.replace(/^[^A-Za-z0-9]+/, "").slice(0, 80) || "recorded";
+  const path = out ?? file;
+  const withoutExtension = basename(path, extname(path)).replaceAll(/[^A-Za-z0-9._-]+/g, "-");
+  const name = withoutExtension.replace(/^[^A-Za-z0-9]+/, "").slice(0, 80) || "recorded";
   const contract = new Contract(RESOURCES);
   const scenario = await readRecording(() => inferScenarioFromHar({ file, contract, name }));
   const text = stringify(scenario, { lineWidth: 100 });

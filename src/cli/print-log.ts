@@ -28,17 +28,17 @@ export async function printLog<E extends { sequence: number }>(
   const { json } = options;
   // Read first, so that no entry between the two calls is missed.
   const newest = options.follow ? ((await listNewest()).entries[0]?.sequence ?? 0) : 0;
-  const found = await list();
-  const entries = found.entries.toReversed();
+  const page = await list();
+  const entries = page.entries.toReversed();
   if (!options.follow) {
     const lost =
-      found.dropped > 0 ? [`(${describeLostEntries(found.dropped, "older")} lost to ${limitedBy})`] : [];
+      page.dropped > 0 ? [`(${describeLostEntries(page.dropped, "older")} lost to ${limitedBy})`] : [];
     const lines = [...lost, ...entries.map(format)];
-    return print(json, found, lines.length === 0 ? whenEmpty : lines.join("\n"));
+    return print(json, page, lines.length === 0 ? whenEmpty : lines.join("\n"));
   }
   // Exits, since the stream never ends.
   onPipeClosed(() => process.exit());
-  const show = (entry: E) => (json ? printJsonLine(entry) : printLines(format(entry)));
-  for (const entry of entries) if (entry.sequence <= newest) show(entry);
-  for await (const entry of follow(newest)) show(entry);
+  const printEntry = (entry: E) => (json ? printJsonLine(entry) : printLines(format(entry)));
+  for (const entry of entries) if (entry.sequence <= newest) printEntry(entry);
+  for await (const entry of follow(newest)) printEntry(entry);
 }

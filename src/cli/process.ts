@@ -32,7 +32,7 @@ export function printError(text: string): void {
 }
 
 let isReaderGone = false;
-const onGone = new Set<() => void>();
+const pipeListeners = new Set<() => void>();
 
 /**
  * Reports output that cannot be written, such as to a full disk. If the reader closes the pipe (`understudy openapi |
@@ -49,7 +49,7 @@ export function watchOutput(): void {
 
 function endFollowers(): void {
   isReaderGone = true;
-  for (const end of onGone) end();
+  for (const end of pipeListeners) end();
 }
 
 /**
@@ -58,8 +58,8 @@ function endFollowers(): void {
  */
 export function onPipeClosed(end: () => void): () => void {
   if (isReaderGone) end();
-  else onGone.add(end);
-  return () => void onGone.delete(end);
+  else pipeListeners.add(end);
+  return () => void pipeListeners.delete(end);
 }
 
 /** Left-aligned columns, as wide as their widest cell. */
@@ -100,19 +100,22 @@ export function onTermination(end: () => void): () => void {
 
 /** Runs work with a signal that aborts when the process is to end, and waits for the work. */
 export function runUntilEnded<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return withListeners("on", work);
+  return runWithListeners("on", work);
 }
 
 /** The same for work that needs no cleanup: a second signal ends the process at once. */
 export function runUntilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return withListeners("once", work);
+  return runWithListeners("once", work);
 }
 
 /** Removes its listeners when the work is done. */
-async function withListeners<T>(how: "on" | "once", work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function runWithListeners<T>(
+  method: "on" | "once",
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
-  for (const signal of END_SIGNALS) process[how](signal, interrupt);
+  for (const signal of END_SIGNALS) process[method](signal, interrupt);
   try {
     return await work(stop.signal);
   } finally {

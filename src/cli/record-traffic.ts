@@ -25,7 +25,7 @@ export async function record(options: RecordOptions): Promise<void> {
   const target = parseTarget(options.target);
   refuseOwnAddress(target, options.port);
   let file: HarFile | undefined;
-  let lost: string | undefined;
+  let firstWriteError: string | undefined;
   const recorder = await createRecorder({
     ...options,
     target,
@@ -35,7 +35,7 @@ export async function record(options: RecordOptions): Promise<void> {
         if (json) printJsonLine(summarize(entry));
         else printLines(formatLine(entry));
       } catch (error) {
-        lost ??= (error as Error).message;
+        firstWriteError ??= (error as Error).message;
         printError(`not recorded, ${(error as Error).message}: ${formatLine(entry)}`);
       }
     },
@@ -55,7 +55,8 @@ export async function record(options: RecordOptions): Promise<void> {
   await recorder.close();
   file.close();
   if (!json) printLines(`${pluralize(file.count, "exchange")} in ${out}`);
-  if (lost !== undefined) throw new CheckFailed(`${out} lacks exchanges that could not be written: ${lost}`);
+  if (firstWriteError !== undefined)
+    throw new CheckFailed(`${out} lacks exchanges that could not be written: ${firstWriteError}`);
 }
 
 /** @throws UsageError */
@@ -67,12 +68,12 @@ function parseTarget(text: string): string {
   }
 }
 
-const LOCAL = ["127.0.0.1", "[::1]"];
+const LOCAL_HOSTS = ["127.0.0.1", "[::1]"];
 
 /** @throws UsageError */
 function refuseOwnAddress(target: string, port: number): void {
   const { hostname, port: targetPort } = new URL(target);
-  if (port !== 0 && Number(targetPort) === port && (LOCAL.includes(hostname) || isLocalhost(hostname)))
+  if (port !== 0 && Number(targetPort) === port && (LOCAL_HOSTS.includes(hostname) || isLocalhost(hostname)))
     throw new UsageError(
       `--target ${target} is the address on which the recorder would listen; choose another --port`,
     );

@@ -26,18 +26,18 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
   const reports = parseReportFiles(options.report);
   const name = command.join(" ");
   const isLive = !json && isInteractive(process.stderr);
-  const show = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
+  const showLine = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
   const server = await SuiteServer.start([], undefined);
   try {
     const sandbox = await server.client.sandbox({ fixture, seed, origin: true });
-    const runs = toRun(command, { server, sandbox });
+    const runs = createRun(command, { server, sandbox });
     const result = await runUntilEnded((signal) =>
       gradeClient(sandbox, runs.run, {
         ...{ only, skip, timeoutMs, signal, exportFailed: reports.html !== undefined },
-        onRun: ({ run, of, checks }) => show(`[${run}/${of}] ${checks.join(", ") || "without failures"}`),
+        onRun: ({ run, of, checks }) => showLine(`[${run}/${of}] ${checks.join(", ") || "without failures"}`),
       }),
     );
-    show("");
+    showLine("");
     if (runs.notFound !== undefined) throw runs.notFound;
     writeReports(reports, {
       cases: () => listClientCases(result, name),
@@ -48,7 +48,7 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
     if (result.verdict === "not-graded") throw new CheckFailed("the client could not be graded");
     if (result.verdict === "fail") process.exitCode = EXIT_FAILED;
   } catch (error) {
-    show("");
+    showLine("");
     if (error instanceof ClientTestUsageError || error instanceof CommandNotFound)
       throw new UsageError(error.message);
     throw error;
@@ -58,7 +58,7 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
 }
 
 /** The environment is that of a suite (interfaces 2). */
-function toRun(
+function createRun(
   command: readonly string[],
   { server, sandbox }: { server: SuiteServer; sandbox: SandboxClient },
 ): { run: RunClient; notFound: CommandNotFound | undefined } {
@@ -73,9 +73,9 @@ function toRun(
     try {
       const result = await runCommand(command, { env, timeoutMs: undefined, signal });
       const { exit_code, signal: killed, output } = result;
-      const said = findError(output);
+      const errorLine = findError(output);
       const end = killed === null ? `exit code ${exit_code}` : `the signal ${killed}`;
-      if (exit_code !== 0) throw new Error(`${end}${said ? `: ${said}` : ""}`);
+      if (exit_code !== 0) throw new Error(`${end}${errorLine ? `: ${errorLine}` : ""}`);
     } catch (error) {
       if (error instanceof CommandNotFound) runs.notFound = error;
       throw error;

@@ -141,20 +141,20 @@ function findCommand(words: readonly string[]): string {
 /** yargs would read an unknown command as an argument of `start`. @throws UsageError */
 function refuseUnknownCommand([first]: readonly string[]): void {
   if (first === undefined || first.startsWith("-") || NAMES.includes(first)) return;
-  const meant = findNearest(first, NAMES);
-  const hint = meant === undefined ? `Commands are ${NAMES.join(", ")}.` : `Did you mean "${meant}"?`;
+  const nearest = findNearest(first, NAMES);
+  const hint = nearest === undefined ? `Commands are ${NAMES.join(", ")}.` : `Did you mean "${nearest}"?`;
   throw new UsageError(`there is no command "${first.slice(0, 80)}". ${hint}`);
 }
 
 /** yargs would read `-5m` as the options 5 and m. @throws UsageError */
 function refuseNegativeTime([command, action, ...rest]: readonly string[]): void {
   if (command !== "clock" || (action !== "advance" && action !== "set")) return;
-  const back = rest.find((word) => /^-[\dP]/.test(word));
-  if (back === undefined) return;
-  const shown = back.slice(0, 80);
-  const forward = action === "set" ? "an instant such as 2026-03-15T12:00:00Z" : shown.slice(1);
+  const negative = rest.find((word) => /^-[\dP]/.test(word));
+  if (negative === undefined) return;
+  const clipped = negative.slice(0, 80);
+  const forward = action === "set" ? "an instant such as 2026-03-15T12:00:00Z" : clipped.slice(1);
   throw new UsageError(
-    `the clock only moves forward, and ${shown} would move it back; write ${forward} to go forward; to go back, \`understudy rewind\`, \`snapshot restore\` or \`reset\``,
+    `the clock only moves forward, and ${clipped} would move it back; write ${forward} to go forward; to go back, \`understudy rewind\`, \`snapshot restore\` or \`reset\``,
   );
 }
 
@@ -163,8 +163,8 @@ function explainMessage(
   message: string,
   { parser, words, help }: { parser: object; words: readonly string[]; help: string },
 ): string {
-  const [, got] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? [];
-  if (got !== undefined) return findMissingArgument(Number(got), help.split("\n")[0]!);
+  const [, givenCount] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? [];
+  if (givenCount !== undefined) return findMissingArgument(Number(givenCount), help.split("\n")[0]!);
   const [, name, typed, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
   if (choices !== undefined)
     return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${typed}`;
@@ -176,27 +176,28 @@ function explainMessage(
   if (words.includes(unknown) && help.includes(`${command} -- `))
     return `a command to run comes after --, as in: understudy ${command} -- ${words.slice(words.indexOf(unknown)).join(" ")}`;
   const { key } = (parser as { getOptions(): { key: Record<string, unknown> } }).getOptions();
-  const meant = findNearest(unknown, Object.keys(key));
-  return meant === undefined ? message : `${message} (did you mean --${meant}?)`;
+  const nearest = findNearest(unknown, Object.keys(key));
+  return nearest === undefined ? message : `${message} (did you mean --${nearest}?)`;
 }
 
 /** A command that has actions lists them in its help: `understudy clock advance <by>`. */
 function explainUnknownAction([command, action = "-"]: readonly string[], help: string): string | undefined {
   // Reads only the list of commands: the examples of the help name actions too.
   const [, listed = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];
-  const actions = [...listed.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, of, name]) =>
-    of === command ? [name!] : [],
+  const actions = [...listed.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, listedCommand, name]) =>
+    listedCommand === command ? [name!] : [],
   );
   if (actions.length === 0 || action.startsWith("-") || actions.includes(action)) return undefined;
-  const meant = findNearest(action, actions);
-  const hint = meant === undefined ? `Its actions are ${actions.join(", ")}.` : `Did you mean "${meant}"?`;
+  const nearest = findNearest(action, actions);
+  const hint =
+    nearest === undefined ? `Its actions are ${actions.join(", ")}.` : `Did you mean "${nearest}"?`;
   return `${command} has no action "${action.slice(0, 80)}". ${hint}`;
 }
 
 /** The first line of a command's help says what it takes: `understudy snapshot export <name> <file>`. */
 function findMissingArgument(count: number, usage: string): string {
-  const wanted = [...usage.matchAll(/<[^>]+>/g)].map(([name]) => name);
-  const missing = wanted.slice(count);
+  const argumentNames = [...usage.matchAll(/<[^>]+>/g)].map(([name]) => name);
+  const missing = argumentNames.slice(count);
   if (missing.length === 0) return "an argument is missing";
   return `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing: ${usage.trim()}`;
 }

@@ -108,11 +108,11 @@ function formatSuite({ scenarios, coverage, ...total }: SuiteResult): string {
 
 function formatFailure({ name, failures, output }: ScenarioResult): string {
   const lines = output.trimEnd().split("\n");
-  const left = Math.max(0, lines.length - SHOWN_LINES);
+  const hiddenCount = Math.max(0, lines.length - SHOWN_LINES);
   return [
     `--- ${name}`,
     ...failures.map((failure) => `  ${failure}`),
-    ...(left > 0 ? [`  | … ${left} lines before; the reports have them`] : []),
+    ...(hiddenCount > 0 ? [`  | … ${hiddenCount} lines before; the reports have them`] : []),
     ...(output.trim() === "" ? [] : lines.slice(-SHOWN_LINES).map((text) => `  | ${text}`)),
     "",
   ].join("\n");
@@ -121,7 +121,7 @@ function formatFailure({ name, failures, output }: ScenarioResult): string {
 const REDRAW_MS = 200;
 
 /** Shows one line for each running scenario on a terminal; elsewhere prints a line when one ends. */
-export function showProgress(stream: NodeJS.WriteStream, total: number, live: boolean) {
+export function showProgress(stream: NodeJS.WriteStream, total: number, isLive: boolean) {
   const running = new Map<string, number>();
   let done = 0;
   let drawn = 0;
@@ -140,27 +140,27 @@ export function showProgress(stream: NodeJS.WriteStream, total: number, live: bo
     for (const formatResult of all) stream.write(`${toPrintable(formatResult).slice(0, width)}\n`);
     drawn = all.length;
   };
-  const timer = live ? setInterval(draw, REDRAW_MS) : undefined;
+  const timer = isLive ? setInterval(draw, REDRAW_MS) : undefined;
   return {
     start(name: string) {
       running.set(name, performance.now());
-      if (live) draw();
+      if (isLive) draw();
     },
     end(result: ScenarioResult) {
       running.delete(result.name);
       done += 1;
-      if (live) wipe();
-      stream.write(`${toPrintableLines(line(result))}\n`);
-      if (live) draw();
+      if (isLive) wipe();
+      stream.write(`${toPrintableLines(formatLine(result))}\n`);
+      if (isLive) draw();
     },
     close() {
       clearInterval(timer);
-      if (live) wipe();
+      if (isLive) wipe();
     },
   };
 }
 
-function line({ outcome, name, duration_ms, failures }: ScenarioResult): string {
+function formatLine({ outcome, name, duration_ms, failures }: ScenarioResult): string {
   const why = failures.length === 0 ? "" : `: ${failures.join("; ")}`;
   return `${outcome === "passed" ? "ok  " : "FAIL"} ${name} (${formatSeconds(duration_ms)})${why}`;
 }

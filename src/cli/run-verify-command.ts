@@ -98,12 +98,12 @@ async function verifyTarget(
 }
 
 /** Shows one line for the running check on a terminal; checks that fail or differ stay above it. */
-function createVerifyProgress(stream: NodeJS.WriteStream, live: boolean) {
+function createVerifyProgress(stream: NodeJS.WriteStream, isLive: boolean) {
   let current = "";
-  const wipe = () => void (live && stream.write("\r\u001b[K"));
+  const wipe = () => void (isLive && stream.write("\r\u001b[K"));
   const draw = (text: string) => {
     wipe();
-    if (live) stream.write(toPrintable(text).slice(0, (stream.columns ?? 80) - 1));
+    if (isLive) stream.write(toPrintable(text).slice(0, (stream.columns ?? 80) - 1));
   };
   return {
     start({ section, title }: Check, { index, total }: { index: number; total: number }) {
@@ -111,7 +111,7 @@ function createVerifyProgress(stream: NodeJS.WriteStream, live: boolean) {
       draw(current);
     },
     end(report: CheckReport) {
-      if (!live || (report.outcome !== "failed" && report.outcome !== "differs")) return;
+      if (!isLive || (report.outcome !== "failed" && report.outcome !== "differs")) return;
       wipe();
       stream.write(`${toPrintableLines(formatCheckLines(report).join("\n"))}\n`);
     },
@@ -125,8 +125,8 @@ const MAX_REQUESTS = 3;
 
 /** The checks that did not pass, the changes, the assumptions that differ, and the verdict. */
 function formatVerifyReport(report: VerifyReport): string {
-  const open = report.checks.filter(({ outcome }) => outcome !== "passed");
-  const listByOutcome = (outcome: VerifyOutcome) => open.filter((one) => one.outcome === outcome);
+  const notPassed = report.checks.filter(({ outcome }) => outcome !== "passed");
+  const listByOutcome = (outcome: VerifyOutcome) => notPassed.filter((one) => one.outcome === outcome);
   const lines = [
     ...listByOutcome("not-observable"),
     ...listByOutcome("differs"),
@@ -143,14 +143,14 @@ function formatVerifyReport(report: VerifyReport): string {
   ].join("\n");
 }
 
-function formatCheckLines({ outcome, section, title, id, ...found }: CheckReport): string[] {
+function formatCheckLines({ outcome, section, title, id, ...findings }: CheckReport): string[] {
   const lines = [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`];
-  for (const failure of found.failures) lines.push(`      ${failure}`);
-  for (const { assumption, detail } of found.differences)
+  for (const failure of findings.failures) lines.push(`      ${failure}`);
+  for (const { assumption, detail } of findings.differences)
     lines.push(`      differs from the assumption ${assumption}: ${detail}`);
-  if (outcome === "not-observable") for (const reason of found.not_observed) lines.push(`      ${reason}`);
+  if (outcome === "not-observable") for (const reason of findings.not_observed) lines.push(`      ${reason}`);
   if (outcome === "failed") {
-    for (const { method, path, status, request_id } of found.requests.slice(-MAX_REQUESTS))
+    for (const { method, path, status, request_id } of findings.requests.slice(-MAX_REQUESTS))
       lines.push(`      ${method} ${path} -> ${status}${request_id === null ? "" : ` (${request_id})`}`);
   }
   return lines.map(withoutControls);
@@ -163,9 +163,9 @@ function formatChanges({ write, changes }: VerifyReport): string[] {
 }
 
 function formatAssumptions({ assumptions }: VerifyReport): string[] {
-  const apart = assumptions.filter(({ differs }) => differs > 0);
-  if (apart.length === 0) return [];
-  const rows = apart.map((one) => [one.id, one.topic, String(one.differs), String(one.confirmed)]);
+  const differing = assumptions.filter(({ differs }) => differs > 0);
+  if (differing.length === 0) return [];
+  const rows = differing.map((one) => [one.id, one.topic, String(one.differs), String(one.confirmed)]);
   return [formatTable(["", "assumption", "differs", "fits"], rows), ""];
 }
 

@@ -28,8 +28,8 @@ const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
  */
 export function parsePlainStart(words: readonly string[]): StartFlags | undefined {
   if (words[0] !== undefined && words[0] !== "start" && !words[0].startsWith("-")) return undefined;
-  const known: Record<string, Flag> = START_FLAGS;
-  const options = Object.entries(known).map(([name, { type, array }]) => [
+  const knownFlags: Record<string, Flag> = START_FLAGS;
+  const options = Object.entries(knownFlags).map(([name, { type, array }]) => [
     name,
     { type: type === "boolean" ? ("boolean" as const) : ("string" as const), multiple: array === true },
   ]);
@@ -46,7 +46,7 @@ export function parsePlainStart(words: readonly string[]): StartFlags | undefine
   }
   const flags: Record<string, unknown> = { json: false };
   for (const [name, value] of Object.entries(parsed.values)) {
-    const flag = known[name];
+    const flag = knownFlags[name];
     const times = parsed.tokens.filter((token) => token.name === name).length;
     if ([value].flat().includes("") || (times > 1 && flag?.array !== true)) return undefined;
     if (flag?.type === "number" && !PLAIN_NUMBER.test(value as string)) return undefined;

@@ -27,7 +27,7 @@ export interface StartOptions {
   quiet: boolean;
   watch: boolean;
   /** The files of `--operations` and `--openapi`. */
-  own: readonly OwnFiles[];
+  ownFiles: readonly OwnFiles[];
   server: UnderstudyOptions & { certificate?: UsedCertificate | undefined };
 }
 
@@ -41,8 +41,8 @@ const EVERY_ADDRESS = /^[0:.]+$/;
  */
 export async function readStartOptions(flags: StartFlags): Promise<StartOptions> {
   const { settings, ...file } = await loadConfiguration(flags.config);
-  const chosen = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
-  const all: StartFlags = { ...file, ...chosen, json: flags.json };
+  const givenFlags = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+  const all: StartFlags = { ...file, ...givenFlags, json: flags.json };
   const host = (all.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
   const port = all.port ?? 4747;
   requirePort(port);
@@ -62,14 +62,14 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   requireProxies(trustProxy);
   const maxSandboxes = all["max-sandboxes"];
   if (maxSandboxes !== undefined) requireMaxSandboxes(maxSandboxes, all.shared);
-  const { own, operations } = await openOwn(all);
+  const { own, operations } = await openOwnOperations(all);
   return {
     port,
     host,
     readyFile,
     quiet: all.quiet === true,
     watch: all.watch !== false,
-    own,
+    ownFiles: own,
     server: {
       operations,
       fixture: all.fixture ?? "reference",
@@ -79,7 +79,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       scenarios: all.scenario,
       scenariosFolder: findOwnScenarios(all.scenarios),
       persist: readPersistence(all.persist, all.durable === true),
-      store: readFleetPlace(all),
+      store: readFleetStore(all),
       shared: all.shared
         ? {
             token: readControlToken(),
@@ -109,7 +109,7 @@ function surviveOwnErrors(): void {
 }
 
 /** Loads the code for own operations only if there are any. @throws DocumentError */
-async function openOwn({ operations, openapi }: StartFlags) {
+async function openOwnOperations({ operations, openapi }: StartFlags) {
   if (operations === undefined && openapi === undefined) return { own: [], operations: undefined };
   const { loadOwnSources: loadOwn, openOwnFiles } = await import("../documents/own-files.ts");
   if (operations !== undefined) surviveOwnErrors();
@@ -219,7 +219,7 @@ function readPersistence(place: string | undefined, durable: boolean): Understud
 }
 
 /** The store of a fleet, and this node's address (interfaces 15). @throws UsageError */
-function readFleetPlace(flags: StartFlags): UnderstudyOptions["store"] {
+function readFleetStore(flags: StartFlags): UnderstudyOptions["store"] {
   const { store, persist, shared } = flags;
   const node = flags["node-url"];
   if (store === undefined) {
@@ -253,9 +253,9 @@ function readFleetPlace(flags: StartFlags): UnderstudyOptions["store"] {
 }
 
 /** @throws UsageError */
-function requireMaxSandboxes(most: number, shared: boolean | undefined): void {
-  if (!Number.isSafeInteger(most) || most < 1)
-    throw new UsageError(`--max-sandboxes takes a whole number from 1, not ${most}`);
+function requireMaxSandboxes(maximum: number, shared: boolean | undefined): void {
+  if (!Number.isSafeInteger(maximum) || maximum < 1)
+    throw new UsageError(`--max-sandboxes takes a whole number from 1, not ${maximum}`);
   if (!shared) throw new UsageError("--max-sandboxes needs --shared: a local server has no limit");
 }
 
@@ -263,14 +263,14 @@ function requireMaxSandboxes(most: number, shared: boolean | undefined): void {
 function requireRange(flag: string, range: string): void {
   const [address, bits, ...more] = range.split("/");
   const family = isIP(address!);
-  const most = family === 4 ? 32 : 128;
-  const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+  const maximum = family === 4 ? 32 : 128;
+  const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maximum);
   if (family === 0 || !fits || more.length > 0)
     throw new UsageError(`--${flag} takes an address range such as 10.0.0.0/8, not "${range}"`);
 }
 
-async function loadConfiguration(named: string | undefined): Promise<Configuration> {
-  const file = named ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
+async function loadConfiguration(path: string | undefined): Promise<Configuration> {
+  const file = path ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
   if (file === undefined) return {};
   // Loads the YAML reader and the schema only if there is a file to read.
   const { readConfiguration } = await import("./configuration.ts");
@@ -292,8 +292,8 @@ export function readRate(text: string): number {
 }
 
 /** The folder of the user's own scenarios (interfaces 2): `./scenarios` if it exists. @throws UsageError */
-export function findOwnScenarios(named: string | undefined): string | undefined {
-  if (named === undefined) return existsSync("scenarios") ? "scenarios" : undefined;
-  if (!existsSync(named)) throw new UsageError(`--scenarios: there is no folder ${named}`);
-  return named;
+export function findOwnScenarios(folder: string | undefined): string | undefined {
+  if (folder === undefined) return existsSync("scenarios") ? "scenarios" : undefined;
+  if (!existsSync(folder)) throw new UsageError(`--scenarios: there is no folder ${folder}`);
+  return folder;
 }

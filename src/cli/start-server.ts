@@ -46,7 +46,7 @@ export async function startServer(flags: StartFlags, opened?: OpenedFile): Promi
   // The folders are removed after the start, so that they do not delay it.
   void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
-  const watch = await watchFiles(understudy, options.own);
+  const watch = await watchFiles(understudy, options.ownFiles);
   stops.push(() => watch.close());
 }
 
@@ -72,12 +72,12 @@ async function openFile({ fetch }: Understudy, { file, bytes }: OpenedFile): Pro
 
 /** Loads the MCP server with its first client, since most servers have none. */
 async function loadMcp(access: ServerAccess) {
-  const { mcpOverHttp } = await import("../client/mcp/serve.ts");
-  return mcpOverHttp(access);
+  const { createMcpHttpHandler } = await import("../client/mcp/serve.ts");
+  return createMcpHttpHandler(access);
 }
 
 /** Watching starts once requests are accepted; earlier edits are noticed then. */
-async function watchFiles(understudy: Understudy, own: readonly OwnFiles[]): Promise<DocumentWatch> {
+async function watchFiles(understudy: Understudy, ownFiles: readonly OwnFiles[]): Promise<DocumentWatch> {
   const [{ DocumentWatch }, { followFixtures, followScenarios }] = await Promise.all([
     import("../documents/watch-documents.ts"),
     import("../documents/follow-edits.ts"),
@@ -97,10 +97,10 @@ async function watchFiles(understudy: Understudy, own: readonly OwnFiles[]): Pro
   });
   // If the system has no watches left, the server reports that and goes on.
   const followed = [fixtures, scenarios];
-  if (own.length > 0) {
+  if (ownFiles.length > 0) {
     const { followOwnFiles: followOwn } = await import("../documents/own-files.ts");
     followed.push(
-      ...followOwn(own, {
+      ...followOwn(ownFiles, {
         apply(sources) {
           understudy.setOperations(sources);
           printError("the operations were edited and reloaded");
@@ -142,12 +142,12 @@ const MAX_CREDENTIALS = 15;
 type BannerOptions = Pick<StartOptions["server"], "allowHosts" | "certificate" | "publicUrl">;
 
 /** The first output that a user reads: addresses, credentials, and a call to paste. */
-export function formatBanner(understudy: Understudy, ready: Ready, shown: BannerOptions = {}): string {
+export function formatBanner(understudy: Understudy, ready: Ready, options: BannerOptions = {}): string {
   const sandbox = understudy.sandboxes.get("default");
   // In a fleet another node may own it.
   if (sandbox === undefined) {
     const node = "  Understudy is running: a node of a fleet";
-    return ["", node, "", ...describeAddresses(understudy, ready, shown), "", ""].join("\n");
+    return ["", node, "", ...describeAddresses(understudy, ready, options), "", ""].join("\n");
   }
   const world = sandbox.world.read();
   const keys = [...world.all(apiKeys)].filter(
@@ -160,17 +160,17 @@ export function formatBanner(understudy: Understudy, ready: Ready, shown: Banner
     return [`  ${user_id}`, key, `${user?.name ?? "unknown"}, ${role} of ${current}${account}`];
   });
   const hidden = keys.length - rows.length;
-  const first = keys.find(({ user_id, current }) => {
+  const exampleKey = keys.find(({ user_id, current }) => {
     const user = world.get(users, user_id);
     return user?.account === "active" && user.memberships[current] !== undefined;
   });
-  const file = shown.certificate?.file;
+  const file = options.certificate?.file;
   const trust = file === undefined ? "" : `--cacert ${toShellWord(file)} `;
   const lines = [
     "",
     `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
     "",
-    ...describeAddresses(understudy, ready, shown),
+    ...describeAddresses(understudy, ready, options),
     ...sandbox.api.resources.flatMap(({ own, operations }) =>
       own === undefined ? [] : [`  Own      ${pluralize(operations.length, "operation")} of ${own.source}`],
     ),
@@ -178,12 +178,12 @@ export function formatBanner(understudy: Understudy, ready: Ready, shown: Banner
     "  Credentials (header `api-key`):",
     formatTable(["  user", "key", "who"], rows),
     ...(hidden > 0 ? [`  … and ${hidden} more`] : []),
-    ...(first === undefined
+    ...(exampleKey === undefined
       ? []
       : [
           "",
           "  Try:",
-          `  curl -s ${trust}-H 'api-key: ${first.key}' ${ready.url}/v1/analytics/usage/limits/${first.current}`,
+          `  curl -s ${trust}-H 'api-key: ${exampleKey.key}' ${ready.url}/v1/analytics/usage/limits/${exampleKey.current}`,
         ]),
     "",
     "",

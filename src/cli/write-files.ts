@@ -154,11 +154,11 @@ export function writeReadyFile(file: string, ready: Ready): void {
     rmSync(draft, { force: true });
     throw error;
   }
-  process.once("exit", () => removeOwn(file, ready.pid));
+  process.once("exit", () => removeReadyFile(file, ready.pid));
 }
 
 /** Another server may have replaced the file. */
-function removeOwn(file: string, pid: number): void {
+function removeReadyFile(file: string, pid: number): void {
   try {
     if ((JSON.parse(readFileSync(file, "utf8")) as Ready).pid === pid) rmSync(file, { force: true });
   } catch {

@@ -18,21 +18,21 @@ export async function answerPassed(
   { method, url, headers, body }: PassedRequest,
   port: Port,
 ): Promise<void> {
-  const leaving = new AbortController();
+  const abort = new AbortController();
   let wake = () => {};
-  let requests = 0;
+  let requestedPieces = 0;
   const send = (part: AnswerPart, transfer?: unknown[]) => port.postMessage(part, transfer);
   port.onmessage = ({ data }: { data: ReaderMessage }) => {
-    if (data.type === "abort") leaving.abort();
-    else requests += 1;
+    if (data.type === "abort") abort.abort();
+    else requestedPieces += 1;
     wake();
   };
   const waitForReader = async () => {
-    while (requests === 0 && !leaving.signal.aborted)
+    while (requestedPieces === 0 && !abort.signal.aborted)
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
-    requests -= 1;
+    requestedPieces -= 1;
   };
   let isBegun = false;
   try {
@@ -41,14 +41,14 @@ export async function answerPassed(
         method,
         headers,
         body: body.byteLength === 0 ? null : body,
-        signal: leaving.signal,
+        signal: abort.signal,
       }),
     );
     const head = { status: response.status, headers: [...response.headers] };
     if (response.body === null) return send({ type: "whole", ...head, bytes: null });
-    const whole = unstreamedBodies.get(response);
-    if (whole !== undefined) {
-      const bytes = typeof whole === "string" ? toUtf8(whole) : whole.slice();
+    const wholeBody = unstreamedBodies.get(response);
+    if (wholeBody !== undefined) {
+      const bytes = typeof wholeBody === "string" ? toUtf8(wholeBody) : wholeBody.slice();
       return send({ type: "whole", ...head, bytes }, [bytes.buffer]);
     }
     send({ type: "head", ...head });

@@ -32,9 +32,9 @@ export type { PageSandbox };
 export async function start(options: StartOptions = {}): Promise<PageSandbox> {
   requireKnownOptions("start", options, [...PAGE_START, "paths", "worker", "offline", "user"]);
   const { paths = API_PATHS, worker = "/understudy-worker.js", ...rest } = options;
-  const held = toPaths(paths);
+  const heldPaths = toPaths(paths);
   const started = startPage({ paths, worker, ...rest });
-  holdRequests(held, started);
+  holdRequests(heldPaths, started);
   return started;
 }
 

@@ -39,8 +39,8 @@ export class UnderstudyClient {
   openFile = async (bytes: Uint8Array, name?: string): Promise<SandboxClient> => {
     if (!(bytes instanceof Uint8Array))
       throw new TypeError(`openFile takes the bytes of a file as a Uint8Array, not ${showValue(bytes)}`);
-    const sent = { file: toBase64(bytes), name };
-    return this.toClient(await this.http.call<SandboxState>("POST", "/_control/open", sent));
+    const input = { file: toBase64(bytes), name };
+    return this.toClient(await this.http.call<SandboxState>("POST", "/_control/open", input));
   };
 
   list = async (): Promise<SandboxState[]> =>
@@ -54,8 +54,8 @@ export class UnderstudyClient {
   coverage = (): Promise<CoverageMatrix> => this.http.call("GET", "/_control/coverage");
 
   /** Adds the coverage of another server; resolves with the total. */
-  reportCoverage = (seen: CoverageMatrix): Promise<CoverageMatrix> =>
-    this.http.call("POST", "/_control/coverage", seen);
+  reportCoverage = (matrix: CoverageMatrix): Promise<CoverageMatrix> =>
+    this.http.call("POST", "/_control/coverage", matrix);
 
   /** Nodes, sandboxes and the first `limit` leases of a fleet (interfaces 15). */
   fleet = (limit = 100): Promise<Fleet> => this.http.call("GET", `/_control/fleet?limit=${limit}`);
@@ -74,7 +74,7 @@ function toPath(sandbox: string): string {
 }
 
 /** The server that `UNDERSTUDY_URL` names, as in a suite; else the local one. */
-export const defaultUrl = (): string => readEnvironment("UNDERSTUDY_URL") || "http://127.0.0.1:4747";
+export const getDefaultUrl = (): string => readEnvironment("UNDERSTUDY_URL") || "http://127.0.0.1:4747";
 
 /** A page has no environment. */
 function readEnvironment(name: string): string | undefined {
@@ -82,7 +82,7 @@ function readEnvironment(name: string): string | undefined {
 }
 
 /** @throws AddressError; UnreachableError when nothing answers at `url` (on the first call, not here) */
-export function connect(url = defaultUrl(), options: { token?: string } = {}): UnderstudyClient {
+export function connect(url = getDefaultUrl(), options: { token?: string } = {}): UnderstudyClient {
   requireKnownOptions("connect", options, ["token"]);
   return new UnderstudyClient(new ControlHttp(url, options.token ?? readEnvironment("UNDERSTUDY_TOKEN")));
 }

@@ -64,7 +64,7 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   port?: number;
 }
 
-/** A record, so that the compiler finds an option that is missing here. */
+/** A record rather than a list, so that the compiler finds an option that is missing here. */
 const SERVER_OPTIONS: Readonly<Record<keyof CreateOptions, true>> = {
   fixture: true,
   seed: true,
@@ -103,7 +103,7 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
     ...start,
     operations: [...(toOperationsOption(operations).operations ?? []), ...(await readOpenApiOption(openapi))],
     ...readSandboxStart(options),
-    mcp: async (access) => (await import("./mcp/serve.ts")).mcpOverHttp(access),
+    mcp: async (access) => (await import("./mcp/serve.ts")).createMcpHttpHandler(access),
   });
   const url = await understudy.listen(port, "127.0.0.1");
   const http = new ControlHttp(url, options.shared?.token, {

@@ -3,7 +3,7 @@ import { requireKnownOptions } from "./options.ts";
 import { openPageEngine, openSandbox } from "./page-engine.ts";
 import { PAGE_START, type PageStart } from "./page-start.ts";
 
-/** `understudy-sandbox/engine` for pages and workers. @throws as the one for Node; Error if another tab has another version */
+/** `understudy-sandbox/engine` for pages and workers. @throws as `createSandbox` of Node; Error if another tab has another version */
 export async function createSandbox(options: PageStart = {}): Promise<LocalSandbox> {
   requireKnownOptions("createSandbox", options, PAGE_START);
   const engine = await openPageEngine(options);

@@ -20,7 +20,7 @@ export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[
     { file: "understudy-history.txt", contentType: text, body: await formatHistory(sandbox) },
     { file: "understudy.har", contentType: json, body: JSON.stringify(await sandbox.journal.har()) },
     await attachBundle(sandbox),
-    { file: WORLD, contentType: "application/x-understudy", body: await sandbox.export() },
+    { file: WORLD_FILE, contentType: "application/x-understudy", body: await sandbox.export() },
   ];
 }
 
@@ -28,8 +28,10 @@ export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[
 export async function formatJournal(sandbox: SandboxClient, limit = MAX_ENTRIES): Promise<string> {
   const { entries, total, dropped } = await sandbox.journal.list({ limit });
   const title = `Journal of sandbox ${sandbox.name}, newest first${dropped ? `, ${dropped} lost` : ""}:`;
-  const left = total - entries.length;
-  return [title, ...entries.flatMap(toLines), ...(left > 0 ? [`… and ${left} before`] : [])].join("\n");
+  const olderCount = total - entries.length;
+  return [title, ...entries.flatMap(toLines), ...(olderCount > 0 ? [`… and ${olderCount} before`] : [])].join(
+    "\n",
+  );
 }
 
 function toLines(entry: JournalEntry): string[] {
@@ -59,14 +61,14 @@ function formatHistoryLine({ id, at, kind, title, cause, undone }: HistoryEntry)
 async function attachBundle(sandbox: SandboxClient): Promise<Evidence> {
   try {
     const body = JSON.stringify(await sandbox.bundle());
-    return { file: BUNDLE, contentType: "application/json", body };
+    return { file: BUNDLE_FILE, contentType: "application/json", body };
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;
     return { file: "understudy-no-bundle.txt", contentType: "text/plain", body: error.message };
   }
 }
 
-/** What `understudy open` takes. */
-export const WORLD = "understudy-sandbox.understudy";
-/** What `understudy replay` takes. */
-export const BUNDLE = "understudy-bundle.json";
+/** The file that `understudy open` takes. */
+export const WORLD_FILE = "understudy-sandbox.understudy";
+/** The file that `understudy replay` takes. */
+export const BUNDLE_FILE = "understudy-bundle.json";

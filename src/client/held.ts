@@ -33,46 +33,46 @@ export async function waitForHeld(
   requireKnownOptions("held.next", match, FIELDS);
   const wait_ms = parseDuration(within);
   if (wait_ms === undefined) throw new TypeError(`held.next: within is a duration such as 5s, not ${within}`);
-  const leaving = new AbortController();
+  const abort = new AbortController();
   let isLate = false;
-  const leaveAfter = (ms: number) =>
+  const abortAfter = (ms: number) =>
     setTimeout(
       () => {
         isLate = true;
-        leaving.abort();
+        abort.abort();
       },
       Math.min(ms, MAX_TIMEOUT_MS),
     );
-  // A slow machine is not said to hold nothing: `within` counts from the first list on.
-  const patience_ms = Math.max(wait_ms, FIRST_LIST_MS);
-  let timer = leaveAfter(patience_ms);
+  // `within` counts from the first list on, so that a slow machine does not seem to hold nothing.
+  const maxWait_ms = Math.max(wait_ms, FIRST_LIST_MS);
+  let timer = abortAfter(maxWait_ms);
   let others: Held[] | undefined;
   try {
-    for await (const { items } of follow(leaving.signal)) {
+    for await (const { items } of follow(abort.signal)) {
       if (others === undefined) {
         clearTimeout(timer);
-        timer = leaveAfter(wait_ms);
+        timer = abortAfter(wait_ms);
       }
       others = items.filter(({ id }) => !returned.has(id));
-      const found = others.find((one) =>
+      const held = others.find((one) =>
         Object.entries(match).every(([name, value]) => one[name as keyof HeldMatch] === value),
       );
-      if (found === undefined) continue;
-      returned.add(found.id);
-      return found;
+      if (held === undefined) continue;
+      returned.add(held.id);
+      return held;
     }
   } catch (error) {
     if (!isLate) throw error;
   } finally {
     clearTimeout(timer);
-    leaving.abort();
+    abort.abort();
   }
   if (others === undefined && isLate)
-    throw new Error(`held.next: the server sent no list of what it holds within ${patience_ms / 1000} s.`);
-  const held = others?.map(describeHeld).join("; ") || "nothing";
+    throw new Error(`held.next: the server sent no list of what it holds within ${maxWait_ms / 1000} s.`);
+  const heldTexts = others?.map(describeHeld).join("; ") || "nothing";
   const why = isLate ? `within ${within}` : "before the sandbox was deleted";
   throw new Error(
-    `No request that fits ${JSON.stringify(match)} was held ${why}; held at the moment: ${held}. A rule with the effect hold must match it, and must not be used up.`,
+    `No request that fits ${JSON.stringify(match)} was held ${why}; held at the moment: ${heldTexts}. A rule with the effect hold must match it, and must not be used up.`,
   );
 }
 

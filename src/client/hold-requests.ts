@@ -18,7 +18,7 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
   const scope = globalThis as unknown as Scope;
   const { fetch, XMLHttpRequest, EventSource, navigator } = scope;
   const { sendBeacon } = navigator;
-  const releases = [
+  const restoreFunctions = [
     replace(scope, "fetch", async (input, init) => {
       const isRequest = input instanceof Request;
       if (isBelow(isRequest ? input.url : String(input), paths)) {
@@ -30,18 +30,18 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
       return fetch(input, init);
     }),
   ];
-  if (XMLHttpRequest !== undefined) releases.push(holdXhr(XMLHttpRequest.prototype, paths, ready));
+  if (XMLHttpRequest !== undefined) restoreFunctions.push(holdXhr(XMLHttpRequest.prototype, paths, ready));
   if (EventSource !== undefined) {
     const construct: ProxyHandler<typeof EventSource>["construct"] = (target, args, newTarget) => {
       if (isBelow(String(args[0]), paths))
         throw new Error(`The sandbox has not started: await start() before new EventSource("${args[0]}")`);
       return Reflect.construct(target, args, newTarget);
     };
-    releases.push(replace(scope, "EventSource", new Proxy(EventSource, { construct })));
+    restoreFunctions.push(replace(scope, "EventSource", new Proxy(EventSource, { construct })));
   }
   if (sendBeacon !== undefined) {
     const send = (url: string | URL, data?: unknown) => sendBeacon.call(navigator, url, data);
-    const holding = (url: string | URL, data?: unknown) => {
+    const sendLater = (url: string | URL, data?: unknown) => {
       if (!isBelow(String(url), paths)) return send(url, data);
       ready.then(
         () => send(url, data),
@@ -49,20 +49,20 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
       );
       return true;
     };
-    releases.push(replace(navigator, "sendBeacon", holding));
+    restoreFunctions.push(replace(navigator, "sendBeacon", sendLater));
   }
   const release = () => {
-    for (const one of releases) one();
+    for (const one of restoreFunctions) one();
   };
   ready.then(release, release);
 }
 
 /** @returns a function that restores the former value, unless other code has replaced this one */
 function replace<T, K extends keyof T>(target: T, name: K, value: T[K]): () => void {
-  const former = target[name];
+  const original = target[name];
   target[name] = value;
   return () => {
-    if (target[name] === value) target[name] = former;
+    if (target[name] === value) target[name] = original;
   };
 }
 

@@ -19,7 +19,7 @@ export class ControlError extends Error {
   }
 }
 
-/** The advice of the library; the command line says it in its own words. */
+/** The advice of the library; the command line replaces it by its own. */
 export const NAME_ANOTHER = "name another in UNDERSTUDY_URL or by connect(url)";
 
 /** Nothing answers at the URL. */
@@ -152,8 +152,8 @@ export class ControlHttp {
     const signal = AbortSignal.timeout(HEALTH_MS);
     try {
       const response = await this.request("GET", "/_control/health", { signal });
-      const found = parseHealth(await response.text());
-      if (found !== undefined) return found;
+      const health = parseHealth(await response.text());
+      if (health !== undefined) return health;
       const type = response.contentType || "no content type";
       throw new ForeignServerError(this.url, `it answered ${response.status}, ${type}`);
     } catch (error) {

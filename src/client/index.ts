@@ -20,7 +20,7 @@ export type { PageSandbox, PageStart } from "./page-start.ts";
 export type { MatcherResult, ReceivedMatch, ReceivedMatchers, ReceivedOptions } from "./received.ts";
 export { SandboxClient } from "./sandbox.ts";
 export type { SandboxStart } from "./sandbox-start.ts";
-// Types that the types of Playwright's worker fixtures name.
+// The types of Playwright's worker fixtures refer to these.
 export type { TestOptions, TestServers } from "./test-sandbox.ts";
 export { type TestSandboxes, testSandboxes } from "./test-sandbox.ts";
 export type * from "./types.ts";

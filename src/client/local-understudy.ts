@@ -14,9 +14,9 @@ import { createTransport, refuseAfterClose } from "./transport.ts";
 /** Returns a client with the features of a server, without a server. @throws as `createSandbox` */
 export function createLocal(
   { onDelivery, ...start }: SandboxStart & { onDelivery?: OnDelivery | undefined },
-  own: readonly OperationSource[] = [],
+  ownSources: readonly OperationSource[] = [],
 ): LocalUnderstudy {
-  const understudy = refuseAfterClose(assembleLocal(start, own, onDelivery));
+  const understudy = refuseAfterClose(assembleLocal(start, ownSources, onDelivery));
   const fetch = (request: Request) => keepProcessAlive(understudy.fetch(request));
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
@@ -25,13 +25,13 @@ export function createLocal(
 /** @throws DocumentError, Problem */
 export function assembleLocal(
   { operations, ...start }: SandboxStart,
-  own: readonly OperationSource[] = [],
+  ownSources: readonly OperationSource[] = [],
   onDelivery?: OnDelivery,
 ): Understudy {
   return assemble({
     ...start,
     onDelivery,
-    operations: [...(toOperationsOption(operations).operations ?? []), ...own],
+    operations: [...(toOperationsOption(operations).operations ?? []), ...ownSources],
     ...readSandboxStart(start),
   });
 }

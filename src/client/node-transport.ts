@@ -34,16 +34,16 @@ function send(
   // If MSW was started before this import, it lets such calls pass.
   const headers = { ...call.headers, accept: `${call.headers["accept"]}, msw/passthrough` };
   const options = { ...call, headers };
-  const sent = url.startsWith("https:")
+  const outgoing = url.startsWith("https:")
     ? requestTls(url, options)
     : request(url, { ...options, createConnection });
-  const abort = () => sent.destroy(signal!.reason as Error);
+  const abort = () => outgoing.destroy(signal!.reason as Error);
   signal?.addEventListener("abort", abort);
-  sent.once("close", () => signal?.removeEventListener("abort", abort));
+  outgoing.once("close", () => signal?.removeEventListener("abort", abort));
   return new Promise((resolve, reject) => {
-    sent.once("response", (response) => resolve(toReply(response)));
-    sent.on("error", reject);
-    sent.end(body);
+    outgoing.once("response", (response) => resolve(toReply(response)));
+    outgoing.on("error", reject);
+    outgoing.end(body);
   });
 }
 

@@ -51,46 +51,46 @@ interface Reference {
   description?: string;
 }
 
-const make = <T>(keywords: object): Schema<T> => keywords as Schema<T>;
-const ranged = ({ min, max, ...rest }: Bounds, type: string) => ({
+const toSchema = <T>(keywords: object): Schema<T> => keywords as Schema<T>;
+const toBounds = ({ min, max, ...rest }: Bounds, type: string) => ({
   ...{ type, ...rest },
   ...(min === undefined ? {} : { minimum: min }),
   ...(max === undefined ? {} : { maximum: max }),
 });
-const referring = ({ belongsTo, mentions, ...rest }: Reference) => ({
+const toReference = ({ belongsTo, mentions, ...rest }: Reference) => ({
   ...rest,
   ...(belongsTo === undefined ? {} : { "x-refers-to": { collection: belongsTo, owned: true } }),
   ...(mentions === undefined ? {} : { "x-refers-to": { collection: mentions, owned: false } }),
 });
 
-export const integer = (bounds: Bounds = {}): Schema<number> => make(ranged(bounds, "integer"));
-export const number = (bounds: Bounds = {}): Schema<number> => make(ranged(bounds, "number"));
+export const integer = (bounds: Bounds = {}): Schema<number> => toSchema(toBounds(bounds, "integer"));
+export const number = (bounds: Bounds = {}): Schema<number> => toSchema(toBounds(bounds, "number"));
 export const boolean = (options: FieldOptions<boolean> = {}): Schema<boolean> =>
-  make({ type: "boolean", ...options });
+  toSchema({ type: "boolean", ...options });
 export const string = ({ min, max, ...rest }: TextBounds = {}): Schema<string> =>
-  make({
+  toSchema({
     ...{ type: "string", ...rest },
     ...(min === undefined ? {} : { minLength: min }),
     ...(max === undefined ? {} : { maxLength: max }),
   });
 /** One of these words. */
 export const words = <const W extends string>(list: readonly W[], options: FieldOptions<W> = {}): Schema<W> =>
-  make({ type: "string", enum: list, ...options });
+  toSchema({ type: "string", enum: list, ...options });
 /** An id such as `note_k3v9`. With a reference, the id of that record. */
 export const id = (prefix: string, reference: Reference = {}): Schema<string> =>
-  make({ type: "string", pattern: `^${prefix}[A-Za-z0-9_-]{1,120}$`, ...referring(reference) });
+  toSchema({ type: "string", pattern: `^${prefix}[A-Za-z0-9_-]{1,120}$`, ...toReference(reference) });
 /** The id of a user: `usr_` or `uid_`. */
 export const userId = (reference: Reference = { mentions: "users" }): Schema<string> =>
-  make({ type: "string", pattern: "^(usr|uid)_[A-Za-z0-9_-]{1,120}$", ...referring(reference) });
+  toSchema({ type: "string", pattern: "^(usr|uid)_[A-Za-z0-9_-]{1,120}$", ...toReference(reference) });
 /** An ISO 8601 timestamp. */
 export const instant = (options: { description?: string } = {}): Schema<string> =>
-  make({ type: "string", format: "date-time", "x-instant": true, ...options });
-export const unknown = (options: { description?: string } = {}): Schema<unknown> => make(options);
+  toSchema({ type: "string", format: "date-time", "x-instant": true, ...options });
+export const unknown = (options: { description?: string } = {}): Schema<unknown> => toSchema(options);
 export const array = <S extends Schema>(
   items: S,
   { min, max, ...rest }: Omit<Bounds, keyof FieldOptions<number>> & FieldOptions<never[]> = {},
 ): Schema<Infer<S>[]> =>
-  make({
+  toSchema({
     ...{ type: "array", items, ...rest },
     ...(min === undefined ? {} : { minItems: min }),
     ...(max === undefined ? {} : { maxItems: max }),
@@ -99,7 +99,7 @@ export const object = <F extends Fields>(
   fields: F,
   options: { description?: string; additionalProperties?: boolean } = {},
 ): Schema<InferFields<F>> =>
-  make({
+  toSchema({
     type: "object",
     properties: fields,
     required: Object.keys(fields).filter((name) => fields[name]?.["x-optional"] !== true),
@@ -108,14 +108,14 @@ export const object = <F extends Fields>(
 export const optional = <T>(schema: Schema<T>): OptionalSchema<T> =>
   ({ ...schema, "x-optional": true }) as OptionalSchema<T>;
 export const nullable = <T>(schema: Schema<T>): Schema<T | null> =>
-  make(
+  toSchema(
     schema["x-instant"] === true
       ? { ...schema, type: ["string", "null"] }
       : { anyOf: [schema, { type: "null" }] },
   );
 /** The records of a collection of the reference, as the API shows them. */
 export const record = <C extends CollectionName>(collection: C): Schema<ShownRecords[C]> =>
-  make({ "x-record": collection });
+  toSchema({ "x-record": collection });
 
 export interface OwnCollection<R = Record<string, unknown>> {
   readonly kind: "collection";

@@ -3,16 +3,16 @@
  * @param owner whose options they are, as messages name it
  * @throws TypeError
  */
-export function requireKnownOptions(owner: string, options: object, known: readonly string[]): void {
-  const list = known.length > 2 ? known.join(", ") : known.join(" and ");
+export function requireKnownOptions(owner: string, options: object, names: readonly string[]): void {
+  const list = names.length > 2 ? names.join(", ") : names.join(" and ");
   if (!isObject(options))
     throw new TypeError(
       `${owner} takes its options as an object of ${list}; it was given ${showValue(options)}`,
     );
-  const wrong = Object.keys(options).find((key) => !known.includes(key));
-  if (wrong === undefined) return;
+  const unknownOption = Object.keys(options).find((key) => !names.includes(key));
+  if (unknownOption === undefined) return;
   throw new TypeError(
-    `${owner} has no option ${JSON.stringify(wrong)}; its ${known.length === 1 ? "option is" : "options are"} ${list}`,
+    `${owner} has no option ${JSON.stringify(unknownOption)}; its ${names.length === 1 ? "option is" : "options are"} ${list}`,
   );
 }
 

@@ -25,10 +25,10 @@ export async function openPageEngine({ persist, ...world }: PageStart): Promise<
 
 export async function openSandbox({
   fetch,
-  listUsableKeys: usableKeys,
+  listUsableKeys: listKeys,
 }: BrowserEngine): Promise<SandboxClient> {
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
-  if (usableKeys === undefined) return new UnderstudyClient(http).open("default");
+  if (listKeys === undefined) return new UnderstudyClient(http).open("default");
   const state = { name: "default", base_url: IN_PROCESS_ORIGIN, origin: null } as SandboxState;
-  return new SandboxClient(http, state, toCredentials(usableKeys()));
+  return new SandboxClient(http, state, toCredentials(listKeys()));
 }

@@ -39,10 +39,10 @@ export interface WorkerOptions {
 const ANSWER_MS = 5_000;
 
 /**
- * The one that answers this page's requests: the newest, since a page may start again, as after an update of one of its
- * modules. Undefined once it was stopped.
+ * The newest one answers the page's requests: a page may start again, for example after an update of one of its modules.
+ * Undefined once it was stopped.
  */
-let current: PageWorker | undefined;
+let currentPage: PageWorker | undefined;
 
 /** The service worker that passes this page's requests to its engine. */
 export class PageWorker {
@@ -71,8 +71,8 @@ export class PageWorker {
   /**
    * Registers the worker, and waits until it answers this page's requests. One of another version, or for other paths,
    * is replaced.
-   * @throws Error if the browser has no service workers, or the file is missing, in another folder, another's or of
-   * another version; TypeError for wrong paths
+   * @throws Error if the browser has no service workers, or the file is missing, in another folder, not Understudy's
+   * or of another version; TypeError for wrong paths
    */
   static async connect(
     engine: Pick<BrowserEngine, "fetch">,
@@ -105,12 +105,12 @@ export class PageWorker {
     workers.addEventListener("message", ({ data }) => {
       if ((data as { type?: string } | null)?.type === "understudy:who") void page.introduce();
     });
-    const before = current;
-    current = page;
+    const previous = currentPage;
+    currentPage = page;
     try {
       await page.requireVersion();
     } catch (error) {
-      current = before;
+      currentPage = previous;
       throw error;
     }
     if (offline) await storeFiles(location!.href);
@@ -119,36 +119,38 @@ export class PageWorker {
 
   /** From now on the page's requests fail, unless it has started again. */
   leave(): void {
-    if (current === this) current = undefined;
+    if (currentPage === this) currentPage = undefined;
   }
 
   /** Also lets requests reach the network after the next load. */
   async stop(): Promise<void> {
-    if (current !== this) return;
+    if (currentPage !== this) return;
     this.leave();
     await this.registration.unregister();
   }
 
-  /** @throws Error if the worker is another's or of another version, also after an update */
+  /** @throws Error if the worker is not Understudy's or of another version, also after an update */
   private async requireVersion(): Promise<void> {
-    await this.untilActive();
+    await this.waitUntilActive();
     let version = await this.introduce();
     if (version !== undefined && version !== manifest.version) {
       // The file may have been replaced since the browser stored it.
       await this.registration.update().catch(() => {});
-      await this.untilActive();
+      await this.waitUntilActive();
       version = await this.introduce();
     }
     if (version === manifest.version) return;
-    const what =
+    const mismatch =
       version === undefined
         ? "is not Understudy's"
         : `is of version ${version}, this page of ${manifest.version}`;
-    throw new Error(`The service worker ${what}; write its file again with: npx understudy worker-file DIR`);
+    throw new Error(
+      `The service worker ${mismatch}; write its file again with: npx understudy worker-file DIR`,
+    );
   }
 
   /** Waits until the newest worker is active, and is the one of this page. */
-  private async untilActive(): Promise<void> {
+  private async waitUntilActive(): Promise<void> {
     const { registration, workers, url } = this;
     const next = registration.installing ?? registration.waiting;
     if (next !== null)
@@ -157,10 +159,11 @@ export class PageWorker {
         if (isDone()) resolve();
         next.addEventListener("statechange", () => isDone() && resolve());
       });
-    const isOwn = () => workers.controller?.scriptURL === url && workers.controller === registration.active;
-    if (isOwn()) return;
+    const isControlled = () =>
+      workers.controller?.scriptURL === url && workers.controller === registration.active;
+    if (isControlled()) return;
     await new Promise<void>((resolve, reject) => {
-      workers.addEventListener("controllerchange", () => isOwn() && resolve());
+      workers.addEventListener("controllerchange", () => isControlled() && resolve());
       // After a reload that bypasses the worker, as with Ctrl-Shift-R. A new worker claims its pages by itself.
       registration.active?.postMessage({ type: "understudy:claim" });
       const message =
@@ -171,9 +174,9 @@ export class PageWorker {
 
   /** Gives the worker a port to this page. Resolves with its version, or undefined if it does not answer. */
   private introduce(): Promise<string | undefined> {
-    const [own, theirs] = createChannel();
+    const [ownPort, workerPort] = createChannel();
     return new Promise((resolve) => {
-      own.onmessage = ({
+      ownPort.onmessage = ({
         data,
         ports: [port],
       }: {
@@ -187,7 +190,7 @@ export class PageWorker {
         }
       };
       setTimeout(() => resolve(undefined), ANSWER_MS);
-      this.workers.controller!.postMessage({ type: "understudy:start" }, [theirs]);
+      this.workers.controller!.postMessage({ type: "understudy:start" }, [workerPort]);
     });
   }
 
@@ -200,15 +203,15 @@ export class PageWorker {
 }
 
 async function answerByCurrent(request: Request): Promise<Response> {
-  if (current === undefined) throw new TypeError("the sandbox was stopped");
-  return current.engine.fetch(current.withKey(request));
+  if (currentPage === undefined) throw new TypeError("the sandbox was stopped");
+  return currentPage.engine.fetch(currentPage.withKey(request));
 }
 
 /** Loads again what was loaded before the worker was there, so that it stores a copy. */
 async function storeFiles(page: string): Promise<void> {
   const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
-  const own = [page, ...loaded].filter((url) => url.startsWith(new URL("/", page).href));
-  await Promise.all(own.map((url) => fetch(url).catch(() => {})));
+  const ownUrls = [page, ...loaded].filter((url) => url.startsWith(new URL("/", page).href));
+  await Promise.all(ownUrls.map((url) => fetch(url).catch(() => {})));
   // The parts that are loaded when they are first used, which would be missing without a network.
   void import("virtual:all-chunks").catch(() => {});
 }

@@ -93,7 +93,7 @@ export interface Panel {
 class UnderstudyPanel extends HtmlElement {
   private readonly parts: Record<string, Node> = {};
   private sandbox: PageSandbox | undefined;
-  private ticking: ReturnType<typeof setInterval> | undefined;
+  private clockTimer: ReturnType<typeof setInterval> | undefined;
 
   constructor() {
     super();
@@ -141,17 +141,17 @@ class UnderstudyPanel extends HtmlElement {
     const { panel, handle, scenario } = this.parts;
     panel!.hidden = !panel!.hidden;
     handle!.setAttribute("aria-expanded", String(!panel!.hidden));
-    clearInterval(this.ticking);
+    clearInterval(this.clockTimer);
     if (panel!.hidden) handle!.focus();
     else {
       scenario!.focus();
       void this.perform(() => {}, { isChange: false });
-      this.ticking = setInterval(() => void this.showClock().catch(() => {}), 1000);
+      this.clockTimer = setInterval(() => void this.showClock().catch(() => {}), 1000);
     }
   }
 
   disconnectedCallback(): void {
-    clearInterval(this.ticking);
+    clearInterval(this.clockTimer);
   }
 
   /** Performs a change and shows the result, or why there is none. */
@@ -179,9 +179,12 @@ class UnderstudyPanel extends HtmlElement {
     const [state, { items }] = await Promise.all([sandbox.info(), sandbox.scenarios.list()]);
     world!.textContent = `${state.name}: fixture ${state.fixture}, seed ${state.seed}`;
     const active = state.scenarios[0] ?? "";
-    fill(scenario!, active, [["", "none"], ...items.map(({ name }: ScenarioState) => [name, name] as const)]);
+    fillSelect(scenario!, active, [
+      ["", "none"],
+      ...items.map(({ name }: ScenarioState) => [name, name] as const),
+    ]);
     const users = Object.keys(sandbox.credentials);
-    fill(user!, sandbox.user ?? "", [
+    fillSelect(user!, sandbox.user ?? "", [
       ["", "as the page sends them"],
       ...users.map((one) => [one, one] as const),
     ]);
@@ -212,7 +215,11 @@ class UnderstudyPanel extends HtmlElement {
   }
 }
 
-function fill(select: Node, chosen: string, options: (readonly [value: string, text: string])[]): void {
+function fillSelect(
+  select: Node,
+  selected: string,
+  options: (readonly [value: string, text: string])[],
+): void {
   select.replaceChildren(
     ...options.map(([value, text]) => {
       const option = document.createElement("option");
@@ -221,7 +228,7 @@ function fill(select: Node, chosen: string, options: (readonly [value: string, t
       return option;
     }),
   );
-  select.value = chosen;
+  select.value = selected;
 }
 
 /**

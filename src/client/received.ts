@@ -40,13 +40,13 @@ export async function toHaveReceived(
   requireKnownOptions("toHaveReceived", options, ["times", "within"]);
   const { times = { min: 1 }, within } = options;
   const { ok, found, nearest } = await sandbox.journal.verify({ match, count: times, within });
-  const what = `${countText(times)} of ${JSON.stringify(match)}${within === undefined ? "" : ` within ${within}`}`;
-  const wanted = `expected sandbox ${sandbox.name} ${ok ? "not to" : "to"} have received ${what}`;
-  return { pass: ok, message: () => `${wanted}, found ${found}${ok ? "" : describeNearest(nearest)}` };
+  const expectation = `${formatExpectedCount(times)} of ${JSON.stringify(match)}${within === undefined ? "" : ` within ${within}`}`;
+  const expected = `expected sandbox ${sandbox.name} ${ok ? "not to" : "to"} have received ${expectation}`;
+  return { pass: ok, message: () => `${expected}, found ${found}${ok ? "" : describeNearest(nearest)}` };
 }
 
 /** `exactly 2`, `at least 1`, `1 to 3`. */
-export function countText(count: CountExpectation["count"]): string {
+export function formatExpectedCount(count: CountExpectation["count"]): string {
   if (typeof count === "number") return `exactly ${count}`;
   const { min, max } = count;
   if (max === undefined) return `at least ${min ?? 0}`;

@@ -83,8 +83,8 @@ export class SandboxClient {
       const { within = "10s" } = options;
       const follow = (signal: AbortSignal) =>
         this.http.events<Api.List<Api.Held>>(`${this.path}/held/stream`, undefined, signal);
-      const found = await waitForHeld(follow, { match, within, returned: this.returned });
-      return { ...found, release: (options?: Api.ReleaseOptions) => this.held.release(found.id, options) };
+      const held = await waitForHeld(follow, { match, within, returned: this.returned });
+      return { ...held, release: (options?: Api.ReleaseOptions) => this.held.release(held.id, options) };
     },
     /** Lets it continue, or gives it another answer. */
     release: async (id: string, options: Api.ReleaseOptions = {}) =>
@@ -199,17 +199,17 @@ export class SandboxClient {
   state<Shown extends object>(collection: OwnCollectionOf<Shown> | string): StateCalls<Shown> {
     const name = typeof collection === "object" ? collection?.name : collection;
     const path = `/state/${toPathPart(name)}`;
-    const of = (id: string) => `${path}/${toPathPart(id)}`;
+    const toRecordPath = (id: string) => `${path}/${toPathPart(id)}`;
     return {
       list: async (filter: Partial<Shown> & Api.PageOptions = {}) =>
         this.get<Api.List<Shown>>(path + toQuery(filter)),
-      get: async (id: string) => this.get<Shown>(of(id)),
+      get: async (id: string) => this.get<Shown>(toRecordPath(id)),
       create: async (record: Partial<Shown> = {}, options: Api.StateOptions = {}) =>
         this.send<Shown>("POST", path + toQuery(options), record),
       update: async (id: string, fields: Partial<Shown>, options: Api.StateOptions = {}) =>
-        this.send<Shown>("PATCH", of(id) + toQuery(options), fields),
+        this.send<Shown>("PATCH", toRecordPath(id) + toQuery(options), fields),
       remove: async (id: string, options: Api.StateOptions = {}) =>
-        this.send<void>("DELETE", of(id) + toQuery(options)),
+        this.send<void>("DELETE", toRecordPath(id) + toQuery(options)),
     };
   }
 
@@ -271,7 +271,7 @@ export function toCredentials(usable: readonly { user_id: string; key: string }[
     get(keys, user) {
       // Only ids of users are refused: code that prints, compares or awaits the object reads properties such as `then`.
       if (typeof user === "string" && user.startsWith("usr_") && !Object.hasOwn(keys, user))
-        throw new Error(withoutKey(user, Object.keys(keys)));
+        throw new Error(describeMissingKey(user, Object.keys(keys)));
       return Reflect.get(keys, user);
     },
   });
@@ -280,11 +280,11 @@ export function toCredentials(usable: readonly { user_id: string; key: string }[
 /** @throws Error if the user has none */
 export function requireKey(credentials: Api.Credentials, user: string): string {
   const keys: Record<string, string> = { ...credentials };
-  if (!Object.hasOwn(keys, user)) throw new Error(withoutKey(user, Object.keys(keys)));
+  if (!Object.hasOwn(keys, user)) throw new Error(describeMissingKey(user, Object.keys(keys)));
   return keys[user]!;
 }
 
-function withoutKey(user: string, users: readonly string[]): string {
+function describeMissingKey(user: string, users: readonly string[]): string {
   const near = findNearest(user, users);
   const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
   return `${JSON.stringify(user)} has no usable API key in this sandbox.${hint} These users have one: ${users.join(", ") || "none"}.`;

@@ -1,7 +1,7 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { BrowserEngine } from "../browser.ts";
 import { answerPassed } from "./answer-passed.ts";
-import { type PassedRequest, type Port, receive, toPassed } from "./worker-messages.ts";
+import { type PassedRequest, type Port, receiveAnswer, toPassedRequest } from "./worker-messages.ts";
 
 /** A message between the tabs of a world. `to` names one direction of a request's answer. */
 type Message =
@@ -40,7 +40,7 @@ export async function shareWorld(
     return open({ isStored: false });
   }
   const tabs = new Tabs(`understudy:${name}`);
-  const leaving = new AbortController();
+  const abort = new AbortController();
   let release = () => {};
   const granted = new Promise<"granted">((resolve) => {
     const hold = () =>
@@ -49,10 +49,10 @@ export async function shareWorld(
         resolve("granted");
       });
     // A browser that refuses locks stores nothing either, which opening the world reports.
-    locks.request(tabs.name, { signal: leaving.signal }, hold).catch(() => resolve("granted"));
+    locks.request(tabs.name, { signal: abort.signal }, hold).catch(() => resolve("granted"));
   });
   const leave = () => {
-    leaving.abort();
+    abort.abort();
     release();
     tabs.close();
   };
@@ -71,7 +71,7 @@ export async function shareWorld(
     let takeover: Promise<unknown> | undefined;
     if (leader !== "granted")
       void granted.then(() => {
-        if (leaving.signal.aborted) return;
+        if (abort.signal.aborted) return;
         takeover = lead().then((leading) => {
           engine = leading;
         });
@@ -105,13 +105,13 @@ class Tabs {
   private engine: BrowserEngine | undefined;
   private readonly id = crypto.randomUUID();
   private leader: string | undefined;
-  private readonly found: Promise<string>;
-  private resolveFound = (_version: string) => {};
+  private readonly leaderFound: Promise<string>;
+  private resolveLeader = (_version: string) => {};
 
   constructor(name: string) {
     this.name = name;
-    this.found = new Promise((resolve) => {
-      this.resolveFound = resolve;
+    this.leaderFound = new Promise((resolve) => {
+      this.resolveLeader = resolve;
     });
     this.channel = new BroadcastChannel(name) as unknown as Channel;
     this.channel.onmessage = ({ data }) => this.onMessage(data);
@@ -120,7 +120,7 @@ class Tabs {
   /** Resolves with the version of the leading tab. */
   findLeader(): Promise<string> {
     this.post({ type: "who" });
-    return this.found;
+    return this.leaderFound;
   }
 
   /** Answers the other tabs. */
@@ -147,8 +147,8 @@ class Tabs {
     return {
       fetch: async (request) => {
         const id = crypto.randomUUID();
-        const answer = receive(this.openPort(`${id}:page`, `${id}:leader`), request.signal);
-        this.post({ type: "passed", id, request: await toPassed(request) });
+        const answer = receiveAnswer(this.openPort(`${id}:page`, `${id}:leader`), request.signal);
+        this.post({ type: "passed", id, request: await toPassedRequest(request) });
         const response = await answer;
         if (response.type === "error") throw new TypeError("fetch failed");
         return response;
@@ -165,7 +165,7 @@ class Tabs {
   private onMessage(message: Message): void {
     if (message.type === "leads") {
       this.follow(message.tab);
-      this.resolveFound(message.version);
+      this.resolveLeader(message.version);
     } else if (message.type === "part") {
       const { to, data } = message;
       this.ports.get(to)?.onmessage?.({ data: data as never, ports: [] });

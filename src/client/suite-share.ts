@@ -25,13 +25,13 @@ export interface SuiteTest {
 }
 
 /** Undefined outside of a suite. */
-export function readSuiteShare(): { share: SuiteShare; note: (test: SuiteTest) => void } | undefined {
+export function readSuiteShare(): { share: SuiteShare; recordTest: (test: SuiteTest) => void } | undefined {
   const file = process.env[SUITE_FILE];
   if (!file) return undefined;
   return {
     share: JSON.parse(readFileSync(file, "utf8")) as SuiteShare,
     // One short line at a time, so that workers do not write into each other's.
-    note: (test) => appendFileSync(`${file}.tests`, `${JSON.stringify(test)}\n`),
+    recordTest: (test) => appendFileSync(`${file}.tests`, `${JSON.stringify(test)}\n`),
   };
 }
 

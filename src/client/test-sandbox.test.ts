@@ -3,7 +3,7 @@ import { checkTestOptions, describeUntriggered } from "./test-sandbox.ts";
 import type { FaultRule } from "./types.ts";
 
 const rule = (given: Partial<FaultRule>) =>
-  ({ id: "fault_1", named: "fault_1 {}", hits: 0, spent: false, ...given }) as FaultRule & { named: string };
+  ({ id: "fault_1", label: "fault_1 {}", hits: 0, spent: false, ...given }) as FaultRule & { label: string };
 
 describe("a rule that was not triggered [interfaces 13]", () => {
   it("is reported if it is a fault, unless it is off [interfaces 8]", () => {

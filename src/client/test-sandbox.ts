@@ -53,8 +53,8 @@ export function checkTestOptions(options: unknown): TestOptions {
     );
   requireKnownOptions("understudy", options, OPTIONS);
   const { scenarios, scenariosFolder } = options as Record<string, unknown>;
-  const refuse = (option: string, is: string, value: unknown): never => {
-    throw new TypeError(`understudy's option ${option} is ${is}; it was given ${showValue(value)}`);
+  const refuse = (option: string, requirement: string, value: unknown): never => {
+    throw new TypeError(`understudy's option ${option} is ${requirement}; it was given ${showValue(value)}`);
   };
   if (scenarios !== undefined && !Array.isArray(scenarios)) refuse("scenarios", "a list of names", scenarios);
   for (const option of ["allowUnstruck", "origin", "engine"]) {
@@ -76,18 +76,18 @@ export function checkTestOptions(options: unknown): TestOptions {
 export class TestServers {
   private readonly servers = new Map<string, Promise<LocalUnderstudy>>();
   private readonly numbers = new WeakMap<object, number>();
-  private numbered = 0;
+  private lastNumber = 0;
 
   /** The server that a suite or `UNDERSTUDY_URL` names, else one for the tests, with that folder's scenarios. */
-  of({ scenariosFolder, engine = false, operations, openapi }: TestOptions): Promise<LocalUnderstudy> {
+  getServer({ scenariosFolder, engine = false, operations, openapi }: TestOptions): Promise<LocalUnderstudy> {
     const folder = scenariosFolder ?? (existsSync("scenarios") ? "scenarios" : undefined);
     const options = {
       ...(folder !== undefined && { scenariosFolder: folder }),
       ...(operations && { operations }),
     };
-    const own = `${this.identify(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.identify(one)))}`;
+    const declarationsKey = `${this.identify(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.identify(one)))}`;
     if (engine)
-      return this.startOnce(`engine ${folder} ${own}`, async () =>
+      return this.startOnce(`engine ${folder} ${declarationsKey}`, async () =>
         createLocal(options, await readOpenApiOption(openapi)),
       );
     const url = process.env["UNDERSTUDY_URL"];
@@ -95,7 +95,7 @@ export class TestServers {
       throw new Error(
         `understudy's options operations and openapi need a server of the tests' own; start that of UNDERSTUDY_URL, ${url}, with --operations or --openapi`,
       );
-    return this.startOnce(url || `${folder} ${own}`, () =>
+    return this.startOnce(url || `${folder} ${declarationsKey}`, () =>
       createOrConnect({ ...options, ...(openapi && { openapi }), refuseDefault: true }),
     );
   }
@@ -103,7 +103,7 @@ export class TestServers {
   /** Modules and documents have no name of their own. */
   private identify(options: object | undefined): number {
     if (options === undefined) return 0;
-    const number = this.numbers.get(options) ?? ++this.numbered;
+    const number = this.numbers.get(options) ?? ++this.lastNumber;
     this.numbers.set(options, number);
     return number;
   }
@@ -121,7 +121,7 @@ export class TestServers {
 
 type TestOutcome = "passed" | "failed" | "skipped";
 
-/** A test, as its runner knows it. */
+/** A test, as its runner describes it. */
 export interface RunnerTest {
   name: string;
   /** Runs its body. */
@@ -152,7 +152,7 @@ export async function runInSandbox(
     scenarios = [],
     ...world
   } = checkTestOptions(options);
-  const client = await servers.of({ scenariosFolder, engine, operations, openapi });
+  const client = await servers.getServer({ scenariosFolder, engine, operations, openapi });
   // A suite cannot see sandboxes of this process.
   const suite = engine ? undefined : readSuiteShare();
   const { share } = suite ?? {};
@@ -170,13 +170,13 @@ export async function runInSandbox(
     await test.run(sandbox);
     if (getOutcome() === "passed") problem = describeUnreleased((await sandbox.held.list()).items);
     if (getOutcome() === "passed" && !allowUnstruck) {
-      const ofSuite = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
-      problem = describeUntriggered(await listArmedRules(sandbox, new Set(ofSuite)));
+      const suiteNames = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
+      problem = describeUntriggered(await listArmedRules(sandbox, new Set(suiteNames)));
     }
   } finally {
     const outcome = getOutcome();
     if (outcome === "failed") await test.onFailure(sandbox);
-    if (outcome !== "skipped") suite?.note({ name: test.name, sandbox: sandbox.name, outcome });
+    if (outcome !== "skipped") suite?.recordTest({ name: test.name, sandbox: sandbox.name, outcome });
     if (suite === undefined) await sandbox.delete();
   }
   if (problem !== undefined) throw new Error(problem);
@@ -185,24 +185,24 @@ export async function runInSandbox(
 /** interfaces 20: the client of what is still held has got no answer yet. */
 function describeUnreleased(held: readonly Held[]): string | undefined {
   if (held.length === 0) return undefined;
-  const which = held.map(describeHeld).join("; ");
-  return `still held at the end of the test: ${which}. Release each: (await sandbox.held.next()).release(), or sandbox.held.release(id)`;
+  const heldTexts = held.map(describeHeld).join("; ");
+  return `still held at the end of the test: ${heldTexts}. Release each: (await sandbox.held.next()).release(), or sandbox.held.release(id)`;
 }
 
 /** A rule with its name for messages. */
-type Armed = FaultRule & { named: string };
+type Armed = FaultRule & { label: string };
 
 /** Inline rules, and those of scenarios in force; the suite itself checks its own rules. */
 async function listArmedRules(sandbox: SandboxClient, except: ReadonlySet<string>): Promise<Armed[]> {
   const [inline, scenarios] = await Promise.all([sandbox.faults.list(), sandbox.scenarios.list()]);
   const current = scenarios.items.filter(({ name, active }) => active && !except.has(name));
-  const named = (rule: FaultRule, name: string): Armed => ({
+  const addLabel = (rule: FaultRule, name: string): Armed => ({
     ...rule,
-    named: `${name} ${JSON.stringify(rule.match ?? {})}`,
+    label: `${name} ${JSON.stringify(rule.match ?? {})}`,
   });
   return [
-    ...inline.items.filter(({ id }) => !except.has(id)).map((rule) => named(rule, rule.id)),
-    ...current.flatMap(({ name, rules }) => rules.map((rule) => named(rule, `${name}/${rule.id}`))),
+    ...inline.items.filter(({ id }) => !except.has(id)).map((rule) => addLabel(rule, rule.id)),
+    ...current.flatMap(({ name, rules }) => rules.map((rule) => addLabel(rule, `${name}/${rule.id}`))),
   ];
 }
 
@@ -214,13 +214,13 @@ export function describeUntriggered(rules: readonly Armed[]): string | undefined
   const armed = rules.filter(
     (rule) => rule.probability !== 0 && findServedKind(rule as RuleDocument) !== "content",
   );
-  const never = armed.filter(({ hits }) => hits === 0).map(({ named }) => named);
-  const left = armed
+  const neverTriggered = armed.filter(({ hits }) => hits === 0).map(({ label }) => label);
+  const notUsedUp = armed
     .filter(({ hits, times, spent }) => hits > 0 && !spent && times !== undefined && hits < times)
-    .map(({ named, hits, times }) => `${named} triggered ${hits} of ${times} times`);
+    .map(({ label, hits, times }) => `${label} triggered ${hits} of ${times} times`);
   const lines = [
-    ...(never.length > 0 ? [`armed but never triggered: ${never.join("; ")}`] : []),
-    ...(left.length > 0 ? [`armed but not used up: ${left.join("; ")}`] : []),
+    ...(neverTriggered.length > 0 ? [`armed but never triggered: ${neverTriggered.join("; ")}`] : []),
+    ...(notUsedUp.length > 0 ? [`armed but not used up: ${notUsedUp.join("; ")}`] : []),
   ];
   return lines.length === 0 ? undefined : lines.join(". ");
 }
@@ -252,7 +252,7 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
       checkTestOptions(more);
       // Runners count a function's parameters to find out whether it takes a callback.
       return async (...args) => {
-        const name = testName(args[0]);
+        const name = getTestName(args[0]);
         let outcome: TestOutcome = "failed";
         const skipped = watchSkips(args[0]);
         await runInSandbox(
@@ -290,8 +290,8 @@ function watchSkips(context: unknown): () => boolean {
   return () => skipped;
 }
 
-/** The test's name, as node:test passes it to the body, or as Jest knows it. */
-function testName(context: unknown): string {
+/** The test's name, as node:test passes it to the body, or as Jest reports it. */
+function getTestName(context: unknown): string {
   const { fullName, name } = (context ?? {}) as { fullName?: string; name?: string };
   const { expect } = globalThis as { expect?: { getState?: () => { currentTestName?: string } } };
   return fullName ?? name ?? expect?.getState?.().currentTestName ?? "a test";

@@ -3,7 +3,7 @@
  * to that page, and the page's answer back. `understudy worker-file DIR` writes it.
  */
 
-import { createChannel, isBelow, type Port, receive, toPassed } from "./worker-messages.ts";
+import { createChannel, isBelow, type Port, receiveAnswer, toPassedRequest } from "./worker-messages.ts";
 
 interface ServiceWorkerScope {
   location: { href: string; origin: string };
@@ -49,11 +49,11 @@ const isOffline = options.has("offline");
 const CONSOLE = new URL("_console/", worker.location.href);
 
 /** How long a request waits for its page, which may still be loading. */
-const PATIENCE_MS = 10_000;
+const PAGE_WAIT_MS = 10_000;
 
 /** The ports of pages that have started a sandbox, by client id. */
 const ports = new Map<string, Port>();
-const waiting = new Map<string, ((port: Port) => void)[]>();
+const waitingForPort = new Map<string, ((port: Port) => void)[]>();
 
 worker.addEventListener("install", () => void worker.skipWaiting());
 worker.addEventListener("activate", (event: { waitUntil(work: Promise<void>): void }) =>
@@ -68,24 +68,24 @@ worker.addEventListener(
     if (type !== "understudy:start" || port === undefined) return;
     ports.set(source.id, port);
     port.postMessage({ type: "version", version: VERSION, client: source.id });
-    for (const resolve of waiting.get(source.id) ?? []) resolve(port);
-    waiting.delete(source.id);
+    for (const resolve of waitingForPort.get(source.id) ?? []) resolve(port);
+    waitingForPort.delete(source.id);
   },
 );
 
 worker.addEventListener("fetch", (event: FetchEvent) => {
   const { clientId, request } = event;
-  const isPage = (request.mode as string) === "navigate";
-  if (isPage && request.url.startsWith(CONSOLE.href)) event.respondWith(openConsole(request));
-  else if (!isPage && isBelow(request.url, paths)) event.respondWith(answer(clientId, request));
-  else if (!isPage && isBelow(request.url, ["/_control", "/_s"]))
-    event.respondWith(answerConsole(clientId, request));
+  const isNavigation = (request.mode as string) === "navigate";
+  if (isNavigation && request.url.startsWith(CONSOLE.href)) event.respondWith(openConsole(request));
+  else if (!isNavigation && isBelow(request.url, paths)) event.respondWith(passToPage(clientId, request));
+  else if (!isNavigation && isBelow(request.url, ["/_control", "/_s"]))
+    event.respondWith(passConsoleRequest(clientId, request));
   else if (isOffline && request.method === "GET" && request.url.startsWith(worker.location.origin))
-    event.respondWith(fetchOrStored(event));
+    event.respondWith(fetchOrReadCopy(event));
 });
 
 /** A network error if no page answers: the request must not reach the real API. */
-async function answer(page: string, request: Request): Promise<Response> {
+async function passToPage(page: string, request: Request): Promise<Response> {
   const port = ports.get(page) ?? (await findPort(page));
   if (port === undefined) {
     console.warn(
@@ -93,14 +93,14 @@ async function answer(page: string, request: Request): Promise<Response> {
     );
     return Response.error();
   }
-  const passed = await toPassed(request);
-  const [own, theirs] = createChannel();
-  port.postMessage(passed, [theirs, passed.body]);
-  return receive(own, request.signal);
+  const passed = await toPassedRequest(request);
+  const [ownPort, pagePort] = createChannel();
+  port.postMessage(passed, [pagePort, passed.body]);
+  return receiveAnswer(ownPort, request.signal);
 }
 
 /** The application's own file, of which a copy is stored for the time without a network. */
-async function fetchOrStored(event: FetchEvent): Promise<Response> {
+async function fetchOrReadCopy(event: FetchEvent): Promise<Response> {
   const { request } = event;
   try {
     const answer = await fetch(request);
@@ -132,10 +132,10 @@ async function openConsole(request: Request): Promise<Response> {
 }
 
 /** The console was opened with the id of the page whose sandbox it shows. */
-async function answerConsole(clientId: string, request: Request): Promise<Response> {
+async function passConsoleRequest(clientId: string, request: Request): Promise<Response> {
   const { href, searchParams } = new URL((await worker.clients.get(clientId))?.url ?? "about:blank");
   const page = searchParams.get("page") ?? [...ports.keys()].at(-1);
-  return href.startsWith(CONSOLE.href) && page !== undefined ? answer(page, request) : fetch(request);
+  return href.startsWith(CONSOLE.href) && page !== undefined ? passToPage(page, request) : fetch(request);
 }
 
 /** A page's own worker has no sandbox; its requests are answered by the page that was focused last. */
@@ -143,12 +143,12 @@ async function findPort(clientId: string): Promise<Port | undefined> {
   const client = await worker.clients.get(clientId);
   if (client === undefined) return undefined;
   const pages = client.type === "window" ? [client] : await worker.clients.matchAll();
-  const known = pages.find(({ id }) => ports.has(id));
-  if (known !== undefined) return ports.get(known.id);
+  const startedPage = pages.find(({ id }) => ports.has(id));
+  if (startedPage !== undefined) return ports.get(startedPage.id);
   return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), PATIENCE_MS);
+    setTimeout(() => resolve(undefined), PAGE_WAIT_MS);
     for (const page of pages) {
-      waiting.set(page.id, [...(waiting.get(page.id) ?? []), resolve]);
+      waitingForPort.set(page.id, [...(waitingForPort.get(page.id) ?? []), resolve]);
       page.postMessage({ type: "understudy:who" });
     }
   });

@@ -25,12 +25,12 @@ const page = globalThis as unknown as {
   document: { getElementById(id: string): Element; title: string };
   addEventListener: Element["addEventListener"];
 };
-const find = (id: string) => page.document.getElementById(id);
+const findElement = (id: string) => page.document.getElementById(id);
 
 /** Started with the first file, so that the page is there at once. */
 let started: Promise<{ client: string; fetch: (request: Request) => Promise<Response> }> | undefined;
 
-async function start() {
+async function startEngine() {
   const engine = await openPageEngine({});
   const worker = await PageWorker.connect(engine, {
     paths: ["/v1", "/v2", "/webhooks", "/upload/storage"],
@@ -39,12 +39,12 @@ async function start() {
   return { client: worker.client, fetch: engine.fetch };
 }
 
-async function openFirst(files: Iterable<Blob> = []): Promise<void> {
+async function openFirstFile(files: Iterable<Blob> = []): Promise<void> {
   const [file] = files;
   if (file === undefined) return;
-  find("problem").textContent = "Opening…";
+  findElement("problem").textContent = "Opening…";
   try {
-    started ??= start().catch((error) => {
+    started ??= startEngine().catch((error) => {
       started = undefined;
       throw error;
     });
@@ -57,18 +57,18 @@ async function openFirst(files: Iterable<Blob> = []): Promise<void> {
     const response = await fetch(request);
     const { name, detail } = (await response.json()) as { name: string; detail: string };
     if (!response.ok) throw new Error(detail);
-    find("console").src = `_console/s/${name}/timeline?page=${client}`;
-    find("console").hidden = false;
-    find("start").hidden = true;
+    findElement("console").src = `_console/s/${name}/timeline?page=${client}`;
+    findElement("console").hidden = false;
+    findElement("start").hidden = true;
     page.document.title = `${name} · Understudy viewer`;
   } catch (error) {
-    find("problem").textContent = (error as Error).message;
+    findElement("problem").textContent = (error as Error).message;
   }
 }
 
 page.addEventListener("dragover", (event) => event.preventDefault());
 page.addEventListener("drop", (event) => {
   event.preventDefault();
-  void openFirst(event.dataTransfer?.files);
+  void openFirstFile(event.dataTransfer?.files);
 });
-find("file").addEventListener("change", () => void openFirst(find("file").files ?? []));
+findElement("file").addEventListener("change", () => void openFirstFile(findElement("file").files ?? []));

@@ -24,7 +24,7 @@ const OPTIONS: readonly (keyof PluginOptions)[] = [
 ];
 const API_PATHS = ["/v1", "/v2", "/webhooks"];
 /** The path of upload URLs. */
-const UPLOADS = "/upload/storage";
+const UPLOAD_PATH = "/upload/storage";
 /** Understudy's own: control API, console, receivers, and the prefix of a sandbox. */
 const OWN_PATHS = ["/_control", "/_console", "/_receivers", "/_s"];
 
@@ -49,7 +49,7 @@ let shared: SharedServer | undefined;
 export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
   requireKnownOptions("understudy", pluginOptions, OPTIONS);
   const { paths = API_PATHS, ...options } = pluginOptions;
-  let used: SharedServer | undefined;
+  let usedServer: SharedServer | undefined;
   let project: string;
   const user = {};
   return {
@@ -57,14 +57,14 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
     async config({ root = process.cwd() }, { command, isPreview }) {
       if (command !== "serve" || isPreview === true || process.env["VITEST"] !== undefined) return undefined;
       project = root;
-      used = await shareServer(options);
-      used.users.set(root, user);
-      const target = (await used.server).url;
-      const api = { ...proxyTo(target), bypass: leaveNavigations };
+      usedServer = await shareServer(options);
+      usedServer.users.set(root, user);
+      const target = (await usedServer.server).url;
+      const api = { ...proxyTo(target), bypass: bypassNavigations };
       return {
         server: {
           proxy: {
-            [toSegmentPattern([...paths, UPLOADS])]: api,
+            [toSegmentPattern([...paths, UPLOAD_PATH])]: api,
             [toSegmentPattern(OWN_PATHS)]: proxyTo(target),
           },
         },
@@ -73,23 +73,23 @@ export default function understudy(pluginOptions: PluginOptions = {}): Plugin {
     resolveId: (id) => (id === PAGE_MODULE ? `\0${PAGE_MODULE}` : undefined),
     async load(id) {
       if (id !== `\0${PAGE_MODULE}`) return undefined;
-      if (used === undefined) return "export const url = undefined, credentials = {};";
-      const { url, credentials } = await (await used.server).open("default");
+      if (usedServer === undefined) return "export const url = undefined, credentials = {};";
+      const { url, credentials } = await (await usedServer.server).open("default");
       // A page uses its own origin, which is the dev server's and works on other machines too; code that renders on the
       // server has no origin.
       return `export const url = globalThis.location?.origin ?? ${JSON.stringify(url)};
 export const credentials = ${JSON.stringify(credentials)};`;
     },
     async configureServer(vite) {
-      if (used === undefined) return;
-      const sharing = used;
-      const { url } = await sharing.server;
+      if (usedServer === undefined) return;
+      const sharedServer = usedServer;
+      const { url } = await sharedServer.server;
       vite.config.logger.info(`  Understudy ${url} serves ${paths.join(", ")}; console: ${url}/_console`);
       // The hooks at the end of a build run once for each environment, so they cannot count restarts.
       const close = vite.close.bind(vite);
       vite.close = async () => {
         await close();
-        await release(sharing, project, user);
+        await release(sharedServer, project, user);
       };
     },
   };
@@ -102,7 +102,7 @@ function toSegmentPattern(paths: readonly string[]): string {
 }
 
 /** A page of the application may have the path of an operation. */
-const leaveNavigations: ProxyOptions["bypass"] = ({ method, url, headers }) => {
+const bypassNavigations: ProxyOptions["bypass"] = ({ method, url, headers }) => {
   const isNavigation =
     headers["sec-fetch-mode"] === "navigate" || /\btext\/html\b/.test(headers.accept ?? "");
   return isNavigation && (method === "GET" || method === "HEAD") ? url : undefined;
@@ -120,11 +120,11 @@ function proxyTo(target: string): ProxyOptions {
     changeOrigin: false,
     configure: (proxy) => {
       proxy.on("proxyReq", (outgoing, { headers }) => {
-        const { host: called = "", origin = "" } = headers;
-        const [, name = ""] = /^\[?(.*?)\]?(?::\d+)?$/.exec(called) ?? [];
+        const { host: calledHost = "", origin = "" } = headers;
+        const [, name = ""] = /^\[?(.*?)\]?(?::\d+)?$/.exec(calledHost) ?? [];
         if (isIP(name) !== 0 || !isLoopback(hostname)) outgoing.setHeader("host", host);
         // Calls of the page itself: the server would compare the Origin with its own address, and refuse.
-        if (/^https?:\/\/(.*)$/.exec(origin)?.[1] === called) outgoing.removeHeader("origin");
+        if (/^https?:\/\/(.*)$/.exec(origin)?.[1] === calledHost) outgoing.removeHeader("origin");
       });
     },
   };
@@ -137,23 +137,23 @@ async function shareServer(options: CreateOptions): Promise<SharedServer> {
     shared = undefined;
     await (await server).close();
   }
-  const server = () => createOrConnect({ ...options, trustProxy: ["127.0.0.1", "::1"] });
-  shared ??= { key, server: server(), users: new Map() };
-  const sharing = shared;
+  const createServer = () => createOrConnect({ ...options, trustProxy: ["127.0.0.1", "::1"] });
+  shared ??= { key, server: createServer(), users: new Map() };
+  const sharedServer = shared;
   try {
-    await sharing.server;
+    await sharedServer.server;
   } catch (error) {
     shared = undefined;
     throw error;
   }
-  return sharing;
+  return sharedServer;
 }
 
-async function release(used: SharedServer, root: string, user: object): Promise<void> {
+async function release(sharedServer: SharedServer, root: string, user: object): Promise<void> {
   // After a restart, the new dev server already uses the world.
-  if (used.users.get(root) !== user) return;
-  used.users.delete(root);
-  if (used.users.size > 0) return;
-  if (shared === used) shared = undefined;
-  await (await used.server).close();
+  if (sharedServer.users.get(root) !== user) return;
+  sharedServer.users.delete(root);
+  if (sharedServer.users.size > 0) return;
+  if (shared === sharedServer) shared = undefined;
+  await (await sharedServer.server).close();
 }

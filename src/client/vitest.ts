@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test as base, expect, type RunnerTestCase, type TestAnnotation, type TestAttachment } from "vitest";
 import { toPrintableLines, toShellWord } from "../engine/contract/text.ts";
-import { BUNDLE, collectEvidence, type Evidence, formatJournal, WORLD } from "./evidence.ts";
+import { BUNDLE_FILE, collectEvidence, type Evidence, formatJournal, WORLD_FILE } from "./evidence.ts";
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { TestOptions } from "./test-sandbox.ts";
@@ -19,9 +19,9 @@ declare module "vitest" {
 }
 
 /** Maximum number of requests listed under the test; the attached journal has all. */
-const SHOWN_ENTRIES = 20;
+const MAX_LISTED = 20;
 /** The type of annotations, by which reports tell them apart. */
-const TYPE = "understudy";
+const ANNOTATION_TYPE = "understudy";
 
 const servers = new TestServers();
 
@@ -59,7 +59,7 @@ function toFullName({ name, suite }: { name: string; suite?: RunnerTestCase["sui
 
 /** Shown below the test in Vitest's reports: the last requests as text, everything else as files. */
 async function showEvidence(task: Readonly<RunnerTestCase>, sandbox: SandboxClient): Promise<void> {
-  const journal = toPrintableLines(await formatJournal(sandbox, SHOWN_ENTRIES));
+  const journal = toPrintableLines(await formatJournal(sandbox, MAX_LISTED));
   // Since Vitest 3.2.
   if (task.context.annotate === undefined)
     return void process.stderr.write(`${toPrintableLines(toFullName(task))}\n${journal}\n`);
@@ -83,10 +83,10 @@ async function attach(
   writeFileSync(path, body);
   const { attachment } = await annotate(task, file, { path, contentType });
   const copy = attachment?.path ?? file;
-  const near = relative(process.cwd(), copy);
-  const place = near.startsWith("..") ? copy : near;
-  if (file === WORLD) return `understudy open ${toShellWord(place)}`;
-  return file === BUNDLE ? `understudy replay ${toShellWord(place)}` : place;
+  const relativePath = relative(process.cwd(), copy);
+  const shownPath = relativePath.startsWith("..") ? copy : relativePath;
+  if (file === WORLD_FILE) return `understudy open ${toShellWord(shownPath)}`;
+  return file === BUNDLE_FILE ? `understudy replay ${toShellWord(shownPath)}` : shownPath;
 }
 
 /**
@@ -100,7 +100,7 @@ function annotate(
 ): Promise<TestAnnotation> {
   const state = result?.state;
   if (result !== undefined) result.state = "run";
-  const annotated = context.annotate(message, TYPE, attachment);
+  const annotated = context.annotate(message, ANNOTATION_TYPE, attachment);
   if (result !== undefined && state !== undefined) result.state = state;
   return annotated;
 }

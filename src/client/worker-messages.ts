@@ -43,7 +43,7 @@ export function createChannel(): [Port, Port] {
 }
 
 /** The page, or its worker. */
-const here = () => (globalThis as unknown as { location: { href: string; origin: string } }).location;
+const getLocation = () => (globalThis as unknown as { location: { href: string; origin: string } }).location;
 
 /**
  * Paths of requests that a sandbox answers, without a slash at their end; those of other origins with their origin.
@@ -57,23 +57,27 @@ export function toPaths(paths: unknown): string[] {
   };
   if (!Array.isArray(paths) || paths.length === 0) return refuse();
   return paths.map((path: unknown) => {
-    if (typeof path !== "string" || !/^(\/|https?:)[^?#]*$/.test(path) || !URL.canParse(path, here().origin))
+    if (
+      typeof path !== "string" ||
+      !/^(\/|https?:)[^?#]*$/.test(path) ||
+      !URL.canParse(path, getLocation().origin)
+    )
       return refuse();
-    const { origin, pathname } = new URL(path, here().origin);
-    const below = pathname.replace(/\/+$/, "");
-    if (origin !== here().origin) return origin + below;
+    const { origin, pathname } = new URL(path, getLocation().origin);
+    const withoutSlash = pathname.replace(/\/+$/, "");
+    if (origin !== getLocation().origin) return origin + withoutSlash;
     // The page's own files are below "/".
-    return below === "" ? refuse() : below;
+    return withoutSlash === "" ? refuse() : withoutSlash;
   });
 }
 
 export function isBelow(address: string, paths: readonly string[]): boolean {
-  const { origin, pathname } = new URL(address, here().href);
-  const place = `${origin === here().origin ? "" : origin}${pathname}/`;
-  return paths.some((path) => place.startsWith(`${path}/`));
+  const { origin, pathname } = new URL(address, getLocation().href);
+  const target = `${origin === getLocation().origin ? "" : origin}${pathname}/`;
+  return paths.some((path) => target.startsWith(`${path}/`));
 }
 
-export async function toPassed(request: Request): Promise<PassedRequest> {
+export async function toPassedRequest(request: Request): Promise<PassedRequest> {
   const { method, url, headers } = request;
   return { type: "request", method, url, headers: [...headers], body: await request.arrayBuffer() };
 }
@@ -82,16 +86,16 @@ export async function toPassed(request: Request): Promise<PassedRequest> {
  * Assembles an answer from its parts; a broken one is a network error. Each piece is sent once the one before
  * was read, so that a slow reader needs no memory.
  */
-export function receive(port: Port, signal: AbortSignal): Promise<Response> {
+export function receiveAnswer(port: Port, signal: AbortSignal): Promise<Response> {
   const abort = () => port.postMessage({ type: "abort" });
   signal.addEventListener("abort", abort);
   return new Promise((resolve) => {
-    let out: ReadableStreamDefaultController<Uint8Array> | undefined;
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
     const createBody = () =>
       new ReadableStream<Uint8Array>(
         {
-          start: (controller) => {
-            out = controller;
+          start: (bodyController) => {
+            controller = bodyController;
           },
           pull: () => port.postMessage({ type: "next" }),
           cancel: abort,
@@ -101,10 +105,10 @@ export function receive(port: Port, signal: AbortSignal): Promise<Response> {
     port.onmessage = ({ data }: { data: AnswerPart }) => {
       if (data.type === "whole") resolve(toWhole(data.bytes, data));
       else if (data.type === "head") resolve(new Response(createBody(), data));
-      else if (data.type === "piece") out!.enqueue(data.bytes);
-      else if (data.type === "end") out!.close();
-      else if (out === undefined) resolve(Response.error());
-      else out.error(new TypeError("terminated"));
+      else if (data.type === "piece") controller!.enqueue(data.bytes);
+      else if (data.type === "end") controller!.close();
+      else if (controller === undefined) resolve(Response.error());
+      else controller.error(new TypeError("terminated"));
     };
   });
 }

@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { TOOLS } from "../../src/client/mcp/mcp-server.ts";
-import { mcpOverHttp } from "../../src/client/mcp/serve.ts";
+import { createMcpHttpHandler } from "../../src/client/mcp/serve.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
@@ -291,7 +291,7 @@ describe("a connection by MCP", () => {
 
   it("works after a failed first attempt to reach the control API [interfaces 13]", async () => {
     let url = "http://127.0.0.1:9";
-    const serve = mcpOverHttp({ url: () => url, token: undefined, version: "0.1.0" });
+    const serve = createMcpHttpHandler({ url: () => url, token: undefined, version: "0.1.0" });
     const front = createServer((request, response) => {
       serve(request, response).catch(() => response.writeHead(500).end());
     }).listen(0, "127.0.0.1");

@@ -60,7 +60,7 @@ export async function startReference({
   const understudy = assemble({
     fixture: "reference",
     clock: { mode: "frozen", now: Date.parse(EPOCH) },
-    mcp: async (own) => (await import("../../src/client/mcp/serve.ts")).mcpOverHttp(own),
+    mcp: async (own) => (await import("../../src/client/mcp/serve.ts")).createMcpHttpHandler(own),
     ...options,
     settings: { check_answers: "on", ...options.settings },
   });

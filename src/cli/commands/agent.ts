@@ -15,7 +15,9 @@ const setup = command({
         ["", "file"],
         files.map(({ file, did }) => [did, file]),
       ),
-      ...(leftAlone ? ["", "What is left alone has text of yours. Move it away to get the page."] : []),
+      ...(leftAlone
+        ? ["", "Files that were left alone contain your own text. Move them away to get the page."]
+        : []),
     ].join("\n");
     return { value: { files }, text };
   },

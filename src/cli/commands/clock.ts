@@ -65,8 +65,9 @@ async function findNext({ clock }: SandboxClient, kind: string): Promise<{ to: s
   const next = pending.find((one) => one.kind === kind);
   if (next !== undefined) return { to: next.due_at };
   const kinds = [...new Set(pending.map((one) => one.kind))];
-  const meant = findNearest(kind, kinds);
-  const hint = meant === undefined ? `pending are ${kinds.join(", ") || "none"}` : `did you mean "${meant}"?`;
+  const nearest = findNearest(kind, kinds);
+  const hint =
+    nearest === undefined ? `pending are ${kinds.join(", ") || "none"}` : `did you mean "${nearest}"?`;
   throw new UsageError(`no ${kind} is pending; ${hint}`);
 }
 
@@ -80,9 +81,9 @@ async function advanceUntilDelivered(sandbox: SandboxClient): Promise<Result> {
   for (let step = 0; step < MAX_STEPS; step++) {
     const next = (await sandbox.clock.pending()).find(({ kind }) => kind === "webhook.retry");
     if (next === undefined) break;
-    const moved = await sandbox.clock.advance({ to: next.due_at });
-    now = moved.now;
-    for (const timer of await withAnswers(sandbox, moved.ran)) {
+    const advanced = await sandbox.clock.advance({ to: next.due_at });
+    now = advanced.now;
+    for (const timer of await withAnswers(sandbox, advanced.ran)) {
       ran.push(timer);
       if (timer.kind === "webhook.retry") retried.add(timer.subject);
     }
@@ -142,9 +143,9 @@ const advance = sandboxCommand({
     if (by === undefined) return advanceUntilDelivered(sandbox);
     const instant = /^\d{4}-/.test(by) ? { to: by } : (by as Duration);
     const next = kind === undefined ? { next: true as const } : await findNext(sandbox, kind);
-    const moved = await sandbox.clock.advance(by === "next" ? next : instant);
-    const ran = await withAnswers(sandbox, moved.ran);
-    return { value: { ...moved, ran }, text: `${formatRan(ran)}\nNow ${moved.now}.` };
+    const advanced = await sandbox.clock.advance(by === "next" ? next : instant);
+    const ran = await withAnswers(sandbox, advanced.ran);
+    return { value: { ...advanced, ran }, text: `${formatRan(ran)}\nNow ${advanced.now}.` };
   },
 });
 
@@ -153,8 +154,8 @@ const set = sandboxCommand({
   describe: "Go to an instant and run what becomes due on the way; the mode stays",
   async run({ instant }, sandbox) {
     // PUT would have to repeat the mode, and the real clock takes no instant.
-    const moved = await sandbox.clock.advance({ to: instant });
-    const ran = await withAnswers(sandbox, moved.ran);
+    const advanced = await sandbox.clock.advance({ to: instant });
+    const ran = await withAnswers(sandbox, advanced.ran);
     const state = await sandbox.clock.show();
     return { value: { ...state, ran }, text: `${formatRan(ran)}\n${formatClockLine(state)}` };
   },

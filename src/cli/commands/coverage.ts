@@ -19,16 +19,18 @@ export const coverageCommand = serverCommand({
     ["$0 coverage --fail-under 40 -- npx vitest run", "Coverage of a test run"],
     ["$0 coverage --fail-under 80 --html coverage.html", "For CI"],
   ],
-  check({ "fail-under": least, scenarios, "--": command = [] }) {
-    if (least !== undefined && !(least >= 0 && least <= 100))
+  check({ "fail-under": minimum, scenarios, "--": command = [] }) {
+    if (minimum !== undefined && !(minimum >= 0 && minimum <= 100))
       throw new UsageError("--fail-under takes a percentage from 0 to 100");
     if (scenarios !== undefined && command.length === 0)
       throw new UsageError("--scenarios needs a command after --");
   },
   async run(options) {
-    const { json, html, "fail-under": least, "--": command = [] } = options;
+    const { json, html, "fail-under": minimum, "--": command = [] } = options;
     const { matrix, subject, console, failure } =
-      command.length > 0 ? await runCovered(command, options) : await fetchCoverage(options, options.all);
+      command.length > 0
+        ? await measureCoverage(command, options)
+        : await fetchCoverage(options, options.all);
     if (html !== undefined) {
       const { renderCoverageHtml } = await import("../../tools/reports/coverage-html.ts");
       writeNewFile(html, renderCoverageHtml(matrix, `Coverage of ${subject}`, console), { force: true });
@@ -37,11 +39,11 @@ export const coverageCommand = serverCommand({
       print(json, matrix, formatCoverage(matrix));
       throw new CheckFailed(failure);
     }
-    const isBelow = least !== undefined && matrix.percent < least;
+    const isBelow = minimum !== undefined && matrix.percent < minimum;
     return {
       value: matrix,
       text: formatCoverage(matrix),
-      ...(isBelow && { failed: `coverage is ${matrix.percent} percent, below ${least}` }),
+      ...(isBelow && { failed: `coverage is ${matrix.percent} percent, below ${minimum}` }),
     };
   },
 });
@@ -67,7 +69,7 @@ async function fetchCoverage(target: Target, all: boolean): Promise<CoverageOfSu
  * worker, in any language, including deleted sandboxes.
  * @throws UsageError
  */
-async function runCovered(
+async function measureCoverage(
   command: readonly string[],
   { scenarios, json }: { scenarios: string | undefined; json: boolean },
 ): Promise<CoverageOfSubject> {
@@ -100,8 +102,8 @@ function describeFailure({ exit_code, signal }: CommandRun): string | undefined 
 function formatCoverage({ operations, covered, total, percent }: CoverageMatrix): string {
   const rows = operations.map((row) => {
     const unseen = row.outcomes.filter(({ hits }) => hits === 0);
-    const never = unseen.map(({ status, code }) => code ?? String(status)).join(", ");
-    return [row.operation, `${row.percent}%`, never && `never: ${never}`];
+    const neverSeen = unseen.map(({ status, code }) => code ?? String(status)).join(", ");
+    return [row.operation, `${row.percent}%`, neverSeen && `never: ${neverSeen}`];
   });
   return `${formatTable(["operation", "seen", ""], rows)}\n\n${percent} percent: ${covered} of ${total} documented outcomes`;
 }

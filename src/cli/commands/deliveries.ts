@@ -52,8 +52,8 @@ const redeliver = sandboxCommand({
     if (ids.length > 0 && all) throw new UsageError("--all-failed cannot be combined with ids");
   },
   async run({ ids, "all-failed": all, since, webhook, again }, { deliveries }) {
-    const chosen = all ? { all_failed: true as const } : { ids };
-    const page = await deliveries.redeliver({ ...chosen, since, webhook, again });
+    const selection = all ? { all_failed: true as const } : { ids };
+    const page = await deliveries.redeliver({ ...selection, since, webhook, again });
     const { items, total } = page;
     const failed = items.filter(({ status }) => status === "failed").length;
     const text = `${formatList(items, total)}\n\n${total - failed} of ${total} were delivered.`;

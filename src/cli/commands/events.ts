@@ -22,27 +22,27 @@ export const eventsCommand = command({
     const { buildEventCatalogue, writeEventTypes } = await import("../../tools/reports/event-catalogue.ts");
     const { API } = await import("../../engine/resources/index.ts");
     const all = buildEventCatalogue(API.events);
-    const chosen = name === undefined ? all : all.filter((event) => event.name === name);
-    if (chosen.length === 0) throw unknownEvent(name!, all);
-    const one = name === undefined ? undefined : chosen[0];
+    const selected = name === undefined ? all : all.filter((event) => event.name === name);
+    if (selected.length === 0) throw unknownEvent(name!, all);
+    const one = name === undefined ? undefined : selected[0];
     if (types !== undefined) {
-      const source = writeEventTypes(chosen, types as "ts" | "py");
+      const source = writeEventTypes(selected, types as "ts" | "py");
       return { value: { types: source }, text: source };
     }
     if (schema || sample) {
       const getPart = (event: (typeof all)[number]) => (schema ? event.schema : event.sample);
       const value = one
         ? getPart(one)
-        : Object.fromEntries(chosen.map((event) => [event.name, getPart(event)]));
+        : Object.fromEntries(selected.map((event) => [event.name, getPart(event)]));
       return printJson(value);
     }
     if (one !== undefined) {
       const text = `${one.name}  ${one.summary} (section ${one.section})\n\n${JSON.stringify(one.sample, null, 2)}`;
       return { value: one, text };
     }
-    const rows = chosen.map((event) => [event.name, event.summary, event.fields.join(", ")]);
+    const rows = selected.map((event) => [event.name, event.summary, event.fields.join(", ")]);
     return {
-      value: { items: chosen, total: chosen.length },
+      value: { items: selected, total: selected.length },
       text: formatTable(["event", "meaning", "data"], rows),
     };
   },
@@ -50,7 +50,7 @@ export const eventsCommand = command({
 
 function unknownEvent(name: string, all: readonly { name: string }[]): UsageError {
   const names = all.map((event) => event.name);
-  const meant = findNearest(name, names);
-  const hint = meant === undefined ? `Events are ${names.join(", ")}.` : `Did you mean "${meant}"?`;
+  const nearest = findNearest(name, names);
+  const hint = nearest === undefined ? `Events are ${names.join(", ")}.` : `Did you mean "${nearest}"?`;
   return new UsageError(`"${name.slice(0, 80)}" is not an event of the service. ${hint}`);
 }

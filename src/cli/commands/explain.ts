@@ -18,9 +18,9 @@ export const explainCommand = sandboxCommand({
     ["$0 explain threads.delete --param thread_id=thread_ada --as usr_cleo", "Is it allowed?"],
     ["$0 explain GET /v1/models --as usr_ada", "Which rule would trigger?"],
   ],
-  async run({ request: words, path: given, as, param, header, query, body }, sandbox) {
+  async run({ request: words, path: givenPath, as, param, header, query, body }, sandbox) {
     // Also `"GET /v1/models"`, copied as one word.
-    const [request = words, path = given] = /\s/.test(words.trim()) ? words.trim().split(/\s+/, 2) : [];
+    const [request = words, path = givenPath] = /\s/.test(words.trim()) ? words.trim().split(/\s+/, 2) : [];
     if (path !== undefined && param !== undefined)
       throw new UsageError("--param goes with an operation id; a path contains its own parameters");
     // The server knows the operations, and suggests the nearest.

@@ -1,15 +1,15 @@
-import { command, FORCE, group, number, OWN, text, texts } from "../command.ts";
+import { command, FORCE, group, number, OWN_FILES, text, texts } from "../command.ts";
 import { printJson } from "../process.ts";
 import { requireFile, writeNewFile } from "../write-files.ts";
 
 const check = command({
   command: "check <files..>",
   describe: "Check fixture files, or built-in fixtures by name",
-  options: OWN,
+  options: OWN_FILES,
   examples: [["$0 fixture check worlds/*.yaml", "Every problem with its line"]],
-  async run({ files, ...own }) {
+  async run({ files, ...ownFiles }) {
     const { checkFixtureFiles } = await import("../document-files.ts");
-    return checkFixtureFiles(files, own);
+    return checkFixtureFiles(files, ownFiles);
   },
 });
 
@@ -49,12 +49,17 @@ const schema = command({
 export const fixtureCommand = group(
   "fixture",
   "Check, write and describe fixtures, without a server",
-  [check, generate, fromHar("fixture", "Create a fixture from the records in a recording"), schema],
+  [
+    check,
+    generate,
+    createFromHarCommand("fixture", "Create a fixture from the records in a recording"),
+    schema,
+  ],
   ["$0 fixture check ./my.yaml", "Every problem with its line"],
 );
 
 /** The action `from-har` of fixtures and scenarios. */
-export function fromHar(kind: "fixture" | "scenario", describe: string) {
+export function createFromHarCommand(kind: "fixture" | "scenario", describe: string) {
   return command({
     command: "from-har <file>",
     describe,

@@ -10,7 +10,7 @@ export const mcpCommand = command({
   },
   examples: [["$0 mcp --url http://127.0.0.1:4747", "The command that an MCP client starts"]],
   async run(target) {
-    const { mcpOverStdio } = await import("../../client/mcp/serve.ts");
-    await mcpOverStdio(connectTo(target), packageJson.version);
+    const { serveMcpOverStdio } = await import("../../client/mcp/serve.ts");
+    await serveMcpOverStdio(connectTo(target), packageJson.version);
   },
 });

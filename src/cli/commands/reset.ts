@@ -9,13 +9,13 @@ export const resetCommand = serverCommand({
   },
   examples: [["$0 reset --sandbox ci-42", "Data, clock, retries and journal as at the start"]],
   async run(options) {
-    const { fixture: named, seed } = options;
+    const { fixture: nameOrFile, seed } = options;
     // Read first: a broken file is reported even if no server runs.
-    const fixture = await readFixture(named);
+    const fixture = await readFixture(nameOrFile);
     const state = await (await openSandbox(options)).reset({ fixture, seed });
     return {
       value: state,
-      text: `${state.name} is back to ${named ?? state.fixture}, seed ${state.seed}, at ${state.clock.now}`,
+      text: `${state.name} is back to ${nameOrFile ?? state.fixture}, seed ${state.seed}, at ${state.clock.now}`,
     };
   },
 });

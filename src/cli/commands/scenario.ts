@@ -1,10 +1,10 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ScenarioName } from "../../client/types.ts";
 import { findNearest } from "../../engine/contract/text.ts";
-import { command, group, OWN, sandboxCommand } from "../command.ts";
+import { command, group, OWN_FILES, sandboxCommand } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { formatTable } from "../process.ts";
-import { fromHar } from "./fixture.ts";
+import { createFromHarCommand } from "./fixture.ts";
 
 const list = sandboxCommand({
   command: "list",
@@ -34,8 +34,8 @@ const off = sandboxCommand({
   run: ({ name }, sandbox) =>
     changeActive(sandbox, (active) => {
       if (active.includes(name)) return active.filter((one) => one !== name);
-      const meant = findNearest(name, active);
-      const hint = meant === undefined ? "" : `did you mean "${meant}"? `;
+      const nearest = findNearest(name, active);
+      const hint = nearest === undefined ? "" : `did you mean "${nearest}"? `;
       throw new UsageError(
         `the scenario ${name} is not on; ${hint}active scenarios: ${active.join(", ") || "none"}`,
       );
@@ -55,11 +55,11 @@ const show = command({
 const check = command({
   command: "check <files..>",
   describe: "Check scenario files, without a server",
-  options: OWN,
+  options: OWN_FILES,
   examples: [["$0 scenario check 'scenarios/*.yaml'", "Every problem with its line"]],
-  async run({ files, ...own }) {
+  async run({ files, ...ownFiles }) {
     const { checkScenarioFiles } = await import("../document-files.ts");
-    return checkScenarioFiles(files, own);
+    return checkScenarioFiles(files, ownFiles);
   },
 });
 
@@ -72,7 +72,7 @@ export const scenarioCommand = group(
     off,
     show,
     check,
-    fromHar("scenario", "Write a recording's latencies and error rates as a scenario"),
+    createFromHarCommand("scenario", "Write a recording's latencies and error rates as a scenario"),
   ],
   ["$0 scenario on flaky-ten-percent", "One request in ten fails from now on"],
 );

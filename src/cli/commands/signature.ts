@@ -19,15 +19,15 @@ const explain = command({
   async run({ secret, body, mine, timestamp }) {
     const { explainSignature } = await import("../../engine/receivers/check-signature.ts");
     const bytes = readFileSync(body === "-" ? process.stdin.fd : body);
-    const found = explainSignature({ secret, body: bytes, mine, timestamp });
-    const isRight = found.verdict === "valid";
+    const explanation = explainSignature({ secret, body: bytes, mine, timestamp });
+    const isRight = explanation.verdict === "valid";
     const lines = [
-      `The signature is ${isRight ? "right" : "wrong"}: ${found.reason}.`,
-      ...(isRight ? [] : [found.fix]),
-      `mine:      ${found.mine}`,
-      `expected:  ${found.expected}, over ${found.body_bytes} bytes`,
+      `The signature is ${isRight ? "right" : "wrong"}: ${explanation.reason}.`,
+      ...(isRight ? [] : [explanation.fix]),
+      `mine:      ${explanation.mine}`,
+      `expected:  ${explanation.expected}, over ${explanation.body_bytes} bytes`,
     ];
-    return { value: found, text: lines.join("\n"), failed: !isRight };
+    return { value: explanation, text: lines.join("\n"), failed: !isRight };
   },
 });
 

@@ -83,8 +83,8 @@ async function findFailureReasons(
   const failed = deliveries.filter(({ status }) => status !== "success");
   for (const { delivery_id } of failed.slice(0, MAX_LOOKED_UP)) {
     // A delivery that was deleted with its webhook since then has none.
-    const found = await sandbox.deliveries.get(delivery_id).catch(() => undefined);
-    if (found?.why) reasons.set(delivery_id, found.why);
+    const delivery = await sandbox.deliveries.get(delivery_id).catch(() => undefined);
+    if (delivery?.why) reasons.set(delivery_id, delivery.why);
   }
   return reasons;
 }
@@ -181,17 +181,17 @@ function parseData(assignments: readonly string[] | undefined): Record<string, u
   if (assignments === undefined) return undefined;
   const data: Record<string, unknown> = {};
   for (const assignment of assignments) {
-    const mark = assignment.indexOf("=");
-    if (mark < 1) throw new UsageError(`--set takes path=value, not "${assignment}"`);
-    const path = assignment.slice(0, mark).split(".");
+    const equals = assignment.indexOf("=");
+    if (equals < 1) throw new UsageError(`--set takes path=value, not "${assignment}"`);
+    const path = assignment.slice(0, equals).split(".");
     if (path.some((part) => ["", "__proto__", "constructor", "prototype"].includes(part)))
-      throw new UsageError(`--set cannot address "${assignment.slice(0, mark)}"`);
-    let place = data;
+      throw new UsageError(`--set cannot address "${assignment.slice(0, equals)}"`);
+    let parent = data;
     for (const part of path.slice(0, -1)) {
-      if (typeof place[part] !== "object" || place[part] === null) place[part] = {};
-      place = place[part] as Record<string, unknown>;
+      if (typeof parent[part] !== "object" || parent[part] === null) parent[part] = {};
+      parent = parent[part] as Record<string, unknown>;
     }
-    place[path.at(-1)!] = parseTypedValue(assignment.slice(mark + 1));
+    parent[path.at(-1)!] = parseTypedValue(assignment.slice(equals + 1));
   }
   return data;
 }

@@ -1,5 +1,5 @@
 import type { openOwnFiles } from "../../documents/own-files.ts";
-import { command, connectTo, FORCE, OWN, text } from "../command.ts";
+import { command, connectTo, FORCE, OWN_FILES, text } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { writeNewFile } from "../write-files.ts";
 
@@ -7,7 +7,7 @@ export const typesCommand = command({
   command: "types",
   describe: "Print TypeScript types of your own operations, collections and events",
   options: {
-    ...OWN,
+    ...OWN_FILES,
     url: text("A running server, in place of files"),
     sandbox: text("Its sandbox", { default: "default" }),
     token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
@@ -16,8 +16,8 @@ export const typesCommand = command({
   },
   examples: [["$0 types --operations operations --out types.ts", "For a typed client"]],
   async run({ operations, openapi, url, sandbox, token, out, force }) {
-    const ofFiles = operations !== undefined || openapi !== undefined;
-    if (ofFiles === (url !== undefined))
+    const readsFiles = operations !== undefined || openapi !== undefined;
+    if (readsFiles === (url !== undefined))
       throw new UsageError("types needs --operations or --openapi, or --url");
     const types =
       url === undefined

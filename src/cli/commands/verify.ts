@@ -1,4 +1,4 @@
-import { command, flag, number, OWN, REPORT, text, texts } from "../command.ts";
+import { command, flag, number, OWN_FILES, REPORT, text, texts } from "../command.ts";
 
 export const verifyCommand = command({
   command: "verify",
@@ -7,7 +7,7 @@ export const verifyCommand = command({
     target: text("Base URL of an Understudy or of the real service, without the version"),
     key: text("API key; the checks act as its user"),
     har: text("Check this HTTP Archive instead; sends nothing"),
-    ...OWN,
+    ...OWN_FILES,
     own: flag("Check only your own operations"),
     write: flag("Also run checks that change something"),
     strict: flag("Also fail for differences from assumptions"),

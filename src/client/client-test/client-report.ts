@@ -13,9 +13,9 @@ const toLine = (entry: JournalEntry) =>
 const MAX_LINES = 6;
 
 function listEvidence(evidence: readonly JournalEntry[]): string[] {
-  const shown = evidence.slice(0, MAX_LINES).map(toLine);
-  const left = evidence.length - shown.length;
-  return left > 0 ? [...shown, `… and ${left} more`] : shown;
+  const firstLines = evidence.slice(0, MAX_LINES).map(toLine);
+  const hiddenCount = evidence.length - firstLines.length;
+  return hiddenCount > 0 ? [...firstLines, `… and ${hiddenCount} more`] : firstLines;
 }
 
 /** The report for a terminal. `colour`: with ANSI colours. */
@@ -23,11 +23,11 @@ export function formatClient(report: ClientReport, { colour = false }: { colour?
   const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const lines = report.checks.flatMap(({ outcome, id, severity, title, why, advice, evidence }) => {
     const { mark, colour: code } = OUTCOME_MARKS[outcome];
-    const head = `${paint(code, mark)}  ${title} ${paint(2, `[${id}, ${severity}]`)}`;
-    if (outcome === "passed") return [head];
-    if (outcome === "not-observable") return [head, `      ${why}`];
+    const heading = `${paint(code, mark)}  ${title} ${paint(2, `[${id}, ${severity}]`)}`;
+    if (outcome === "passed") return [heading];
+    if (outcome === "not-observable") return [heading, `      ${why}`];
     return [
-      head,
+      heading,
       `      ${why}`,
       `      Fix: ${advice}`,
       ...listEvidence(evidence).map((line) => `      ${paint(2, line)}`),
@@ -70,7 +70,7 @@ export function renderClientHtml(report: ClientReport, name: string): string {
     body: html`<h1 class="${report.verdict === "pass" ? "passed" : "failed"}">${title}</h1>
 <p><code>${name}</code></p>
 <p class="quiet">The client ran first without failures, then once for each kind of failure. Its behaviour was read from the requests that it sent.</p>
-${checks.map((check) => checkHtml(check, report.exports[check.id]))}`,
+${checks.map((check) => renderCheckHtml(check, report.exports[check.id]))}`,
   });
 }
 
@@ -82,7 +82,7 @@ function renderExportHtml(id: string, file: Uint8Array | undefined): Html {
   return html`<p><a download="${name}" href="data:application/octet-stream;base64,${data}">Download the run</a>, then <code>understudy open ${name}</code></p>`;
 }
 
-function checkHtml(
+function renderCheckHtml(
   { title, id, severity, outcome, why, advice, evidence }: ClientCheckReport,
   file: Uint8Array | undefined,
 ): Html {

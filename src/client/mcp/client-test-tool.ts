@@ -2,10 +2,10 @@ import type { ClientCheckReport } from "../../tools/client-test/client-report-ty
 import { ManualClientTest, type ManualEnd } from "../../tools/client-test/manual-test.ts";
 import {
   type Arguments,
+  getSandboxName,
   optional,
   required,
   SANDBOX,
-  sandboxName,
   type Tool,
   type ToolServer,
 } from "./tool.ts";
@@ -37,7 +37,7 @@ export const CLIENT_TEST_TOOL: Tool = {
 
 async function runClientTest(toolServer: ToolServer, args: Arguments): Promise<unknown> {
   const { action, how, checks } = args;
-  const name = sandboxName(args);
+  const name = getSandboxName(args);
   const tests = TESTS.get(toolServer.client) ?? new Map<string, ManualClientTest>();
   TESTS.set(toolServer.client, tests);
   const sandbox = await toolServer.client.open(name);
@@ -62,13 +62,13 @@ async function runClientTest(toolServer: ToolServer, args: Arguments): Promise<u
     tests.delete(name);
     throw error;
   }
-  const { run, checks: found, report } = await test.status();
+  const { run, checks: currentChecks, report } = await test.status();
   if (report !== undefined) tests.delete(name);
   const { verdict, stopped, summary } = report ?? {};
   return {
     base_url: sandbox.url,
     run,
-    checks: found.map(toShort),
+    checks: currentChecks.map(toShort),
     ...(report && { report: { verdict, stopped, summary } }),
   };
 }

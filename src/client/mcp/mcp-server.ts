@@ -57,7 +57,7 @@ function addTool(server: McpServer, tool: Tool, toolServer: ToolServer): void {
     },
     async (args: Arguments) => {
       try {
-        requireFitting(name, fields, args);
+        requireValidArguments(name, fields, args);
         return toContent(await tool.run(toolServer, args));
       } catch (error) {
         return { isError: true, content: [{ type: "text" as const, text: describeRefusal(error) }] };
@@ -87,14 +87,16 @@ const ACCEPTING: jsonSchemaValidator = {
 };
 
 /** @throws Error if an argument does not exist, is missing, or is neither text nor a map */
-function requireFitting(tool: string, fields: ToolFields, args: Arguments): void {
-  const known = Object.keys(fields);
-  const has = known.length === 0 ? "it takes none" : `its arguments are ${known.join(", ")}`;
+function requireValidArguments(tool: string, fields: ToolFields, args: Arguments): void {
+  const names = Object.keys(fields);
+  const argumentsText = names.length === 0 ? "it takes none" : `its arguments are ${names.join(", ")}`;
   for (const name of Object.keys(args)) {
-    if (!known.includes(name)) throw new Error(`${tool} has no argument ${JSON.stringify(name)}; ${has}`);
+    if (!names.includes(name))
+      throw new Error(`${tool} has no argument ${JSON.stringify(name)}; ${argumentsText}`);
   }
-  const missing = known.filter((name) => fields[name]!.required && args[name] === undefined);
-  if (missing.length > 0) throw new Error(`${tool} needs the argument ${missing.join(" and ")}; ${has}`);
+  const missing = names.filter((name) => fields[name]!.required && args[name] === undefined);
+  if (missing.length > 0)
+    throw new Error(`${tool} needs the argument ${missing.join(" and ")}; ${argumentsText}`);
   for (const [name, value] of Object.entries(args)) {
     const { type } = fields[name]!.schema;
     if (value === undefined || (type !== "string" && type !== "object")) continue;
@@ -111,8 +113,8 @@ function toContent(value: unknown) {
   const text = JSON.stringify(structuredContent);
   if (text.length <= MAX_RESULT_CHARS)
     return { content: [{ type: "text" as const, text }], structuredContent };
-  const cut = `\n… the first ${MAX_RESULT_CHARS} of ${text.length} characters; ask for less, by a filter or a limit`;
-  return { content: [{ type: "text" as const, text: text.slice(0, MAX_RESULT_CHARS) + cut }] };
+  const truncationNote = `\n… the first ${MAX_RESULT_CHARS} of ${text.length} characters; ask for less, by a filter or a limit`;
+  return { content: [{ type: "text" as const, text: text.slice(0, MAX_RESULT_CHARS) + truncationNote }] };
 }
 
 /** The server's message, with its problem document for the details. */
@@ -125,17 +127,17 @@ const JSON_TYPE = "application/json";
 
 /** interfaces 13: resources that a model can read before it calls a tool. */
 function addResources(server: McpServer, { http }: UnderstudyClient): void {
-  const reader = (find: (uri: URL) => string | Promise<string>) => async (uri: URL) => ({
+  const createReader = (find: (uri: URL) => string | Promise<string>) => async (uri: URL) => ({
     contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: await find(uri) }],
   });
   const add = (name: string, title: string, find: () => string | Promise<string>) =>
-    server.registerResource(name, `understudy://${name}`, { title, mimeType: JSON_TYPE }, reader(find));
+    server.registerResource(name, `understudy://${name}`, { title, mimeType: JSON_TYPE }, createReader(find));
   add("openapi.json", "The emulated API, OpenAPI 3.1", () => http.text("/_control/openapi.json"));
   add("control-api.json", "The control API, OpenAPI 3.1", () => http.text("/_control/api.json"));
   add("fidelity", "The fidelity ledger: what is assumed, and why", () => http.text("/_control/fidelity"));
   add("errors", "The error catalogue", () => JSON.stringify(CATALOGUE));
   // The path of `understudy://sandboxes/default/journal/req_1` is the control API's.
-  const readSandbox = reader((uri) => http.text(`/_control/sandboxes${uri.pathname}`));
+  const readSandbox = createReader((uri) => http.text(`/_control/sandboxes${uri.pathname}`));
   const addBelow = (name: string, title: string, path: string) => {
     const template = new ResourceTemplate(`understudy://sandboxes/{sandbox}/${path}`, { list: undefined });
     server.registerResource(name, template, { title, mimeType: JSON_TYPE }, readSandbox);
@@ -209,9 +211,12 @@ The report: ${report}
 
 /** Registers the prompts (interfaces 13). */
 function addPrompts(server: McpServer): void {
-  for (const { name, title, description, arguments: named, text } of PROMPTS) {
+  for (const { name, title, description, arguments: descriptions, text } of PROMPTS) {
     const properties = Object.fromEntries(
-      Object.entries(named).map(([word, description]) => [word, { type: "string", description }]),
+      Object.entries(descriptions).map(([argument, description]) => [
+        argument,
+        { type: "string", description },
+      ]),
     );
     const argsSchema = fromJsonSchema<PromptArguments>({
       type: "object",

@@ -3,11 +3,11 @@ import type { CoverageMatrix } from "../types.ts";
 import {
   type Arguments,
   createForwardingTool,
+  getSandboxName,
   type OpenApi,
   optional,
   required,
   SANDBOX,
-  sandboxName,
   send,
   type Tool,
   type ToolServer,
@@ -15,7 +15,7 @@ import {
 } from "./tool.ts";
 
 /** Newest first; a larger limit returns more. */
-const SHOWN = 20;
+const DEFAULT_LIMIT = 20;
 
 const TOOLS: readonly Tool[] = [
   createForwardingTool("sandboxes.list", {
@@ -41,21 +41,21 @@ const TOOLS: readonly Tool[] = [
   createForwardingTool("journal.list", {
     name: "list_journal",
     title: "List the journal",
-    description: `Requests that reached a sandbox, newest first, each with the reasons for its answer. ${SHOWN} unless limit says otherwise.`,
-    defaults: { limit: SHOWN },
+    description: `Requests that reached a sandbox, newest first, each with the reasons for its answer. ${DEFAULT_LIMIT} unless limit says otherwise.`,
+    defaults: { limit: DEFAULT_LIMIT },
   }),
   createForwardingTool("deliveries.list", {
     name: "list_deliveries",
     title: "List deliveries",
-    description: `Deliveries to webhooks, newest first, with the reasons of failures and of inactive webhooks; with an id one delivery, with each attempt and its bytes. ${SHOWN} unless limit says otherwise.`,
-    defaults: { limit: SHOWN },
+    description: `Deliveries to webhooks, newest first, with the reasons of failures and of inactive webhooks; with an id one delivery, with each attempt and its bytes. ${DEFAULT_LIMIT} unless limit says otherwise.`,
+    defaults: { limit: DEFAULT_LIMIT },
     itemCall: "deliveries.show",
   }),
   createForwardingTool("history.list", {
     name: "list_history",
     title: "List the history",
-    description: `Changes of a sandbox's world, newest first, each with its cause. ${SHOWN} unless limit says otherwise.`,
-    defaults: { limit: SHOWN },
+    description: `Changes of a sandbox's world, newest first, each with its cause. ${DEFAULT_LIMIT} unless limit says otherwise.`,
+    defaults: { limit: DEFAULT_LIMIT },
   }),
   createForwardingTool("journal.verify", {
     name: "verify_requests",
@@ -115,38 +115,38 @@ async function describeOperation(
   { operation, ...args }: Arguments,
 ): Promise<unknown> {
   const document = (await send(toolServer, "operations.document", args)) as OpenApi;
-  const found = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { operationId }]) => operationId !== undefined)
       .map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
   );
-  const ids = found.map(({ described }) => described.operationId!).sort();
+  const ids = operations.map(({ described }) => described.operationId!).sort();
   if (operation === undefined) return { operations: ids };
-  const one = found.find(({ described }) => described.operationId === operation);
-  if (one === undefined)
+  const match = operations.find(({ described }) => described.operationId === operation);
+  if (match === undefined)
     throw new Error(`there is no operation ${JSON.stringify(operation)}; there are ${ids.join(", ")}`);
   return {
-    method: one.method,
-    path: one.path,
-    ...one.described,
-    components: findReferred(one.described, document),
+    method: match.method,
+    path: match.path,
+    ...match.described,
+    components: collectComponents(match.described, document),
   };
 }
 
 /** The components that a part of the document leads to, by their paths. */
-function findReferred(part: unknown, { components }: OpenApi): Record<string, JsonSchema> {
-  const found: Record<string, JsonSchema> = {};
+function collectComponents(part: unknown, { components }: OpenApi): Record<string, JsonSchema> {
+  const collected: Record<string, JsonSchema> = {};
   const follow = (value: unknown) => {
     for (const [, kind, name] of JSON.stringify(value).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
       const key = `#/components/${kind}/${name}`;
       const component = components[kind!]?.[name!];
-      if (component === undefined || found[key] !== undefined) continue;
-      found[key] = component;
+      if (component === undefined || collected[key] !== undefined) continue;
+      collected[key] = component;
       follow(component);
     }
   };
   follow(part);
-  return found;
+  return collected;
 }
 
 async function readCoverage(
@@ -155,12 +155,12 @@ async function readCoverage(
 ): Promise<unknown> {
   const call = all === true ? "coverage.show_all" : "coverage.show";
   const { operations, ...sum } = (await send(toolServer, call, args)) as CoverageMatrix;
-  const wanted = operations.filter((one) => operation === undefined || one.operation === operation);
-  if (wanted.length === 0)
+  const selected = operations.filter((one) => operation === undefined || one.operation === operation);
+  if (selected.length === 0)
     throw new Error(`there is no operation ${JSON.stringify(operation)}; describe_operation lists them`);
   return {
     ...sum,
-    operations: wanted.map(({ operation: id, percent, outcomes }) => ({
+    operations: selected.map(({ operation: id, percent, outcomes }) => ({
       operation: id,
       percent,
       seen: outcomes.filter(({ hits }) => hits > 0).map(({ code, status }) => code ?? status),
@@ -177,7 +177,7 @@ async function makeBundle(toolServer: ToolServer, args: Arguments): Promise<unkn
   const { length } = JSON.stringify(bundle);
   if (length <= MAX_BUNDLE_CHARS) return { bundle };
   const { url } = toolServer.client;
-  const name = sandboxName(args);
+  const name = getSandboxName(args);
   return {
     characters: length,
     fetch: `understudy bundle bug.json --url ${url} --sandbox ${name}`,

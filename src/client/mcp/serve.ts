@@ -13,7 +13,7 @@ import { connectToServer, createMcpServer } from "./mcp-server.ts";
  * `understudy mcp`: speaks the protocol over standard input and output until its client leaves.
  * @throws UnreachableError if no server answers
  */
-export async function mcpOverStdio(client: UnderstudyClient, version: string): Promise<void> {
+export async function serveMcpOverStdio(client: UnderstudyClient, version: string): Promise<void> {
   // Checked at once, rather than at the client's first call.
   await client.health();
   const toolServer = await connectToServer(client);
@@ -29,7 +29,7 @@ export async function mcpOverStdio(client: UnderstudyClient, version: string): P
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** `/_control/mcp` (interfaces 13), behind the guard of the control API, of which the tools are clients. */
-export function mcpOverHttp({ url, token, version }: ServerAccess) {
+export function createMcpHttpHandler({ url, token, version }: ServerAccess) {
   // Each request gets its own MCP server; all share one description of the control API.
   let toolServer: ReturnType<typeof connectToServer> | undefined;
   const handler = createMcpHandler(async () => {
@@ -51,9 +51,9 @@ export function mcpOverHttp({ url, token, version }: ServerAccess) {
     const answer = await handler.fetch(toWebRequest(request, { body, signal: plain.signal }));
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     if (answer.body === null) return void response.end();
-    const sent = Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream);
-    sent.once("error", () => response.destroy());
-    sent.pipe(response);
+    const bodyStream = Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream);
+    bodyStream.once("error", () => response.destroy());
+    bodyStream.pipe(response);
   };
 }
 
@@ -61,11 +61,12 @@ function toWebRequest(
   { method = "GET", headers, url = "/" }: IncomingMessage,
   { body, signal }: { body: Uint8Array; signal: AbortSignal },
 ): Request {
-  const sent = new Headers();
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.set(name, String(value));
+  const webHeaders = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) webHeaders.set(name, String(value));
   return new Request(new URL(url, "http://understudy.invalid"), {
     method,
-    headers: sent,
+    headers: webHeaders,
     signal,
     ...(body.length === 0 ? {} : { body }),
   });

@@ -34,7 +34,7 @@ export const required = (schema: JsonSchema) => ({ schema, required: true });
 /** Every tool takes the name of a sandbox. */
 export const SANDBOX = { sandbox: optional(text("The sandbox's name; `default` unless given")) };
 
-export function sandboxName({ sandbox = "default" }: Arguments): string {
+export function getSandboxName({ sandbox = "default" }: Arguments): string {
   return String(sandbox);
 }
 
@@ -50,19 +50,19 @@ export function send(
   body?: unknown,
 ): Promise<unknown> {
   const { method, path, fields, hasBody } = api.call(id);
-  const at = (place: Field["place"]) => {
+  const pickArguments = (place: Field["place"]) => {
     const names = Object.keys(fields).filter((name) => fields[name]!.place === place);
     const present = names.filter((name) => args[name] !== undefined);
     return Object.fromEntries(present.map((name) => [name, args[name]]));
   };
-  const filled = path
-    .replace("{name}", encodeURIComponent(sandboxName(args)))
+  const filledPath = path
+    .replace("{name}", encodeURIComponent(getSandboxName(args)))
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(args[name])));
-  const query = new URLSearchParams(at("query") as Record<string, string>);
+  const query = new URLSearchParams(pickArguments("query") as Record<string, string>);
   return client.http.call(
     method,
-    query.size === 0 ? filled : `${filled}?${query}`,
-    hasBody ? (body ?? at("body")) : undefined,
+    query.size === 0 ? filledPath : `${filledPath}?${query}`,
+    hasBody ? (body ?? pickArguments("body")) : undefined,
   );
 }
 

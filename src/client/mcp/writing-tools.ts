@@ -1,10 +1,10 @@
 import {
   type Arguments,
   createForwardingTool,
+  getSandboxName,
   optional,
   required,
   SANDBOX,
-  sandboxName,
   send,
   type Tool,
   type ToolServer,
@@ -101,7 +101,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
       snapshot: required(text("Its name")),
     }),
     run: (toolServer, { action, snapshot, ...args }) =>
-      runChosen("save_or_restore", action, {
+      runAction("save_or_restore", action, {
         save: () => send(toolServer, "snapshots.save", { ...args, name: snapshot }),
         restore: () => send(toolServer, "snapshots.restore", { ...args, snap: snapshot }),
       }),
@@ -129,7 +129,7 @@ async function callApi({ client }: ToolServer, args: Arguments): Promise<unknown
     throw new Error(
       "path is one of the emulated API, such as /v1/models; the sandbox has an argument of its own",
     );
-  const sandbox = await client.open(sandboxName(args));
+  const sandbox = await client.open(getSandboxName(args));
   const headers = new Headers(args["headers"] as Record<string, string> | undefined);
   if (as !== undefined) {
     const credentials: Readonly<Record<string, string>> = sandbox.credentials;
@@ -158,16 +158,16 @@ async function readBody(answer: Response): Promise<object> {
   if (bytes.length === 0) return {};
   if (!/json|text|xml|csv/.test(type))
     return { body: `${bytes.length} bytes of ${type || "an unknown type"}` };
-  const read = bytes.toString("utf8");
-  if (read.length > MAX_BODY_CHARS)
+  const text = bytes.toString("utf8");
+  if (text.length > MAX_BODY_CHARS)
     return {
-      body: read.slice(0, MAX_BODY_CHARS),
-      cut: `the first ${MAX_BODY_CHARS} of ${read.length} characters`,
+      body: text.slice(0, MAX_BODY_CHARS),
+      cut: `the first ${MAX_BODY_CHARS} of ${text.length} characters`,
     };
   try {
-    return { body: JSON.parse(read) };
+    return { body: JSON.parse(text) };
   } catch {
-    return { body: read };
+    return { body: text };
   }
 }
 
@@ -175,7 +175,7 @@ function changeState(toolServer: ToolServer, args: Arguments): Promise<unknown> 
   const { action, id, record = {} } = args;
   if (id === undefined && (action === "update" || action === "delete"))
     throw new Error(`change_state needs the argument id to ${action} a record`);
-  return runChosen("change_state", action, {
+  return runAction("change_state", action, {
     create: () =>
       send(toolServer, "state.create", args, { ...(id === undefined ? {} : { id }), ...(record as object) }),
     update: () => send(toolServer, "state.update", args, record),
@@ -188,16 +188,16 @@ async function armFault(toolServer: ToolServer, { remove, ...args }: Arguments):
   await (remove === "all"
     ? send(toolServer, "faults.clear", args)
     : send(toolServer, "faults.remove", { ...args, id: remove }));
-  return send(toolServer, "faults.list", { sandbox: sandboxName(args) });
+  return send(toolServer, "faults.list", { sandbox: getSandboxName(args) });
 }
 
-function runChosen(
+function runAction(
   tool: string,
   action: unknown,
   actions: Readonly<Record<string, () => Promise<unknown>>>,
 ): Promise<unknown> {
-  const known = Object.keys(actions);
-  if (typeof action !== "string" || !known.includes(action))
-    throw new Error(`${tool} has no action ${JSON.stringify(action)}; its actions are ${known.join(", ")}`);
+  const names = Object.keys(actions);
+  if (typeof action !== "string" || !names.includes(action))
+    throw new Error(`${tool} has no action ${JSON.stringify(action)}; its actions are ${names.join(", ")}`);
   return actions[action]!();
 }

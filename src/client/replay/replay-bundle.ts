@@ -86,10 +86,10 @@ class Replay {
     const fixture = JSON.parse(this.resolve(JSON.stringify(bundle.fixture.document))) as object;
     const outbound = createRecordedOutbound(bundle.deliveries, {
       otherwise: () => toStatusCode(this.currentRequest),
-      onEnd: (at) => this.passTo(at),
+      onEnd: (at) => this.advanceWithinStep(at),
     });
     this.world = await openReplayWorld(bundle, fixture, {
-      replay: { outbound, beforeChange: () => this.passToCommit() },
+      replay: { outbound, beforeChange: () => this.advanceToCommit() },
       operations,
     });
     try {
@@ -189,15 +189,15 @@ class Replay {
   }
 
   /** Advances the clock in the middle of a step, as in a recording with a running clock. */
-  private passTo(instant: string): void {
+  private advanceWithinStep(instant: string): void {
     const { world } = this.world.sandbox;
     world.skipTo(Math.min(Date.parse(instant), this.findNextInstant()));
   }
 
-  private passToCommit(): void {
+  private advanceToCommit(): void {
     const { committed } = this;
     this.committed = undefined;
-    if (committed !== undefined) this.passTo(committed);
+    if (committed !== undefined) this.advanceWithinStep(committed);
   }
 
   /** The clock's instant at the next step; no change of this step may be later. */
@@ -227,8 +227,8 @@ class Replay {
   }
 
   private findKey(id: string): string {
-    const found = this.world?.sandbox.world.read().get(apiKeys, id);
-    return found?.key ?? `ak_${makePlaceholder(`api_key:${id}`, 39)}`;
+    const apiKey = this.world?.sandbox.world.read().get(apiKeys, id);
+    return apiKey?.key ?? `ak_${makePlaceholder(`api_key:${id}`, 39)}`;
   }
 
   private toBytes(body: BundleBody | undefined): Buffer | undefined {

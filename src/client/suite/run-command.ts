@@ -35,13 +35,13 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   if (program === "") throw new CommandNotFound("the command after -- is empty");
   const child = startChild(program!, args, options);
   let output = Buffer.alloc(0);
-  let lost = 0;
-  const keep = (chunk: Buffer) => {
+  let omittedBytes = 0;
+  const appendOutput = (chunk: Buffer) => {
     const all = Buffer.concat([output, chunk]);
-    lost += Math.max(0, all.length - MAX_OUTPUT_BYTES);
+    omittedBytes += Math.max(0, all.length - MAX_OUTPUT_BYTES);
     output = all.subarray(-MAX_OUTPUT_BYTES);
   };
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", keep);
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", appendOutput);
   let timedOut = false;
   let kill: NodeJS.Timeout | undefined;
   const end = () => {
@@ -58,7 +58,7 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   if (options.signal.aborted) end();
   try {
     const { code, signal } = await waitForEnd(child, program!);
-    const text = lost === 0 ? `${output}` : `[${lost} bytes left out]\n${output}`;
+    const text = omittedBytes === 0 ? `${output}` : `[${omittedBytes} bytes left out]\n${output}`;
     return { exit_code: code, signal, output: text, timed_out: timedOut };
   } finally {
     clearTimeout(timer);
@@ -78,17 +78,17 @@ function startChild(program: string, args: readonly string[], { env, show }: Com
     });
   } catch (error) {
     // Node reports some reasons at once, and others later.
-    throw notStarted(program, error as NodeJS.ErrnoException);
+    throw toCommandNotFound(program, error as NodeJS.ErrnoException);
   }
 }
 
-function notStarted(program: string, { code, message }: NodeJS.ErrnoException): CommandNotFound {
+function toCommandNotFound(program: string, { code, message }: NodeJS.ErrnoException): CommandNotFound {
   const isLine = code === "ENOENT" && program.includes(" ");
   const hint = isLine ? `; for a line of a shell, use: sh -c ${JSON.stringify(program)}` : "";
-  return new CommandNotFound(`cannot run ${program}: ${NOT_STARTED[code!] ?? message}${hint}`);
+  return new CommandNotFound(`cannot run ${program}: ${START_ERRORS[code!] ?? message}${hint}`);
 }
 
-const NOT_STARTED: Readonly<Record<string, string>> = {
+const START_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: "not found",
   ENOTDIR: "not found",
   ENAMETOOLONG: "its name is too long",
@@ -99,13 +99,13 @@ const NOT_STARTED: Readonly<Record<string, string>> = {
 
 function waitForEnd(child: ReturnType<typeof spawn>, program: string) {
   return new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
-    child.once("error", (error) => reject(notStarted(program, error)));
+    child.once("error", (error) => reject(toCommandNotFound(program, error)));
     child.once("exit", (code, signal) => {
       // Its output may still be on the way, but a grandchild that holds the pipe open is not waited for.
       const settle = () => resolve({ code, signal });
-      const late = setTimeout(settle, 200);
+      const timer = setTimeout(settle, 200);
       child.once("close", () => {
-        clearTimeout(late);
+        clearTimeout(timer);
         settle();
       });
     });

@@ -103,7 +103,7 @@ async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   const share = new ShareFile(toShare(run));
   try {
     sandbox = await run.server.open(run.sandboxOptions, run.scenario);
-    await fill(result, { ...run, sandbox, share });
+    await runAndCheck(result, { ...run, sandbox, share });
   } catch (error) {
     if (error instanceof CommandNotFound) throw error;
     result.failures.push((error as Error).message);
@@ -150,21 +150,21 @@ interface BegunRun extends ScenarioRun {
   share: ShareFile;
 }
 
-async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
+async function runAndCheck(result: ScenarioResult, run: BegunRun): Promise<void> {
   const { server, scenario, command, timeoutMs, signal, sandbox, share } = run;
-  const made = await runCommand(command, { env: makeEnvironment(run), timeoutMs, signal });
-  const { exit_code, output } = made;
-  Object.assign(result, { exit_code, signal: made.signal, output, tests: share.listTests() });
+  const commandRun = await runCommand(command, { env: makeEnvironment(run), timeoutMs, signal });
+  const { exit_code, output } = commandRun;
+  Object.assign(result, { exit_code, signal: commandRun.signal, output, tests: share.listTests() });
   const { tests } = result;
   const sandboxes = await SuiteSandboxes.find(sandbox, server, scenario);
   result.rules = await sandboxes.countHits();
-  const end = toRunEnd(made);
+  const end = toRunEnd(commandRun);
   result.expectations = await sandboxes.evaluate(scenario.expect, { end });
   result.stages = await readStages(sandboxes, scenario, { end, rules: result.rules });
   for (const one of sandboxes.all) await run.coverage.add(one);
   const { requests, journal } = await sandboxes.listJournal(tests);
   result.requests = requests;
-  result.failures = listFailures(result, made, run);
+  result.failures = listFailures(result, commandRun, run);
   result.outcome = result.failures.length === 0 ? "passed" : "failed";
   if (result.outcome === "passed") return;
   result.journal = journal;
@@ -182,10 +182,10 @@ function listFailures(
   const command = describeCommandFailure(result, timeoutMs);
   // If the command passed, the runner retried this failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
-  const ofStages = scenario.stages.flatMap((stage) => [...stage.rules]);
-  const off = new Set([...scenario.rules.filter(mayStaySilent).map(({ id }) => id), ...ofStages]);
+  const stageRules = scenario.stages.flatMap((stage) => [...stage.rules]);
+  const silentIds = new Set([...scenario.rules.filter(mayStaySilent).map(({ id }) => id), ...stageRules]);
   // A rule that was never triggered proves nothing about the application; one that serves a path only waits for calls.
-  const untriggered = rules.filter(({ id, hits }) => hits === 0 && !off.has(id));
+  const untriggered = rules.filter(({ id, hits }) => hits === 0 && !silentIds.has(id));
   return [
     ...(command === undefined ? [] : [command]),
     ...failed.map(({ name }) => `the test failed: ${name}`),
@@ -229,7 +229,7 @@ function toShare({ sandboxOptions, server, scenario }: ScenarioRun): SuiteShare 
   return {
     sandbox: name,
     world: JSON.parse(JSON.stringify({ fixture, seed, clock })),
-    origin: server.hasFiles,
+    origin: server.isLocal,
     scenarios: server.hasScenario(scenario) ? [scenario.name as ScenarioName] : [],
     rules: server.hasScenario(scenario) ? [] : toRules(scenario),
   };

@@ -65,15 +65,15 @@ ${scenarios.map(renderSectionHtml)}`,
 function formatHeadline({ ok, total, failed, skipped }: SuiteResult): string {
   const scenarios = pluralize(total, "scenario");
   if (ok) return total === 1 ? "The only scenario passed" : `All ${scenarios} passed`;
-  const left = skipped === 0 ? "" : `, ${skipped} did not run`;
-  return `${failed} of ${scenarios} failed${left}`;
+  const skippedText = skipped === 0 ? "" : `, ${skipped} did not run`;
+  return `${failed} of ${scenarios} failed${skippedText}`;
 }
 
 function renderRowHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, exit_code, signal, rules, expectations, requests, duration_ms } = result;
   const exit = signal ?? exit_code ?? "–";
-  const met = countText(expectations, ({ ok }) => ok);
-  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${renderBadge(outcome)}</td><td class="number" data-head="Exit">${exit}</td><td data-head="Rules triggered">${countText(rules, wasTriggered)}</td><td data-head="Expectations met">${met}</td><td class="number" data-head="Requests">${requests}</td><td class="number" data-head="Time">${formatSeconds(duration_ms)}</td></tr>\n`;
+  const met = formatShare(expectations, ({ ok }) => ok);
+  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${renderBadge(outcome)}</td><td class="number" data-head="Exit">${exit}</td><td data-head="Rules triggered">${formatShare(rules, wasTriggered)}</td><td data-head="Expectations met">${met}</td><td class="number" data-head="Requests">${requests}</td><td class="number" data-head="Time">${formatSeconds(duration_ms)}</td></tr>\n`;
 }
 
 function renderBadge(outcome: ScenarioResult["outcome"]): Html {
@@ -84,41 +84,41 @@ function wasTriggered({ hits }: { hits: number }): boolean {
   return hits > 0;
 }
 
-function countText<T>(all: readonly T[], good: (one: T) => boolean): string {
-  return all.length === 0 ? "none" : `${all.filter(good).length} of ${all.length}`;
+function formatShare<T>(all: readonly T[], isGood: (one: T) => boolean): string {
+  return all.length === 0 ? "none" : `${all.filter(isGood).length} of ${all.length}`;
 }
 
 function renderSectionHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, description, file, failures, rules, expectations, tests, output, journal, stages } =
     result;
-  const open = outcome !== "passed" && outcome !== "skipped";
-  const why = failures.map((text) => html`<li>${text}</li>`);
+  const isOpen = outcome !== "passed" && outcome !== "skipped";
+  const failureItems = failures.map((text) => html`<li>${text}</li>`);
   return html`<section id="s${position + 1}">
 <h2>${name} ${renderBadge(outcome)}</h2>
 <p>${description}</p>
 <p class="quiet"><code>${file}</code></p>
-${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
-${listHtml(`Rules, ${countText(rules, wasTriggered)} triggered`, rules.map(formatRule), open)}
-${listHtml(`Expectations, ${countText(expectations, ({ ok }) => ok)} met`, expectations.map(formatExpectation), open)}
-${listHtml(`Stages, ${countText(stages, ({ verdict }) => verdict === "passed")} passed`, stages.flatMap(listStage), open)}
-${listHtml(`Tests, ${countText(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(formatTest), open)}
-${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : renderOutputHtml(output, open)}
+${failureItems.length === 0 ? "" : html`<ul class="why">${failureItems}</ul>`}
+${renderListHtml(`Rules, ${formatShare(rules, wasTriggered)} triggered`, rules.map(formatRule), isOpen)}
+${renderListHtml(`Expectations, ${formatShare(expectations, ({ ok }) => ok)} met`, expectations.map(formatExpectation), isOpen)}
+${renderListHtml(`Stages, ${formatShare(stages, ({ verdict }) => verdict === "passed")} passed`, stages.flatMap(listStage), isOpen)}
+${renderListHtml(`Tests, ${formatShare(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(formatTest), isOpen)}
+${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : renderOutputHtml(output, isOpen)}
 ${journal.length === 0 ? "" : renderJournalHtml(journal)}
 ${renderBundleHtml(result)}
 </section>
 `;
 }
 
-function renderOutputHtml(output: string, open: boolean): Html {
+function renderOutputHtml(output: string, isOpen: boolean): Html {
   if (output === "") return html`<p class="quiet">The command printed nothing.</p>`;
   const text = stripVTControlCharacters(output);
-  return html`<details${open ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${text}</pre></details>`;
+  return html`<details${isOpen ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${text}</pre></details>`;
 }
 
-function listHtml(title: string, items: readonly string[], open: boolean): Html {
+function renderListHtml(title: string, items: readonly string[], isOpen: boolean): Html {
   if (items.length === 0) return html``;
   const list = items.map((text) => html`<li>${text}</li>`);
-  return html`<details${open ? " open" : ""}><summary>${title}</summary><ul>${list}</ul></details>`;
+  return html`<details${isOpen ? " open" : ""}><summary>${title}</summary><ul>${list}</ul></details>`;
 }
 
 function renderJournalHtml(journal: readonly SuiteRequest[]): Html {
@@ -131,10 +131,10 @@ ${journal.map(renderEntryHtml)}</tbody></table></div></details>`;
 
 function renderEntryHtml(entry: SuiteRequest): Html {
   const { at, method, path, status, code, decision, reasons, request, response, test } = entry;
-  const why = reasons.map((text) => html`<br><small>${text}</small>`);
+  const reasonLines = reasons.map((text) => html`<br><small>${text}</small>`);
   const query = request.query ? `?${request.query}` : "";
   const bodies = JSON.stringify({ request, response }, null, 2);
-  return html`<tr><td>${renderInstantHtml(at)}${test === null ? "" : html`<br><small>${test}</small>`}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td data-head="Answer">${status === 0 ? "no answer" : status} ${code ?? ""}</td><td data-head="Decided by">${decision}${why}</td></tr>\n`;
+  return html`<tr><td>${renderInstantHtml(at)}${test === null ? "" : html`<br><small>${test}</small>`}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td data-head="Answer">${status === 0 ? "no answer" : status} ${code ?? ""}</td><td data-head="Decided by">${decision}${reasonLines}</td></tr>\n`;
 }
 
 /** Embedded in the page, so a report from CI is enough to replay a failure. */
@@ -174,25 +174,25 @@ function listStage(stage: StageResult): string[] {
 /** A test case for each stage, after that of its scenario. */
 function listStageCases({ name, file, stages }: ScenarioResult): JunitCase[] {
   return stages.map((stage) => {
-    const one = { name: `${name}/${stage.name}`, file, classname: file, time_seconds: 0 };
+    const testCase = { name: `${name}/${stage.name}`, file, classname: file, time_seconds: 0 };
     const why = stage.why.join("; ");
-    if (stage.verdict === "passed") return one;
-    if (stage.verdict === "inconclusive") return { ...one, skipped: `inconclusive: ${why}` };
-    return { ...one, failure: { message: why, detail: listStage(stage).join("\n") } };
+    if (stage.verdict === "passed") return testCase;
+    if (stage.verdict === "inconclusive") return { ...testCase, skipped: `inconclusive: ${why}` };
+    return { ...testCase, failure: { message: why, detail: listStage(stage).join("\n") } };
   });
 }
 
 function toSuiteCase(result: ScenarioResult): JunitCase {
   const { name, file, duration_ms, outcome, failures, output, journal } = result;
-  const one: JunitCase = { name, file, classname: file, time_seconds: duration_ms / 1000 };
+  const testCase: JunitCase = { name, file, classname: file, time_seconds: duration_ms / 1000 };
   const facts = outcome === "skipped" ? [] : ["", ...listFacts(result)];
-  const printed = [stripVTControlCharacters(output).trimEnd(), ...facts].join("\n").trim();
-  if (printed !== "") one.system_out = printed;
-  if (outcome === "passed") return one;
-  if (outcome === "skipped") return { ...one, skipped: "the suite was interrupted before it began" };
+  const printedText = [stripVTControlCharacters(output).trimEnd(), ...facts].join("\n").trim();
+  if (printedText !== "") testCase.system_out = printedText;
+  if (outcome === "passed") return testCase;
+  if (outcome === "skipped") return { ...testCase, skipped: "the suite was interrupted before it began" };
   const requests = journal.length === 0 ? [] : ["", "Requests:", ...journal.map(formatJournalLine)];
   const problem = { message: failures.join("; "), detail: [...failures, ...requests].join("\n") };
-  return outcome === "error" ? { ...one, error: problem } : { ...one, failure: problem };
+  return outcome === "error" ? { ...testCase, error: problem } : { ...testCase, failure: problem };
 }
 
 /** The facts of a run, passed or failed, as lines of its output: JUnit's test cases have no properties. */

@@ -21,7 +21,7 @@ export interface ExpectationOutcome {
   unclear?: true;
 }
 
-/** `inconclusive`: the run never reached the stage, or it has not ended, or did not show what was to be seen. */
+/** `inconclusive`: the run never reached the stage, or the stage has not ended, or no request showed what it checks. */
 export type StageVerdict = "passed" | "failed" | "inconclusive";
 
 /** The result of one stage of a scenario (interfaces 21). */
@@ -102,8 +102,8 @@ export function formatRule({ id, hits }: RuleOutcome): string {
 }
 
 export function formatExpectation({ what, ok, found, why, unclear }: ExpectationOutcome): string {
-  const shown = found === undefined ? (why ?? "") : `found ${found}`;
-  return `${ok ? "met" : unclear ? "not shown" : "not met"}: ${what}${shown && `; ${shown}`}`;
+  const detail = found === undefined ? (why ?? "") : `found ${found}`;
+  return `${ok ? "met" : unclear ? "not shown" : "not met"}: ${what}${detail && `; ${detail}`}`;
 }
 
 export function formatStage({ name, verdict, why, requests }: StageResult): string {

@@ -6,7 +6,7 @@ import { readCheck, toStageRun } from "../../tools/client-test/read-check.ts";
 import { assemble } from "../../understudy.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
-import { type CountExpectation, countText, describeNearest } from "../received.ts";
+import { type CountExpectation, describeNearest, formatExpectedCount } from "../received.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import type { SuiteTest } from "../suite-share.ts";
 import type {
@@ -36,21 +36,25 @@ export class SuiteSandboxes {
   }
 
   /** The sandboxes in their state after the command has ended. */
-  static async find(own: SandboxClient, server: SuiteServer, scenario: Scenario): Promise<SuiteSandboxes> {
+  static async find(
+    suiteSandbox: SandboxClient,
+    server: SuiteServer,
+    scenario: Scenario,
+  ): Promise<SuiteSandboxes> {
     const names = (await server.client.list()).map(({ name }) => name);
     // Sandboxes of tests have the suite's name as a prefix, so that the suite finds them (test-sandbox.ts).
-    const ofTests = names.filter((name) => name.startsWith(`${own.name}--`));
-    const opened = await Promise.all(ofTests.map((name) => server.client.open(name)));
-    return new SuiteSandboxes(server, scenario, [own, ...opened]);
+    const testNames = names.filter((name) => name.startsWith(`${suiteSandbox.name}--`));
+    const opened = await Promise.all(testNames.map((name) => server.client.open(name)));
+    return new SuiteSandboxes(server, scenario, [suiteSandbox, ...opened]);
   }
 
   /** How often each rule was triggered, in all sandboxes. */
   async countHits(): Promise<RuleOutcome[]> {
     const hits = this.all.map((sandbox) => this.server.countHits(sandbox, this.scenario));
-    const each = (await Promise.all(hits)).flat();
+    const allHits = (await Promise.all(hits)).flat();
     return this.scenario.rules.map(({ id }) => ({
       id,
-      hits: each.reduce((sum, rule) => sum + (rule.id === id ? rule.hits : 0), 0),
+      hits: allHits.reduce((sum, rule) => sum + (rule.id === id ? rule.hits : 0), 0),
     }));
   }
 
@@ -66,16 +70,21 @@ export class SuiteSandboxes {
   }
 
   private count({ match, count, description }: ExpectDocument, scope: Scope): Promise<ExpectationOutcome> {
-    const wanted: CountExpectation["count"] = count ?? { min: 1 };
-    const many = countText(wanted);
+    const expectedCount: CountExpectation["count"] = count ?? { min: 1 };
+    const formattedCount = formatExpectedCount(expectedCount);
     const what =
-      description === undefined ? `${many} of ${JSON.stringify(match)}` : `${description} (${many})`;
+      description === undefined
+        ? `${formattedCount} of ${JSON.stringify(match)}`
+        : `${description} (${formattedCount})`;
     return treatRefusalAsUnmet(what, async () => {
-      const expectation = { match: { ...match, ...toStage(scope) }, count: wanted } as CountExpectation;
-      const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
-      const found = each.reduce((sum, one) => sum + one.found, 0);
-      if (matchesCount(found, wanted)) return { what, ok: true, found };
-      const why = `expected ${what}, found ${found}${describeNearest(findNearest(each))}`;
+      const expectation = {
+        match: { ...match, ...toStage(scope) },
+        count: expectedCount,
+      } as CountExpectation;
+      const verifications = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
+      const found = verifications.reduce((sum, one) => sum + one.found, 0);
+      if (matchesCount(found, expectedCount)) return { what, ok: true, found };
+      const why = `expected ${what}, found ${found}${describeNearest(findNearest(verifications))}`;
       return { what, ok: false, found, why };
     });
   }
@@ -90,8 +99,8 @@ export class SuiteSandboxes {
       const expectation = {
         sequence: sequence.map((match) => ({ ...match, ...toStage(scope) })),
       } as Expectation;
-      const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
-      const [best] = each.toSorted((a, b) => b.found - a.found);
+      const verifications = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(expectation)));
+      const [best] = verifications.toSorted((a, b) => b.found - a.found);
       const { ok, found, why = "" } = best!;
       return ok ? { what, ok, found } : { what, ok, found, why: `expected ${what}; ${why}` };
     });
@@ -120,8 +129,8 @@ export class SuiteSandboxes {
       if (finding.outcome === "passed") return { what, ok: true, why: finding.why };
       const unclear = finding.outcome === "not-observable" && { unclear: true as const };
       const evidence = finding.evidence.slice(0, 3).map(({ id: request }) => request);
-      const shown = evidence.length === 0 ? "" : ` (${evidence.join(", ")})`;
-      return { what, ok: false, why: `${id}: ${finding.why}${shown}`, ...unclear };
+      const evidenceText = evidence.length === 0 ? "" : ` (${evidence.join(", ")})`;
+      return { what, ok: false, why: `${id}: ${finding.why}${evidenceText}`, ...unclear };
     });
   }
 
@@ -147,8 +156,8 @@ export class SuiteSandboxes {
   /** The bundle of the first failed test, else of the sandbox that received requests. */
   async exportBundle(tests: readonly SuiteTest[]): Promise<object | undefined> {
     const failed = tests.find(({ outcome }) => outcome === "failed");
-    const [own] = this.all;
-    const sandbox = this.all.find(({ name }) => name === failed?.sandbox) ?? own!;
+    const [suiteSandbox] = this.all;
+    const sandbox = this.all.find(({ name }) => name === failed?.sandbox) ?? suiteSandbox!;
     return sandbox.bundle().catch((error: unknown) => {
       if (error instanceof ControlError) return undefined;
       throw error;
@@ -182,8 +191,8 @@ function matchesCount(found: number, count: CountExpectation["count"]): boolean 
   return found >= (count.min ?? 0) && found <= (count.max ?? Number.POSITIVE_INFINITY);
 }
 
-function findNearest(each: readonly Verification[]): Verification["nearest"] {
-  return each
+function findNearest(verifications: readonly Verification[]): Verification["nearest"] {
+  return verifications
     .flatMap(({ nearest }) => nearest)
     .sort((a, b) => a.differences.length - b.differences.length)
     .slice(0, 1);
@@ -197,13 +206,13 @@ export interface SuiteSandboxOptions extends Pick<SandboxOptions, "fixture" | "s
 /** The server with the sandboxes of a suite: in this process, or elsewhere. */
 export class SuiteServer {
   readonly client: UnderstudyClient;
-  /** Whether it has the scenarios by name. A server elsewhere gets their rules one by one. */
-  readonly hasFiles: boolean;
+  /** Whether it runs in this process and has the scenarios by name. A server elsewhere gets their rules one by one. */
+  readonly isLocal: boolean;
   readonly close: () => Promise<void>;
 
   private constructor(client: UnderstudyClient, close?: () => Promise<void>) {
     this.client = client;
-    this.hasFiles = close !== undefined;
+    this.isLocal = close !== undefined;
     this.close = close ?? (async () => {});
   }
 
@@ -224,24 +233,24 @@ export class SuiteServer {
   /** The scenarios with stages that a server elsewhere does not have, or has with another text. */
   async findMissing(scenarios: readonly Scenario[]): Promise<string[]> {
     const staged = scenarios.filter(({ stages }) => stages.length > 0);
-    if (this.hasFiles || staged.length === 0) return [];
+    if (this.isLocal || staged.length === 0) return [];
     const { items } = await (await this.client.open("default")).scenarios.list();
     return staged.flatMap((scenario) => {
-      const known = items.find(({ name }) => name === scenario.name);
-      return known !== undefined && isSameText(known, scenario) ? [] : [scenario.name];
+      const existing = items.find(({ name }) => name === scenario.name);
+      return existing !== undefined && isSameText(existing, scenario) ? [] : [scenario.name];
     });
   }
 
   /** Whether the server has the scenario by name. Stages cannot be armed rule by rule. */
   hasScenario({ stages }: Scenario): boolean {
-    return this.hasFiles || stages.length > 0;
+    return this.isLocal || stages.length > 0;
   }
 
   /** A fresh sandbox with the active scenario. */
   async open(options: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
     if (this.hasScenario(scenario)) {
       const scenarios = [scenario.name as ScenarioName];
-      return this.client.sandbox({ ...options, scenarios, ...(this.hasFiles && { origin: true }) });
+      return this.client.sandbox({ ...options, scenarios, ...(this.isLocal && { origin: true }) });
     }
     const sandbox = await this.client.sandbox(options);
     try {
@@ -266,15 +275,15 @@ export class SuiteServer {
 }
 
 function isSameText({ rules, stages = [] }: ScenarioState, scenario: Scenario): boolean {
-  const theirs = rules.map(({ hits: _hits, spent: _spent, lease, ...rule }) => {
+  const serverRules = rules.map(({ hits: _hits, spent: _spent, lease, ...rule }) => {
     const { ttl, hits } = lease ?? {};
     return { ...rule, ...(lease && { lease: JSON.parse(JSON.stringify({ ttl, hits })) }) };
   });
-  const ends = stages.map(({ name, until, expect, rules: ids }) => ({ name, until, expect, ids }));
-  const ours = scenario.stages.map(({ name, document: { until, expect }, rules: ids }) => {
+  const serverStages = stages.map(({ name, until, expect, rules: ids }) => ({ name, until, expect, ids }));
+  const fileStages = scenario.stages.map(({ name, document: { until, expect }, rules: ids }) => {
     return { name, until, expect, ids: [...ids] };
   });
-  return isEqual(theirs, toRules(scenario)) && isEqual(ends, ours);
+  return isEqual(serverRules, toRules(scenario)) && isEqual(serverStages, fileStages);
 }
 
 /** The rules to add to a server that does not have the scenario's file. */

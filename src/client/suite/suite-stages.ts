@@ -16,50 +16,50 @@ export async function readStages(
   const silent = new Set(scenario.rules.filter(mayStaySilent).map(({ id }) => id));
   const results: StageResult[] = [];
   for (const [index, stage] of scenario.stages.entries()) {
-    const each = progress.flatMap((stages) => stages[index] ?? []);
-    const requests = each.reduce((sum, one) => sum + one.requests, 0);
+    const stageStates = progress.flatMap((stages) => stages[index] ?? []);
+    const requests = stageStates.reduce((sum, one) => sum + one.requests, 0);
     const rules = all.filter(({ id }) => stage.rules.has(id));
     const facts = { name: stage.name, requests, rules };
     if (requests === 0) {
-      const began = each.some(({ state }) => state !== "waiting");
+      const began = stageStates.some(({ state }) => state !== "waiting");
       const why = [began ? "no request arrived during this stage" : "the run never reached this stage"];
       results.push({ ...facts, verdict: "inconclusive", why, expectations: [] });
       continue;
     }
     const scope = { stage: `${scenario.name}/${stage.name}`, end };
     const expectations = await sandboxes.evaluate(stage.expect, scope);
-    const unsure = [
-      ...describeUnended(stage, each),
+    const doubts = [
+      ...describeUnended(stage, stageStates),
       ...rules
         .filter(({ id, hits }) => hits === 0 && !silent.has(id))
         .map(({ id }) => `the rule ${id} was never triggered`),
     ];
-    results.push({ ...facts, expectations, ...judge(expectations, unsure) });
+    results.push({ ...facts, expectations, ...decideVerdict(expectations, doubts) });
   }
   return results;
 }
 
-function judge(
+function decideVerdict(
   expectations: readonly ExpectationOutcome[],
-  unsure: readonly string[],
+  doubts: readonly string[],
 ): Pick<StageResult, "verdict" | "why"> {
   const unmet = expectations.filter(({ ok }) => !ok);
-  const why = [...unsure, ...unmet.flatMap((one) => one.why ?? [])];
+  const why = [...doubts, ...unmet.flatMap((one) => one.why ?? [])];
   if (why.length === 0) return { verdict: "passed", why };
-  const isSure = unsure.length === 0 && unmet.some(({ unclear }) => !unclear);
+  const isSure = doubts.length === 0 && unmet.some(({ unclear }) => !unclear);
   return { verdict: isSure ? "failed" : "inconclusive", why };
 }
 
-function describeUnended({ until }: Stage, each: readonly SandboxStage[]): string[] {
+function describeUnended({ until }: Stage, stageStates: readonly SandboxStage[]): string[] {
   if (Object.values(until).every((limit) => limit === undefined)) return [];
-  if (each.some(({ state }) => state === "ended")) return [];
-  const most = Math.max(...each.map(({ requests }) => requests));
+  if (stageStates.some(({ state }) => state === "ended")) return [];
+  const requestCount = Math.max(...stageStates.map(({ requests }) => requests));
   if (until.held) return ["the stage did not end: no request was held"];
-  const came =
+  const reason =
     until.requests === undefined
       ? "its time had not passed"
-      : `${most} of ${pluralize(until.requests, "request")} came`;
-  return [`the stage did not end: ${came}`];
+      : `${requestCount} of ${pluralize(until.requests, "request")} came`;
+  return [`the stage did not end: ${reason}`];
 }
 
 /** A rule that is off, or only serves a path and waits for calls, need not trigger. */
