@@ -71,9 +71,9 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       ),
     },
     handle({ query, sandbox }) {
-      const wanted = query.body?.toLowerCase() ?? "";
+      const searched = query.body?.toLowerCase() ?? "";
       const contains = (body: JournalEntry["request_body"] | string) =>
-        redactText(toBodyText(body)).toLowerCase().includes(wanted);
+        redactText(toBodyText(body)).toLowerCase().includes(searched);
       const matching = sandbox.journal
         .entries()
         .filter(({ request_body, response_body }) => contains(request_body) || contains(response_body));
@@ -99,9 +99,9 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, content_types: ["text/event-stream"], events: JournalEntryBody },
     handle({ headers, query, sandbox }) {
       const matches = createFilter(query, sandbox);
-      const following = { after: readLastEvent(headers), matches, render: renderEntry };
+      const options = { after: readLastEvent(headers), matches, render: renderEntry };
       return new StreamBody("text/event-stream", (signal) =>
-        streamEntries("journal", sandbox.journal, following, signal),
+        streamEntries("journal", sandbox.journal, options, signal),
       );
     },
   }),
