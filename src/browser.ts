@@ -67,7 +67,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   let refused: SavingFailure | undefined;
   const log = console;
   const ownFetch: SandboxFetch = (request, base) => fetch(request, base);
-  const within = createFetchOutbound(ownFetch);
+  const inProcessNetwork = createFetchOutbound(ownFetch);
   const { onDelivery } = options;
   const network = createFetchOutbound(
     onDelivery === undefined ? (request) => globalThis.fetch(request) : answerDeliveries(onDelivery),
@@ -82,7 +82,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     api,
     ...{ scenarios, recordings, log, uploads, fixtures },
     outbound: {
-      send: (request) => (isOwnReceiver(request.url) ? within : network).send(request),
+      send: (request) => (isOwnReceiver(request.url) ? inProcessNetwork : network).send(request),
     },
     readForm: readFormData,
     refuseFullDisk: (error) =>

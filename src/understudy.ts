@@ -99,9 +99,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     receiver: (request) => engine.receivers.handle(request),
   });
   const login = shared && new Login(shared.token);
-  const toItself = { url: () => ownAddress.selfUrl, token: shared?.token, version };
+  const ownAccess = { url: () => ownAddress.selfUrl, token: shared?.token, version };
   const application = createApplication(network.classes, {
-    ...{ control, login, guard, origins, log, mcp: options.mcp && (() => options.mcp!(toItself)) },
+    ...{ control, login, guard, origins, log, mcp: options.mcp && (() => options.mcp!(ownAccess)) },
     atOwner: (prefix, handle) => fleet?.handleAtOwner(prefix, handle) ?? handle,
   });
   answerRequests(server, {

@@ -1,15 +1,15 @@
 import { useCallback } from "react";
 import { useLocation, useParams, useSearchParams } from "wouter";
-import { withQuery } from "./api/fetch-control.ts";
+import { appendQuery } from "./api/fetch-control.ts";
 
 /** Prefix of every address of the console, which the static viewer may have below any path. */
-export const BASE = /^.*?\/_console(?=\/|$)/.exec(globalThis.location?.pathname)?.[0] ?? "/_console";
+export const CONSOLE_BASE = /^.*?\/_console(?=\/|$)/.exec(globalThis.location?.pathname)?.[0] ?? "/_console";
 
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
 /** Address of a view below BASE. `parameters` describe what the view shows, so that a link shows the same. */
 export function toAddress(sandbox: string, view: string, parameters: Parameters = {}): string {
-  return withQuery(`/s/${encodeURIComponent(sandbox)}/${view}`, parameters);
+  return appendQuery(`/s/${encodeURIComponent(sandbox)}/${view}`, parameters);
 }
 
 export function useSandboxName(): string {
@@ -55,7 +55,7 @@ export function useSelection(parameter: string, creation = "make") {
 }
 
 /** Navigates to a view, of the current sandbox by default. */
-export function useGo() {
+export function useNavigateToView() {
   const [, navigate] = useLocation();
   const here = useSandboxName();
   return (view: string, parameters: Parameters = {}, sandbox: string = here) =>

@@ -2,8 +2,8 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { Component, type ReactNode, Suspense, useState } from "react";
 import { I18nProvider } from "react-aria-components";
 import { Redirect, Route, Router, Switch, useParams } from "wouter";
-import { BASE, toAddress } from "./address.ts";
-import { createQueries } from "./api/queries.ts";
+import { CONSOLE_BASE, toAddress } from "./address.ts";
+import { createQueryClient } from "./api/queries.ts";
 import { ActionButton } from "./components/button.tsx";
 import { EmptyState, Loading, Notice } from "./components/notice.tsx";
 import { FollowSandbox } from "./live/use-live.tsx";
@@ -12,12 +12,12 @@ import { Shell } from "./shell/shell.tsx";
 import { findComponent, HOME, VIEWS } from "./views/index.ts";
 
 export function App() {
-  const [queries] = useState(createQueries);
+  const [queries] = useState(createQueryClient);
   return (
     <I18nProvider locale="en-GB">
       <QueryClientProvider client={queries}>
         <Login />
-        <Router base={BASE}>
+        <Router base={CONSOLE_BASE}>
           <Switch>
             <Route path="/s/:sandbox/:view?" component={SandboxView} />
             <Route>

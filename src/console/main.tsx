@@ -6,8 +6,8 @@ import "./style/shell.css";
 import { App } from "./app.tsx";
 import { followLoginLink } from "./shell/login.tsx";
 import { applyTheme } from "./shell/theme.tsx";
-import { prepareView, viewFromPath } from "./views/index.ts";
+import { findViewInPath, prepareView } from "./views/index.ts";
 
 applyTheme();
-await Promise.all([followLoginLink(), prepareView(viewFromPath(location.pathname))]);
+await Promise.all([followLoginLink(), prepareView(findViewInPath(location.pathname))]);
 createRoot(document.getElementById("console")!).render(<App />);

@@ -1,5 +1,5 @@
 import type * as Api from "../../../types/control-api.ts";
-import { callControl, fetchControl, followControl, withQuery } from "./fetch-control.ts";
+import { appendQuery, callControl, fetchControl, followControl } from "./fetch-control.ts";
 import type { ControlDescription, JsonSchema, OpenApi } from "./open-api.ts";
 
 type Collection = Api.CollectionName;
@@ -22,7 +22,7 @@ export const server = {
   sandboxes: () => callControl<Api.List<Api.SandboxState>>("/_control/sandboxes?forks=true"),
   createSandbox: (body: Api.SandboxOptions) =>
     callControl<Api.SandboxState>("/_control/sandboxes", { method: "POST", body }),
-  /** @param file what `exportFile` made, in base64 */
+  /** @param file the file of `exportFile`, in base64 */
   openFile: (file: string) =>
     callControl<Api.SandboxState>("/_control/open", { method: "POST", body: { file } }),
   login: (code: string) =>
@@ -34,19 +34,19 @@ function toPath(parts: TemplateStringsArray, ...values: (string | number)[]): st
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
 }
 
-/** Calls of one sandbox, below `/_control/sandboxes/NAME`. `onEntry` gets the history entries of those that change it. */
-export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
-  const S = toPath`/_control/sandboxes/${name}`;
-  const get = <T>(below: string, query = {}) => callControl<T>(withQuery(S + below, query));
+/** Calls of one sandbox, below `/_control/sandboxes/NAME`. `onEntry` gets the id of the history entry of each change. */
+export function createSandboxCalls(name: string, onEntry?: (id: string) => void) {
+  const basePath = toPath`/_control/sandboxes/${name}`;
+  const get = <T>(below: string, query = {}) => callControl<T>(appendQuery(basePath + below, query));
   const post = <T>(below: string, body?: unknown) =>
-    callControl<T>(S + below, { method: "POST", body, onEntry });
+    callControl<T>(basePath + below, { method: "POST", body, onEntry });
   const put = <T>(below: string, body: unknown) =>
-    callControl<T>(S + below, { method: "PUT", body, onEntry });
+    callControl<T>(basePath + below, { method: "PUT", body, onEntry });
   const patch = <T>(below: string, body: unknown) =>
-    callControl<T>(S + below, { method: "PATCH", body, onEntry });
-  const remove = (below: string) => callControl<void>(S + below, { method: "DELETE", onEntry });
+    callControl<T>(basePath + below, { method: "PATCH", body, onEntry });
+  const remove = (below: string) => callControl<void>(basePath + below, { method: "DELETE", onEntry });
   return {
-    path: S,
+    path: basePath,
     show: () => get<Api.SandboxState>(""),
     openApi: () => get<OpenApi>("/openapi.json"),
     configure: (settings: Api.SettingsChange) => patch<Api.SandboxState>("", { settings }),
@@ -61,7 +61,7 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     repeatRequest: (seq: number) => post<Api.Repeated>(toPath`/history/${seq}/repeat`),
     archive: () => get<Api.HttpArchive>("/journal.har"),
     bundle: () => post<Api.Bundle>("/bundle"),
-    exportFile: async () => (await fetchControl(`${S}/export`, { method: "POST", body: {} })).blob(),
+    exportFile: async () => (await fetchControl(`${basePath}/export`, { method: "POST", body: {} })).blob(),
 
     history: (query: Api.HistoryFilter) => get<Api.HistoryPage>("/history", query),
     historyEntry: (id: string) => get<Api.HistoryDetail>(toPath`/history/${id}`),
@@ -111,13 +111,13 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
       collection: C,
       body: Partial<Api.StateRecord<C>>,
       options: Api.StateOptions = {},
-    ) => post<Api.StateRecord<C>>(withQuery(toPath`/state/${collection}`, options), body),
+    ) => post<Api.StateRecord<C>>(appendQuery(toPath`/state/${collection}`, options), body),
     changeRecord: <C extends Collection>(
       collection: C,
       id: string,
       body: Partial<Api.StateRecord<C>>,
       options: Api.StateOptions = {},
-    ) => patch<Api.StateRecord<C>>(withQuery(toPath`/state/${collection}/${id}`, options), body),
+    ) => patch<Api.StateRecord<C>>(appendQuery(toPath`/state/${collection}/${id}`, options), body),
     removeRecord: (collection: Collection, id: string) => remove(toPath`/state/${collection}/${id}`),
 
     outbox: () => get<Api.List<Api.Email>>("/outbox"),
@@ -134,11 +134,11 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     received: (id: string) => get<Api.List<Api.ReceivedRequest>>(toPath`/receivers/${id}/requests`),
     /** Progress events, then the report; aborting `signal` stops the test. */
     testReceiver: (body: Api.ReceiverTestOptions, signal: AbortSignal) =>
-      followControl<Api.ReceiverTestEvent>(`${S}/receiver-test`, { method: "POST", body, signal }),
+      followControl<Api.ReceiverTestEvent>(`${basePath}/receiver-test`, { method: "POST", body, signal }),
 
     coverage: () => get<Api.CoverageMatrix>("/coverage"),
     clearCoverage: () => remove("/coverage"),
   };
 }
 
-export type SandboxCalls = ReturnType<typeof sandboxCalls>;
+export type SandboxCalls = ReturnType<typeof createSandboxCalls>;

@@ -13,7 +13,7 @@ export interface RequestCopy {
 }
 
 /** The request for copying; `key` replaces the masked credential. */
-export function copyRequest(entry: JournalEntry, base: string, key: string | undefined): RequestCopy {
+export function toRequestCopy(entry: JournalEntry, base: string, key: string | undefined): RequestCopy {
   const { method, path, request } = entry;
   const headers = request.headers
     .filter(({ name }) => !NOT_COPIED.test(name))
@@ -41,7 +41,7 @@ export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-export function asCurl({ method, url, headers, body }: RequestCopy): string {
+export function formatAsCurl({ method, url, headers, body }: RequestCopy): string {
   return [
     `curl -i -X ${method} ${quoteForShell(url)}`,
     ...headers.map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
@@ -49,13 +49,13 @@ export function asCurl({ method, url, headers, body }: RequestCopy): string {
   ].join(" \\\n  ");
 }
 
-export function asFetch({ method, url, headers, body }: RequestCopy): string {
+export function formatAsFetch({ method, url, headers, body }: RequestCopy): string {
   const options = { method, headers: Object.fromEntries(headers), ...(body === undefined ? {} : { body }) };
   return `await fetch(${JSON.stringify(url)}, ${JSON.stringify(options, null, 2)});`;
 }
 
 /** A program with the library `requests`. JSON texts are valid Python texts. */
-export function asPython({ method, url, headers, body }: RequestCopy): string {
+export function formatAsPython({ method, url, headers, body }: RequestCopy): string {
   return [
     "import requests",
     "",
@@ -69,6 +69,6 @@ export function asPython({ method, url, headers, body }: RequestCopy): string {
   ].join("\n");
 }
 
-export function asEnvironment(base: string, key: string | undefined): string {
+export function formatAsEnvironment(base: string, key: string | undefined): string {
   return `API_BASE_URL=${base}\nAPI_KEY=${key ?? "YOUR_API_KEY"}\n`;
 }

@@ -116,7 +116,7 @@ export async function* readEvents(
 }
 
 /** Appends a query without its undefined and empty values. */
-export function withQuery(path: string, query: object): string {
+export function appendQuery(path: string, query: object): string {
   const present = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
   if (present.length === 0) return path;
   return `${path}?${new URLSearchParams(present.map(([key, value]) => [key, String(value)]))}`;

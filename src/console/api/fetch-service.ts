@@ -28,7 +28,7 @@ export interface ServiceAnswer {
  */
 export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
   const { sandbox, method, path, key, body } = call;
-  underWay += 1;
+  pendingCount += 1;
   const response = await fetch(`/_s/${encodeURIComponent(sandbox)}${path}`, {
     method,
     cache: "no-store",
@@ -43,13 +43,13 @@ export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
       );
     })
     .finally(() => {
-      underWay -= 1;
+      pendingCount -= 1;
     });
   const id = response.headers.get("x-request-id");
   if (id !== null) OWN_REQUESTS.add(id);
   const { status } = response;
-  const endless = response.headers.get("content-type")?.startsWith("text/event-stream");
-  const text = await (endless ? readStart(response) : response.text()).catch(() => {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  const text = await (isStream ? readStart(response) : response.text()).catch(() => {
     throw new ControlError(0, `The connection was lost before the response (${status}) was complete.`);
   });
   const headers = [...response.headers].map(([name, value]) => ({ name, value }));
@@ -58,19 +58,19 @@ export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
 
 /** Ids of the requests that this page has sent. */
 const OWN_REQUESTS = new Set<string>();
-let underWay = 0;
+let pendingCount = 0;
 
-/** Whether this page sent the request; true for any while one is under way, which the live stream may show before its answer. */
+/** Whether this page sent the request. True for every id while one is pending: the live stream may report it before its answer. */
 export function isOwnRequest(id: string): boolean {
-  return OWN_REQUESTS.has(id) || underWay > 0;
+  return OWN_REQUESTS.has(id) || pendingCount > 0;
 }
 
-const STREAM_MS = 2000;
+const STREAM_READ_MS = 2000;
 
 /** Reads the first seconds of a stream, which may never end. */
 async function readStart({ body }: Response): Promise<string> {
   const reader = body!.getReader();
-  const stop = setTimeout(() => void reader.cancel(), STREAM_MS);
+  const timer = setTimeout(() => void reader.cancel(), STREAM_READ_MS);
   const decoder = new TextDecoder();
   let text = "";
   for (;;) {
@@ -78,6 +78,6 @@ async function readStart({ body }: Response): Promise<string> {
     if (done) break;
     text += decoder.decode(value, { stream: true });
   }
-  clearTimeout(stop);
+  clearTimeout(timer);
   return text;
 }

@@ -1,13 +1,13 @@
 import { ControlError } from "./fetch-control.ts";
-import { type JsonSchema, resolveSchema, type SchemaComponents, withoutNull } from "./open-api.ts";
+import { type JsonSchema, resolveSchema, type SchemaComponents, splitNull } from "./open-api.ts";
 
 /** A property of an object, as forms and tables show it. */
 export interface FormField {
   name: string;
   kind: "text" | "number" | "yesno" | "choice" | "json";
   /** Holds an ISO 8601 timestamp. */
-  instant: boolean;
-  nullable: boolean;
+  isInstant: boolean;
+  isNullable: boolean;
   /** Values of an enum, or of the items of a list. */
   choices: readonly string[];
   /** Format, bounds and an example, in a few words. */
@@ -23,16 +23,17 @@ export function listFormFields(schema: JsonSchema, components: SchemaComponents)
 }
 
 function toField(name: string, schema: JsonSchema, components: SchemaComponents): FormField {
-  const { present, nullable } = withoutNull(schema, components);
-  const type = present.enum || present.const !== undefined ? "choice" : present.type;
+  const { nonNull, isNullable } = splitNull(schema, components);
+  const type = nonNull.enum || nonNull.const !== undefined ? "choice" : nonNull.type;
   const kind = KINDS[String(type)] ?? "json";
   return {
     name,
     kind,
-    instant: present.format === "date-time",
-    nullable,
-    choices: (kind === "choice" ? (present.enum ?? [present.const]) : listItems(present.items)).map(String),
-    hint: resolveSchema(schema, components).description ?? present.description ?? makeHint(present, nullable),
+    isInstant: nonNull.format === "date-time",
+    isNullable,
+    choices: (kind === "choice" ? (nonNull.enum ?? [nonNull.const]) : listItems(nonNull.items)).map(String),
+    hint:
+      resolveSchema(schema, components).description ?? nonNull.description ?? makeHint(nonNull, isNullable),
   };
 }
 
@@ -49,13 +50,16 @@ const KINDS: Readonly<Record<string, FormField["kind"]>> = {
   boolean: "yesno",
 };
 
-function makeHint({ format, minimum, maximum, examples }: JsonSchema, nullable: boolean): string | undefined {
+function makeHint(
+  { format, minimum, maximum, examples }: JsonSchema,
+  isNullable: boolean,
+): string | undefined {
   const bounds = [minimum !== undefined && `from ${minimum}`, maximum !== undefined && `to ${maximum}`];
   const parts = [
     format === "date-time" && "ISO 8601 timestamp",
     bounds.filter(Boolean).join(" "),
     typeof examples?.[0] === "string" && `for example ${examples[0]}`,
-    nullable && "empty means null",
+    isNullable && "empty means null",
   ];
   return parts.filter(Boolean).join("; ") || undefined;
 }
@@ -68,11 +72,11 @@ export function formatValue(value: unknown, { kind }: FormField): string {
 
 /**
  * Parses a typed value. An invalid number stays text, and the server reports it.
- * @throws ControlError for invalid JSON; it names the field as `within` and its name
+ * @throws ControlError for invalid JSON, with `prefix` before the name of the field
  */
-export function parseValue(text: string, { name, kind, nullable }: FormField, within = ""): unknown {
-  if (text.trim() === "" && (nullable || kind === "number" || kind === "json")) return null;
-  if (kind === "json") return requireJson(text, within + name, name);
+export function parseValue(text: string, { name, kind, isNullable }: FormField, prefix = ""): unknown {
+  if (text.trim() === "" && (isNullable || kind === "number" || kind === "json")) return null;
+  if (kind === "json") return requireJson(text, prefix + name, name);
   if (kind === "yesno") return text === "true";
   if (kind === "number") return Number.isNaN(Number(text)) ? text : Number(text);
   return text;

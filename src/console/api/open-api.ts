@@ -40,11 +40,11 @@ interface DescribedResponse {
 export function resolveSchema(schema: JsonSchema, components: SchemaComponents): JsonSchema {
   if (schema.$ref === undefined && schema.allOf === undefined) return schema;
   const parts: JsonSchema[] = [];
-  const seen = new Set<JsonSchema>();
-  // Each once: schemas of users' documents may share their parts, and refer to each other in circles.
+  const visited = new Set<JsonSchema>();
+  // Each part once: schemas of users' documents may share their parts, and refer to each other in circles.
   const add = (part: JsonSchema, depth: number): void => {
-    if (seen.has(part) || depth > MAX_STEPS) return;
-    seen.add(part);
+    if (visited.has(part) || depth > MAX_STEPS) return;
+    visited.add(part);
     const { $ref, allOf = [], ...rest } = part;
     const target = $ref === undefined ? undefined : components.schemas[$ref.split("/").at(-1)!];
     if (target !== undefined) add(target, depth + 1);
@@ -72,17 +72,17 @@ function joinParts(parts: readonly JsonSchema[]): Pick<JsonSchema, "properties" 
  * `T` of `T | null`, and whether null is allowed. If several other types are allowed, the schema says nothing about the
  * type: `{}`, or `type: "several"`.
  */
-export function withoutNull(schema: JsonSchema, components: SchemaComponents) {
-  const whole = resolveSchema(schema, components);
-  if (Array.isArray(whole.type)) {
-    const types = whole.type.filter((type) => type !== "null");
+export function splitNull(schema: JsonSchema, components: SchemaComponents) {
+  const resolved = resolveSchema(schema, components);
+  if (Array.isArray(resolved.type)) {
+    const types = resolved.type.filter((type) => type !== "null");
     const type: string = types.length === 1 ? types[0]! : "several";
-    return { present: { ...whole, type } as JsonSchema, nullable: types.length < whole.type.length };
+    return { nonNull: { ...resolved, type } as JsonSchema, isNullable: types.length < resolved.type.length };
   }
-  if (whole.anyOf === undefined) return { present: whole, nullable: false };
-  const others = whole.anyOf.filter(({ type }) => type !== "null");
-  const present: JsonSchema = others.length === 1 ? resolveSchema(others[0]!, components) : {};
-  return { present, nullable: others.length < whole.anyOf.length };
+  if (resolved.anyOf === undefined) return { nonNull: resolved, isNullable: false };
+  const others = resolved.anyOf.filter(({ type }) => type !== "null");
+  const nonNull: JsonSchema = others.length === 1 ? resolveSchema(others[0]!, components) : {};
+  return { nonNull, isNullable: others.length < resolved.anyOf.length };
 }
 
 /** The parts of the emulated API's OpenAPI document that the console reads. */

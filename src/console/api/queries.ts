@@ -3,7 +3,7 @@ import { useRef } from "react";
 import type { CollectionName, PageOptions } from "../../../types/control-api.ts";
 import { useSandboxName } from "../address.ts";
 import { confirmAction } from "../components/confirmations.tsx";
-import { type SandboxCalls, sandboxCalls, server } from "./calls.ts";
+import { createSandboxCalls, type SandboxCalls, server } from "./calls.ts";
 import type { ControlError } from "./fetch-control.ts";
 import { undoEntry } from "./undo.ts";
 
@@ -18,7 +18,7 @@ declare module "@tanstack/react-query" {
 }
 
 /** Queries are not retried: when the live stream reconnects, every query is refetched. */
-export function createQueries(): QueryClient {
+export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: { retry: false, staleTime: 1000, refetchOnWindowFocus: "always" },
@@ -28,34 +28,34 @@ export function createQueries(): QueryClient {
 }
 
 /** Prefix of all query keys of one sandbox. */
-export const sandboxKey = (name: string) => ["sandbox", name] as const;
+export const toSandboxKey = (name: string) => ["sandbox", name] as const;
 
 interface QueryOptions {
   /** Refetches while the sandbox is busy. True by default. */
   live?: boolean;
   enabled?: boolean;
   /** The interval of polls, in milliseconds, for what the live stream does not report. */
-  everyMs?: number;
+  pollMs?: number;
 }
 
 export function useSandboxQuery<T>(
   key: readonly unknown[],
-  ask: (calls: SandboxCalls) => Promise<T>,
-  { live = true, enabled = true, everyMs }: QueryOptions = {},
+  queryFn: (calls: SandboxCalls) => Promise<T>,
+  { live = true, enabled = true, pollMs }: QueryOptions = {},
 ) {
   const name = useSandboxName();
   return useQuery({
-    queryKey: [...sandboxKey(name), ...key],
-    queryFn: () => ask(sandboxCalls(name)),
+    queryKey: [...toSandboxKey(name), ...key],
+    queryFn: () => queryFn(createSandboxCalls(name)),
     enabled,
-    refetchInterval: everyMs ?? false,
+    refetchInterval: pollMs ?? false,
     meta: { live },
   });
 }
 
 interface ConfirmOptions<T, Input> {
   /** Confirms in a sentence what was done. */
-  done?: string | ((result: T, input: Input) => string | undefined);
+  confirmation?: string | ((result: T, input: Input) => string | undefined);
 }
 
 interface ReversibleOptions<T, Input> extends ConfirmOptions<T, Input> {
@@ -65,17 +65,17 @@ interface ReversibleOptions<T, Input> extends ConfirmOptions<T, Input> {
 /** Changes something and refetches the queries below a key, by default all. */
 export function useChange<T, Input = void>(
   change: (input: Input) => Promise<T>,
-  { done, undo }: ReversibleOptions<T, Input> = {},
+  { confirmation, undo }: ReversibleOptions<T, Input> = {},
 ) {
   return useMutation<T, ControlError, Input>({
     mutationFn: change,
     onSuccess: (result, input, _result, { client }) => {
-      const text = typeof done === "function" ? done(result, input) : done;
-      const revert = async () => {
+      const text = typeof confirmation === "function" ? confirmation(result, input) : confirmation;
+      const undoChange = async () => {
         await undo?.(result, input);
         await client.invalidateQueries();
       };
-      if (text) confirmAction({ text, undo: undo && revert });
+      if (text) confirmAction({ text, undo: undo && undoChange });
     },
     onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries(),
   });
@@ -89,31 +89,31 @@ interface UndoableOptions<T, Input> extends ConfirmOptions<T, Input> {
 /** Changes the sandbox in the address, refetches all its queries, and offers to undo it. */
 export function useSandboxChange<T, Input = void>(
   change: (calls: SandboxCalls, input: Input) => Promise<T>,
-  { done, undo }: UndoableOptions<T, Input> = {},
+  { confirmation, undo }: UndoableOptions<T, Input> = {},
 ) {
   const name = useSandboxName();
-  const queryKey = sandboxKey(name);
+  const queryKey = toSandboxKey(name);
   const entries = useRef<string[]>([]);
   return useMutation<T, ControlError, Input>({
     mutationFn: (input) => {
       entries.current = [];
       return change(
-        sandboxCalls(name, (id) => entries.current.push(id)),
+        createSandboxCalls(name, (id) => entries.current.push(id)),
         input,
       );
     },
     onSuccess: (result, input, _result, { client }) => {
-      const text = typeof done === "function" ? done(result, input) : done;
+      const text = typeof confirmation === "function" ? confirmation(result, input) : confirmation;
       if (!text) return;
       const [entry] = entries.current;
-      const calls = sandboxCalls(name);
-      const revert =
+      const calls = createSandboxCalls(name);
+      const undoChange =
         undo !== undefined ? () => undo(calls, result, input) : entry && (() => undoEntry(calls, entry));
       confirmAction({
         text,
-        undo: revert
+        undo: undoChange
           ? async () => {
-              await revert();
+              await undoChange();
               await client.invalidateQueries({ queryKey });
             }
           : undefined,
@@ -123,14 +123,14 @@ export function useSandboxChange<T, Input = void>(
   });
 }
 
-const SANDBOXES_MS = 5000;
+const SANDBOXES_POLL_MS = 5000;
 
 /** All sandboxes; polled, since no stream reports those that other clients create or delete. */
 export function useSandboxes() {
   return useQuery({
     queryKey: ["sandboxes"],
     queryFn: server.sandboxes,
-    refetchInterval: SANDBOXES_MS,
+    refetchInterval: SANDBOXES_POLL_MS,
   });
 }
 
@@ -139,12 +139,12 @@ export function useSandbox() {
 }
 
 /** With a running clock, timers and retries happen without an entry in the live stream. */
-const RUNNING_MS = 2000;
+const RUNNING_POLL_MS = 2000;
 
 /** Options that poll while the sandbox's clock runs. */
 export function useWhileRunning(): QueryOptions {
   const { data } = useSandbox();
-  return data && data.clock.mode !== "frozen" ? { everyMs: RUNNING_MS } : {};
+  return data && data.clock.mode !== "frozen" ? { pollMs: RUNNING_POLL_MS } : {};
 }
 
 export function useCollections() {
@@ -174,8 +174,8 @@ export function useCoverage(options?: QueryOptions) {
 }
 
 /** A document that does not change while a server runs. */
-function useDocument<T>(name: "description" | "fidelity", ask: () => Promise<T>) {
-  return useQuery({ queryKey: [name], queryFn: ask, staleTime: Number.POSITIVE_INFINITY });
+function useDocument<T>(name: "description" | "fidelity", queryFn: () => Promise<T>) {
+  return useQuery({ queryKey: [name], queryFn, staleTime: Number.POSITIVE_INFINITY });
 }
 
 /** OpenAPI document of the sandbox's API, which may have operations of its own. */

@@ -1,8 +1,8 @@
 import type { SandboxCalls } from "./calls.ts";
 import type { ServiceAnswer } from "./fetch-service.ts";
 
-/** Entries that are checked for changes since. */
-const MAX_LATER = 500;
+/** The maximum number of entries that are checked for later changes. */
+const MAX_ENTRIES = 500;
 
 /**
  * Rewinds to before an entry, unless that would also undo what happened since.
@@ -11,12 +11,15 @@ const MAX_LATER = 500;
 export async function undoEntry(calls: SandboxCalls, id: string): Promise<void> {
   const [entry, { entries }] = await Promise.all([
     calls.historyEntry(id),
-    calls.history({ limit: MAX_LATER }),
+    calls.history({ limit: MAX_ENTRIES }),
   ]);
-  const own = new Set([id, ...entry.effects]);
+  const ownIds = new Set([id, ...entry.effects]);
   const later = entries.filter(
     (one) =>
-      one.sequence > entry.sequence && !one.undone && !own.has(one.id) && !own.has(one.advanced_by ?? ""),
+      one.sequence > entry.sequence &&
+      !one.undone &&
+      !ownIds.has(one.id) &&
+      !ownIds.has(one.advanced_by ?? ""),
   );
   if (entry.undone) throw new Error("A rewind has undone it already.");
   if (later.length > 0)
@@ -31,7 +34,7 @@ export async function undoEntry(calls: SandboxCalls, id: string): Promise<void> 
  * @throws Error, ControlError
  */
 export async function undoRequest(calls: SandboxCalls, request: string | undefined): Promise<void> {
-  const { entries } = await calls.history({ kind: "request", limit: MAX_LATER });
+  const { entries } = await calls.history({ kind: "request", limit: MAX_ENTRIES });
   const entry = entries.find((one) => one.request === request && !one.undone);
   if (entry === undefined) throw new Error("Nothing to undo: the request changed nothing.");
   await undoEntry(calls, entry.id);

@@ -14,20 +14,20 @@ type ShownConfirmation = Confirmation & { id: number };
 const SHOWN_MS = 10_000;
 const MAX_SHOWN = 2;
 
-const shown = createStore<readonly ShownConfirmation[]>([]);
-let last = 0;
+const confirmations = createStore<readonly ShownConfirmation[]>([]);
+let lastId = 0;
 
 /** Confirms what an action did. The newest two are shown above the status line, on every view. */
 export function confirmAction(confirmation: Confirmation): void {
-  last += 1;
-  shown.set([...shown.get(), { ...confirmation, id: last }].slice(-MAX_SHOWN));
+  lastId += 1;
+  confirmations.set([...confirmations.get(), { ...confirmation, id: lastId }].slice(-MAX_SHOWN));
 }
 
 function dismiss({ id }: ShownConfirmation): void {
-  shown.set(shown.get().filter((one) => one.id !== id));
+  confirmations.set(confirmations.get().filter((one) => one.id !== id));
 }
 
-/** Undoes an action, once, and confirms that or says why it could not. */
+/** Undoes an action once, and confirms that or shows the error. */
 async function undoAction(confirmation: ShownConfirmation): Promise<void> {
   dismiss(confirmation);
   try {
@@ -40,12 +40,12 @@ async function undoAction(confirmation: ShownConfirmation): Promise<void> {
 
 /** Ctrl-Z (⌘-Z) outside of a text field undoes the newest action. */
 export function Confirmations() {
-  const list = shown.use();
-  const [isHeld, setHeld] = useState(false);
+  const list = confirmations.use();
+  const [isPaused, setPaused] = useState(false);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
-      const newest = shown.get().findLast(({ undo }) => undo);
+      const newest = confirmations.get().findLast(({ undo }) => undo);
       if (!isUndo || !newest || (event.target as Element).matches("input, textarea")) return;
       event.preventDefault();
       void undoAction(newest);
@@ -58,24 +58,30 @@ export function Confirmations() {
       className="confirmations"
       aria-label="Confirmations"
       aria-live="polite"
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      onPointerEnter={() => setPaused(true)}
+      onPointerLeave={() => setPaused(false)}
+      onFocus={() => setPaused(true)}
+      onBlur={() => setPaused(false)}
     >
       {list.map((one) => (
-        <ConfirmationLine key={one.id} confirmation={one} isHeld={isHeld} />
+        <ConfirmationLine key={one.id} confirmation={one} isPaused={isPaused} />
       ))}
     </section>
   );
 }
 
-function ConfirmationLine({ confirmation, isHeld }: { confirmation: ShownConfirmation; isHeld: boolean }) {
+function ConfirmationLine({
+  confirmation,
+  isPaused,
+}: {
+  confirmation: ShownConfirmation;
+  isPaused: boolean;
+}) {
   useEffect(() => {
-    if (isHeld) return;
+    if (isPaused) return;
     const timer = setTimeout(() => dismiss(confirmation), SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [confirmation, isHeld]);
+  }, [confirmation, isPaused]);
   const { text, outcome = "ok", undo } = confirmation;
   return (
     <div className="confirmation">

@@ -1,5 +1,5 @@
 import type { Actor } from "../api/actors.ts";
-import { asCurl, asEnvironment } from "../api/copy-request.ts";
+import { formatAsCurl, formatAsEnvironment } from "../api/copy-request.ts";
 import { useSandbox } from "../api/queries.ts";
 import { CopyButton } from "./text.tsx";
 
@@ -11,8 +11,13 @@ export function maskKey(key: string): string {
 }
 
 /** A first call with a key, as a command. */
-export function toFirstCall(base: string, key: string): string {
-  return asCurl({ method: "GET", url: `${base}/v1/models`, headers: [["api-key", key]], body: undefined });
+export function formatFirstCall(base: string, key: string): string {
+  return formatAsCurl({
+    method: "GET",
+    url: `${base}/v1/models`,
+    headers: [["api-key", key]],
+    body: undefined,
+  });
 }
 
 /** Copies what a client needs to call this sandbox. */
@@ -23,8 +28,8 @@ export function ConnectActions({ apiKey: { key } }: { apiKey: Pick<Actor, "key">
     <div className="actions">
       <CopyButton label="Copy key" text={key} />
       <CopyButton label="Copy base URL" text={base} />
-      <CopyButton label="Copy as .env" text={asEnvironment(base, key)} />
-      <CopyButton label="Copy as curl" text={toFirstCall(base, key)} />
+      <CopyButton label="Copy as .env" text={formatAsEnvironment(base, key)} />
+      <CopyButton label="Copy as curl" text={formatFirstCall(base, key)} />
     </div>
   );
 }

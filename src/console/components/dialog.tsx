@@ -8,17 +8,17 @@ interface DialogProps {
   isOpen?: boolean;
   onClose: () => void;
   /** Closes on Escape or a click outside; false if an answer is required. */
-  dismissable?: boolean;
+  isDismissable?: boolean;
   children: ReactNode;
 }
 
-export function Dialog({ title, isOpen = true, onClose, dismissable = true, children }: DialogProps) {
+export function Dialog({ title, isOpen = true, onClose, isDismissable = true, children }: DialogProps) {
   return (
     <ModalOverlay
       className="overlay"
       isOpen={isOpen}
-      isDismissable={dismissable}
-      isKeyboardDismissDisabled={!dismissable}
+      isDismissable={isDismissable}
+      isKeyboardDismissDisabled={!isDismissable}
       onOpenChange={(open) => !open && onClose()}
     >
       <Modal className="modal">
@@ -40,13 +40,13 @@ interface DialogButtonProps {
 
 /** `offered: false` hides the button; a dialog that is open stays. */
 export function DialogButton(
-  props: DialogButtonProps & { offered?: boolean; children: (close: () => void) => ReactNode },
+  props: DialogButtonProps & { isOffered?: boolean; children: (close: () => void) => ReactNode },
 ) {
-  const { children, offered = true, ...button } = props;
+  const { children, isOffered = true, ...button } = props;
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      {offered && <ActionButton {...button} onPress={() => setOpen(true)} />}
+      {isOffered && <ActionButton {...button} onPress={() => setOpen(true)} />}
       {isOpen && children(() => setOpen(false))}
     </>
   );

@@ -8,16 +8,17 @@ export function Exchange(props: {
   /** First line of the request; method and path by default. */
   line?: string;
   /** Body of the request, if its exact bytes are known. */
-  sent?: unknown;
+  sentBody?: unknown;
   /** Shows the headers initially. */
   isOpen?: boolean;
 }) {
   const { entry, isOpen } = props;
   const { method, path, request, response } = entry;
-  const { line = `${method} ${path}${request.query && `?${request.query}`}`, sent = request.body } = props;
+  const { line = `${method} ${path}${request.query && `?${request.query}`}`, sentBody = request.body } =
+    props;
   return (
     <>
-      <Message title="Request" line={line} headers={request.headers} body={sent} isOpen={isOpen} />
+      <Message title="Request" line={line} headers={request.headers} body={sentBody} isOpen={isOpen} />
       <Message title="Response" line={formatStatusLine(entry)} {...response} isOpen={isOpen} />
     </>
   );
@@ -35,7 +36,7 @@ export type MessageProps = JournalEntry["response"] & { title: string; line: str
 export function Message({ title, line, headers, body, isOpen }: MessageProps) {
   const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
   return (
-    <Section title={title} end={text !== undefined && <CopyButton subtle text={text} label="Copy body" />}>
+    <Section title={title} end={text !== undefined && <CopyButton isSubtle text={text} label="Copy body" />}>
       <pre className="wire">{line}</pre>
       {headers.length > 0 && (
         <details className="headers" open={isOpen}>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeMatcher, parseFilter } from "./filter-language.ts";
+import { createMatcher, parseFilter } from "./filter-language.ts";
 
 interface Row {
   status: number;
@@ -17,7 +17,7 @@ const rows: Row[] = [
 const found = (typed: string) =>
   rows
     .filter(
-      makeMatcher(
+      createMatcher(
         parseFilter(typed),
         (row, field) => (row as unknown as Record<string, unknown>)[field],
         (row) => JSON.stringify(row).toLowerCase(),

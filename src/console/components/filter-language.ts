@@ -22,7 +22,7 @@ export function parseFilter(typed: string): Term[] {
 }
 
 /** Whether a text fits the value of a term. */
-export function fitsValue(text: unknown, value: string): boolean {
+export function matchesValue(text: unknown, value: string): boolean {
   const bound = /^([<>])(\d+(?:\.\d+)?)$/.exec(value);
   if (bound) return bound[1] === ">" ? Number(text) > Number(bound[2]) : Number(text) < Number(bound[2]);
   const lower = toText(text);
@@ -48,19 +48,19 @@ export function toText(value: unknown): string {
 }
 
 /** A predicate for rows. `read` returns a field's value; undefined if rows have no such field. */
-export function makeMatcher<Row>(
+export function createMatcher<Row>(
   terms: readonly Term[],
   read: (row: Row, field: string) => unknown,
   readWhole: (row: Row) => string,
 ): (row: Row) => boolean {
   return (row) =>
     terms.every(({ field, value, isExcluded }) => {
-      const own = field === undefined ? undefined : read(row, field);
+      const fieldValue = field === undefined ? undefined : read(row, field);
       // Also an unknown field, such as the `http` of a URL.
       const isFound =
-        own === undefined
+        fieldValue === undefined
           ? readWhole(row).includes(field === undefined ? value : `${field}:${value}`)
-          : [own].flat().some((one) => fitsValue(one, value));
+          : [fieldValue].flat().some((one) => matchesValue(one, value));
       return isFound !== isExcluded;
     });
 }

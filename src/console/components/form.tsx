@@ -18,7 +18,7 @@ import type { Actor } from "../api/actors.ts";
 import { ControlError } from "../api/fetch-control.ts";
 import { ActionButton, type Mutation } from "./button.tsx";
 import { Problem } from "./notice.tsx";
-import { WithCode } from "./text.tsx";
+import { TextWithCode } from "./text.tsx";
 
 interface FormProps<T> {
   children: ReactNode;
@@ -29,34 +29,34 @@ interface FormProps<T> {
   /** Called after the queries were refetched. */
   onSuccess?: (result: T) => void;
   /** Disables the button while data that the form needs is loading. */
-  waiting?: boolean;
+  isWaiting?: boolean;
   onCancel?: (() => void) | undefined;
   look?: "primary" | "danger";
 }
 
 /** The server's error, for the field that it names. */
-interface Refusal {
+interface FormError {
   field: string | undefined;
   message: string;
   /** Called by the field that shows the error; otherwise the form shows it. */
   claim: (field: string) => void;
 }
 
-const RefusalContext = createContext<Refusal | undefined>(undefined);
+const FormErrorContext = createContext<FormError | undefined>(undefined);
 
 /**
  * The error of this field or of a part of it, such as `memberships.org_acme`. It stays until the next attempt, so that
  * the layout does not jump.
  */
-function useRefusal(name: string): string | undefined {
-  const refusal = useContext(RefusalContext);
-  const field = refusal?.field;
-  const isMine = field !== undefined && isWithin(field, name);
-  const claim = refusal?.claim;
+function useFieldError(name: string): string | undefined {
+  const formError = useContext(FormErrorContext);
+  const field = formError?.field;
+  const isOwnField = field !== undefined && isWithin(field, name);
+  const claim = formError?.claim;
   useEffect(() => {
-    if (isMine) claim?.(field);
-  }, [isMine, claim, field]);
-  return isMine ? refusal?.message : undefined;
+    if (isOwnField) claim?.(field);
+  }, [isOwnField, claim, field]);
+  return isOwnField ? formError?.message : undefined;
 }
 
 function isWithin(field: string, name: string): boolean {
@@ -65,9 +65,9 @@ function isWithin(field: string, name: string): boolean {
 
 /** Submits by its button or Enter, and shows the server's error at the field that it names. */
 export function Form<T>(props: FormProps<T>) {
-  const { submit, change, onSuccess, waiting = false, onCancel, look = "primary" } = props;
+  const { submit, change, onSuccess, isWaiting = false, onCancel, look = "primary" } = props;
   const { error, isPending } = change;
-  const [claimed, claim] = useState<string>();
+  const [claimedField, claim] = useState<string>();
   const field = error instanceof ControlError ? error.field : undefined;
   return (
     <AriaForm
@@ -75,15 +75,15 @@ export function Form<T>(props: FormProps<T>) {
       className="form stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isPending && !waiting) change.mutate(undefined, { onSuccess });
+        if (!isPending && !isWaiting) change.mutate(undefined, { onSuccess });
       }}
     >
-      <RefusalContext value={error ? { field, message: (error as Error).message, claim } : undefined}>
+      <FormErrorContext value={error ? { field, message: (error as Error).message, claim } : undefined}>
         {props.children}
-      </RefusalContext>
-      {(field === undefined || claimed !== field) && <Problem error={error} />}
+      </FormErrorContext>
+      {(field === undefined || claimedField !== field) && <Problem error={error} />}
       <div className="chips form-buttons">
-        <Button type="submit" className={`button ${look}`} isPending={isPending} isDisabled={waiting}>
+        <Button type="submit" className={`button ${look}`} isPending={isPending} isDisabled={isWaiting}>
           {submit}
         </Button>
         {onCancel && <ActionButton label="Cancel" onPress={onCancel} />}
@@ -123,10 +123,10 @@ interface TextProps extends FieldProps {
 
 export function Field(props: TextProps) {
   const { label, name, value, onChange, hint, required = false, type = "text", lines, placeholder } = props;
-  const refusal = useRefusal(name);
+  const fieldError = useFieldError(name);
   return (
     <TextField
-      isInvalid={refusal !== undefined}
+      isInvalid={fieldError !== undefined}
       className="field"
       name={name}
       value={value}
@@ -142,22 +142,22 @@ export function Field(props: TextProps) {
       ) : (
         <Input className="input" placeholder={placeholder} spellCheck={false} />
       )}
-      <FieldTexts hint={hint} refusal={refusal} />
+      <FieldTexts hint={hint} fieldError={fieldError} />
     </TextField>
   );
 }
 
-function FieldTexts({ hint, refusal }: { hint: ReactNode; refusal: string | undefined }) {
+function FieldTexts({ hint, fieldError }: { hint: ReactNode; fieldError: string | undefined }) {
   return (
     <>
       {hint && (
         <Text slot="description" className="quiet small">
-          {typeof hint === "string" ? <WithCode>{hint}</WithCode> : hint}
+          {typeof hint === "string" ? <TextWithCode>{hint}</TextWithCode> : hint}
         </Text>
       )}
-      {refusal && (
+      {fieldError && (
         <Text slot="errorMessage" className="field-error" role="alert">
-          {refusal}
+          {fieldError}
         </Text>
       )}
     </>
@@ -212,10 +212,10 @@ interface ChoiceProps extends FieldProps {
 
 /** A select. It is disabled while there are no choices. */
 export function ChoiceField({ label, name, value, onChange, choices, hint }: ChoiceProps) {
-  const refusal = useRefusal(name);
+  const fieldError = useFieldError(name);
   return (
     <Select
-      isInvalid={refusal !== undefined}
+      isInvalid={fieldError !== undefined}
       className="field"
       name={name}
       value={value}
@@ -228,7 +228,7 @@ export function ChoiceField({ label, name, value, onChange, choices, hint }: Cho
         <SelectValue />
         <span aria-hidden="true">▾</span>
       </Button>
-      <FieldTexts hint={hint} refusal={refusal} />
+      <FieldTexts hint={hint} fieldError={fieldError} />
       <ChoicePopover choices={choices ?? []} />
     </Select>
   );

@@ -23,14 +23,14 @@ export function DetailPane(props: {
   const pane = useRef<HTMLElement>(null);
   useEffect(() => {
     const element = pane.current!;
-    const around = element.parentElement!;
+    const container = element.parentElement!;
     const close = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented) return;
-      const at = event.target as Element;
-      if (element.contains(at) || at.matches(LIST)) onClose();
+      const target = event.target as Element;
+      if (element.contains(target) || target.matches(LIST)) onClose();
     };
-    around.addEventListener("keydown", close);
-    return () => around.removeEventListener("keydown", close);
+    container.addEventListener("keydown", close);
+    return () => container.removeEventListener("keydown", close);
   }, [onClose]);
   useEffect(() => {
     const opener = document.activeElement as HTMLElement | null;
@@ -73,8 +73,8 @@ function PaneResizer() {
   };
   const drag = (event: PointerEvent) => {
     if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
-    const around = event.currentTarget.closest(".split")!.getBoundingClientRect();
-    resize(((around.right - event.clientX) / around.width) * 100);
+    const bounds = event.currentTarget.closest(".split")!.getBoundingClientRect();
+    resize(((bounds.right - event.clientX) / bounds.width) * 100);
   };
   return (
     <div
@@ -135,13 +135,13 @@ export function ViewLink(props: {
   "aria-label"?: string;
   children: ReactNode;
 }) {
-  const here = useSandboxName();
-  const { view, query, sandbox = here, ...link } = props;
+  const currentSandbox = useSandboxName();
+  const { view, query, sandbox = currentSandbox, ...link } = props;
   return <Link {...link} href={toAddress(sandbox, view, query)} />;
 }
 
 /** Leads to the form for a record of a collection that has none. */
-export function AddOne({ collection }: { collection: string }) {
+export function AddRecordLink({ collection }: { collection: string }) {
   return (
     <ViewLink className="button" view="world" query={{ collection, record: "+" }}>
       Add one
@@ -158,8 +158,8 @@ export function TabbedView(props: {
   tabs: readonly { id: string; title: string; Part: ComponentType }[];
 }) {
   const { title, label, view, tabs } = props;
-  const wanted = useParameters().get("show");
-  const shown = tabs.find(({ id }) => id === wanted) ?? tabs[0]!;
+  const selectedId = useParameters().get("show");
+  const selectedTab = tabs.find(({ id }) => id === selectedId) ?? tabs[0]!;
   return (
     <>
       <header className="tabbed-head">
@@ -171,14 +171,14 @@ export function TabbedView(props: {
               className="tab"
               view={view}
               query={{ show: id === tabs[0]!.id ? undefined : id }}
-              aria-current={id === shown.id ? "page" : undefined}
+              aria-current={id === selectedTab.id ? "page" : undefined}
             >
               {title}
             </ViewLink>
           ))}
         </nav>
       </header>
-      <shown.Part key={shown.id} />
+      <selectedTab.Part key={selectedTab.id} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** The outcome of a request or another entry: each has its own shape, colour and word. */
 export type Outcome =
   | "ok"
-  /** The operation's own answer, only later. */
+  /** The operation's own answer, delayed by a fault. */
   | "delayed"
   | "refused"
   | "failed"
@@ -69,7 +69,7 @@ export function Badge({ outcome, children }: { outcome: Outcome; children: React
   );
 }
 
-/** The outcome of a response; status 0 is none. */
+/** The outcome of a response; status 0 means that there was none. */
 export function toStatusOutcome(status: number): Outcome {
   if (status === 0 || status >= 500) return "failed";
   return status >= 400 ? "refused" : "ok";

@@ -43,13 +43,13 @@ export function RecordChangeLists(props: {
   ));
 }
 
-export function changeKind({ before, after }: ChangedRecord): Kind {
+export function getChangeKind({ before, after }: ChangedRecord): Kind {
   return before === null ? "added" : after === null ? "removed" : "changed";
 }
 
 function RecordChange({ change, words }: { change: ChangedRecord; words: ChangeWords }) {
   const { id, before, after } = change;
-  const kind = changeKind(change);
+  const kind = getChangeKind(change);
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const fields = names.filter((name) => toText(before?.[name]) !== toText(after?.[name]));
   return (

@@ -2,11 +2,11 @@ export type SortKey = string | number;
 
 export interface Sort {
   id: string;
-  down: boolean;
+  isDescending: boolean;
 }
 
 /** Above this count, texts are compared by code unit: numeric collation (9 before 10) would take a second. */
-const MANY = 10_000;
+const MAX_COLLATED = 10_000;
 
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -14,10 +14,10 @@ const collator = new Intl.Collator("en", { numeric: true });
 export function sortRows<Row>(
   rows: readonly Row[],
   getKey: (row: Row) => SortKey,
-  down: boolean,
+  isDescending: boolean,
 ): readonly Row[] {
-  const compareTexts = rows.length > MANY ? compareCodeUnits : collator.compare;
-  const direction = down ? -1 : 1;
+  const compareTexts = rows.length > MAX_COLLATED ? compareCodeUnits : collator.compare;
+  const direction = isDescending ? -1 : 1;
   return rows
     .map((row) => ({ row, key: getKey(row) }))
     .sort((a, b) => direction * compareKeys(a.key, b.key, compareTexts))
@@ -36,7 +36,7 @@ function compareCodeUnits(a: string, b: string): number {
 
 /** The sort after a click on a header: numbers start descending; the third click removes the sort. */
 export function toggleSort(sort: Sort | undefined, id: string, first: SortKey | undefined): Sort | undefined {
-  const startsDown = typeof first === "number";
-  if (sort?.id !== id) return { id, down: startsDown };
-  return sort.down === startsDown ? { id, down: !startsDown } : undefined;
+  const startsDescending = typeof first === "number";
+  if (sort?.id !== id) return { id, isDescending: startsDescending };
+  return sort.isDescending === startsDescending ? { id, isDescending: !startsDescending } : undefined;
 }

@@ -42,7 +42,7 @@ export function PathText({ children }: { children: string }) {
 }
 
 /** A text with `code` between backticks. */
-export function WithCode({ children }: { children: string }) {
+export function TextWithCode({ children }: { children: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text keep their order
   return children.split("`").map((part, place) => (place % 2 ? <code key={place}>{part}</code> : part));
 }
@@ -55,9 +55,9 @@ export function CopyButton(props: {
   label?: string;
   /** Accessible name, if it says more than the label. */
   name?: string;
-  subtle?: boolean;
+  isSubtle?: boolean;
 }) {
-  const { text, label = "Copy", name, subtle } = props;
+  const { text, label = "Copy", name, isSubtle } = props;
   const [feedback, setFeedback] = useState<string>();
   useEffect(() => {
     if (feedback === undefined) return;
@@ -75,7 +75,7 @@ export function CopyButton(props: {
   };
   return (
     <Button
-      className={subtle ? "button subtle" : "button"}
+      className={isSubtle ? "button subtle" : "button"}
       aria-label={feedback === undefined ? name : undefined}
       onPress={copy}
     >
@@ -85,12 +85,12 @@ export function CopyButton(props: {
 }
 
 /** Downloads a value as a JSON file; a plain link could not send the token of a shared server. */
-export function saveJson(name: string, value: unknown): void {
+export function downloadJson(name: string, value: unknown): void {
   const text = JSON.stringify(value, null, 2);
-  saveFile(name, new Blob([text], { type: "application/json" }));
+  downloadFile(name, new Blob([text], { type: "application/json" }));
 }
 
-export function saveFile(name: string, content: Blob): void {
+export function downloadFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;

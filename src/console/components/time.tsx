@@ -12,10 +12,10 @@ const UNITS: readonly [string, number][] = [
 
 /** "3 min ago", "in 2 h", "now". Both arguments in milliseconds. */
 export function formatRelative(at: number, now: number): string {
-  const away = Math.abs(at - now);
-  const [unit, ms] = UNITS.find(([, size]) => away >= size) ?? ["", 0];
+  const distance = Math.abs(at - now);
+  const [unit, ms] = UNITS.find(([, size]) => distance >= size) ?? ["", 0];
   if (unit === "") return "now";
-  const count = Math.round(away / ms);
+  const count = Math.round(distance / ms);
   return at > now ? `in ${count} ${unit}` : `${count} ${unit} ago`;
 }
 

@@ -4,10 +4,10 @@ import { type FormField, parseJson } from "../api/form-fields.ts";
 import { type Choice, ChoiceField, ChoiceItem, Field, FilterField } from "./form.tsx";
 import { containsWords } from "./text.tsx";
 
-const LONG = 60;
+const LINE_LENGTH = 60;
 const MAX_LINES = 12;
 const NULL = { id: "null", title: "null" };
-const LEFT_OUT = { id: "", title: "(not set)" };
+const NOT_SET = { id: "", title: "(not set)" };
 
 interface TypedFieldProps {
   field: FormField;
@@ -15,29 +15,29 @@ interface TypedFieldProps {
   /** Must keep its identity. */
   onType: (field: FormField, text: string) => void;
   /** Prefix of the field's name in errors, such as `data.`. */
-  within?: string;
+  prefix?: string;
   /** The field may be omitted. */
-  optional?: boolean;
+  isOptional?: boolean;
 }
 
 /** The form field for a schema property. Memoized, since some fields contain long lists. */
 export const TypedField = memo(function TypedField(props: TypedFieldProps) {
-  const { field, value, onType, within = "", optional = false } = props;
-  const { name, kind, nullable, hint } = field;
+  const { field, value, onType, prefix = "", isOptional = false } = props;
+  const { name, kind, isNullable, hint } = field;
   const onChange = (text: string) => onType(field, text);
   if (kind === "choice" || kind === "yesno") {
     const words = kind === "yesno" ? ["true", "false"] : field.choices;
     return (
       <ChoiceField
         label={name}
-        name={within + name}
+        name={prefix + name}
         hint={hint}
-        value={nullable && value === "" && !optional ? NULL.id : value}
+        value={isNullable && value === "" && !isOptional ? NULL.id : value}
         onChange={(id) => onChange(id === NULL.id ? "" : id)}
         choices={[
-          ...(optional ? [LEFT_OUT] : []),
+          ...(isOptional ? [NOT_SET] : []),
           ...words.map((id) => ({ id, title: id })),
-          ...(nullable ? [NULL] : []),
+          ...(isNullable ? [NULL] : []),
         ]}
       />
     );
@@ -48,14 +48,14 @@ export const TypedField = memo(function TypedField(props: TypedFieldProps) {
       <ListField
         field={field}
         chosen={selected}
-        onChange={(chosen) => onChange(chosen.size === 0 && optional ? "" : JSON.stringify([...chosen]))}
+        onChange={(chosen) => onChange(chosen.size === 0 && isOptional ? "" : JSON.stringify([...chosen]))}
       />
     );
   }
-  const isLong = kind === "json" || value.length > LONG || value.includes("\n");
+  const isLong = kind === "json" || value.length > LINE_LENGTH || value.includes("\n");
   const lines = isLong ? Math.max(2, Math.min(MAX_LINES, countLines(value))) : 0;
   return (
-    <Field label={name} name={within + name} value={value} onChange={onChange} hint={hint} lines={lines} />
+    <Field label={name} name={prefix + name} value={value} onChange={onChange} hint={hint} lines={lines} />
   );
 });
 
@@ -63,7 +63,7 @@ type ListProps = Pick<MultiSelectProps, "chosen" | "onChange"> & { field: FormFi
 
 function ListField({ field: { name, choices: ids }, ...selection }: ListProps) {
   const choices = useMemo(() => ids.map((id) => ({ id, title: id })), [ids]);
-  return <MultiSelect label={name} find={`Find in ${name}`} choices={choices} {...selection} />;
+  return <MultiSelect label={name} findPrompt={`Find in ${name}`} choices={choices} {...selection} />;
 }
 
 /** Undefined if the text is not a list; it is then edited as text. */
@@ -74,7 +74,7 @@ function parseList(text: string): ReadonlySet<string> | undefined {
 
 /** Estimated number of lines. */
 export function countLines(text: string): number {
-  return text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / LONG), 0);
+  return text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / LINE_LENGTH), 0);
 }
 
 interface MultiSelectProps {
@@ -82,7 +82,7 @@ interface MultiSelectProps {
   /** Accessible name of the list; the label by default. */
   listLabel?: string;
   /** Placeholder of the filter. */
-  find: string;
+  findPrompt: string;
   /** Undefined while loading. Keep the array's identity while it does not change. */
   choices: readonly Choice[] | undefined;
   chosen: ReadonlySet<string>;
@@ -94,7 +94,7 @@ interface MultiSelectProps {
  * around them renders with every key.
  */
 export const MultiSelect = memo(function MultiSelect(props: MultiSelectProps) {
-  const { label, listLabel = label, find, choices, chosen, onChange } = props;
+  const { label, listLabel = label, findPrompt, choices, chosen, onChange } = props;
   const [typed, setTyped] = useState("");
   const items = useMemo(
     () => choices?.filter(({ title, detail = "" }) => containsWords(`${title} ${detail}`, typed)) ?? [],
@@ -105,7 +105,7 @@ export const MultiSelect = memo(function MultiSelect(props: MultiSelectProps) {
       <span className="field-name">
         {label} {chosen.size > 0 && <span className="quiet">{[...chosen].join(", ")}</span>}
       </span>
-      <FilterField label={find} placeholder={find} value={typed} onChange={setTyped} />
+      <FilterField label={findPrompt} placeholder={findPrompt} value={typed} onChange={setTyped} />
       <ListBox
         className="choices marked-choices panel"
         aria-label={listLabel}

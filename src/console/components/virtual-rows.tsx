@@ -17,7 +17,7 @@ export interface VirtualRowsProps<Row> {
   /** Stable and unique. */
   getKey: (row: Row) => string;
   /** Renders the cells, each with its own role. */
-  draw: (row: Row, at: { selected: boolean }) => ReactNode;
+  renderRow: (row: Row, at: { selected: boolean }) => ReactNode;
   getLevel?: (row: Row) => number;
   getClassName?: (row: Row) => string;
   /** Whether the rows below a row are shown; undefined if it has none. */
@@ -50,14 +50,14 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     overscan: 12,
     scrollPaddingStart: head ? rowHeight : 0,
   });
-  const place = active === undefined ? -1 : rows.findIndex((row) => getKey(row) === active);
-  useKeepScroll(scroller, rows, { getKey, rowHeight });
+  const activeIndex = active === undefined ? -1 : rows.findIndex((row) => getKey(row) === active);
+  useStableScroll(scroller, rows, { getKey, rowHeight });
   useScrollToSelected(rows, getKey, selected, (at) => {
     const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {};
     const top = at * rowHeight;
-    const isSeen = top + rowHeight > scrollTop && top < scrollTop + clientHeight - (head ? rowHeight : 0);
+    const isVisible = top + rowHeight > scrollTop && top < scrollTop + clientHeight - (head ? rowHeight : 0);
     // Centered, the row stays visible if content that loads later shrinks the list.
-    virtual.scrollToIndex(at, { align: isSeen ? "auto" : "center" });
+    virtual.scrollToIndex(at, { align: isVisible ? "auto" : "center" });
   });
   const moveTo = (at: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, at));
@@ -69,10 +69,10 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2);
     const moves: Record<string, number> = {
-      ArrowDown: place + 1,
-      ArrowUp: Math.max(0, place - 1),
-      PageDown: place + page,
-      PageUp: place - page,
+      ArrowDown: activeIndex + 1,
+      ArrowUp: Math.max(0, activeIndex - 1),
+      PageDown: activeIndex + page,
+      PageUp: activeIndex - page,
       Home: 0,
       End: rows.length - 1,
     };
@@ -80,15 +80,15 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
       event.preventDefault();
       moveTo(moves[event.key]!);
     } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-      const row = rows[place];
+      const row = rows[activeIndex];
       if (row !== undefined && props.isExpanded?.(row) === (event.key === "ArrowLeft")) props.onToggle?.(row);
     } else if (
       (event.key === "Enter" || event.key === " ") &&
-      rows[place] !== undefined &&
+      rows[activeIndex] !== undefined &&
       event.target === event.currentTarget
     ) {
       event.preventDefault();
-      props.onSelect(rows[place]);
+      props.onSelect(rows[activeIndex]);
     }
   };
   return (
@@ -101,11 +101,14 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
       aria-label={props.label}
       aria-rowcount={rows.length + (head ? 1 : 0)}
       aria-colcount={props.columns}
-      aria-activedescendant={place >= 0 ? `${id}-${active}` : undefined}
+      aria-activedescendant={activeIndex >= 0 ? `${id}-${active}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
       onFocus={(event) =>
-        event.target === event.currentTarget && place < 0 && rows[0] && setActive(selected ?? getKey(rows[0]))
+        event.target === event.currentTarget &&
+        activeIndex < 0 &&
+        rows[0] &&
+        setActive(selected ?? getKey(rows[0]))
       }
     >
       {head}
@@ -147,7 +150,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
                     {props.isExpanded(row) ? "▾" : "▸"}
                   </span>
                 )}
-                {props.draw(row, { selected: isSelected })}
+                {props.renderRow(row, { selected: isSelected })}
               </div>
             );
           })}
@@ -159,18 +162,21 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
 
 /**
  * Keeps a row where it is while rows are added above it: the row under the pointer, else the first visible one. At the
- * top, without a pointer, new rows push in.
+ * top, without a pointer, new rows push the others down.
  */
-function useKeepScroll<Row>(
+function useStableScroll<Row>(
   scroller: React.RefObject<HTMLDivElement | null>,
   rows: readonly Row[],
   { getKey, rowHeight }: { getKey: (row: Row) => string; rowHeight: number },
 ): void {
-  const shown = useRef<{ rows: readonly Row[]; pointer: number | undefined }>({ rows, pointer: undefined });
+  const lastRender = useRef<{ rows: readonly Row[]; pointer: number | undefined }>({
+    rows,
+    pointer: undefined,
+  });
   useEffect(() => {
     const element = scroller.current!;
     const track = (event: PointerEvent) => {
-      shown.current.pointer = event.type === "pointerleave" ? undefined : event.clientY;
+      lastRender.current.pointer = event.type === "pointerleave" ? undefined : event.clientY;
     };
     element.addEventListener("pointermove", track);
     element.addEventListener("pointerleave", track);
@@ -181,18 +187,18 @@ function useKeepScroll<Row>(
   }, [scroller]);
   useLayoutEffect(() => {
     const element = scroller.current;
-    const before = shown.current.rows;
-    const { pointer } = shown.current;
-    shown.current.rows = rows;
+    const before = lastRender.current.rows;
+    const { pointer } = lastRender.current;
+    lastRender.current.rows = rows;
     if (element === null || before === rows || before.length === 0) return;
     if (pointer === undefined && element.scrollTop < rowHeight) return;
     const inner = element.querySelector(".rows-inner");
     const top =
       pointer === undefined || !inner ? element.scrollTop : pointer - inner.getBoundingClientRect().top;
-    const at = Math.floor(top / rowHeight);
-    const row = before[at];
-    const moved = row === undefined ? -1 : rows.findIndex((one) => getKey(one) === getKey(row));
-    if (moved >= 0 && moved !== at) element.scrollTop += (moved - at) * rowHeight;
+    const oldIndex = Math.floor(top / rowHeight);
+    const row = before[oldIndex];
+    const newIndex = row === undefined ? -1 : rows.findIndex((one) => getKey(one) === getKey(row));
+    if (newIndex >= 0 && newIndex !== oldIndex) element.scrollTop += (newIndex - oldIndex) * rowHeight;
   }, [rows, getKey, rowHeight, scroller]);
 }
 
@@ -203,12 +209,12 @@ function useScrollToSelected<Row>(
   selected: string | undefined,
   scrollTo: (at: number) => void,
 ): void {
-  const shown = useRef<string>(undefined);
+  const scrolledTo = useRef<string>(undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrollTo changes with every render
   useEffect(() => {
-    if (selected === shown.current) return;
+    if (selected === scrolledTo.current) return;
     const at = selected === undefined ? -1 : rows.findIndex((row) => getKey(row) === selected);
     if (at >= 0) scrollTo(at);
-    if (at >= 0 || selected === undefined) shown.current = selected;
+    if (at >= 0 || selected === undefined) scrolledTo.current = selected;
   }, [rows, getKey, selected]);
 }

@@ -7,12 +7,12 @@ import { VirtualRows } from "./virtual-rows.tsx";
 interface ColumnLook<Row> {
   title: string;
   /** The content; the sort key by default. */
-  show?: (row: Row) => ReactNode;
+  renderCell?: (row: Row) => ReactNode;
   /** CSS grid track size, such as `8rem`; by default an equal share of the free space. */
   width?: string;
-  number?: boolean;
+  isNumber?: boolean;
   /** Hidden if the table is narrower than 40 (`medium`) or 64 rem (`wide`). */
-  from?: "medium" | "wide" | undefined;
+  minWidth?: "medium" | "wide" | undefined;
 }
 
 /** `value` is the sort key: the row's property `id` by default. */
@@ -60,18 +60,19 @@ const NONE: readonly never[] = [];
 export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTableProps<Row>) {
   const [sort, setSort] = useState<Sort>();
   const widths = columnWidths.use();
-  const nameColumn = (id: string) => `${props.label}/${id}`;
-  const sorted = columns.find(({ id }) => id === sort?.id);
-  const ordered = useMemo(
-    () => (sort && sorted ? sortRows(rows, (row) => readValue(sorted, row), sort.down) : rows),
-    [rows, sort, sorted],
+  const toColumnKey = (id: string) => `${props.label}/${id}`;
+  const sortColumn = columns.find(({ id }) => id === sort?.id);
+  const sortedRows = useMemo(
+    () =>
+      sort && sortColumn ? sortRows(rows, (row) => readValue(sortColumn, row), sort.isDescending) : rows,
+    [rows, sort, sortColumn],
   );
   return (
-    <div className="table panel grow" style={gridStyle(columns, (id) => widths[nameColumn(id)])}>
+    <div className="table panel grow" style={toGridStyle(columns, (id) => widths[toColumnKey(id)])}>
       <VirtualRows
         {...props}
         role="grid"
-        rows={ordered}
+        rows={sortedRows}
         empty={rows === NONE ? <Loading /> : props.empty}
         selected={props.selected}
         onSelect={(row) => props.onSelect?.(row)}
@@ -86,7 +87,7 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
                   key={column.id}
                   role="columnheader"
                   className={toCellClass(column)}
-                  aria-sort={isSorted ? (sort.down ? "descending" : "ascending") : "none"}
+                  aria-sort={isSorted ? (sort.isDescending ? "descending" : "ascending") : "none"}
                 >
                   <button
                     type="button"
@@ -98,25 +99,25 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
                       event.stopPropagation();
                       const { offsetWidth } = event.currentTarget.parentElement!;
                       const step = event.key === "ArrowLeft" ? -STEP : STEP;
-                      setWidth(nameColumn(column.id), offsetWidth + step);
+                      setWidth(toColumnKey(column.id), offsetWidth + step);
                     }}
                     onClick={() =>
                       setSort(toggleSort(sort, column.id, rows[0] && readValue(column, rows[0])))
                     }
                   >
                     {column.title}
-                    <span aria-hidden="true">{isSorted && (sort.down ? " ↓" : " ↑")}</span>
+                    <span aria-hidden="true">{isSorted && (sort.isDescending ? " ↓" : " ↑")}</span>
                   </button>
-                  <ColumnResizer onResize={(width) => setWidth(nameColumn(column.id), width)} />
+                  <ColumnResizer onResize={(width) => setWidth(toColumnKey(column.id), width)} />
                 </div>
               );
             })}
           </div>
         }
-        draw={(row) =>
+        renderRow={(row) =>
           columns.map((column) => (
             <div key={column.id} role="gridcell" className={toCellClass(column)}>
-              {column.show ? column.show(row) : readValue(column, row)}
+              {column.renderCell ? column.renderCell(row) : readValue(column, row)}
             </div>
           ))
         }
@@ -146,26 +147,30 @@ function readValue<Row>({ id, value }: Column<Row>, row: Row): SortKey {
   return value ? value(row) : (row as Record<string, SortKey>)[id]!;
 }
 
-function toCellClass({ id, from, number }: Pick<Column<never>, "id" | "from" | "number">): string {
-  return `cell ${from ? `from-${from}` : ""} ${number ? "number" : ""} cell-${id}`;
+function toCellClass({
+  id,
+  minWidth,
+  isNumber,
+}: Pick<Column<never>, "id" | "minWidth" | "isNumber">): string {
+  return `cell ${minWidth ? `from-${minWidth}` : ""} ${isNumber ? "number" : ""} cell-${id}`;
 }
 
 /** Three templates; components.css selects one by the width of the table. */
-function gridStyle<Row>(
+function toGridStyle<Row>(
   columns: readonly Column<Row>[],
   getWidth: (id: string) => number | undefined,
 ): React.CSSProperties {
-  const widths = (keep: (column: Column<Row>) => boolean) =>
+  const toTemplate = (keep: (column: Column<Row>) => boolean) =>
     columns
       .filter(keep)
       .map(({ id, width = "minmax(0, 1fr)" }) => {
-        const own = getWidth(id);
-        return own === undefined ? width : `minmax(0, ${own}px)`;
+        const userWidth = getWidth(id);
+        return userWidth === undefined ? width : `minmax(0, ${userWidth}px)`;
       })
       .join(" ");
   return {
-    "--columns-narrow": widths(({ from }) => from === undefined),
-    "--columns-medium": widths(({ from }) => from !== "wide"),
-    "--columns-wide": widths(() => true),
+    "--columns-narrow": toTemplate(({ minWidth }) => minWidth === undefined),
+    "--columns-medium": toTemplate(({ minWidth }) => minWidth !== "wide"),
+    "--columns-wide": toTemplate(() => true),
   } as React.CSSProperties;
 }

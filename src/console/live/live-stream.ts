@@ -34,22 +34,22 @@ export class LiveStream {
     held: [],
   });
   private readonly path: string;
-  private readonly onNews: (news: "entries" | "rejoined") => void;
+  private readonly onUpdate: (news: "entries" | "rejoined") => void;
   /** Last event id; an unknown one makes the server send everything. */
   private position = "none";
-  private waiting: Live[] = [];
-  private flushing: ReturnType<typeof setTimeout> | undefined;
-  private flushed = 0;
-  private following: AbortController | undefined;
+  private pendingMessages: Live[] = [];
+  private flushTimer: ReturnType<typeof setTimeout> | undefined;
+  private flushedAt = 0;
+  private followAbort: AbortController | undefined;
   private wasAway = false;
-  private readonly closing = new AbortController();
+  private readonly closeAbort = new AbortController();
 
   /** Calls `onNews` once per batch, and once after a reconnect. */
-  constructor(path: string, onNews: (news: "entries" | "rejoined") => void) {
+  constructor(path: string, onUpdate: (news: "entries" | "rejoined") => void) {
     this.path = path;
-    this.onNews = onNews;
-    const { signal } = this.closing;
-    const follow = () => (document.hidden ? this.hide() : this.begin());
+    this.onUpdate = onUpdate;
+    const { signal } = this.closeAbort;
+    const follow = () => (document.hidden ? this.hide() : this.open());
     document.addEventListener("visibilitychange", follow, { signal });
     // Try a new token immediately.
     const stop = tokenRequest.subscribe(() => this.state.get().connection === "locked" && this.retry());
@@ -60,24 +60,24 @@ export class LiveStream {
   /** Reconnects without waiting. */
   retry(): void {
     this.stop();
-    this.begin();
+    this.open();
   }
 
   close(): void {
     this.stop();
-    clearTimeout(this.flushing);
-    this.closing.abort();
+    clearTimeout(this.flushTimer);
+    this.closeAbort.abort();
   }
 
-  private begin(): void {
-    if (this.following !== undefined) return;
-    this.following = new AbortController();
-    void this.follow(this.following.signal);
+  private open(): void {
+    if (this.followAbort !== undefined) return;
+    this.followAbort = new AbortController();
+    void this.follow(this.followAbort.signal);
   }
 
   private stop(): void {
-    this.following?.abort();
-    this.following = undefined;
+    this.followAbort?.abort();
+    this.followAbort = undefined;
   }
 
   private hide(): void {
@@ -92,13 +92,13 @@ export class LiveStream {
         const response = await fetchControl(this.path, { headers, signal });
         attempt = 0;
         this.setConnection("live");
-        if (this.wasAway) this.onNews("rejoined");
+        if (this.wasAway) this.onUpdate("rejoined");
         this.wasAway = false;
         for await (const { id, data } of readEvents(response.body!)) this.receive(id, JSON.parse(data));
       } catch (error) {
         if (signal.aborted) return;
         this.wasAway = true;
-        this.setConnection(nextConnection(error));
+        this.setConnection(toConnection(error));
       }
       await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!, signal);
     }
@@ -106,16 +106,16 @@ export class LiveStream {
 
   private receive(id: string, message: Live): void {
     this.position = id;
-    this.waiting.push(message);
-    const wait = Math.max(0, this.flushed + BATCH_MS - Date.now());
-    this.flushing ??= setTimeout(() => this.flush(), wait);
+    this.pendingMessages.push(message);
+    const wait = Math.max(0, this.flushedAt + BATCH_MS - Date.now());
+    this.flushTimer ??= setTimeout(() => this.flush(), wait);
   }
 
   private flush(): void {
-    this.flushing = undefined;
-    this.flushed = Date.now();
-    const batch = this.waiting;
-    this.waiting = [];
+    this.flushTimer = undefined;
+    this.flushedAt = Date.now();
+    const batch = this.pendingMessages;
+    this.pendingMessages = [];
     const state = this.state.get();
     const held = batch.findLast((message) => message.held ?? message.begins);
     this.state.set({
@@ -123,7 +123,7 @@ export class LiveStream {
       timeline: appendBatch(state.timeline, batch),
       held: held === undefined ? state.held : (held.held ?? []),
     });
-    this.onNews("entries");
+    this.onUpdate("entries");
   }
 
   private setConnection(connection: Connection): void {
@@ -132,7 +132,7 @@ export class LiveStream {
   }
 }
 
-function nextConnection(error: unknown): Connection {
+function toConnection(error: unknown): Connection {
   if (!(error instanceof ControlError)) return "joining";
   if (error.status === 401) return "locked";
   return error.kind === "unknown-sandbox" ? "gone" : "away";

@@ -26,13 +26,13 @@ export const EMPTY_TIMELINE: TimelineData = {
 /** The largest allowed journal (interfaces 4). */
 const MAX_LINES = 100_000;
 /** Older lines are evicted in blocks of this size, since derived data is then rebuilt. */
-const SPARE = 10_000;
+const EVICTION_BLOCK = 10_000;
 
 /** Appends a batch; a message with `begins` replaces everything before it. */
 export function appendBatch(timeline: TimelineData, batch: readonly Live[]): TimelineData {
-  const from = batch.findLastIndex(({ begins }) => begins);
-  const fresh = from < 0 ? batch : batch.slice(from);
-  const before = from < 0 ? timeline : EMPTY_TIMELINE;
+  const resetIndex = batch.findLastIndex(({ begins }) => begins);
+  const fresh = resetIndex < 0 ? batch : batch.slice(resetIndex);
+  const before = resetIndex < 0 ? timeline : EMPTY_TIMELINE;
   const history = fresh.flatMap((message) => message.history);
   const attempts = fresh.flatMap((message) => message.attempts);
   return {
@@ -46,24 +46,27 @@ export function appendBatch(timeline: TimelineData, batch: readonly Live[]): Tim
 
 /** Adds new entries and replaces known ones that were sent again, for example with `undone`. */
 function mergeEntries(
-  known: readonly HistoryEntry[],
+  existing: readonly HistoryEntry[],
   updates: readonly HistoryEntry[],
 ): readonly HistoryEntry[] {
-  if (updates.length === 0) return known;
-  const last = known.at(-1)?.sequence ?? 0;
+  if (updates.length === 0) return existing;
+  const last = existing.at(-1)?.sequence ?? 0;
   const distinct = new Map(updates.map((entry) => [entry.id, entry]));
   const fresh = [...distinct.values()].filter(({ sequence }) => sequence > last);
-  const still =
-    fresh.length === distinct.size ? known : known.map((entry) => distinct.get(entry.id) ?? entry);
-  return still.concat(fresh.sort((a, b) => a.sequence - b.sequence));
+  const updated =
+    fresh.length === distinct.size ? existing : existing.map((entry) => distinct.get(entry.id) ?? entry);
+  return updated.concat(fresh.sort((a, b) => a.sequence - b.sequence));
 }
 
-function addAttempts(known: TimelineData["attempts"], fresh: readonly Attempt[]): TimelineData["attempts"] {
-  if (fresh.length === 0) return known;
+function addAttempts(
+  existing: TimelineData["attempts"],
+  fresh: readonly Attempt[],
+): TimelineData["attempts"] {
+  if (fresh.length === 0) return existing;
   const added = fresh.map((attempt): [string, Attempt] => [attempt.history, attempt]);
-  return new Map(keepNewest([...known, ...added]));
+  return new Map(keepNewest([...existing, ...added]));
 }
 
 function keepNewest<T>(entries: readonly T[]): readonly T[] {
-  return entries.length > MAX_LINES + SPARE ? entries.slice(-MAX_LINES) : entries;
+  return entries.length > MAX_LINES + EVICTION_BLOCK ? entries.slice(-MAX_LINES) : entries;
 }

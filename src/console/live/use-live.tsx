@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
-import { sandboxCalls } from "../api/calls.ts";
-import { sandboxKey } from "../api/queries.ts";
+import { createSandboxCalls } from "../api/calls.ts";
+import { toSandboxKey } from "../api/queries.ts";
 import { type LiveState, LiveStream } from "./live-stream.ts";
 
 const LiveContext = createContext<LiveStream | undefined>(undefined);
@@ -21,11 +21,11 @@ export function FollowSandbox({ name, children }: { name: string; children: Reac
       timer = undefined;
       fetchedAt = Date.now();
       void queries.invalidateQueries({
-        queryKey: sandboxKey(name),
+        queryKey: toSandboxKey(name),
         predicate: ({ meta }) => meta?.live !== false,
       });
     };
-    const opened = new LiveStream(`${sandboxCalls(name).path}/live`, (news) => {
+    const opened = new LiveStream(`${createSandboxCalls(name).path}/live`, (news) => {
       if (news === "rejoined") void queries.invalidateQueries();
       else timer ??= setTimeout(refetch, Math.max(0, fetchedAt + REFETCH_MS - Date.now()));
     });

@@ -7,7 +7,7 @@ import { useLive, useLiveStream } from "../live/use-live.tsx";
 import { HOME } from "../views/index.ts";
 
 /** Shorter interruptions are not reported. */
-const PATIENCE_MS = 1500;
+const GRACE_MS = 1500;
 
 /** Says why the page may be out of date; empty while connected. */
 export function ConnectionBanner() {
@@ -18,13 +18,13 @@ export function ConnectionBanner() {
   const seconds = Math.max(0, Math.round((now - since) / 1000));
   const retry = <ActionButton label="Retry now" onPress={() => stream.retry()} />;
   if (connection === "gone") {
-    const open = (
+    const openDefault = (
       <ViewLink className="button" view={HOME.id} sandbox="default">
         Open default
       </ViewLink>
     );
     return (
-      <Notice outcome="failed" action={open}>
+      <Notice outcome="failed" action={openDefault}>
         Sandbox <strong>{sandbox}</strong> does not exist. It may have been deleted. This page reconnects if
         it is created.
       </Notice>
@@ -37,7 +37,7 @@ export function ConnectionBanner() {
       </Notice>
     );
   }
-  if (connection === "joining" && now - since > PATIENCE_MS) {
+  if (connection === "joining" && now - since > GRACE_MS) {
     return (
       <Notice outcome="refused" action={retry}>
         Live updates were interrupted. Reconnecting … This may be out of date.

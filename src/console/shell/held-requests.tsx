@@ -25,15 +25,17 @@ export function HeldRequests() {
 
 function useRelease(held: Held) {
   return useSandboxChange((calls, options: ReleaseOptions) => calls.release(held.id, options), {
-    done: (_, { answer, wire }) => {
-      const named = nameHeld(held);
-      if (wire !== undefined) return `Dropped ${named}.`;
-      return answer === undefined ? `Continued ${named}.` : `Answered ${named} with ${answer.status ?? 200}.`;
+    confirmation: (_, { answer, wire }) => {
+      const heldName = formatHeldName(held);
+      if (wire !== undefined) return `Dropped ${heldName}.`;
+      return answer === undefined
+        ? `Continued ${heldName}.`
+        : `Answered ${heldName} with ${answer.status ?? 200}.`;
     },
   });
 }
 
-function nameHeld({ event, method, path }: Held): string {
+function formatHeldName({ event, method, path }: Held): string {
   return event === null ? `${method} ${path}` : `the delivery of ${event}`;
 }
 
@@ -42,11 +44,11 @@ function HeldLine({ held }: { held: Held }) {
   // The live stream removes the line a moment later; until then a click would be lost.
   if (release.isSuccess) return null;
   const { event, rule, phase, principal, ends_at } = held;
-  const named = nameHeld(held);
+  const heldName = formatHeldName(held);
   const makeButton = (label: string, options: ReleaseOptions) => (
     <ActionButton
       label={label}
-      name={`${label} ${named}`}
+      name={`${label} ${heldName}`}
       isPending={release.isPending}
       onPress={() => release.mutate(options)}
     />
@@ -55,7 +57,7 @@ function HeldLine({ held }: { held: Held }) {
     <div className="held-request">
       <Mark outcome="waiting" word="held" />
       <span className="grow">
-        {event === null ? <PathText>{named}</PathText> : named}
+        {event === null ? <PathText>{heldName}</PathText> : heldName}
         <span className="quiet small">
           {" "}
           {principal && `by ${principal}, `}
@@ -68,8 +70,8 @@ function HeldLine({ held }: { held: Held }) {
         {makeButton("Continue", {})}
         {makeButton("Fail", { answer: { status: 503 } })}
         {makeButton("Drop", { wire: "reset" })}
-        <DialogButton label="Edit" name={`Edit ${named}`}>
-          {(close) => <EditDialog held={held} named={named} onClose={close} />}
+        <DialogButton label="Edit" name={`Edit ${heldName}`}>
+          {(close) => <EditDialog held={held} heldName={heldName} onClose={close} />}
         </DialogButton>
       </div>
     </div>
@@ -86,18 +88,18 @@ function SecondsLeft({ until }: { until: string }) {
   return <>{Math.max(0, Math.ceil((Date.parse(until) - now) / 1000))} s</>;
 }
 
-function EditDialog({ held, named, onClose }: { held: Held; named: string; onClose: () => void }) {
+function EditDialog({ held, heldName, onClose }: { held: Held; heldName: string; onClose: () => void }) {
   const release = useRelease(held);
   const [text, setText] = useState(() => JSON.stringify(getFirstAnswer(held), null, 2));
-  const [unreadable, setUnreadable] = useState<Error>();
-  const answer = () => {
-    const written = parseJson(text) as ReleaseOptions["answer"];
-    setUnreadable(written === undefined ? new Error("The answer is not valid JSON.") : undefined);
-    if (written !== undefined) release.mutate({ answer: written }, { onSuccess: onClose });
+  const [parseError, setParseError] = useState<Error>();
+  const sendAnswer = () => {
+    const parsed = parseJson(text) as ReleaseOptions["answer"];
+    setParseError(parsed === undefined ? new Error("The answer is not valid JSON.") : undefined);
+    if (parsed !== undefined) release.mutate({ answer: parsed }, { onSuccess: onClose });
   };
-  const change = { ...release, error: unreadable ?? release.error, mutate: answer };
+  const change = { ...release, error: parseError ?? release.error, mutate: sendAnswer };
   return (
-    <Dialog title={`Answer ${named}`} onClose={onClose}>
+    <Dialog title={`Answer ${heldName}`} onClose={onClose}>
       <Form submit="Answer" change={change} onCancel={onClose}>
         <Field
           label="Answer"

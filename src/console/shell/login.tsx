@@ -20,7 +20,7 @@ export function Login() {
     onSuccess: (_data, _input, _result, { client }) => void client.invalidateQueries(),
   });
   return (
-    <Dialog title="Log in to this server" isOpen={reason !== null} onClose={() => {}} dismissable={false}>
+    <Dialog title="Log in to this server" isOpen={reason !== null} onClose={() => {}} isDismissable={false}>
       <Form submit="Log in" change={login}>
         {login.error === null && <p className="quiet">{reason}</p>}
         <Field

@@ -29,16 +29,16 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation();
   const client = useQueryClient();
   const [typed, setTyped] = useState("");
-  const { data: found = [] } = useQuery({
+  const { data: allCommands = [] } = useQuery({
     queryKey: ["palette", sandbox, typed],
     queryFn: () => findAll(typed, sandbox, state.get().timeline),
     placeholderData: (before) => before,
   });
-  const commands = found
+  const commands = allCommands
     .filter(({ group, title, detail = "" }) => containsWords(`${group} ${title} ${detail}`, typed))
     .slice(0, MAX_SHOWN);
   const groups = [...new Set(commands.map(({ group }) => group))];
-  const choose = (id: unknown) => {
+  const runById = (id: unknown) => {
     const command = commands.find((one) => one.id === id);
     onClose();
     void run(command);
@@ -67,7 +67,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         <Menu
           className="choices palette"
           aria-label="Results"
-          onAction={choose}
+          onAction={runById}
           renderEmptyState={() => <p className="quiet">No matches.</p>}
         >
           {groups.map((group) => (
@@ -98,6 +98,6 @@ async function findAll(typed: string, sandbox: string, timeline: TimelineData): 
     detail: about,
     to: toAddress(sandbox, id),
   }));
-  const more = FINDERS.map((find) => find(typed, sandbox, timeline).catch(() => []));
-  return [...views, ...(await Promise.all(more)).flat()];
+  const results = FINDERS.map((find) => find(typed, sandbox, timeline).catch(() => []));
+  return [...views, ...(await Promise.all(results)).flat()];
 }

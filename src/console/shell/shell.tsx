@@ -20,27 +20,27 @@ const Palette = lazy(() => import("./palette.tsx"));
 /** The frame of every view: navigation, sandbox, clock, search. */
 export function Shell({ view, children }: { view: View | undefined; children: ReactNode }) {
   const sandbox = useSandboxName();
-  const [menu, setMenu] = useState(false);
-  const [palette, setPalette] = useState(false);
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [path] = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the address changes
-  useEffect(() => setMenu(false), [path]);
-  const unseen = useUnseen();
+  useEffect(() => setMenuOpen(false), [path]);
+  const unseenCount = useUnseenCount();
   useEffect(() => {
-    const count = unseen > 0 ? `(${unseen}) ` : "";
+    const count = unseenCount > 0 ? `(${unseenCount}) ` : "";
     document.title = `${count}${view?.title ?? "Not found"} · ${sandbox} · Understudy`;
-  }, [view, sandbox, unseen]);
+  }, [view, sandbox, unseenCount]);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
       event.preventDefault();
-      setPalette(true);
+      setPaletteOpen(true);
     };
     addEventListener("keydown", open);
     return () => removeEventListener("keydown", open);
   }, []);
   return (
-    <div className={menu ? "shell menu-open" : "shell"}>
+    <div className={isMenuOpen ? "shell menu-open" : "shell"}>
       <a className="skip" href="#view">
         Skip to content
       </a>
@@ -48,9 +48,9 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
         <Button
           className="button square menu-button"
           aria-label="Menu"
-          aria-expanded={menu}
+          aria-expanded={isMenuOpen}
           aria-controls="navigation"
-          onPress={() => setMenu(!menu)}
+          onPress={() => setMenuOpen(!isMenuOpen)}
         >
           <span className="head-word">Menu</span>
           <Icon path={LINES} className="icon head-icon" />
@@ -64,10 +64,10 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
           <Button
             className="button search-button"
             aria-label="Search Ctrl K"
-            onPress={() => setPalette(true)}
+            onPress={() => setPaletteOpen(true)}
           >
             <span className="head-word">Search</span> <kbd>Ctrl K</kbd>
-            <Icon path={LENS} className="icon head-icon" />
+            <Icon path={MAGNIFIER} className="icon head-icon" />
           </Button>
           <ThemeButton />
         </div>
@@ -95,9 +95,9 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
       <HeldRequests />
       <Confirmations />
       <StatusLine />
-      {palette && (
+      {isPaletteOpen && (
         <Suspense>
-          <Palette onClose={() => setPalette(false)} />
+          <Palette onClose={() => setPaletteOpen(false)} />
         </Suspense>
       )}
     </div>
@@ -105,12 +105,12 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
 }
 
 /** How many requests came since the window lost the focus. */
-function useUnseen(): number {
+function useUnseenCount(): number {
   const { state } = useLiveStream();
-  const [seen, setSeen] = useState<number>();
+  const [lastSeenSeq, setLastSeenSeq] = useState<number>();
   useEffect(() => {
-    const onBlur = () => setSeen(state.get().timeline.requests.at(-1)?.seq ?? 0);
-    const onFocus = () => setSeen(undefined);
+    const onBlur = () => setLastSeenSeq(state.get().timeline.requests.at(-1)?.seq ?? 0);
+    const onFocus = () => setLastSeenSeq(undefined);
     addEventListener("blur", onBlur);
     addEventListener("focus", onFocus);
     return () => {
@@ -119,12 +119,14 @@ function useUnseen(): number {
     };
   }, [state]);
   return useLive(({ timeline: { requests } }) =>
-    seen === undefined ? 0 : requests.length - 1 - requests.findLastIndex(({ seq }) => seq <= seen),
+    lastSeenSeq === undefined
+      ? 0
+      : requests.length - 1 - requests.findLastIndex(({ seq }) => seq <= lastSeenSeq),
   );
 }
 
 const LINES = "M3 5.5h14M3 10h14M3 14.5h14";
-const LENS = "M13 13l4 4M14 8.5a5.5 5.5 0 1 1-11 0a5.5 5.5 0 1 1 11 0z";
+const MAGNIFIER = "M13 13l4 4M14 8.5a5.5 5.5 0 1 1-11 0a5.5 5.5 0 1 1 11 0z";
 
 /** `head-icon` replaces a button's text in narrow windows. */
 function Icon({ path, className = "icon" }: { path: string; className?: string }) {

@@ -9,7 +9,7 @@ import { Badge } from "../components/mark.tsx";
 import { pluralize } from "../components/text.tsx";
 import { formatClock, formatRelative, useSandboxNow } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";
-import { nameTimer } from "../views/time/timers.tsx";
+import { formatTimerKind } from "../views/time/timers.tsx";
 
 const HEALTH_MS = 5000;
 
@@ -40,10 +40,10 @@ function Faults() {
   const { data: sandbox } = useSandbox();
   const { data: rules } = useSandboxQuery(["faults"], (calls) => calls.rules());
   if (sandbox === undefined || rules === undefined) return null;
-  const armed = rules.items.filter(({ spent }) => !spent).length;
+  const armedCount = rules.items.filter(({ spent }) => !spent).length;
   const { scenarios } = sandbox;
   const parts = [
-    armed > 0 && pluralize(armed, "rule"),
+    armedCount > 0 && pluralize(armedCount, "rule"),
     scenarios.length > 0 && pluralize(scenarios.length, "scenario"),
   ].filter(Boolean);
   return (
@@ -65,13 +65,13 @@ function NextTimer() {
   const now = useSandboxNow();
   const [next] = data ?? [];
   if (sandbox === undefined) return null;
-  const due = next
-    ? `next ${nameTimer(next)} ${formatRelative(Date.parse(next.due_at), now)}`
+  const dueText = next
+    ? `next ${formatTimerKind(next)} ${formatRelative(Date.parse(next.due_at), now)}`
     : "nothing pending";
   return (
     <ViewLink view="time" className="status-part status-clock">
       <Badge outcome={next ? "waiting" : "other"}>
-        Clock {formatClock(sandbox.clock)}, {due}
+        Clock {formatClock(sandbox.clock)}, {dueText}
       </Badge>
     </ViewLink>
   );
@@ -83,7 +83,7 @@ function ServerState() {
     queryFn: server.health,
     refetchInterval: HEALTH_MS,
   });
-  const [restarted, dismiss] = useRestart(data);
+  const [restartedAt, dismiss] = useRestart(data);
   if (data === undefined) return null;
   const { saving } = data;
   return (
@@ -97,9 +97,9 @@ function ServerState() {
           <Badge outcome={saving ? "ok" : "other"}>{saving ? "Saved" : "In memory only"}</Badge>
         </span>
       )}
-      {restarted !== undefined && (
+      {restartedAt !== undefined && (
         <span className="status-part">
-          <Badge outcome="refused">Server restarted at {restarted}</Badge>
+          <Badge outcome="refused">Server restarted at {restartedAt}</Badge>
           <ActionButton label="✕" name="Dismiss the restart" look="square" onPress={dismiss} />
         </span>
       )}
@@ -109,13 +109,13 @@ function ServerState() {
 
 /** The local time at which the server started again while this page was open. */
 function useRestart(health: Health | undefined): [string | undefined, () => void] {
-  const [known, setKnown] = useState<string>();
-  const [restarted, setRestarted] = useState<string>();
+  const [knownStart, setKnownStart] = useState<string>();
+  const [restartedAt, setRestartedAt] = useState<string>();
   const started = health?.started_at;
   useEffect(() => {
-    if (started === undefined || started === known) return;
-    setKnown(started);
-    if (known !== undefined) setRestarted(new Date(started).toLocaleTimeString("en-GB"));
-  }, [started, known]);
-  return [restarted, () => setRestarted(undefined)];
+    if (started === undefined || started === knownStart) return;
+    setKnownStart(started);
+    if (knownStart !== undefined) setRestartedAt(new Date(started).toLocaleTimeString("en-GB"));
+  }, [started, knownStart]);
+  return [restartedAt, () => setRestartedAt(undefined)];
 }

@@ -15,19 +15,19 @@ const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "syst
 const SIGNS: Record<Theme, string> = { system: "◐", light: "○", dark: "●" };
 
 export function ThemeButton() {
-  const shown = theme.use();
-  const next = NEXT[shown];
-  const choose = () => {
+  const current = theme.use();
+  const next = NEXT[current];
+  const switchTheme = () => {
     localStorage.setItem(STORAGE_KEY, next);
     theme.set(next);
     applyTheme();
   };
   return (
     <ActionButton
-      label={SIGNS[shown]}
-      name={`Theme: ${shown}. Switch to ${next}`}
+      label={SIGNS[current]}
+      name={`Theme: ${current}. Switch to ${next}`}
       look="square"
-      onPress={choose}
+      onPress={switchTheme}
     />
   );
 }

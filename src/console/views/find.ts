@@ -1,23 +1,23 @@
 import type { AdvanceTo } from "../../../types/control-api.ts";
 import { type Parameters, toAddress } from "../address.ts";
-import { sandboxCalls, server } from "../api/calls.ts";
+import { createSandboxCalls, server } from "../api/calls.ts";
 import { undoEntry } from "../api/undo.ts";
 import { confirmAction } from "../components/confirmations.tsx";
 import { pluralize } from "../components/text.tsx";
 import { formatAbsolute } from "../components/time.tsx";
 import { switchScenario } from "./faults/switch-scenario.tsx";
 import type { Command, FindCommands } from "./index.ts";
-import { makeFilter } from "./timeline/filter.ts";
+import { createFilter } from "./timeline/filter.ts";
 import { buildNodes, type Node } from "./timeline/nodes.ts";
 import { describeNode } from "./timeline/words.ts";
 
-const MAX_FOUND = 20;
+const MAX_RESULTS = 20;
 /** Shorter texts match too many entries. */
 const MIN_TYPED = 3;
 
 /** Collections, and records whose id starts with the text. */
 const findRecords: FindCommands = async (typed, sandbox) => {
-  const calls = sandboxCalls(sandbox);
+  const calls = createSandboxCalls(sandbox);
   const { items } = await calls.collections();
   const collections = items.map(({ name, records }) => ({
     id: `collection ${name}`,
@@ -29,13 +29,13 @@ const findRecords: FindCommands = async (typed, sandbox) => {
   const word = typed.trim();
   const collection = items.find(({ prefix }) => prefix !== "" && word.startsWith(prefix));
   if (collection === undefined) return collections;
-  const records = await calls.records(collection.name, { contains: word, limit: MAX_FOUND });
-  const found = records.items
+  const records = await calls.records(collection.name, { contains: word, limit: MAX_RESULTS });
+  const ids = records.items
     .map((record) => String((record as unknown as Record<string, unknown>)[collection.id_field]))
     .filter((id) => id.startsWith(word));
   return [
     ...collections,
-    ...found.map((id) => ({
+    ...ids.map((id) => ({
       id: `record ${id}`,
       group: "Records",
       title: id,
@@ -46,7 +46,7 @@ const findRecords: FindCommands = async (typed, sandbox) => {
 };
 
 const findOperations: FindCommands = async (_typed, sandbox) => {
-  const { operations } = await sandboxCalls(sandbox).coverage();
+  const { operations } = await createSandboxCalls(sandbox).coverage();
   return operations.map(({ operation, method, path }) => ({
     id: `operation ${operation}`,
     group: "Operations",
@@ -61,11 +61,11 @@ const findEntries: FindCommands = async (typed, sandbox, timeline) => {
   const text = typed.trim();
   if (text.length < MIN_TYPED) return [];
   const nodes = buildNodes(timeline);
-  const keep = makeFilter({ text, outcomes: new Set(), from: undefined, to: undefined });
-  const found: Node[] = [];
-  for (let at = nodes.length - 1; at >= 0 && found.length < MAX_FOUND; at -= 1)
-    if (keep(nodes[at]!)) found.push(nodes[at]!);
-  return found.map((node) => ({
+  const matches = createFilter({ text, outcomes: new Set(), from: undefined, to: undefined });
+  const matchingNodes: Node[] = [];
+  for (let at = nodes.length - 1; at >= 0 && matchingNodes.length < MAX_RESULTS; at -= 1)
+    if (matches(nodes[at]!)) matchingNodes.push(nodes[at]!);
+  return matchingNodes.map((node) => ({
     id: `entry ${node.seq}`,
     group: "Timeline",
     title: describeNode(node),
@@ -104,15 +104,15 @@ const findSandboxes: FindCommands = async (_typed, sandbox) => {
 /** Forms, and changes of the clock and of scenarios. */
 const findActions: FindCommands = async (_typed, sandbox) => {
   const entries: string[] = [];
-  const calls = sandboxCalls(sandbox, (id) => entries.push(id));
-  const action = (title: string, detail: string, more: Pick<Command, "to" | "run">): Command => ({
+  const calls = createSandboxCalls(sandbox, (id) => entries.push(id));
+  const createAction = (title: string, detail: string, more: Pick<Command, "to" | "run">): Command => ({
     ...{ id: `action ${title}`, group: "Actions", title, detail },
     ...more,
   });
-  const open = (title: string, detail: string, view: string, parameters: Parameters) =>
-    action(title, detail, { to: toAddress(sandbox, view, parameters) });
-  const advance = (title: string, by: AdvanceTo) =>
-    action(title, "clock", {
+  const createLink = (title: string, detail: string, view: string, parameters: Parameters) =>
+    createAction(title, detail, { to: toAddress(sandbox, view, parameters) });
+  const createAdvance = (title: string, by: AdvanceTo) =>
+    createAction(title, "clock", {
       run: async () => {
         const { now, ran } = await calls.advance(by);
         const [entry] = entries.splice(0);
@@ -123,24 +123,24 @@ const findActions: FindCommands = async (_typed, sandbox) => {
       },
     });
   return [
-    open("Create key", "keys", "keys", { make: "key" }),
-    open("New rule", "faults", "faults", { compose: "*" }),
-    open("Explain a call", "faults", "faults", { explain: "models.list" }),
-    open("Create sandbox", "sandboxes", "sandboxes", { make: "sandbox" }),
-    open("Reset or fork this sandbox", "sandboxes", "sandboxes", { sandbox }),
-    open("Register webhook", "webhooks", "webhooks", { show: "webhooks", register: "new" }),
-    open("Trigger event", "webhooks", "webhooks", { show: "trigger" }),
-    open("Take snapshot", "world", "world", { show: "snapshots" }),
-    advance("Advance to the next event", { next: true }),
-    advance("Advance by 5 min", { by: "5m" }),
-    advance("Advance by 1 day", { by: "1d" }),
+    createLink("Create key", "keys", "keys", { make: "key" }),
+    createLink("New rule", "faults", "faults", { compose: "*" }),
+    createLink("Explain a call", "faults", "faults", { explain: "models.list" }),
+    createLink("Create sandbox", "sandboxes", "sandboxes", { make: "sandbox" }),
+    createLink("Reset or fork this sandbox", "sandboxes", "sandboxes", { sandbox }),
+    createLink("Register webhook", "webhooks", "webhooks", { show: "webhooks", register: "new" }),
+    createLink("Trigger event", "webhooks", "webhooks", { show: "trigger" }),
+    createLink("Take snapshot", "world", "world", { show: "snapshots" }),
+    createAdvance("Advance to the next event", { next: true }),
+    createAdvance("Advance by 5 min", { by: "5m" }),
+    createAdvance("Advance by 1 day", { by: "1d" }),
   ];
 };
 
 const findScenarios: FindCommands = async (_typed, sandbox) => {
-  const calls = sandboxCalls(sandbox);
+  const calls = createSandboxCalls(sandbox);
   const { items } = await calls.scenarios();
-  const set = (name: string, on: boolean) => switchScenario(calls, { name, on });
+  const switchTo = (name: string, on: boolean) => switchScenario(calls, { name, on });
   return items
     .filter(({ problem }) => problem === undefined)
     .map(({ name, description = "", active }) => ({
@@ -149,10 +149,10 @@ const findScenarios: FindCommands = async (_typed, sandbox) => {
       title: `${active ? "Deactivate" : "Activate"} ${name}`,
       detail: description,
       run: async () => {
-        await set(name, !active);
+        await switchTo(name, !active);
         confirmAction({
           text: `${active ? "Deactivated" : "Activated"} ${name}.`,
-          undo: () => set(name, active),
+          undo: () => switchTo(name, active),
         });
       },
     }));

@@ -93,7 +93,7 @@ export async function prepareView(id: string): Promise<void> {
   if (loaded) COMPONENTS.set(id, loaded.default);
 }
 
-export function viewFromPath(path: string): string {
+export function findViewInPath(path: string): string {
   return /\/s\/[^/]+\/([^/?#]+)/.exec(path)?.[1] ?? HOME.id;
 }
 

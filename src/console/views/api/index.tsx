@@ -18,19 +18,19 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "path",
     title: "Endpoint",
-    show: ({ method, path }) => (
+    renderCell: ({ method, path }) => (
       <code>
         <strong>{method}</strong> {path}
       </code>
     ),
     width: "minmax(10rem, 2fr)",
-    from: "medium",
+    minWidth: "medium",
   },
-  { id: "x-section", title: "Section", width: "5rem", from: "wide" },
+  { id: "x-section", title: "Section", width: "5rem", minWidth: "wide" },
   {
     id: "provenance",
     title: "Source",
-    show: ({ provenance }) => <Provenance word={provenance} />,
+    renderCell: ({ provenance }) => <Provenance word={provenance} />,
     width: "8rem",
   },
 ];

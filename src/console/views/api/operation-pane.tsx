@@ -3,7 +3,7 @@ import type { Operation, SchemaComponents } from "../../api/open-api.ts";
 import { useSandbox } from "../../api/queries.ts";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
-import { PathText, WithCode } from "../../components/text.tsx";
+import { PathText, TextWithCode } from "../../components/text.tsx";
 import { formatType, listFields, makeExample, SchemaTable } from "./schema.tsx";
 import { TryOut } from "./try-out.tsx";
 
@@ -31,7 +31,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
         </p>
         {description && (
           <p>
-            <WithCode>{description}</WithCode>
+            <TextWithCode>{description}</TextWithCode>
           </p>
         )}
         <section className="stack" aria-label="Try it out">
@@ -104,7 +104,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
               </strong>
             </dt>
             <dd>
-              <WithCode>{chosen}</WithCode>
+              <TextWithCode>{chosen}</TextWithCode>
               {parts(assumption).length > 0 && (
                 <span className="quiet"> Applies to: {parts(assumption).join(", ")}.</span>
               )}

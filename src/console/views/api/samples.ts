@@ -2,9 +2,9 @@ import type { Fields } from "../../api/form-fields.ts";
 import type { JsonSchema, Operation } from "../../api/open-api.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 
-/** Proposals of a form for an operation, beyond the first record of each kind. */
+/** The proposals of a form for an operation, in addition to the first record of each kind. */
 interface Proposal {
-  /** The collection whose record fills the path, and the values that make a record succeed. */
+  /** The collection whose record fills the path, and the values that it must have for a success. */
   record?: { of: string; where?: Fields };
   body?: unknown;
   /** Why it cannot succeed at first, and what comes before it. */
@@ -58,7 +58,7 @@ export interface Samples {
   missing: readonly string[];
 }
 
-const MANY = 200;
+const MAX_RECORDS = 200;
 const EXAMPLE_ID = /\b([a-z]+_)example\b/g;
 
 /** Values of this sandbox with which an operation succeeds, if it can. Undefined while loading. */
@@ -76,33 +76,36 @@ export function useSamples(
       const { items: collections } = await calls.collections();
       type Collection = (typeof collections)[number];
       const listOwnRecords = async ({ name }: Collection): Promise<readonly Fields[]> => {
-        const { items } = await calls.records(name, { limit: MANY });
+        const { items } = await calls.records(name, { limit: MAX_RECORDS });
         const all = items as unknown as readonly Fields[];
-        const mine = all.filter((one) => one["organization_id"] === organization);
-        return mine.length > 0 ? mine : all;
+        const inOrganization = all.filter((one) => one["organization_id"] === organization);
+        return inOrganization.length > 0 ? inOrganization : all;
       };
-      const needed = parameters.filter(({ in: place }) => place === "path");
-      const found = needed.map(({ name, schema }) => ({
+      const inPath = parameters.filter(({ in: place }) => place === "path");
+      const pathParameters = inPath.map(({ name, schema }) => ({
         name,
         schema,
         collection: collections.find(
           (one) => one.prefix === toPrefix(schema) || listCollectionNames(path, name).includes(one.name),
         ),
       }));
-      const main = collections.find(({ name }) => name === record?.of) ?? found.at(-1)?.collection;
-      const wanted = Object.entries(record?.where ?? {});
-      const records = main ? await listOwnRecords(main) : [];
-      const fits = (one: Fields) => wanted.every(([name, value]) => one[name] === value);
-      const chosen = records.find(fits) ?? records[0];
+      const mainCollection =
+        collections.find(({ name }) => name === record?.of) ?? pathParameters.at(-1)?.collection;
+      const conditions = Object.entries(record?.where ?? {});
+      const records = mainCollection ? await listOwnRecords(mainCollection) : [];
+      const meetsConditions = (one: Fields) => conditions.every(([name, value]) => one[name] === value);
+      const sampleRecord = records.find(meetsConditions) ?? records[0];
       const values: Record<string, string> = {};
-      const missing: string[] = main !== undefined && chosen === undefined ? [main.name] : [];
-      for (const { name, schema, collection } of found) {
-        const fromRecord = collection === main ? chosen?.[collection?.id_field ?? name] : chosen?.[name];
+      const missing: string[] =
+        mainCollection !== undefined && sampleRecord === undefined ? [mainCollection.name] : [];
+      for (const { name, schema, collection } of pathParameters) {
+        const fromRecord =
+          collection === mainCollection ? sampleRecord?.[collection?.id_field ?? name] : sampleRecord?.[name];
         if (collection?.name === "organizations" && organization) values[name] = organization;
         else if (fromRecord !== undefined) values[name] = String(fromRecord);
         else if (collection !== undefined) {
           const [one] = await listOwnRecords(collection);
-          if (one === undefined && collection !== main) missing.push(collection.name);
+          if (one === undefined && collection !== mainCollection) missing.push(collection.name);
           values[name] = String(one?.[collection.id_field] ?? "");
         } else values[name] = String(schema?.examples?.[0] ?? "");
       }
@@ -113,7 +116,7 @@ export function useSamples(
         if (prefix === "org_" && organization) ids[prefix] = organization;
         else if (collection !== undefined) {
           const all = (await listOwnRecords(collection)).map((one) => String(one[collection.id_field]));
-          // The last: the first is the path's, and often in use by something.
+          // The last one: the first one fills the path, and other records often refer to it.
           const other = all.findLast((id) => !used.has(id));
           if (other !== undefined) ids[prefix] = other;
         }
@@ -125,7 +128,7 @@ export function useSamples(
   return data && { ...data, body, note, first };
 }
 
-/** Puts ids of this sandbox in the place of those of examples. */
+/** Replaces the ids of examples by ids of this sandbox. */
 export function fillIds(text: string, ids: Texts): string {
   return text.replaceAll(EXAMPLE_ID, (example, prefix: string) => ids[prefix] ?? example);
 }
@@ -138,11 +141,11 @@ function toPrefix(schema: JsonSchema | undefined): string | undefined {
     : undefined;
 }
 
-/** The collections that a path parameter may be of: `/projects/{id}`, or `project_id`. */
+/** Names of collections that a path parameter may refer to: `projects` for `/projects/{id}` and `project_id`. */
 function listCollectionNames(path: string, parameter: string): string[] {
-  const [, above] = new RegExp(`([^/{}]+)/\\{${parameter}\\}`).exec(path) ?? [];
-  const named = parameter.replace(/_?id$/i, "");
-  return [above, `${named}s`]
+  const [, segment] = new RegExp(`([^/{}]+)/\\{${parameter}\\}`).exec(path) ?? [];
+  const stem = parameter.replace(/_?id$/i, "");
+  return [segment, `${stem}s`]
     .filter((name) => name !== undefined)
     .map((name) =>
       name

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type JsonSchema, resolveSchema, type SchemaComponents, withoutNull } from "../../api/open-api.ts";
+import { type JsonSchema, resolveSchema, type SchemaComponents, splitNull } from "../../api/open-api.ts";
 import { formatType, listFields, makeExample } from "./schema.tsx";
 
 const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -13,7 +13,7 @@ function show(schema: JsonSchema, components: SchemaComponents) {
     fields: listFields(schema, components),
     type: formatType(schema, components),
     whole: resolveSchema(schema, components),
-    one: withoutNull(schema, components).present,
+    one: splitNull(schema, components).nonNull,
   };
   expect(JSON.stringify([shown.example, shown.fields, shown.type]).length).toBeLessThan(200_000);
   return shown;

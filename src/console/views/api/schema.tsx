@@ -1,13 +1,13 @@
-import { type JsonSchema, resolveSchema, type SchemaComponents, withoutNull } from "../../api/open-api.ts";
+import { type JsonSchema, resolveSchema, type SchemaComponents, splitNull } from "../../api/open-api.ts";
 
 const MAX_DEPTH = 6;
 /** Schemas of users' documents may be wide, and refer to each other. */
 const MAX_LINES = 400;
-/** Alternatives that a type names. */
+/** The maximum number of alternatives in the text of a type. */
 const MAX_NAMED = 50;
 
 /** The number of parts that an example or a type may still have. */
-interface Room {
+interface Budget {
   left: number;
 }
 
@@ -16,31 +16,39 @@ export function makeExample(
   schema: JsonSchema,
   components: SchemaComponents,
   depth = 0,
-  room: Room = { left: MAX_LINES },
+  budget: Budget = { left: MAX_LINES },
 ): unknown {
-  const one = resolveSchema(schema, components);
-  if (one.examples?.[0] !== undefined) return one.examples[0];
-  if (one.const !== undefined) return one.const;
-  if (one.enum?.[0] !== undefined) return one.enum[0];
-  if (one.default !== undefined) return one.default;
-  const alternative = one.anyOf?.[0] ?? one.oneOf?.[0];
-  if (depth > MAX_DEPTH || room.left <= 0) return null;
-  if (alternative !== undefined) return makeExample(alternative, components, depth + 1, room);
-  const type = typeof one.type === "string" ? one.type : one.type?.[0];
-  if (type === "array") return one.items ? [makeExample(one.items, components, depth + 1, room)] : [];
-  if (type === "object" || one.properties) return makeExampleObject(one, components, depth, room);
-  return PLAIN[type ?? ""] ?? (one.format === "date-time" ? "2026-03-15T12:00:00.000Z" : "text");
+  const resolved = resolveSchema(schema, components);
+  if (resolved.examples?.[0] !== undefined) return resolved.examples[0];
+  if (resolved.const !== undefined) return resolved.const;
+  if (resolved.enum?.[0] !== undefined) return resolved.enum[0];
+  if (resolved.default !== undefined) return resolved.default;
+  const alternative = resolved.anyOf?.[0] ?? resolved.oneOf?.[0];
+  if (depth > MAX_DEPTH || budget.left <= 0) return null;
+  if (alternative !== undefined) return makeExample(alternative, components, depth + 1, budget);
+  const type = typeof resolved.type === "string" ? resolved.type : resolved.type?.[0];
+  if (type === "array")
+    return resolved.items ? [makeExample(resolved.items, components, depth + 1, budget)] : [];
+  if (type === "object" || resolved.properties) return makeExampleObject(resolved, components, depth, budget);
+  return (
+    PLAIN_EXAMPLES[type ?? ""] ?? (resolved.format === "date-time" ? "2026-03-15T12:00:00.000Z" : "text")
+  );
 }
 
-const PLAIN: Readonly<Record<string, unknown>> = { integer: 1, number: 1, boolean: true, null: null };
+const PLAIN_EXAMPLES: Readonly<Record<string, unknown>> = {
+  integer: 1,
+  number: 1,
+  boolean: true,
+  null: null,
+};
 
-function makeExampleObject(schema: JsonSchema, components: SchemaComponents, depth: number, room: Room) {
+function makeExampleObject(schema: JsonSchema, components: SchemaComponents, depth: number, budget: Budget) {
   const { properties = {}, required = [] } = schema;
-  const without = schema.if?.required?.some((name) => !required.includes(name)) ?? false;
-  const names = [...required, ...(without ? (schema.else?.required ?? []) : [])];
-  room.left -= names.length;
+  const needsElse = schema.if?.required?.some((name) => !required.includes(name)) ?? false;
+  const names = [...required, ...(needsElse ? (schema.else?.required ?? []) : [])];
+  budget.left -= names.length;
   return Object.fromEntries(
-    names.map((name) => [name, makeExample(properties[name] ?? {}, components, depth + 1, room)]),
+    names.map((name) => [name, makeExample(properties[name] ?? {}, components, depth + 1, budget)]),
   );
 }
 
@@ -57,21 +65,21 @@ interface SchemaLine {
 export function listFields(schema: JsonSchema, components: SchemaComponents): SchemaLine[] {
   const lines: SchemaLine[] = [];
   const add = (part: JsonSchema, depth: number, path: string): void => {
-    const { present } = withoutNull(part, components);
+    const { nonNull } = splitNull(part, components);
     if (depth > MAX_DEPTH || path.length > MAX_LINES) return;
-    if (present.items) add(present.items, depth, `${path}[]`);
-    for (const [name, property] of Object.entries(present.properties ?? {})) {
+    if (nonNull.items) add(nonNull.items, depth, `${path}[]`);
+    for (const [name, property] of Object.entries(nonNull.properties ?? {})) {
       if (lines.length >= MAX_LINES) return;
-      const here = `${path}.${name}`;
+      const propertyPath = `${path}.${name}`;
       lines.push({
-        path: here,
+        path: propertyPath,
         name,
         depth,
-        required: present.required?.includes(name) ?? false,
+        required: nonNull.required?.includes(name) ?? false,
         type: formatType(property, components),
-        about: withoutNull(property, components).present.description,
+        about: splitNull(property, components).nonNull.description,
       });
-      add(property, depth + 1, here);
+      add(property, depth + 1, propertyPath);
     }
   };
   add(schema, 0, "");
@@ -82,30 +90,30 @@ export function formatType(
   schema: JsonSchema,
   components: SchemaComponents,
   depth = 0,
-  room: Room = { left: MAX_NAMED },
+  budget: Budget = { left: MAX_NAMED },
 ): string {
-  const one = resolveSchema(schema, components);
+  const resolved = resolveSchema(schema, components);
   if (depth > MAX_DEPTH) return "any";
-  room.left -= 1;
-  if (room.left < 0) return "…";
-  if (one.const !== undefined) return JSON.stringify(one.const);
-  if (one.enum) {
-    const more = one.enum.length > MAX_NAMED ? " | …" : "";
+  budget.left -= 1;
+  if (budget.left < 0) return "…";
+  if (resolved.const !== undefined) return JSON.stringify(resolved.const);
+  if (resolved.enum) {
+    const more = resolved.enum.length > MAX_NAMED ? " | …" : "";
     return (
-      one.enum
+      resolved.enum
         .slice(0, MAX_NAMED)
         .map((value) => JSON.stringify(value))
         .join(" | ") + more
     );
   }
-  const several = one.anyOf ?? one.oneOf;
-  if (several) {
-    const shown = several.slice(0, Math.max(1, room.left + 1));
-    return shown.map((each) => formatType(each, components, depth + 1, room)).join(" | ");
+  const alternatives = resolved.anyOf ?? resolved.oneOf;
+  if (alternatives) {
+    const firstAlternatives = alternatives.slice(0, Math.max(1, budget.left + 1));
+    return firstAlternatives.map((each) => formatType(each, components, depth + 1, budget)).join(" | ");
   }
-  if (one.items) return `${formatType(one.items, components, depth + 1, room)}[]`;
-  const type = [one.type ?? "any"].flat().join(" | ");
-  return one.format ? `${type}, ${one.format}` : type;
+  if (resolved.items) return `${formatType(resolved.items, components, depth + 1, budget)}[]`;
+  const type = [resolved.type ?? "any"].flat().join(" | ");
+  return resolved.format ? `${type}, ${resolved.format}` : type;
 }
 
 export function SchemaTable({ lines }: { lines: readonly SchemaLine[] }) {

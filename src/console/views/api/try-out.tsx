@@ -1,15 +1,15 @@
 import { useState } from "react";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { type Actor, useActors } from "../../api/actors.ts";
-import { asCurl } from "../../api/copy-request.ts";
-import { withQuery } from "../../api/fetch-control.ts";
+import { formatAsCurl } from "../../api/copy-request.ts";
+import { appendQuery } from "../../api/fetch-control.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { type JsonSchema, type Operation, resolveSchema, type SchemaComponents } from "../../api/open-api.ts";
 import { useSandboxChange } from "../../api/queries.ts";
 import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { Message } from "../../components/exchange.tsx";
 import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
-import { AddOne, ViewLink } from "../../components/layout.tsx";
+import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
 import { Badge, toStatusOutcome } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { CopyButton, toSingularName } from "../../components/text.tsx";
@@ -35,7 +35,7 @@ export function TryOut(props: TryOutProps) {
   if (actors === undefined) return <p className="quiet">Loading …</p>;
   return (
     <>
-      {samples && <WhyNot samples={samples} />}
+      {samples && <Preconditions samples={samples} />}
       <ActorField actors={actors} value={as} onChange={(id) => set({ as: id })} />
       <CallForm {...props} samples={samples} actor={actor} />
     </>
@@ -43,7 +43,7 @@ export function TryOut(props: TryOutProps) {
 }
 
 /** Why an operation cannot succeed with the proposed values, and what to do first. */
-function WhyNot({ samples: { note, first, missing } }: { samples: Samples }) {
+function Preconditions({ samples: { note, first, missing } }: { samples: Samples }) {
   const sandbox = useSandboxName();
   if (note)
     return (
@@ -65,7 +65,7 @@ function WhyNot({ samples: { note, first, missing } }: { samples: Samples }) {
       </Notice>
     );
   return missing.map((collection) => (
-    <Notice key={collection} outcome="other" action={<AddOne collection={collection} />}>
+    <Notice key={collection} outcome="other" action={<AddRecordLink collection={collection} />}>
       This sandbox has no {toSingularName(collection)} yet, so the call is answered with 404.
     </Notice>
   ));
@@ -83,10 +83,10 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
   const isMultipart = type === MULTIPART;
   const body = typedBody ?? proposeBody(props, samples);
   const parts = { ...(isMultipart && proposeParts(content!.schema, components, samples)), ...typedParts };
-  const read = (name: string) => inputs[name] ?? samples?.parameters[name] ?? "";
-  const path = fillPath(operation, read);
+  const getValue = (name: string) => inputs[name] ?? samples?.parameters[name] ?? "";
+  const path = fillPath(operation, getValue);
   const headers = {
-    ...readParameters(operation, "header", read),
+    ...readParameters(operation, "header", getValue),
     // The browser sets the multipart boundary.
     ...(type && !isMultipart && { "content-type": type }),
   };
@@ -101,14 +101,14 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
         body: content && (isMultipart ? toFormData(parts) : body),
       }),
     {
-      done: ({ status }) =>
+      confirmation: ({ status }) =>
         method === "GET" || status >= 400 ? undefined : `${method} ${path} was answered with ${status}.`,
       undo: (calls, answer) => undoRequest(calls, readRequestId(answer)),
     },
   );
   return (
     <>
-      <Form submit="Send" change={call} waiting={samples === undefined}>
+      <Form submit="Send" change={call} isWaiting={samples === undefined}>
         {/* Disabled while loading, so that a loaded value does not replace an edit. */}
         <fieldset className="form-fields" disabled={samples === undefined}>
           {parameters.map(({ name, in: place, required, description }) => (
@@ -116,7 +116,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
               key={name}
               label={name}
               name={name}
-              value={read(name)}
+              value={getValue(name)}
               onChange={(text) => change({ [name]: text })}
               hint={[place, required && "required", description].filter(Boolean).join("; ")}
             />
@@ -143,7 +143,7 @@ function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Ac
       {!isMultipart && (
         <CopyButton
           label="Copy as curl"
-          text={asCurl({
+          text={formatAsCurl({
             method,
             url: `${location.origin}/_s/${encodeURIComponent(sandbox)}${path}`,
             headers: Object.entries({ ...(actor && { "api-key": actor.key }), ...headers }),
@@ -174,7 +174,7 @@ function proposeParts(schema: JsonSchema, components: SchemaComponents, samples:
   return Object.fromEntries(
     required.map((name) => {
       const part = properties[name] ?? {};
-      if (part.format === "binary") return [name, sampleFile(name)];
+      if (part.format === "binary") return [name, makeSampleFile(name)];
       return [name, fillIds(String(makeExample(part, components)), samples?.ids ?? {})];
     }),
   );
@@ -184,25 +184,29 @@ function proposeParts(schema: JsonSchema, components: SchemaComponents, samples:
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAMAAACdt4HsAAAAA1BMVEVQWsgeLew2AAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAG0lEQVRYw+3BgQAAAADDoPlT3+AEVQEAAAB8AxBAAAEZszF2AAAAAElFTkSuQmCC";
 
-function sampleFile(part: string): File {
+function makeSampleFile(part: string): File {
   if (!part.includes("image"))
     return new File(["A file to try an upload out.\n"], "sample.txt", { type: "text/plain" });
   const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0));
   return new File([bytes], "sample.png", { type: "image/png" });
 }
 
-type ReadField = (name: string) => string;
+type GetValue = (name: string) => string;
 
-function readParameters({ parameters = [] }: Operation, place: "query" | "header", read: ReadField): Texts {
-  const filled = parameters.filter((one) => one.in === place && read(one.name) !== "");
-  return Object.fromEntries(filled.map(({ name }) => [name, read(name)]));
+function readParameters(
+  { parameters = [] }: Operation,
+  place: "query" | "header",
+  getValue: GetValue,
+): Texts {
+  const filled = parameters.filter((one) => one.in === place && getValue(one.name) !== "");
+  return Object.fromEntries(filled.map(({ name }) => [name, getValue(name)]));
 }
 
-function fillPath(operation: Operation, read: ReadField): string {
+function fillPath(operation: Operation, getValue: GetValue): string {
   const filled = operation.path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) =>
-    encodeURIComponent(read(name)),
+    encodeURIComponent(getValue(name)),
   );
-  return withQuery(filled, readParameters(operation, "query", read));
+  return appendQuery(filled, readParameters(operation, "query", getValue));
 }
 
 function MultipartFields(props: {

@@ -5,30 +5,30 @@ import type { ClientCheckReport, ClientReport } from "../../../tools/client-test
 import { describeReport, RULE_PREFIX, SNAPSHOT_NAME } from "../../../tools/client-test/grade-client.ts";
 import { ManualClientTest, type ManualStatus } from "../../../tools/client-test/manual-test.ts";
 import { useSandboxName } from "../../address.ts";
-import { sandboxKey, useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { toSandboxKey, useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField } from "../../components/form.tsx";
 import { GradedCheck } from "../../components/graded-check.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
-import { CopyButton, saveJson } from "../../components/text.tsx";
+import { CopyButton, downloadJson } from "../../components/text.tsx";
 import "../webhooks/webhooks.css";
 import type { GradedSandbox } from "../../../tools/client-test/client-check.ts";
-import { sandboxCalls } from "../../api/calls.ts";
+import { createSandboxCalls } from "../../api/calls.ts";
 
 /** The tests of this page, by sandbox: they go on while other views are open. */
 const TESTS = new Map<string, ManualClientTest>();
-const ALL = "";
-const EVERY_MS = 1000;
+const ALL_CHECKS = "";
+const POLL_MS = 1000;
 
 /** Grades the application that its user operates by hand, as `understudy client-test` does with a command. */
 export default function ClientTest() {
   const name = useSandboxName();
-  const queryKey = [...sandboxKey(name), "client-test"];
+  const queryKey = [...toSandboxKey(name), "client-test"];
   const { data: status, refetch } = useQuery({
     queryKey,
     queryFn: async () => (await TESTS.get(name)?.status()) ?? null,
-    refetchInterval: EVERY_MS,
+    refetchInterval: POLL_MS,
   });
   const step = useMutation({
     mutationFn: async (change: () => void) => {
@@ -39,7 +39,7 @@ export default function ClientTest() {
   });
   const start = (check: string) =>
     step.mutate(() => {
-      const only = check === ALL ? undefined : [check];
+      const only = check === ALL_CHECKS ? undefined : [check];
       TESTS.set(name, new ManualClientTest(toGradedSandbox(name), { only }));
     });
   const test = TESTS.get(name);
@@ -74,12 +74,12 @@ export default function ClientTest() {
 }
 
 const CHOICES = [
-  { id: ALL, title: "All" },
+  { id: ALL_CHECKS, title: "All" },
   ...CLIENT_CHECKS.map(({ id, title }) => ({ id, title: id, detail: title })),
 ];
 
 function StartForm({ onStart, isPending }: { onStart: (check: string) => void; isPending: boolean }) {
-  const [check, choose] = useState(ALL);
+  const [check, choose] = useState(ALL_CHECKS);
   const { data } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
   const restore = useSandboxChange(
     async (calls) => {
@@ -88,12 +88,12 @@ function StartForm({ onStart, isPending }: { onStart: (check: string) => void; i
       await calls.restoreSnapshot(SNAPSHOT_NAME);
       await calls.removeSnapshot(SNAPSHOT_NAME);
     },
-    { done: "The sandbox is as it was before the test." },
+    { confirmation: "The sandbox is as it was before the test." },
   );
-  const isLeftOver = data?.items.some((snapshot) => snapshot.name === SNAPSHOT_NAME) && !isPending;
+  const wasInterrupted = data?.items.some((snapshot) => snapshot.name === SNAPSHOT_NAME) && !isPending;
   return (
     <>
-      {isLeftOver && (
+      {wasInterrupted && (
         <Notice outcome="waiting" action={<ActionButton label="Restore" change={restore} />}>
           A client test of this sandbox was interrupted, or runs elsewhere.
         </Notice>
@@ -150,7 +150,7 @@ function Report({ report }: { report: ClientReport }) {
   return (
     <Notice
       outcome={report.verdict === "pass" ? "ok" : "failed"}
-      action={<ActionButton label="Download JSON" onPress={() => saveJson("client-test.json", report)} />}
+      action={<ActionButton label="Download JSON" onPress={() => downloadJson("client-test.json", report)} />}
     >
       {describeReport(report)}
     </Notice>
@@ -172,7 +172,7 @@ function Check({ check }: { check: ClientCheckReport }) {
 
 /** The calls of the control API that a client test makes. */
 function toGradedSandbox(name: string): GradedSandbox {
-  const calls = sandboxCalls(name);
+  const calls = createSandboxCalls(name);
   return {
     info: calls.show,
     configure: calls.configure,

@@ -18,13 +18,13 @@ type OperationCoverage = CoverageMatrix["operations"][number];
 export default function Coverage() {
   const { data, error } = useCoverage();
   const { get, set } = useParameters();
-  const missing = get("only") === "missing";
+  const onlyIncomplete = get("only") === "missing";
   const rows = useMemo(
-    () => data?.operations.filter(({ percent }) => !missing || percent < 100),
-    [data, missing],
+    () => data?.operations.filter(({ percent }) => !onlyIncomplete || percent < 100),
+    [data, onlyIncomplete],
   );
   const columns = useMemo(() => makeColumns(data?.operations ?? []), [data]);
-  const clear = useSandboxChange((calls) => calls.clearCoverage(), { done: "Reset the counts." });
+  const clear = useSandboxChange((calls) => calls.clearCoverage(), { confirmation: "Reset the counts." });
   return (
     <ListView
       head={
@@ -33,7 +33,7 @@ export default function Coverage() {
           <div className="actions">
             <ToggleButton
               className="button"
-              isSelected={missing}
+              isSelected={onlyIncomplete}
               onChange={(on) => set({ only: on ? "missing" : undefined })}
             >
               Only incomplete
@@ -47,8 +47,8 @@ export default function Coverage() {
       }
       error={error}
       label="Coverage"
-      // One that is complete may be hidden.
-      {...(!missing && { kind: "operation" })}
+      // The selected operation may be hidden because it is complete.
+      {...(!onlyIncomplete && { kind: "operation" })}
       columns={columns}
       rows={rows}
       getKey={({ operation }) => operation}
@@ -90,31 +90,32 @@ function groupStatus(status: number): string {
   return status < 400 ? `${Math.floor(status / 100)}xx` : String(status);
 }
 
-/** Columns that fewer than one in COMMON operations use are shown in wide tables only. */
-const COMMON = 2;
+/** Columns that at most one in COMMON_DIVISOR operations uses are shown in wide tables only. */
+const COMMON_DIVISOR = 2;
 
 function makeColumns(operations: readonly OperationCoverage[]): readonly Column<OperationCoverage>[] {
   const statuses = operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => status));
   const groups = [...new Set(statuses.map(groupStatus))].toSorted();
   const isCommon = (group: string) =>
-    operations.filter((row) => filterByGroup(row, group).length > 0).length * COMMON > operations.length;
+    operations.filter((row) => filterByGroup(row, group).length > 0).length * COMMON_DIVISOR >
+    operations.length;
   return [
     { id: "operation", title: "Operation", width: "minmax(14rem, 1fr)" },
     {
       id: "percent",
       title: "Seen",
-      show: ({ percent }) => `${Math.floor(percent)}%`,
+      renderCell: ({ percent }) => `${Math.floor(percent)}%`,
       width: "4rem",
-      number: true,
+      isNumber: true,
     },
     ...groups.map(
       (group): Column<OperationCoverage> => ({
         id: group,
         title: group,
         value: (row) => countHits(filterByGroup(row, group)),
-        show: (row) => <HeatCell outcomes={filterByGroup(row, group)} />,
+        renderCell: (row) => <HeatCell outcomes={filterByGroup(row, group)} />,
         width: "2.9rem",
-        from: isCommon(group) ? "medium" : "wide",
+        minWidth: isCommon(group) ? "medium" : "wide",
       }),
     ),
   ];
@@ -130,14 +131,14 @@ function countHits(outcomes: OperationCoverage["outcomes"]): number {
 }
 
 /** Minimum hits of each colour step. */
-const STEPS = [1, 2, 10];
+const STEP_MIN_HITS = [1, 2, 10];
 
 /** Hits of all outcomes of a status; or how many of them were seen, if some are missing. */
 function HeatCell({ outcomes }: { outcomes: OperationCoverage["outcomes"] }) {
   if (outcomes.length === 0) return null;
   const seen = outcomes.filter(({ hits }) => hits > 0).length;
   const hits = countHits(outcomes);
-  const step = seen === 0 ? 0 : STEPS.filter((least) => hits >= least).length;
+  const step = seen === 0 ? 0 : STEP_MIN_HITS.filter((minHits) => hits >= minHits).length;
   const text = seen === 0 ? "·" : seen < outcomes.length ? `${seen}/${outcomes.length}` : shortenCount(hits);
   return (
     <span
@@ -158,7 +159,7 @@ type Outcome = OperationCoverage["outcomes"][number];
 function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClose: () => void }) {
   const { operation, method, path, outcomes, other } = covered;
   const { data: rules } = useSandboxQuery(["faults"], (calls) => calls.rules());
-  const findArmed = ({ code }: Outcome) =>
+  const findArmedRule = ({ code }: Outcome) =>
     rules?.items.find(
       ({ match, effect, spent }) => !spent && match?.operation === operation && effect?.error === code,
     );
@@ -166,7 +167,7 @@ function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClos
     (calls, { code }: Outcome) =>
       calls.addRule({ match: { operation }, times: 1, effect: { error: code } } as RuleDefinition),
     {
-      done: (_rule, { status, code }) => `The next call of ${operation} gets ${status} ${code}.`,
+      confirmation: (_rule, { status, code }) => `The next call of ${operation} gets ${status} ${code}.`,
       undo: (calls, { id }) => calls.removeRule(id),
     },
   );
@@ -211,7 +212,7 @@ function OutcomesPane({ covered, onClose }: { covered: OperationCoverage; onClos
                       <ViewLink view="api" query={{ operation }}>
                         Try it out
                       </ViewLink>
-                    ) : findArmed(outcome) ? (
+                    ) : findArmedRule(outcome) ? (
                       <>
                         <Badge outcome="fault">Next call</Badge>
                         <ViewLink view="api" query={{ operation }} aria-label={`Try it out: ${code}`}>

@@ -12,7 +12,7 @@ import { SaveScenario } from "./scenario-file.tsx";
 export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: string) => void }) {
   const { rules, onEdit } = props;
   const disarmAll = useSandboxChange((calls) => calls.clearRules(), {
-    done: `Disarmed ${pluralize(rules.length, "rule")}.`,
+    confirmation: `Disarmed ${pluralize(rules.length, "rule")}.`,
     undo: async (calls) => {
       // The newest rule goes first.
       for (const rule of rules.toReversed()) await calls.addRule(toDefinition(rule));
@@ -43,17 +43,21 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
 
 function ArmedRule({ rule, onEdit }: { rule: FaultRule; onEdit: () => void }) {
   const disarm = useSandboxChange((calls) => calls.removeRule(rule.id), {
-    done: `Disarmed ${rule.id}.`,
+    confirmation: `Disarmed ${rule.id}.`,
     undo: (calls) => calls.addRule(toDefinition(rule)),
   });
-  const again = useSandboxChange((calls) => calls.changeRule(rule.id, toDefinition(rule)), {
-    done: `Armed ${rule.id} again.`,
+  const armAgain = useSandboxChange((calls) => calls.changeRule(rule.id, toDefinition(rule)), {
+    confirmation: `Armed ${rule.id} again.`,
     undo: (calls) => calls.removeRule(rule.id),
   });
   return (
-    <RuleLine rule={rule} title={rule.description || describeRule(rule)} error={disarm.error ?? again.error}>
+    <RuleLine
+      rule={rule}
+      title={rule.description || describeRule(rule)}
+      error={disarm.error ?? armAgain.error}
+    >
       {rule.spent && (
-        <ActionButton label="Arm again" name={`Arm again: ${rule.id}`} look="subtle" change={again} />
+        <ActionButton label="Arm again" name={`Arm again: ${rule.id}`} look="subtle" change={armAgain} />
       )}
       <ActionButton label="Edit" name={`Edit ${rule.id}`} look="subtle" onPress={onEdit} />
       <ActionButton label="Disarm" name={`Disarm ${rule.id}`} look="subtle" change={disarm} />
@@ -73,7 +77,7 @@ export function RuleLine(props: {
   const { id, hits, spent, lease } = rule;
   const state = spent ? "other" : hits > 0 ? "fault" : "waiting";
   const count = spent ? `Used up (${hits})` : hits > 0 ? pluralize(hits, "hit") : "no hits";
-  const left = lease?.hits_left !== undefined && `${pluralize(lease.hits_left, "hit")} left`;
+  const hitsLeft = lease?.hits_left !== undefined && `${pluralize(lease.hits_left, "hit")} left`;
   return (
     <li className="armed-rule flow">
       {isActive && <Badge outcome={state}>{count}</Badge>}
@@ -85,8 +89,8 @@ export function RuleLine(props: {
         <span className="small quiet">
           {lease.ends_at && "expires "}
           {lease.ends_at && <RelativeTime at={lease.ends_at} />}
-          {lease.ends_at && left && ", "}
-          {left}
+          {lease.ends_at && hitsLeft && ", "}
+          {hitsLeft}
         </span>
       )}
       {children}

@@ -8,7 +8,7 @@ import { DetailPane } from "../../components/layout.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { CopyButton } from "../../components/text.tsx";
 import {
-  BLANK,
+  BLANK_DRAFT,
   DELAYS,
   describeRule,
   explainEffect,
@@ -26,15 +26,15 @@ import {
 export function ComposePane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
   const arm = useSandboxChange((calls, rule: RuleDefinition) => calls.addRule(rule), {
-    done: ({ id }) => `Armed ${id}.`,
+    confirmation: ({ id }) => `Armed ${id}.`,
     undo: (calls, { id }) => calls.removeRule(id),
   });
-  const operation = get("compose") ?? BLANK.operation;
+  const operation = get("compose") ?? BLANK_DRAFT.operation;
   return (
     <DetailPane title="New rule" label="New rule" onClose={onClose}>
       <RuleForm
         submit="Arm rule"
-        initial={BLANK}
+        initial={BLANK_DRAFT}
         change={arm}
         operation={operation}
         onOperation={(compose) => set({ compose }, { replace: true })}
@@ -49,7 +49,7 @@ export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => vo
   const [draft] = useState(() => toDraft(rule));
   const before = toDefinition(rule);
   const change = useSandboxChange((calls, next: RuleDefinition) => calls.changeRule(id, next), {
-    done: `Changed ${id}; its hits count from zero.`,
+    confirmation: `Changed ${id}; its hits count from zero.`,
     undo: (calls) => calls.changeRule(id, before),
   });
   const [operation, setOperation] = useState(draft?.operation ?? "");
@@ -71,12 +71,12 @@ export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => vo
   );
 }
 
-type Send = ReturnType<typeof useSandboxChange<FaultRule, RuleDefinition>>;
+type RuleChange = ReturnType<typeof useSandboxChange<FaultRule, RuleDefinition>>;
 
 interface RuleFormProps {
   submit: string;
-  initial: typeof BLANK;
-  change: Send;
+  initial: typeof BLANK_DRAFT;
+  change: RuleChange;
   onSuccess?: () => void;
   operation: string;
   onOperation: (operation: string) => void;
@@ -90,10 +90,10 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
   const responses = listResponseChoices(coverage, operation);
   // Another operation may not have the selected error code.
   const isOffered = coverage === undefined || responses.some(({ id }) => id === inputs.response);
-  const response = isOffered ? inputs.response : BLANK.response;
+  const response = isOffered ? inputs.response : BLANK_DRAFT.response;
   const rule = toRule({ ...inputs, operation, response });
   // A request is held for its own response, unless another one was selected.
-  const isFirst = inputs.response === BLANK.response;
+  const isInitialResponse = inputs.response === BLANK_DRAFT.response;
   const doesNothing = response === "" && inputs.delay === "";
   const mutate = () => isKnown && !doesNothing && change.mutate(rule, { onSuccess });
   return (
@@ -123,7 +123,9 @@ function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }
           <ChoiceField
             label="Delay"
             {...field("delay")}
-            onChange={(delay) => edit({ delay, ...(delay === "hold" && isFirst && { response: "" }) })}
+            onChange={(delay) =>
+              edit({ delay, ...(delay === "hold" && isInitialResponse && { response: "" }) })
+            }
             name="effect.delay"
             choices={DELAYS}
           />
@@ -159,7 +161,7 @@ function JsonForm({
   onSuccess,
 }: {
   rule: RuleDefinition;
-  change: Send;
+  change: RuleChange;
   onSuccess: () => void;
 }) {
   const [text, setText] = useState(() => JSON.stringify(rule, null, 2));

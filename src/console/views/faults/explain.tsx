@@ -16,8 +16,8 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
   const { data: coverage } = useCoverage({ live: false });
   const operation = get("explain") ?? "";
-  const chosen = coverage?.operations.find((one) => one.operation === operation);
-  const names = [...(chosen?.path ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
+  const operationCoverage = coverage?.operations.find((one) => one.operation === operation);
+  const names = [...(operationCoverage?.path ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
   const { inputs, change: changeInput } = useInputs<string>({});
   const [body, setBody] = useState("");
   const principal = get("by") ?? NO_CREDENTIALS;
@@ -64,7 +64,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
             hint="If empty, checks that need it are skipped."
           />
         ))}
-        {chosen && chosen.method !== "GET" && (
+        {operationCoverage && operationCoverage.method !== "GET" && (
           <Field label="Body as JSON" name="body" value={body} onChange={setBody} lines={4} />
         )}
       </Form>

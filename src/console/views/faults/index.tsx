@@ -14,7 +14,7 @@ const FILES_MS = 3000;
 
 export default function Faults() {
   const { get, set } = useParameters();
-  const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { everyMs: FILES_MS });
+  const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { pollMs: FILES_MS });
   const rules = useSandboxQuery(["faults"], (calls) => calls.rules());
   const scenario = scenarios.data?.items.find(({ name }) => name === get("scenario"));
   const edited = rules.data?.items.find(({ id }) => id === get("edit"));

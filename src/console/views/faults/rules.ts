@@ -5,7 +5,7 @@ import type { Choice } from "../../components/form.tsx";
 import { capitalize } from "../../components/text.tsx";
 
 /** Ids of the choices for a rule, as selected initially. */
-export const BLANK = {
+export const BLANK_DRAFT = {
   operation: "*",
   description: "",
   principal: "",
@@ -63,7 +63,7 @@ const WIRE_WORDS = {
   drip: "response in small pieces",
 } as const;
 
-const ANYWHERE: readonly Choice[] = [
+const GENERAL_FAILURES: readonly Choice[] = [
   ...[500, 502, 503, 504].map((status) => ({
     id: `status ${status}`,
     title: `${status}`,
@@ -79,7 +79,7 @@ const ANYWHERE: readonly Choice[] = [
 
 /** A rule's patterns of operations: all, each resource, each operation. */
 export function listPatternChoices(coverage: CoverageMatrix): Choice[] {
-  // An id of a document need not have a group.
+  // An operation of a user's document may have no group.
   const grouped = coverage.operations.filter(({ operation }) => operation.includes("."));
   const groups = new Set(grouped.map(({ operation }) => operation.split(".")[0]!));
   return [
@@ -122,35 +122,35 @@ function matchesPattern(pattern: string, operation: string): boolean {
 /** Documented errors of the matching operations, then failures of any operation. */
 export function listResponseChoices(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
   const errors = listDocumentedErrors(coverage, pattern);
-  return [...errors.sort((a, b) => (a.title < b.title ? -1 : 1)), ...ANYWHERE];
+  return [...errors.sort((a, b) => (a.title < b.title ? -1 : 1)), ...GENERAL_FAILURES];
 }
 
-export function toRule(draft: typeof BLANK): RuleDefinition {
+export function toRule(draft: typeof BLANK_DRAFT): RuleDefinition {
   const { operation, description, principal, response, delay, schedule, phase, lease } = draft;
   return {
     ...(description.trim() && { description: description.trim() }),
     match: { operation, ...(principal && { principal }) },
     ...parsePair(schedule),
     ...(phase === "after" && { phase }),
-    effect: { ...parsePair(response), ...toWait(delay) },
+    effect: { ...parsePair(response), ...toDelayEffect(delay) },
     ...(lease && { lease: parsePair(lease) }),
   } as RuleDefinition;
 }
 
-/** The choices that make a rule; undefined if it has more than they can express. */
-export function toDraft(rule: FaultRule): typeof BLANK | undefined {
+/** The draft of a rule; undefined if the choices of the form cannot express it. */
+export function toDraft(rule: FaultRule): typeof BLANK_DRAFT | undefined {
   const { id: _id, ...definition } = toDefinition(rule);
   const { match, description = "", effect = {}, lease = {}, times, every, probability, phase } = definition;
   const { delay, hold, ...response } = effect;
   const wait = typeof delay === "object" ? `${delay.p50} ${delay.p99}` : (delay ?? "");
   const draft = {
-    operation: match?.operation ?? BLANK.operation,
+    operation: match?.operation ?? BLANK_DRAFT.operation,
     description,
     principal: match?.principal ?? "",
     response: toPair(response),
     delay: hold === undefined ? String(wait) : "hold",
     schedule: toPair({ times, every, probability }),
-    phase: phase ?? BLANK.phase,
+    phase: phase ?? BLANK_DRAFT.phase,
     lease: toPair(lease),
   };
   const isOffered =
@@ -168,7 +168,7 @@ function toPair(values: object): string {
   return pair ? pair.join(" ") : "";
 }
 
-function toWait(delay: string): RuleDefinition["effect"] {
+function toDelayEffect(delay: string): RuleDefinition["effect"] {
   if (delay === "") return {};
   if (delay === "hold") return { hold: {} };
   const [p50, p99] = delay.split(" ") as ["300ms", "2s"?];
@@ -224,10 +224,10 @@ export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule
 /** Connection faults as the client sees them; before the operation, those with a body carry an error. */
 const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"before" | "after", string>>>> =
   {
-    reset: repeatForBothPhases("the client’s connection is reset"),
-    hang: repeatForBothPhases("the client waits until it gives up"),
-    empty: repeatForBothPhases("the connection closes without a response"),
-    garbage: repeatForBothPhases("the client gets bytes that are not HTTP"),
+    reset: toBothPhases("the client’s connection is reset"),
+    hang: toBothPhases("the client waits until it gives up"),
+    empty: toBothPhases("the connection closes without a response"),
+    garbage: toBothPhases("the client gets bytes that are not HTTP"),
     truncate: { before: "an error response is cut off", after: "its response is cut off" },
     drip: {
       before: "an error response arrives in small pieces",
@@ -235,7 +235,7 @@ const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"be
     },
   };
 
-function repeatForBothPhases(words: string) {
+function toBothPhases(words: string) {
   return { before: words, after: words };
 }
 

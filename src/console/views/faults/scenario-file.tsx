@@ -4,7 +4,7 @@ import { useSandboxName } from "../../address.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Dialog, DialogButton } from "../../components/dialog.tsx";
 import { Field } from "../../components/form.tsx";
-import { CopyButton, saveFile } from "../../components/text.tsx";
+import { CopyButton, downloadFile } from "../../components/text.tsx";
 import { toDefinition } from "./rules.ts";
 import { toYaml } from "./to-yaml.ts";
 
@@ -37,7 +37,7 @@ function ScenarioDialog({ rules, onClose }: { rules: readonly FaultRule[]; onClo
           label="Download"
           look="primary"
           isDisabled={name.trim() === ""}
-          onPress={() => saveFile(file, new Blob([text], { type: "application/yaml" }))}
+          onPress={() => downloadFile(file, new Blob([text], { type: "application/yaml" }))}
         />
         <CopyButton text={text} />
         <ActionButton label="Close" onPress={onClose} />

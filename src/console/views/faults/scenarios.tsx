@@ -20,28 +20,29 @@ const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly 
     id: "switch",
     title: "Active",
     value: ({ active }) => (active ? 0 : 1),
-    show: (row) => <ScenarioSwitch scenario={row} switching={switching} />,
+    renderCell: (row) => <ScenarioSwitch scenario={row} switching={switching} />,
     width: "4.7rem",
   },
   {
     id: "name",
     title: "Scenario",
-    show: ({ name, problem }) => (problem ? <Badge outcome="failed">{name}: invalid file</Badge> : name),
+    renderCell: ({ name, problem }) =>
+      problem ? <Badge outcome="failed">{name}: invalid file</Badge> : name,
     width: "minmax(0, 22rem)",
   },
   {
     id: "description",
     title: "Description",
-    show: ({ description }) => <span className="quiet">{description}</span>,
-    from: "medium",
+    renderCell: ({ description }) => <span className="quiet">{description}</span>,
+    minWidth: "medium",
   },
   {
     id: "hits",
     title: "Hits",
-    show: ({ hits, active }) => (active ? hits : ""),
+    renderCell: ({ hits, active }) => (active ? hits : ""),
     width: "3.5rem",
-    number: true,
-    from: "medium",
+    isNumber: true,
+    minWidth: "medium",
   },
 ];
 
@@ -61,19 +62,19 @@ export function ScenarioList(props: {
   }, [scenarios, coverage]);
   const group = get("group") as Group | undefined;
   const find = get("find") ?? "";
-  const shown = useMemo(
-    () => rows.filter((row) => isInGroup(row, group) && containsWords(searchText(row), find)),
+  const visibleRows = useMemo(
+    () => rows.filter((row) => isInGroup(row, group) && containsWords(joinSearchText(row), find)),
     [rows, group, find],
   );
   const switching = useScenarioSwitch();
-  const allOff = useSandboxChange(
+  const deactivateAll = useSandboxChange(
     async (calls) => {
       const { scenarios } = await calls.show();
       await calls.activate([]);
       return scenarios;
     },
     {
-      done: (before) => `Deactivated ${pluralize(before.length, "scenario")}.`,
+      confirmation: (before) => `Deactivated ${pluralize(before.length, "scenario")}.`,
       undo: (calls, before) => calls.activate(before),
     },
   );
@@ -83,10 +84,10 @@ export function ScenarioList(props: {
       <div className="section-head">
         <h2>Scenarios</h2>
         {rows.some(({ active }) => active) && (
-          <ActionButton label="Deactivate all" look="subtle" change={allOff} />
+          <ActionButton label="Deactivate all" look="subtle" change={deactivateAll} />
         )}
       </div>
-      <Problem error={allOff.error ?? switching.error} />
+      <Problem error={deactivateAll.error ?? switching.error} />
       {broken.length > 0 && group !== "broken" && (
         <Notice
           outcome="failed"
@@ -120,7 +121,7 @@ export function ScenarioList(props: {
       <VirtualTable
         label="Scenarios"
         columns={makeColumns(switching)}
-        rows={shown}
+        rows={visibleRows}
         getKey={({ name }) => name}
         selected={get("scenario")}
         onSelect={({ name }) => onSelect(name)}
@@ -161,7 +162,7 @@ function isInGroup({ active, shipped, problem, kinds }: Row, group: Group | unde
   return kinds.has(group);
 }
 
-function searchText({ name, description, rules }: Row): string {
+function joinSearchText({ name, description, rules }: Row): string {
   return `${name} ${description} ${JSON.stringify(rules)}`;
 }
 
@@ -199,11 +200,11 @@ function listRuleKinds(
   const answers = [effect?.error, effect?.status, ...sequence.map(toStatusOrCode)].filter(
     (one) => one !== undefined,
   );
-  const kinds = answers.flatMap((one) => answerKind(one, statuses));
+  const kinds = answers.flatMap((one) => toAnswerKinds(one, statuses));
   return kinds.length === 0 && effect?.delay !== undefined ? ["slow"] : kinds;
 }
 
-function answerKind(answer: string | number, statuses: ReadonlyMap<string, number>): Kind[] {
+function toAnswerKinds(answer: string | number, statuses: ReadonlyMap<string, number>): Kind[] {
   const status = typeof answer === "number" ? answer : statuses.get(answer.replace(/!$/, ""));
   if (status === undefined || status < 400) return [];
   if (status >= 500) return ["5xx"];

@@ -12,7 +12,7 @@ export async function switchScenario(calls: SandboxCalls, { name, on }: { name: 
 
 export function useScenarioSwitch() {
   return useSandboxChange(switchScenario, {
-    done: (_result, { name, on }) => `${on ? "Activated" : "Deactivated"} ${name}.`,
+    confirmation: (_result, { name, on }) => `${on ? "Activated" : "Deactivated"} ${name}.`,
     undo: (calls, _result, { name, on }) => switchScenario(calls, { name, on: !on }),
   });
 }

@@ -4,18 +4,18 @@ import { useRecords, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConnectActions } from "../../components/connect.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
-import { AddOne, DetailPane } from "../../components/layout.tsx";
+import { AddRecordLink, DetailPane } from "../../components/layout.tsx";
 import { LoadError, Notice } from "../../components/notice.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
 
-const AT = "at";
+const AT_TIME = "at";
 const DAY_MS = 86_400_000;
 const EXPIRIES: readonly Choice[] = [
   { id: "", title: "Never" },
   { id: String(DAY_MS / 24), title: "In 1 hour", detail: "sandbox time" },
   { id: String(DAY_MS), title: "In 1 day" },
   { id: String(90 * DAY_MS), title: "In 90 days" },
-  { id: AT, title: "At …" },
+  { id: AT_TIME, title: "At …" },
 ];
 
 /** Creates a key and shows it until the pane is closed. */
@@ -38,19 +38,19 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
   const create = useSandboxChange(
     (calls) => {
       const expires_at =
-        expiry === AT ? inputs.expires_at : expiry && new Date(now + Number(expiry)).toISOString();
+        expiry === AT_TIME ? inputs.expires_at : expiry && new Date(now + Number(expiry)).toISOString();
       return calls.addRecord("api_keys", {
         user_id: user!.id,
         ...listGivenInputs({ current, name, expires_at }),
       });
     },
-    { done: ({ name }) => `Created key ${name}.` },
+    { confirmation: ({ name }) => `Created key ${name}.` },
   );
   if (create.data) return <CreatedKey apiKey={create.data} onClose={onClose} onMore={create.reset} />;
   return (
     <DetailPane title="Create key" label="Create key" onClose={onClose}>
       <LoadError error={error} />
-      <Form submit="Create" change={create} waiting={user === undefined}>
+      <Form submit="Create" change={create} isWaiting={user === undefined}>
         <ChoiceField
           label="Owner"
           {...field("user_id")}
@@ -75,7 +75,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           />
         )}
         {users && memberships.length === 0 && (
-          <Notice outcome="refused" action={user === undefined && <AddOne collection="users" />}>
+          <Notice outcome="refused" action={user === undefined && <AddRecordLink collection="users" />}>
             {user === undefined
               ? "This sandbox has no users, who own the keys."
               : "This user is not a member of any organization. Calls with the key will be rejected."}
@@ -84,12 +84,12 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
         <Field label="Name" {...field("name")} placeholder="CI pipeline" />
         <ChoiceField
           label="Expires"
-          name={expiry === AT ? "" : "expires_at"}
+          name={expiry === AT_TIME ? "" : "expires_at"}
           value={expiry}
           onChange={(expiry) => change({ expiry })}
           choices={EXPIRIES}
         />
-        {expiry === AT && (
+        {expiry === AT_TIME && (
           <Field label="Expires at" {...field("expires_at")} placeholder="2026-12-31T23:59:59Z" required />
         )}
       </Form>

@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Actor>[] = [
     id: "state",
     title: "State",
     value: ({ unusable }) => unusable ?? "",
-    show: ({ unusable }) => <Badge outcome={unusable ? "refused" : "ok"}>{unusable ?? "active"}</Badge>,
+    renderCell: ({ unusable }) => <Badge outcome={unusable ? "refused" : "ok"}>{unusable ?? "active"}</Badge>,
     width: "7.5rem",
   },
   { id: "name", title: "Name" },
@@ -29,17 +29,17 @@ const COLUMNS: readonly Column<Actor>[] = [
     id: "user",
     title: "Owner",
     value: ({ user, user_id }) => user?.name ?? user_id,
-    from: "medium",
+    minWidth: "medium",
   },
-  { id: "current", title: "Organization", from: "medium" },
-  { id: "id", title: "Key", show: (apiKey) => <CopyKey apiKey={apiKey} />, width: "6.5rem" },
+  { id: "current", title: "Organization", minWidth: "medium" },
+  { id: "id", title: "Key", renderCell: (apiKey) => <CopyKey apiKey={apiKey} />, width: "6.5rem" },
   {
     id: "expires",
     title: "Expires",
     value: ({ expires_at }) => expires_at ?? "~",
-    show: ({ expires_at }) => <Expiry at={expires_at} />,
+    renderCell: ({ expires_at }) => <Expiry at={expires_at} />,
     width: "6.5rem",
-    from: "medium",
+    minWidth: "medium",
   },
 ];
 
@@ -49,7 +49,7 @@ function CopyKey({ apiKey: { key, name } }: { apiKey: Actor }) {
     // biome-ignore lint/a11y/noStaticElementInteractions: the button inside handles keys
     // biome-ignore lint/a11y/useKeyWithClickEvents: the button inside handles keys
     <span onClick={(event) => event.stopPropagation()}>
-      <CopyButton subtle text={key} label="Copy key" name={`Copy key of ${name}`} />
+      <CopyButton isSubtle text={key} label="Copy key" name={`Copy key of ${name}`} />
     </span>
   );
 }
@@ -87,10 +87,10 @@ export default function Keys() {
 function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
   const { id, name, revoked, user, user_id, current, role, unusable } = apiKey;
   const revoke = useSandboxChange((calls) => calls.changeRecord("api_keys", id, { revoked: !revoked }), {
-    done: `${revoked ? "Reactivated" : "Revoked"} ${name}.`,
+    confirmation: `${revoked ? "Reactivated" : "Revoked"} ${name}.`,
   });
   const remove = useSandboxChange((calls) => calls.removeRecord("api_keys", id).then(onClose), {
-    done: `Deleted ${name}.`,
+    confirmation: `Deleted ${name}.`,
   });
   return (
     <DetailPane

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { SandboxState } from "../../../../types/control-api.ts";
-import { useGo, useParameters, useSandboxName, useSelection } from "../../address.ts";
-import { sandboxCalls } from "../../api/calls.ts";
+import { useNavigateToView, useParameters, useSandboxName, useSelection } from "../../address.ts";
+import { createSandboxCalls } from "../../api/calls.ts";
 import { useChange, useSandboxes } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton, DialogButton } from "../../components/dialog.tsx";
@@ -19,42 +19,42 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "name",
     title: "Sandbox",
-    show: (row) => <SandboxTitle {...row} />,
+    renderCell: (row) => <SandboxTitle {...row} />,
     width: "minmax(0, 1.4fr)",
   },
-  { id: "fixture", title: "Fixture", from: "medium" },
-  { id: "seed", title: "Seed", width: "5rem", number: true, from: "wide" },
+  { id: "fixture", title: "Fixture", minWidth: "medium" },
+  { id: "seed", title: "Seed", width: "5rem", isNumber: true, minWidth: "wide" },
   {
     id: "clock",
     title: "Clock",
     value: ({ clock }) => clock.mode,
-    show: ({ clock }) => formatClock(clock),
+    renderCell: ({ clock }) => formatClock(clock),
     width: "8rem",
   },
   {
     id: "scenarios",
     title: "Scenarios",
     value: ({ scenarios }) => scenarios.length,
-    show: ({ scenarios }) => scenarios.length || <span className="quiet">none</span>,
+    renderCell: ({ scenarios }) => scenarios.length || <span className="quiet">none</span>,
     width: "6rem",
-    number: true,
-    from: "wide",
+    isNumber: true,
+    minWidth: "wide",
   },
   {
     id: "records",
     title: "Records",
     value: countRecords,
-    show: (sandbox) => formatCount(countRecords(sandbox)),
+    renderCell: (sandbox) => formatCount(countRecords(sandbox)),
     width: "6rem",
-    number: true,
-    from: "medium",
+    isNumber: true,
+    minWidth: "medium",
   },
   {
     id: "created_at",
     title: "Created",
-    show: ({ created_at }) => <Created at={created_at} />,
+    renderCell: ({ created_at }) => <Created at={created_at} />,
     width: "6.5rem",
-    from: "wide",
+    minWidth: "wide",
   },
 ];
 
@@ -124,24 +124,24 @@ export default function Sandboxes() {
 }
 
 /** Always exists, so it cannot be deleted. */
-const ALWAYS = "default";
+const DEFAULT_SANDBOX = "default";
 
 function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
   const { name, base_url, fixture, seed, clock, scenarios, settings, counts, created_at, forked_from } =
     sandbox;
-  const here = useSandboxName();
-  const go = useGo();
+  const currentSandbox = useSandboxName();
+  const navigateToView = useNavigateToView();
   const { get, set } = useParameters();
   // "Back" leads to the page before the form, not to the form that was left.
   const closeForm = () => set({ settings: undefined }, { replace: true });
   const remove = useChange(
     async () => {
       // Navigate first: its queries would refetch a sandbox that no longer exists.
-      if (name === here) go("sandboxes", {}, ALWAYS);
-      await sandboxCalls(name).remove();
-      if (name !== here) onClose();
+      if (name === currentSandbox) navigateToView("sandboxes", {}, DEFAULT_SANDBOX);
+      await createSandboxCalls(name).remove();
+      if (name !== currentSandbox) onClose();
     },
-    { done: `Deleted sandbox ${name}.` },
+    { confirmation: `Deleted sandbox ${name}.` },
   );
   if (get("settings") === "edit")
     return (
@@ -156,13 +156,13 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
       onClose={onClose}
       actions={
         <>
-          {name !== here && (
+          {name !== currentSandbox && (
             <>
               <ViewLink className="button" view="timeline" sandbox={name}>
                 Switch to it
               </ViewLink>
               <ViewLink className="button" view="world" query={{ show: "compare", of: name, to: "now" }}>
-                Compare with {here}
+                Compare with {currentSandbox}
               </ViewLink>
             </>
           )}
@@ -170,8 +170,8 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
             {(close) => (
               <CopyDialog
                 title={`Fork ${name}`}
-                copy={sandboxCalls(name).fork}
-                onCopied={(created) => go("sandboxes", { sandbox: created }, created)}
+                copy={createSandboxCalls(name).fork}
+                onCopied={(created) => navigateToView("sandboxes", { sandbox: created }, created)}
                 onClose={close}
               >
                 Creates a sandbox in the current state of {name}, which does not change.
@@ -182,7 +182,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
           <DialogButton label="Reset …">
             {(close) => <ResetDialog sandbox={sandbox} onClose={close} />}
           </DialogButton>
-          {name !== ALWAYS && (
+          {name !== DEFAULT_SANDBOX && (
             <ConfirmButton title={`Delete ${name}?`} verb="Delete" change={remove}>
               Deletes its data, journal, history and snapshots permanently. Calls to its base URL will fail.
             </ConfirmButton>
@@ -190,7 +190,7 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
         </>
       }
     >
-      <Section title="Base URL" end={<CopyButton subtle text={base_url} />}>
+      <Section title="Base URL" end={<CopyButton isSubtle text={base_url} />}>
         <pre className="wire">{base_url}</pre>
       </Section>
       <Section title="Setup">
@@ -240,7 +240,7 @@ interface Branch {
   depth: number;
 }
 
-/** Forks below the sandbox that they come from; those whose origin was deleted have no other place. */
+/** Lists each fork below its origin, and forks of a deleted origin at the top level. */
 function orderByLineage(sandboxes: readonly SandboxState[]): Branch[] {
   const names = new Set(sandboxes.map(({ name }) => name));
   const branches: Branch[] = [];

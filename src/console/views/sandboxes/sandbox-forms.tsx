@@ -1,8 +1,8 @@
 import { type ComponentProps, type ReactNode, useMemo, useState } from "react";
 import { useLocation, useSearch } from "wouter";
 import type { ClockChange, FaultRule, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
-import { useGo, useSandboxName } from "../../address.ts";
-import { type SandboxCalls, sandboxCalls, server } from "../../api/calls.ts";
+import { useNavigateToView, useSandboxName } from "../../address.ts";
+import { createSandboxCalls, type SandboxCalls, server } from "../../api/calls.ts";
 import { listGivenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
 import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
 import { Dialog } from "../../components/dialog.tsx";
@@ -31,8 +31,8 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
   const { name, seed, "clock.mode": mode } = inputs;
   const [fixture, setFixture] = useState(NO_FIXTURE);
   const [scenarios, setScenarios] = useState<ReadonlySet<string>>(new Set());
-  const go = useGo();
-  const here = useSandboxName();
+  const navigateToView = useNavigateToView();
+  const currentSandbox = useSandboxName();
   const create = useChange(
     async () =>
       server.createSandbox({
@@ -43,10 +43,10 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
         ...(scenarios.size > 0 && { scenarios: [...scenarios] as SandboxOptions["scenarios"] & object }),
       }),
     {
-      done: ({ name }) => `Created sandbox ${name}.`,
+      confirmation: ({ name }) => `Created sandbox ${name}.`,
       undo: async ({ name }) => {
-        go("sandboxes", {}, here);
-        await sandboxCalls(name).remove();
+        navigateToView("sandboxes", {}, currentSandbox);
+        await createSandboxCalls(name).remove();
       },
     },
   );
@@ -55,10 +55,10 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
       <Form
         submit="Create"
         change={create}
-        onSuccess={({ name }) => go("sandboxes", { sandbox: name }, name)}
+        onSuccess={({ name }) => navigateToView("sandboxes", { sandbox: name }, name)}
       >
         <Field label="Name" {...field("name")} placeholder="ci-42" hint={NAME_HINT} />
-        <FixtureField draft={fixture} onChange={setFixture} unchanged="Server default" />
+        <FixtureField draft={fixture} onChange={setFixture} defaultTitle="Server default" />
         <Field
           label="Seed"
           {...field("seed")}
@@ -105,7 +105,7 @@ function ScenariosField(props: Pick<ComponentProps<typeof MultiSelect>, "chosen"
     <MultiSelect
       label="Scenarios"
       listLabel="Scenarios active from the start"
-      find="Filter scenarios"
+      findPrompt="Filter scenarios"
       choices={choices}
       {...props}
     />
@@ -118,36 +118,36 @@ interface FixtureDraft {
   document: string;
 }
 
-const UNCHANGED = "";
-const DOCUMENT = "{}";
+const UNCHANGED_CHOICE = "";
+const DOCUMENT_CHOICE = "{}";
 /** Fixture name of sandboxes that were created from a document. */
-const INLINE = "inline";
-const NO_FIXTURE: FixtureDraft = { choice: UNCHANGED, document: '{\n  "extends": "reference"\n}' };
+const INLINE_FIXTURE = "inline";
+const NO_FIXTURE: FixtureDraft = { choice: UNCHANGED_CHOICE, document: '{\n  "extends": "reference"\n}' };
 
 /** Selects a fixture that this server already uses, or a document. `unchanged`: title of the default choice. */
 function FixtureField(props: {
   draft: FixtureDraft;
   onChange: (draft: FixtureDraft) => void;
-  unchanged: string;
+  defaultTitle: string;
 }) {
-  const { draft, onChange, unchanged } = props;
+  const { draft, onChange, defaultTitle } = props;
   const { data } = useSandboxes();
   const names = new Set(["reference", ...(data?.items ?? []).map(({ fixture }) => fixture)]);
-  names.delete(INLINE);
+  names.delete(INLINE_FIXTURE);
   return (
     <>
       <ChoiceField
         label="Fixture"
-        name={draft.choice === DOCUMENT ? "" : "fixture"}
+        name={draft.choice === DOCUMENT_CHOICE ? "" : "fixture"}
         value={draft.choice}
         onChange={(choice) => onChange({ ...draft, choice })}
         choices={[
-          { id: UNCHANGED, title: unchanged },
+          { id: UNCHANGED_CHOICE, title: defaultTitle },
           ...[...names].map((id) => ({ id, title: id })),
-          { id: DOCUMENT, title: "Custom", detail: "as JSON" },
+          { id: DOCUMENT_CHOICE, title: "Custom", detail: "as JSON" },
         ]}
       />
-      {draft.choice === DOCUMENT && (
+      {draft.choice === DOCUMENT_CHOICE && (
         <Field
           label="Fixture as JSON"
           name="fixture"
@@ -163,20 +163,20 @@ function FixtureField(props: {
 
 /** @throws ControlError for invalid JSON */
 function toFixture({ choice, document }: FixtureDraft): Pick<SandboxOptions, "fixture"> {
-  if (choice === UNCHANGED) return {};
-  return { fixture: choice === DOCUMENT ? requireJson(document, "fixture") : choice } as never;
+  if (choice === UNCHANGED_CHOICE) return {};
+  return { fixture: choice === DOCUMENT_CHOICE ? requireJson(document, "fixture") : choice } as never;
 }
 
 /** The snapshot of the state before the latest reset. */
 const BEFORE_RESET = "before-reset";
 
-/** A snapshot has no rules and scenarios, nor the fixture and seed for the next reset; a fixture of its own has no name. */
+/** Restores also what a snapshot lacks: rules, scenarios, and for the next reset the seed and the fixture, if it has a name. */
 async function undoReset(
   calls: SandboxCalls,
   { sandbox, rules }: { sandbox: SandboxState; rules: readonly FaultRule[] },
 ): Promise<void> {
   const { fixture, seed, scenarios } = sandbox;
-  await calls.reset({ seed, ...(fixture !== INLINE && { fixture }) } as SandboxOptions);
+  await calls.reset({ seed, ...(fixture !== INLINE_FIXTURE && { fixture }) } as SandboxOptions);
   await calls.restoreSnapshot(BEFORE_RESET);
   await calls.activate(scenarios);
   // The newest rule goes first.
@@ -187,18 +187,21 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
   const { name, seed, fixture: current } = sandbox;
   const { inputs, field } = useInputs({ seed: "" });
   const [fixture, setFixture] = useState(NO_FIXTURE);
-  const calls = sandboxCalls(name);
+  const calls = createSandboxCalls(name);
   const reset = useChange(
     async () => {
-      const to = { ...toFixture(fixture), ...(inputs.seed.trim() && { seed: parseNumber(inputs.seed) }) };
+      const options = {
+        ...toFixture(fixture),
+        ...(inputs.seed.trim() && { seed: parseNumber(inputs.seed) }),
+      };
       const before = { sandbox: await calls.show(), rules: (await calls.rules()).items };
       if ((await calls.snapshots()).items.some((one) => one.name === BEFORE_RESET))
         await calls.removeSnapshot(BEFORE_RESET);
       await calls.takeSnapshot(BEFORE_RESET);
-      await calls.reset(to);
+      await calls.reset(options);
       return before;
     },
-    { done: `Reset ${name}.`, undo: (before) => undoReset(calls, before) },
+    { confirmation: `Reset ${name}.`, undo: (before) => undoReset(calls, before) },
   );
   return (
     <Dialog title={`Reset ${name}?`} onClose={onClose}>
@@ -208,7 +211,7 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
           history. Settings and snapshots stay. The current state becomes the snapshot{" "}
           <code>{BEFORE_RESET}</code>; only journal and history cannot come back.
         </p>
-        <FixtureField draft={fixture} onChange={setFixture} unchanged={`Unchanged: ${current}`} />
+        <FixtureField draft={fixture} onChange={setFixture} defaultTitle={`Unchanged: ${current}`} />
         <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />
       </Form>
     </Dialog>
@@ -225,13 +228,13 @@ export function CopyDialog(props: {
 }) {
   const { title, copy, onCopied, onClose, children } = props;
   const { inputs, field } = useInputs({ name: "" });
-  const [here, navigate] = useLocation();
+  const [currentPath, navigate] = useLocation();
   const search = useSearch();
   const create = useChange(() => copy(listGivenInputs(inputs)), {
-    done: ({ name }) => `Forked into sandbox ${name}, which is open now.`,
+    confirmation: ({ name }) => `Forked into sandbox ${name}, which is open now.`,
     undo: async ({ name }) => {
-      navigate(search ? `${here}?${search}` : here);
-      await sandboxCalls(name).remove();
+      navigate(search ? `${currentPath}?${search}` : currentPath);
+      await createSandboxCalls(name).remove();
     },
   });
   return (

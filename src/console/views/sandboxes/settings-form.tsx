@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Settings, SettingsChange } from "../../../../types/control-api.ts";
-import { sandboxCalls } from "../../api/calls.ts";
+import { createSandboxCalls } from "../../api/calls.ts";
 import { type FormField, formatValue, listFormFields, parseValue } from "../../api/form-fields.ts";
 import type { ControlDescription } from "../../api/open-api.ts";
 import { useChange, useDescription } from "../../api/queries.ts";
@@ -11,21 +11,21 @@ import { TypedField } from "../../components/typed-field.tsx";
 
 type Name = keyof Settings;
 
-/** Settings that delete what is over them. */
-const BOUNDS: readonly Name[] = ["journal_limit", "history_limit"];
+/** Settings that delete entries when they are lowered. */
+const LIMITS: readonly Name[] = ["journal_limit", "history_limit"];
 
 /** Changes settings of a sandbox; those that are not touched stay as they are. */
 export function SettingsForm(props: { name: string; settings: Settings; onClose: () => void }) {
   const { name, settings, onClose } = props;
   const { data: description, error } = useDescription();
-  const fields = useMemo(() => (description ? listSettings(description) : []), [description]);
+  const fields = useMemo(() => (description ? listSettingFields(description) : []), [description]);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const [find, setFind] = useState("");
   const onType = useCallback(
     (field: FormField, text: string) => setTexts((before) => ({ ...before, [field.name]: text })),
     [],
   );
-  const calls = sandboxCalls(name);
+  const calls = createSandboxCalls(name);
   const save = useChange(
     async () => {
       const change = readChange(fields, texts, settings);
@@ -33,13 +33,21 @@ export function SettingsForm(props: { name: string; settings: Settings; onClose:
       return { change, before: settings };
     },
     {
-      done: ({ change }) => describeChangedSettings(change),
+      confirmation: ({ change }) => describeChangedSettings(change),
       undo: ({ change, before }) => calls.configure(pick(before, change)),
     },
   );
-  const lowered = BOUNDS.filter((bound) => Number(texts[bound] ?? settings[bound]) < Number(settings[bound]));
+  const loweredLimits = LIMITS.filter(
+    (limit) => Number(texts[limit] ?? settings[limit]) < Number(settings[limit]),
+  );
   return (
-    <Form submit="Save settings" change={save} onSuccess={onClose} onCancel={onClose} waiting={!description}>
+    <Form
+      submit="Save settings"
+      change={save}
+      onSuccess={onClose}
+      onCancel={onClose}
+      isWaiting={!description}
+    >
       <Problem error={error} />
       <FilterField label="Find a setting" placeholder="Find a setting" value={find} onChange={setFind} />
       {fields
@@ -48,21 +56,21 @@ export function SettingsForm(props: { name: string; settings: Settings; onClose:
           <TypedField
             key={field.name}
             field={field}
-            within="settings."
+            prefix="settings."
             value={texts[field.name] ?? formatValue(settings[field.name as Name], field)}
             onType={onType}
           />
         ))}
-      {lowered.length > 0 && (
+      {loweredLimits.length > 0 && (
         <Notice outcome="refused">
-          A lower {lowered.join(" and ")} deletes the oldest entries. Undo does not restore them.
+          A lower {loweredLimits.join(" and ")} deletes the oldest entries. Undo does not restore them.
         </Notice>
       )}
     </Form>
   );
 }
 
-function listSettings({ components }: ControlDescription): FormField[] {
+function listSettingFields({ components }: ControlDescription): FormField[] {
   const schema = components.schemas["SettingsInput"] ?? {};
   return listFormFields(schema, components).map((field) => {
     const initial = schema.properties?.[field.name]?.default;

@@ -28,9 +28,9 @@ const UNITS: readonly [string, number][] = [
 ];
 
 /** Marks have the size of the smallest target that is easy to hit, in pixels; closer timers share one. */
-const MARK = 24;
+const MARK_PX = 24;
 /** Minimum distance of tick labels. */
-const ROOM = 0.07;
+const MIN_TICK_DISTANCE = 0.07;
 
 /**
  * A logarithmic axis from `now` to the first round duration after the last timer: a retry is due in a minute, an expiry
@@ -42,20 +42,20 @@ export function buildAxis(
   now: number,
   width: number,
 ): { ticks: Tick[]; clusters: Cluster[] } {
-  const aheads = pending.map(({ due_at }) => Math.max(0, Date.parse(due_at) - now));
-  const last = Math.max(60_000, ...aheads.slice(-1));
+  const delays = pending.map(({ due_at }) => Math.max(0, Date.parse(due_at) - now));
+  const last = Math.max(60_000, ...delays.slice(-1));
   const end = UNITS.find(([, ms]) => ms >= last)?.[1] ?? last;
-  const place = (ahead: number) => Math.min(1, Math.log1p(ahead / 1000) / Math.log1p(end / 1000));
+  const toPosition = (delay: number) => Math.min(1, Math.log1p(delay / 1000) / Math.log1p(end / 1000));
   const ticks: Tick[] = [];
   for (const [word, ms] of UNITS) {
-    const at = place(ms);
-    if (ms <= end && at - (ticks.at(-1)?.at ?? 0) >= ROOM) ticks.push({ at, word });
+    const at = toPosition(ms);
+    if (ms <= end && at - (ticks.at(-1)?.at ?? 0) >= MIN_TICK_DISTANCE) ticks.push({ at, word });
   }
   const clusters: Cluster[] = [];
   for (const [index, item] of pending.entries()) {
-    const at = place(aheads[index]!);
+    const at = toPosition(delays[index]!);
     const cluster = clusters.at(-1);
-    if (cluster !== undefined && (at - cluster.at) * width < MARK) cluster.items.push(item);
+    if (cluster !== undefined && (at - cluster.at) * width < MARK_PX) cluster.items.push(item);
     else clusters.push({ at, items: [item] });
   }
   return { ticks, clusters };

@@ -13,7 +13,7 @@ import { ActionButton } from "../../components/button.tsx";
 import { Field, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { formatAbsolute, formatClock, useSandboxNow } from "../../components/time.tsx";
-import { nameTimer } from "./timers.tsx";
+import { formatTimerKind } from "./timers.tsx";
 
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
 const MODES: readonly (ClockChange & { title: string })[] = [
@@ -23,16 +23,16 @@ const MODES: readonly (ClockChange & { title: string })[] = [
   { title: "Real time", mode: "real" },
 ];
 
-export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothingPending: boolean }) {
+export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; hasNothingPending: boolean }) {
   const now = new Date(useSandboxNow()).toISOString();
   const [typed, setTyped] = useState("");
   const change = useSandboxChange(
     (calls, to: ClockChange | AdvanceTo): Promise<ClockChanged | Advanced> =>
       "mode" in to ? calls.setClock(to) : calls.advance(to),
-    { done: ({ now, ran }) => `Now ${formatAbsolute(now)}. ${describeTimers(ran)}` },
+    { confirmation: ({ now, ran }) => `Now ${formatAbsolute(now)}. ${describeTimers(ran)}` },
   );
   const { isPending, error } = change;
-  const isSlow = useSlow(isPending);
+  const isSlow = useIsSlow(isPending);
   const name = /^\d{4}-/.test(typed.trim()) ? "to" : "by";
   const mutate = () => change.mutate({ [name]: typed.trim() } as AdvanceTo);
   return (
@@ -64,7 +64,7 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
           <ActionButton
             label="Next event"
             look="primary"
-            isDisabled={isPending || nothingPending}
+            isDisabled={isPending || hasNothingPending}
             onPress={() => change.mutate({ next: true })}
           />
         </div>
@@ -87,7 +87,7 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
 const SLOW_MS = 400;
 
 /** True once it has been pending for a while, so that fast advances show no progress. */
-function useSlow(isPending: boolean): boolean {
+function useIsSlow(isPending: boolean): boolean {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
     if (!isPending) return setSlow(false);
@@ -97,9 +97,9 @@ function useSlow(isPending: boolean): boolean {
   return isSlow && isPending;
 }
 
-/** The instant that an advance under way has reached. */
+/** Shows the instant that the current advance has reached. */
 function Progress() {
-  const { data } = useSandboxQuery(["clock", "progress"], (calls) => calls.clock(), { everyMs: SLOW_MS });
+  const { data } = useSandboxQuery(["clock", "progress"], (calls) => calls.clock(), { pollMs: SLOW_MS });
   const stop = useSandboxChange((calls) => calls.stopAdvance());
   return (
     <Notice outcome="other" action={<ActionButton label="Stop here" change={stop} />}>
@@ -112,5 +112,5 @@ function describeTimers(ran: readonly RanTimer[]): string {
   if (ran.length === 0) return "No timers ran.";
   const counts = new Map<RanTimer["kind"], number>();
   for (const { kind } of ran) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return `Ran: ${[...counts].map(([kind, count]) => `${count} × ${nameTimer({ kind })}`).join(", ")}.`;
+  return `Ran: ${[...counts].map(([kind, count]) => `${count} × ${formatTimerKind({ kind })}`).join(", ")}.`;
 }

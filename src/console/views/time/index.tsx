@@ -14,11 +14,11 @@ import { ForkDialog, RewindDialog } from "../timeline/entry-dialogs.tsx";
 import { toOutcome } from "../timeline/nodes.ts";
 import { toShortTitle } from "../timeline/words.ts";
 import { ClockPanel } from "./clock-panel.tsx";
-import { PendingPanel, timerKey } from "./pending-panel.tsx";
-import { nameTimer, SubjectLink } from "./timers.tsx";
+import { getTimerKey, PendingPanel } from "./pending-panel.tsx";
+import { formatTimerKind, SubjectLink } from "./timers.tsx";
 import "./time.css";
 
-const MAX_RAN = 500;
+const MAX_RECENT = 500;
 const ALL = "all";
 
 const toEntryOutcome = (entry: HistoryEntry) => toOutcome({ request: undefined, entry, fault: undefined });
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
   {
     id: "title",
     title: "Event",
-    show: (entry) => (
+    renderCell: (entry) => (
       <span title={entry.title}>
         <Mark outcome={toEntryOutcome(entry)} /> {entry.undone && <span className="quiet">undone: </span>}
         {toShortTitle(entry.title)}
@@ -37,16 +37,16 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
   {
     id: "at",
     title: "At",
-    show: ({ at }) => formatTimeOfDay(at).slice(0, 8),
+    renderCell: ({ at }) => formatTimeOfDay(at).slice(0, 8),
     width: "4.8rem",
-    number: true,
+    isNumber: true,
   },
   {
     id: "sequence",
     title: "Time",
-    show: ({ at }) => <RelativeTime at={at} />,
+    renderCell: ({ at }) => <RelativeTime at={at} />,
     width: "6.5rem",
-    from: "medium",
+    minWidth: "medium",
   },
 ];
 
@@ -62,18 +62,18 @@ export default function Time() {
     async (calls) => {
       const kinds = isAll ? [undefined] : (["timer", "delivery"] as const);
       const pages = await Promise.all(
-        kinds.map((kind) => calls.history({ ...(kind && { kind }), limit: MAX_RAN })),
+        kinds.map((kind) => calls.history({ ...(kind && { kind }), limit: MAX_RECENT })),
       );
       const entries = pages.flatMap((page) => page.entries).sort((a, b) => b.sequence - a.sequence);
-      return entries.map((entry) => ({ ...entry, title: nameTarget(entry, entries) }));
+      return entries.map((entry) => ({ ...entry, title: describeWithTarget(entry, entries) }));
     },
     whileRunning,
   );
-  const due = get("due");
-  const ran = get("ran");
+  const dueKey = get("due");
+  const ranId = get("ran");
   const close = () => set({ due: undefined, ran: undefined });
-  const timer = pending.data?.find((one) => timerKey(one) === due);
-  const entry = recent.data?.find(({ id }) => id === ran);
+  const timer = pending.data?.find((one) => getTimerKey(one) === dueKey);
+  const entry = recent.data?.find(({ id }) => id === ranId);
   return (
     <div className="split grow">
       <div className="page stack grow time-page">
@@ -81,14 +81,14 @@ export default function Time() {
           <h1>Time</h1>
         </div>
         <LoadError error={clock.error ?? pending.error ?? recent.error} />
-        {ran && recent.data && !entry && <NotFound kind="entry" id={ran} />}
-        {clock.data && <ClockPanel clock={clock.data} nothingPending={pending.data?.length === 0} />}
+        {ranId && recent.data && !entry && <NotFound kind="entry" id={ranId} />}
+        {clock.data && <ClockPanel clock={clock.data} hasNothingPending={pending.data?.length === 0} />}
         <div className="time-lists grow">
           {pending.data && (
             <PendingPanel
               pending={pending.data}
-              selected={due}
-              onSelect={(one) => set({ due: timerKey(one), ran: undefined })}
+              selected={dueKey}
+              onSelect={(one) => set({ due: getTimerKey(one), ran: undefined })}
             />
           )}
           {recent.data && (
@@ -108,7 +108,7 @@ export default function Time() {
                 columns={COLUMNS}
                 rows={recent.data}
                 getKey={({ id }) => id}
-                selected={ran}
+                selected={ranId}
                 onSelect={({ id }) => set({ ran: id, due: undefined })}
                 empty={<EmptyState title="No recent timers">Timers appear here after they run.</EmptyState>}
               />
@@ -116,14 +116,17 @@ export default function Time() {
           )}
         </div>
       </div>
-      {timer && <TimerPane key={due} timer={timer} onClose={close} />}
-      {entry && <EntryPane key={ran} entry={entry} onClose={close} />}
+      {timer && <TimerPane key={dueKey} timer={timer} onClose={close} />}
+      {entry && <EntryPane key={ranId} entry={entry} onClose={close} />}
     </div>
   );
 }
 
 /** The title of a rewind names the entry that it went back to. */
-function nameTarget({ kind, title, subject }: HistoryEntry, entries: readonly HistoryEntry[]): string {
+function describeWithTarget(
+  { kind, title, subject }: HistoryEntry,
+  entries: readonly HistoryEntry[],
+): string {
   const target = kind === "restore" ? entries.find(({ id }) => id === subject) : undefined;
   return target ? title.replace(target.id, `“${target.title.replace(/\.$/, "")}”`) : title;
 }
@@ -131,14 +134,14 @@ function nameTarget({ kind, title, subject }: HistoryEntry, entries: readonly Hi
 function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) {
   const { kind, subject, due_at } = timer;
   const run = useSandboxChange((calls) => calls.runTimer({ kind, subject }), {
-    done: `Ran ${nameTimer(timer)} ${subject}.`,
+    confirmation: `Ran ${formatTimerKind(timer)} ${subject}.`,
   });
   const advance = useSandboxChange((calls) => calls.advance({ to: due_at }), {
-    done: ({ now }) => `Now ${formatAbsolute(now)}.`,
+    confirmation: ({ now }) => `Now ${formatAbsolute(now)}.`,
   });
   return (
     <DetailPane
-      title={`${nameTimer(timer)} ${timer.name ?? subject}`}
+      title={`${formatTimerKind(timer)} ${timer.name ?? subject}`}
       label={`Timer ${subject}`}
       onClose={onClose}
       actions={
@@ -168,10 +171,10 @@ function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) 
   );
 }
 
-/** An entry of the history, to go back to it from here. */
+/** Shows an entry of the history, with actions that return to it. */
 function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => void }) {
   const { title, at, seq, kept, undone } = entry;
-  const words = title.replace(/\.$/, "");
+  const titleText = title.replace(/\.$/, "");
   return (
     <DetailPane
       title={title}
@@ -179,11 +182,11 @@ function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => voi
       onClose={onClose}
       actions={
         <>
-          <DialogButton label="Rewind to before this" offered={kept}>
-            {(close) => <RewindDialog entry={entry} title={words} onClose={close} />}
+          <DialogButton label="Rewind to before this" isOffered={kept}>
+            {(close) => <RewindDialog entry={entry} title={titleText} onClose={close} />}
           </DialogButton>
-          <DialogButton label="Fork from here" offered={kept}>
-            {(close) => <ForkDialog entry={entry} title={words} onClose={close} />}
+          <DialogButton label="Fork from here" isOffered={kept}>
+            {(close) => <ForkDialog entry={entry} title={titleText} onClose={close} />}
           </DialogButton>
           <ViewLink className="button" view="timeline" query={{ entry: String(seq) }}>
             Show in timeline

@@ -6,35 +6,35 @@ import { formatAbsolute, formatRelative, RelativeTime, useSandboxNow } from "../
 import { useWidth } from "../../components/use-width.ts";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { buildAxis, type Cluster } from "./axis.ts";
-import { nameTimer, SubjectLink } from "./timers.tsx";
+import { formatTimerKind, SubjectLink } from "./timers.tsx";
 
 const COLUMNS: readonly Column<Pending>[] = [
-  { id: "due_at", title: "Due", show: ({ due_at }) => <RelativeTime at={due_at} />, width: "4.6rem" },
+  { id: "due_at", title: "Due", renderCell: ({ due_at }) => <RelativeTime at={due_at} />, width: "4.6rem" },
   {
     id: "kind",
     title: "Timer",
-    show: (timer) => <Badge outcome="waiting">{nameTimer(timer)}</Badge>,
+    renderCell: (timer) => <Badge outcome="waiting">{formatTimerKind(timer)}</Badge>,
     width: "minmax(0, 9.25rem)",
   },
   {
     id: "subject",
     title: "About",
     value: ({ name, subject }) => name ?? subject,
-    show: (timer) => <SubjectLink timer={timer} />,
+    renderCell: (timer) => <SubjectLink timer={timer} />,
     width: "minmax(6.5rem, 1fr)",
   },
   {
     id: "at",
     title: "Time",
     value: ({ due_at }) => due_at,
-    show: ({ due_at }) => formatAbsolute(due_at),
+    renderCell: ({ due_at }) => formatAbsolute(due_at),
     width: "13rem",
-    number: true,
-    from: "medium",
+    isNumber: true,
+    minWidth: "medium",
   },
 ];
-/** Also its address. */
-export const timerKey = ({ kind, subject, due_at }: Pending) => `${kind} ${subject} ${due_at}`;
+/** Identifies a timer, also in the address. */
+export const getTimerKey = ({ kind, subject, due_at }: Pending) => `${kind} ${subject} ${due_at}`;
 
 export function PendingPanel(props: {
   pending: readonly Pending[];
@@ -62,7 +62,7 @@ export function PendingPanel(props: {
           ))}
           {clusters.map((cluster) => (
             <button
-              key={timerKey(cluster.items[0]!)}
+              key={getTimerKey(cluster.items[0]!)}
               type="button"
               className="bare axis-mark"
               style={{ left: `${cluster.at * 100}%` }}
@@ -75,12 +75,12 @@ export function PendingPanel(props: {
           ))}
           {clusters.map((cluster, index) => (
             <span
-              key={timerKey(cluster.items[0]!)}
+              key={getTimerKey(cluster.items[0]!)}
               aria-hidden="true"
               className={`axis-name axis-name-${index % 2} small clip`}
-              style={labelPosition(clusters, index)}
+              style={toLabelStyle(clusters, index)}
             >
-              {clusterName(cluster)}
+              {formatClusterName(cluster)}
             </span>
           ))}
         </div>
@@ -89,7 +89,7 @@ export function PendingPanel(props: {
         label="Pending"
         columns={COLUMNS}
         rows={pending}
-        getKey={timerKey}
+        getKey={getTimerKey}
         selected={selected}
         onSelect={onSelect}
         empty={
@@ -103,19 +103,22 @@ export function PendingPanel(props: {
 }
 
 /** After this position, labels end at their mark instead of starting there. */
-const LATE = 0.85;
+const RIGHT_ALIGNED_FROM = 0.85;
 
 /** Labels alternate between two lines; each may extend to the next label of its line. */
-function labelPosition(clusters: readonly Cluster[], index: number): CSSProperties {
+function toLabelStyle(clusters: readonly Cluster[], index: number): CSSProperties {
   const { at } = clusters[index]!;
   const percent = (part: number) => `${Math.max(0, part) * 100}%`;
   const before = clusters[index - 2]?.at ?? 0;
-  if (at > LATE) return { right: percent(1 - at), maxWidth: percent((at - before) / 2) };
+  if (at > RIGHT_ALIGNED_FROM) return { right: percent(1 - at), maxWidth: percent((at - before) / 2) };
   const next = clusters[index + 2]?.at ?? 1;
-  return { left: percent(at), maxWidth: percent(next > LATE ? (next - at) / 2 : next - at - 0.01) };
+  return {
+    left: percent(at),
+    maxWidth: percent(next > RIGHT_ALIGNED_FROM ? (next - at) / 2 : next - at - 0.01),
+  };
 }
 
-function clusterName({ items }: Cluster): string {
+function formatClusterName({ items }: Cluster): string {
   const [first] = items;
   return items.length === 1 ? (first!.name ?? first!.subject) : `${items.length} due`;
 }
@@ -123,7 +126,7 @@ function clusterName({ items }: Cluster): string {
 function describeCluster({ items }: Cluster, now: number): string {
   const words = items.slice(0, 12).map((timer) => {
     const { name, subject, due_at } = timer;
-    return `${nameTimer(timer)} ${name ?? subject}, ${formatRelative(Date.parse(due_at), now)}`;
+    return `${formatTimerKind(timer)} ${name ?? subject}, ${formatRelative(Date.parse(due_at), now)}`;
   });
   return [...words, ...(items.length > 12 ? [`and ${items.length - 12} more`] : [])].join("\n");
 }

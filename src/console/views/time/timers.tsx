@@ -13,7 +13,7 @@ const KINDS: Record<Pending["kind"], string> = {
 };
 
 /** A kind without a name, such as one of a newer server, names itself. */
-export function nameTimer({ kind }: Pick<Pending, "kind">): string {
+export function formatTimerKind({ kind }: Pick<Pending, "kind">): string {
   return (KINDS[kind] as string | undefined) ?? kind;
 }
 

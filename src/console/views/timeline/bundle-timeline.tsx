@@ -23,7 +23,7 @@ export interface OpenedBundle {
 export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClose: () => void }) {
   const rows = useMemo(() => bundle.steps.map(toRow), [bundle]);
   const [selected, setSelected] = useState<string>();
-  const chosen = rows.find(({ id }) => id === selected);
+  const selectedRow = rows.find(({ id }) => id === selected);
   return (
     <div className="split grow">
       <div className="timeline stack grow">
@@ -46,27 +46,27 @@ export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClo
           onSelect={({ id }) => setSelected(id)}
           rowHeight={ROW_HEIGHT}
           columns={3}
-          draw={(row) => <Step row={row} />}
+          renderRow={(row) => <Step row={row} />}
           empty={<EmptyState title="This bundle has no steps" />}
         />
       </div>
-      {chosen && (
+      {selectedRow && (
         <DetailPane
-          key={chosen.id}
-          title={<span className="mono">{chosen.title}</span>}
-          label={`Step ${chosen.id}`}
+          key={selectedRow.id}
+          title={<span className="mono">{selectedRow.title}</span>}
+          label={`Step ${selectedRow.id}`}
           onClose={() => setSelected(undefined)}
         >
           <p className="flow quiet">
-            <Badge outcome={chosen.outcome}>{chosen.status || "no response"}</Badge>
-            <span>{formatAbsolute(chosen.at)}</span>
+            <Badge outcome={selectedRow.outcome}>{selectedRow.status || "no response"}</Badge>
+            <span>{formatAbsolute(selectedRow.at)}</span>
           </p>
-          {chosen.messages.map((message) => (
+          {selectedRow.messages.map((message) => (
             <Message key={message.title} {...message} />
           ))}
-          {chosen.operation && (
+          {selectedRow.operation && (
             <p className="quiet">
-              Status {chosen.status}. Bundles do not contain the responses of control calls.
+              Status {selectedRow.status}. Bundles do not contain the responses of control calls.
             </p>
           )}
         </DetailPane>
@@ -127,11 +127,16 @@ function toRow(step: BundleStep, place: number): StepRow {
   // The decision does not say whether a fault replaced the answer or only delayed it.
   const decision = answer.headers.find(([name]) => /^x-sandbox-decision$/i.test(name!))?.[1];
   const messages = [
-    { title: "Request", line: title, headers: nameHeaders(request.headers), body: formatBody(request.body) },
+    {
+      title: "Request",
+      line: title,
+      headers: toNamedHeaders(request.headers),
+      body: formatBody(request.body),
+    },
     {
       title: "Response",
       line: status === 0 ? "No response reached the client" : String(status),
-      headers: nameHeaders(answer.headers),
+      headers: toNamedHeaders(answer.headers),
       body: digest
         ? `${pluralize(digest.bytes, "byte")}, too large for the bundle; SHA-256 ${digest.sha256}`
         : formatBody(answer.body),
@@ -140,7 +145,7 @@ function toRow(step: BundleStep, place: number): StepRow {
   return { id, at: request.at, title, status, outcome: toStatusOutcome(status), decision, messages };
 }
 
-function nameHeaders(headers: readonly (readonly string[])[]) {
+function toNamedHeaders(headers: readonly (readonly string[])[]) {
   return headers.map(([name, value]) => ({ name: name!, value: value! }));
 }
 

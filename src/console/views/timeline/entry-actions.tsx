@@ -1,13 +1,13 @@
 import type { JournalEntry, Repeated } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { type SandboxCalls, sandboxCalls } from "../../api/calls.ts";
+import { createSandboxCalls, type SandboxCalls } from "../../api/calls.ts";
 import {
-  asCurl,
-  asEnvironment,
-  asFetch,
-  asPython,
-  copyRequest,
+  formatAsCurl,
+  formatAsEnvironment,
+  formatAsFetch,
+  formatAsPython,
   type RequestCopy,
+  toRequestCopy,
 } from "../../api/copy-request.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { undoRequest } from "../../api/undo.ts";
@@ -23,7 +23,7 @@ import { usePins } from "./pinned.tsx";
 import { SendAgainDialog } from "./send-again.tsx";
 import { describeNode, isRewind } from "./words.ts";
 
-const REWIND = "Rewind to before this";
+const REWIND_LABEL = "Rewind to before this";
 
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
   const { entry, outcome } = node;
@@ -32,24 +32,24 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
   const { set } = useParameters();
   const { pins, toggle } = usePins();
   const repeat = useSandboxChange((calls) => calls.repeatRequest(journal!.seq), {
-    done: () => (journal!.method === "GET" ? undefined : "Sent the request again."),
+    confirmation: () => (journal!.method === "GET" ? undefined : "Sent the request again."),
     undo: (calls, { request }) => undoRequest(calls, request),
   });
   const copy = async (as: (request: RequestCopy) => string) => {
-    const calls = sandboxCalls(sandbox!.name);
-    return as(copyRequest(journal!, sandbox!.base_url, await getKey(calls, journal!)));
+    const calls = createSandboxCalls(sandbox!.name);
+    return as(toRequestCopy(journal!, sandbox!.base_url, await getKey(calls, journal!)));
   };
   return (
     <>
       {journal && sandbox && (
         <>
-          <CopyButton label="Copy as curl" text={() => copy(asCurl)} />
-          <CopyButton label="Copy as fetch" text={() => copy(asFetch)} />
-          <CopyButton label="Copy as Python" text={() => copy(asPython)} />
+          <CopyButton label="Copy as curl" text={() => copy(formatAsCurl)} />
+          <CopyButton label="Copy as fetch" text={() => copy(formatAsFetch)} />
+          <CopyButton label="Copy as Python" text={() => copy(formatAsPython)} />
           <CopyButton
             label="Copy .env"
             text={async () =>
-              asEnvironment(sandbox.base_url, await getKey(sandboxCalls(sandbox.name), journal))
+              formatAsEnvironment(sandbox.base_url, await getKey(createSandboxCalls(sandbox.name), journal))
             }
           />
           <ActionButton label="Repeat" change={repeat} />
@@ -76,12 +76,12 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
       {entry && (
         <>
           <DialogButton
-            label={outcome === "rewind" ? (isRewind(entry) ? "Undo rewind" : "Undo restore") : REWIND}
-            offered={entry.kept}
+            label={outcome === "rewind" ? (isRewind(entry) ? "Undo rewind" : "Undo restore") : REWIND_LABEL}
+            isOffered={entry.kept}
           >
             {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
           </DialogButton>
-          <DialogButton label="Fork from here" offered={entry.kept}>
+          <DialogButton label="Fork from here" isOffered={entry.kept}>
             {(close) => <ForkDialog entry={entry} title={title} onClose={close} />}
           </DialogButton>
         </>

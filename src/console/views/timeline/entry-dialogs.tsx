@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { HistoryEntry, JournalEntry, RuleDefinition } from "../../../../types/control-api.ts";
-import { useGo, useSandboxName } from "../../address.ts";
-import { sandboxCalls } from "../../api/calls.ts";
+import { useNavigateToView, useSandboxName } from "../../address.ts";
+import { createSandboxCalls } from "../../api/calls.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -12,7 +12,7 @@ import { describeRule, explainEffect, listDocumentedErrors, parsePair } from "..
 import { CopyDialog } from "../sandboxes/sandbox-forms.tsx";
 
 /** Failures that every operation can have. */
-const ANYWHERE: readonly Choice[] = [
+const GENERAL_FAILURES: readonly Choice[] = [
   { id: "status 503", title: "503 Service Unavailable" },
   { id: "delay 5s", title: "Delayed by 5 s" },
   { id: "wire reset", title: "Connection reset" },
@@ -21,17 +21,17 @@ const ANYWHERE: readonly Choice[] = [
 
 export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
   const { data: coverage } = useCoverage({ live: false });
-  const choices = [...listDocumentedErrors(coverage, entry.operation ?? ""), ...ANYWHERE];
-  const [chosen, setChosen] = useState("status 503");
-  const rule = toRule(entry, chosen);
+  const choices = [...listDocumentedErrors(coverage, entry.operation ?? ""), ...GENERAL_FAILURES];
+  const [failure, setFailure] = useState("status 503");
+  const rule = toRule(entry, failure);
   const arm = useSandboxChange((calls) => calls.addRule(rule), {
-    done: ({ id }) => `Armed ${id}.`,
+    confirmation: ({ id }) => `Armed ${id}.`,
     undo: (calls, { id }) => calls.removeRule(id),
   });
   return (
     <Dialog title="Fail the next call" onClose={onClose}>
       <Form submit="Arm" change={arm} onSuccess={onClose} onCancel={onClose}>
-        <ChoiceField label="Failure" name="effect" value={chosen} onChange={setChosen} choices={choices} />
+        <ChoiceField label="Failure" name="effect" value={failure} onChange={setFailure} choices={choices} />
         <p role="status">
           {describeRule(rule)}. {explainEffect(rule)}
         </p>
@@ -40,11 +40,11 @@ export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: (
   );
 }
 
-function toRule({ operation, method, path, principal }: JournalEntry, chosen: string): RuleDefinition {
+function toRule({ operation, method, path, principal }: JournalEntry, failure: string): RuleDefinition {
   return {
     match: { ...(operation ? { operation } : { method, path }), ...(principal ? { principal } : {}) },
     times: 1,
-    effect: parsePair(chosen),
+    effect: parsePair(failure),
   } as RuleDefinition;
 }
 
@@ -57,7 +57,7 @@ interface EntryDialogProps {
 /** Rewinding can itself be undone: undone entries stay in the history. */
 export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
   const rewind = useSandboxChange((calls) => calls.rewind(entry.id, { to: "before" }), {
-    done: `Rewound to before “${title}”.`,
+    confirmation: `Rewound to before “${title}”.`,
   });
   const restarted = rewind.data?.restarted_uploads ?? [];
   if (restarted.length > 0) {
@@ -92,12 +92,12 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
 
 export function ForkDialog({ entry, title, onClose }: EntryDialogProps) {
   const sandbox = useSandboxName();
-  const go = useGo();
+  const navigateToView = useNavigateToView();
   return (
     <CopyDialog
       title="Fork from here"
-      copy={(options) => sandboxCalls(sandbox).forkEntry(entry.id, { to: "before", ...options })}
-      onCopied={(name) => go("timeline", {}, name)}
+      copy={(options) => createSandboxCalls(sandbox).forkEntry(entry.id, { to: "before", ...options })}
+      onCopied={(name) => navigateToView("timeline", {}, name)}
       onClose={onClose}
     >
       Creates a sandbox in the state before “{title}”. This sandbox does not change.

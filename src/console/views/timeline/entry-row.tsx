@@ -1,20 +1,20 @@
 import { type CSSProperties, memo } from "react";
-import { BASE } from "../../address.ts";
+import { CONSOLE_BASE } from "../../address.ts";
 import { Mark } from "../../components/mark.tsx";
 import { formatTimeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
 import { useEntryAddress } from "./pinned.tsx";
 import {
-  changeSummary,
   describeDelay,
   describeKind,
   describeNode,
   formatWait,
+  summarizeChanges,
   toShortTitle,
 } from "./words.ts";
 
 /** Length of a time of day without milliseconds. */
-const SECONDS = "12:00:05".length;
+const SECONDS_LENGTH = "12:00:05".length;
 
 /** Method and path. A long path is cut at its start, since its end tells rows apart. */
 function RequestLine({ line }: { line: string }) {
@@ -32,7 +32,7 @@ function RequestLine({ line }: { line: string }) {
 export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; level: number }) {
   const { request, entry, outcome, wait, seq } = row;
   const address = useEntryAddress(seq);
-  const changes = changeSummary(row);
+  const changes = summarizeChanges(row);
   const at = formatTimeOfDay((request ?? entry)!.at);
   return (
     <>
@@ -48,9 +48,9 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
         ) : (
           <span className="entry-kind quiet">{describeKind(row)}</span>
         )}
-        {/* One tab stop per list: the list opens the row. The whole row takes clicks, the link takes the others. */}
+        {/* Not a tab stop: the list opens rows by keys and clicks. The link is for other clicks, such as into a new tab. */}
         <a
-          href={BASE + address}
+          href={CONSOLE_BASE + address}
           className="entry-link"
           tabIndex={-1}
           draggable={false}
@@ -73,8 +73,8 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
         {wait === undefined ? "" : formatWait(wait)}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
-        {at.slice(0, SECONDS)}
-        <span className="entry-ms">{at.slice(SECONDS)}</span>
+        {at.slice(0, SECONDS_LENGTH)}
+        <span className="entry-ms">{at.slice(SECONDS_LENGTH)}</span>
       </div>
     </>
   );

@@ -1,5 +1,5 @@
 import type { ViewParameters } from "../../address.ts";
-import { makeMatcher, parseFilter, toText } from "../../components/filter-language.ts";
+import { createMatcher, parseFilter, toText } from "../../components/filter-language.ts";
 import type { Outcome } from "../../components/mark.tsx";
 import type { Node } from "./nodes.ts";
 import { describeKind, describeNode } from "./words.ts";
@@ -51,13 +51,13 @@ const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
 };
 export const FIELD_NAMES = [...Object.keys(FIELDS), "body"];
 
-/** A predicate for nodes; an empty filter accepts all. `withBody` has the entries whose bodies contain the wanted text. */
-export function makeFilter(
+/** A predicate for nodes; an empty filter accepts all. `bodyMatches` has the entries whose bodies contain the text of `body:`. */
+export function createFilter(
   { text, outcomes, from = 0, to = Number.POSITIVE_INFINITY }: Filter,
-  withBody?: ReadonlySet<number>,
+  bodyMatches?: ReadonlySet<number>,
 ): (node: Node) => boolean {
   const terms = parseFilter(text);
-  const isFound = makeMatcher<Node>(
+  const matchesTerms = createMatcher<Node>(
     terms.filter(({ field }) => field !== "body"),
     // A field without a value differs from an unknown field.
     (node, field) => (field in FIELDS ? (FIELDS[field]!(node) ?? "") : undefined),
@@ -68,27 +68,36 @@ export function makeFilter(
     node.seq >= from &&
     node.seq <= to &&
     (outcomes.size === 0 || [...outcomes].some((outcome) => matchesOutcome(node, outcome))) &&
-    isFound(node) &&
-    (body === undefined || withBody?.has(node.seq) !== body.isExcluded);
+    matchesTerms(node) &&
+    (body === undefined || bodyMatches?.has(node.seq) !== body.isExcluded);
 }
 
 /** A delayed request also has the outcome of its answer. */
-export function matchesOutcome({ outcome, fault }: Node, wanted: string): boolean {
-  if (wanted === "delayed") return fault !== undefined && fault.delay_ms > 0;
-  return outcome === wanted || ALSO[outcome] === wanted;
+export function matchesOutcome({ outcome, fault }: Node, expected: string): boolean {
+  if (expected === "delayed") return fault !== undefined && fault.delay_ms > 0;
+  return outcome === expected || BROADER_OUTCOME[outcome] === expected;
 }
 
-const ALSO: Partial<Record<Outcome, string>> = { delayed: "ok", rewind: "other" };
+const BROADER_OUTCOME: Partial<Record<Outcome, string>> = { delayed: "ok", rewind: "other" };
 
-const TEXTS = new WeakMap<Node, string>();
+const TEXT_CACHE = new WeakMap<Node, string>();
 
 function joinText(node: Node): string {
-  let text = TEXTS.get(node);
+  let text = TEXT_CACHE.get(node);
   if (text === undefined) {
     const { status, code, operation, principal, decision, id } = node.request ?? {};
-    const own = [describeNode(node), describeKind(node), status, code, operation, principal, decision, id];
-    text = [...own, node.entry?.subject, node.entry?.id].map(toText).join("\n");
-    TEXTS.set(node, text);
+    const requestParts = [
+      describeNode(node),
+      describeKind(node),
+      status,
+      code,
+      operation,
+      principal,
+      decision,
+      id,
+    ];
+    text = [...requestParts, node.entry?.subject, node.entry?.id].map(toText).join("\n");
+    TEXT_CACHE.set(node, text);
   }
   return text;
 }

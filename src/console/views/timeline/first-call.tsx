@@ -4,7 +4,7 @@ import { useActors } from "../../api/actors.ts";
 import { fetchService } from "../../api/fetch-service.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
-import { ConnectActions, maskKey, toFirstCall } from "../../components/connect.tsx";
+import { ConnectActions, formatFirstCall, maskKey } from "../../components/connect.tsx";
 import { ActorField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Badge, toStatusOutcome } from "../../components/mark.tsx";
@@ -17,12 +17,12 @@ export function FirstCall() {
   const { data: sandbox } = useSandbox();
   const name = useSandboxName();
   const usable = actors?.filter(({ unusable }) => !unusable);
-  const [chosen, setChosen] = useState<string>();
-  const actor = usable?.find(({ id }) => id === chosen) ?? usable?.[0];
+  const [selectedId, setSelectedId] = useState<string>();
+  const actor = usable?.find(({ id }) => id === selectedId) ?? usable?.[0];
   const call = useSandboxChange(() =>
     fetchService({ sandbox: name, method: "GET", path: "/v1/models", key: actor!.key }),
   );
-  const answered = call.data;
+  const answer = call.data;
   return (
     <section className="first-call panel stack" aria-label="First call">
       <h2>Make a first call</h2>
@@ -42,7 +42,7 @@ export function FirstCall() {
               label="Call as"
               actors={usable}
               value={actor.id}
-              onChange={setChosen}
+              onChange={setSelectedId}
               allowAnonymous={false}
             />
             <ActionButton
@@ -52,13 +52,13 @@ export function FirstCall() {
             />
           </div>
           <Problem error={call.error} />
-          {answered && (
+          {answer && (
             <p className="flow" role="status">
-              <Badge outcome={toStatusOutcome(answered.status)}>{answered.status}</Badge>
+              <Badge outcome={toStatusOutcome(answer.status)}>{answer.status}</Badge>
               <span>The call is in the timeline below. Now send one from your client:</span>
             </p>
           )}
-          <pre className="wire">{toFirstCall(sandbox?.base_url ?? "", maskKey(actor.key))}</pre>
+          <pre className="wire">{formatFirstCall(sandbox?.base_url ?? "", maskKey(actor.key))}</pre>
           <ConnectActions apiKey={actor} />
         </>
       )}

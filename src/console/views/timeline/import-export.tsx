@@ -3,11 +3,11 @@ import type { DragEvent, ReactNode } from "react";
 import { Button, FileTrigger } from "react-aria-components";
 import { useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../../address.ts";
-import { sandboxCalls, server } from "../../api/calls.ts";
+import { createSandboxCalls, server } from "../../api/calls.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Dialog, DialogButton } from "../../components/dialog.tsx";
 import { Problem } from "../../components/notice.tsx";
-import { saveFile, saveJson } from "../../components/text.tsx";
+import { downloadFile, downloadJson } from "../../components/text.tsx";
 import { BundleTimeline, readBundle } from "./bundle-timeline.tsx";
 
 /** Opens a file that the user selected or dropped. */
@@ -59,15 +59,15 @@ export function OpenBundleButton({ open }: { open: OpenFile }) {
 
 export function Exports() {
   const sandbox = useSandboxName();
-  const calls = sandboxCalls(sandbox);
+  const calls = createSandboxCalls(sandbox);
   const har = useMutation<void, Error, undefined>({
-    mutationFn: async () => saveJson(`${sandbox}.har`, await calls.archive()),
+    mutationFn: async () => downloadJson(`${sandbox}.har`, await calls.archive()),
   });
   const bundle = useMutation<void, Error, undefined>({
-    mutationFn: async () => saveJson(`${sandbox}.bundle.json`, await calls.bundle()),
+    mutationFn: async () => downloadJson(`${sandbox}.bundle.json`, await calls.bundle()),
   });
   const file = useMutation<void, Error, undefined>({
-    mutationFn: async () => saveFile(`${sandbox}.understudy`, await calls.exportFile()),
+    mutationFn: async () => downloadFile(`${sandbox}.understudy`, await calls.exportFile()),
   });
   return (
     <DialogButton label="Export …">

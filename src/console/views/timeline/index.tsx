@@ -14,7 +14,7 @@ import type { TimelineData } from "../../live/timeline-data.ts";
 import { useLive } from "../../live/use-live.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
-import { FIELD_NAMES, makeFilter, matchesOutcome, OUTCOMES, readFilter } from "./filter.ts";
+import { createFilter, FIELD_NAMES, matchesOutcome, OUTCOMES, readFilter } from "./filter.ts";
 import { FirstCall } from "./first-call.tsx";
 import { BundleDropZone, Exports, OpenBundleButton, type OpenFile } from "./import-export.tsx";
 import { EMPTY_CACHE, findNode, listCausalRows, type Node, updateNodes } from "./nodes.ts";
@@ -26,7 +26,7 @@ const ROW_HEIGHT = 34;
 const getKey = ({ seq }: Node) => String(seq);
 const getLevel = ({ level }: Node) => level;
 const getNoLevel = () => 0;
-/** Value of the address for the order of time; the default is by cause. */
+/** Value of the parameter `order` for the order of time; by default the order is by cause. */
 const BY_TIME = "time";
 const getClassName = ({ entry, outcome }: Node) =>
   `entry-row ${outcome === "rewind" ? "rewind" : ""} ${entry?.undone ? "undone" : ""}`;
@@ -50,9 +50,9 @@ function usePause(live: TimelineData) {
 
 /** The entries whose bodies contain the text of a `body:` term. */
 function useBodySearch(text: string) {
-  const wanted = useMemo(() => parseFilter(text).find(({ field }) => field === "body")?.value, [text]);
-  const { data } = useSandboxQuery(["bodies", wanted], (calls) => calls.searchBodies(wanted!), {
-    enabled: Boolean(wanted),
+  const bodyText = useMemo(() => parseFilter(text).find(({ field }) => field === "body")?.value, [text]);
+  const { data } = useSandboxQuery(["bodies", bodyText], (calls) => calls.searchBodies(bodyText!), {
+    enabled: Boolean(bodyText),
   });
   return useMemo(() => data && new Set(data.seqs), [data]);
 }
@@ -76,33 +76,33 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
   const { get, set } = parameters;
   const filter = readFilter(parameters);
   const selected = get("entry");
-  const byTime = get("order") === BY_TIME;
+  const isByTime = get("order") === BY_TIME;
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const cache = useRef(EMPTY_CACHE);
   const nodes = useMemo(() => {
     cache.current = updateNodes(cache.current, timeline);
     return cache.current.nodes;
   }, [timeline]);
-  const withBody = useBodySearch(filter.text);
+  const bodyMatches = useBodySearch(filter.text);
   const signature = JSON.stringify([filter.text, [...filter.outcomes], filter.from, filter.to]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the signature identifies the filter
-  const keep = useMemo(() => makeFilter(filter, withBody), [signature, withBody]);
+  const matches = useMemo(() => createFilter(filter, bodyMatches), [signature, bodyMatches]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the signature identifies the filter
   const counts = useMemo(() => {
-    const found = nodes.filter(makeFilter({ ...filter, outcomes: new Set() }, withBody));
-    const count = (outcome: string) => found.filter((node) => matchesOutcome(node, outcome)).length;
+    const matchingNodes = nodes.filter(createFilter({ ...filter, outcomes: new Set() }, bodyMatches));
+    const count = (outcome: string) => matchingNodes.filter((node) => matchesOutcome(node, outcome)).length;
     return new Map(OUTCOMES.map(([outcome]) => [outcome, count(outcome)]));
-  }, [nodes, signature, withBody]);
-  const causal = useMemo(() => listCausalRows(nodes, keep), [nodes, keep]);
+  }, [nodes, signature, bodyMatches]);
+  const causal = useMemo(() => listCausalRows(nodes, matches), [nodes, matches]);
   const rows = useMemo(
-    () => (byTime ? nodes.filter(keep).reverse() : foldRows(causal, folded)),
-    [byTime, nodes, keep, causal, folded],
+    () => (isByTime ? nodes.filter(matches).reverse() : foldRows(causal, folded)),
+    [isByTime, nodes, matches, causal, folded],
   );
   const parents = useMemo(
-    () => new Set(byTime ? [] : causal.filter((node, at) => (causal[at + 1]?.level ?? 0) > node.level)),
-    [byTime, causal],
+    () => new Set(isByTime ? [] : causal.filter((node, at) => (causal[at + 1]?.level ?? 0) > node.level)),
+    [isByTime, causal],
   );
-  const brush = useCallback(
+  const zoomTo = useCallback(
     (from: string | undefined, to: string | undefined) => set({ from, to }, { replace: true }),
     [set],
   );
@@ -110,7 +110,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
     (row: Node) => (parents.has(row) ? !folded.has(row.seq) : undefined),
     [parents, folded],
   );
-  const fold = useCallback(
+  const toggleFold = useCallback(
     ({ seq }: Node) =>
       setFolded((before) => {
         const after = new Set(before);
@@ -123,7 +123,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
   const isNew = timeline.isLoaded && !nodes.some(({ request }) => request && !isOwnRequest(request.id));
   const open = useCallback((row: Node) => set({ entry: String(row.seq) }), [set]);
   const close = useCallback(() => set({ entry: undefined }), [set]);
-  const chosen = useMemo(() => (selected ? findNode(nodes, selected) : undefined), [nodes, selected]);
+  const selectedNode = useMemo(() => (selected ? findNode(nodes, selected) : undefined), [nodes, selected]);
   return (
     <div className="split grow">
       <div className="timeline stack grow">
@@ -134,7 +134,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
         </div>
         {isNew && <FirstCall />}
         {nodes.length > 0 && (
-          <Strip nodes={nodes} keep={keep} onBrush={brush} isBrushed={filter.from !== undefined} />
+          <Strip nodes={nodes} matches={matches} onZoom={zoomTo} isZoomed={filter.from !== undefined} />
         )}
         <div className="chips filters">
           <FilterField
@@ -162,7 +162,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           ))}
           <ToggleButton
             className="button chip"
-            isSelected={byTime}
+            isSelected={isByTime}
             onChange={(on) => set({ order: on ? BY_TIME : undefined }, { replace: true })}
           >
             By time
@@ -188,15 +188,15 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           role="treegrid"
           rows={rows}
           getKey={getKey}
-          getLevel={byTime ? getNoLevel : getLevel}
+          getLevel={isByTime ? getNoLevel : getLevel}
           getClassName={getClassName}
           isExpanded={isExpanded}
-          onToggle={fold}
-          selected={chosen && getKey(chosen)}
+          onToggle={toggleFold}
+          selected={selectedNode && getKey(selectedNode)}
           onSelect={open}
           rowHeight={ROW_HEIGHT}
           columns={5}
-          draw={(row) => <EntryRow row={row} level={byTime ? 0 : row.level} />}
+          renderRow={(row) => <EntryRow row={row} level={isByTime ? 0 : row.level} />}
           empty={
             nodes.length > 0 ? (
               <EmptyState title="No matching entries">
@@ -213,11 +213,11 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           }
         />
       </div>
-      {selected && (chosen || timeline.isLoaded) && (
+      {selected && (selectedNode || timeline.isLoaded) && (
         <EntryDetail
-          key={chosen?.seq ?? selected}
+          key={selectedNode?.seq ?? selected}
           address={selected}
-          node={chosen}
+          node={selectedNode}
           nodes={nodes}
           onClose={close}
         />

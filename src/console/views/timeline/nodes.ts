@@ -24,13 +24,13 @@ export interface Node {
   level: number;
 }
 
-type Lists = Pick<TimelineData, "requests" | "history" | "attempts">;
+type TimelineLists = Pick<TimelineData, "requests" | "history" | "attempts">;
 
 /** The nodes of the previous update, most of which can be reused. */
-export interface TimelineCache extends Lists {
+export interface TimelineCache extends TimelineLists {
   nodes: readonly Node[];
   /** Position of history entries by id. */
-  places: Map<string, number>;
+  positions: Map<string, number>;
 }
 
 export const EMPTY_CACHE: TimelineCache = {
@@ -38,21 +38,21 @@ export const EMPTY_CACHE: TimelineCache = {
   history: [],
   attempts: new Map(),
   nodes: [],
-  places: new Map(),
+  positions: new Map(),
 };
 
 /** Merges requests and history into one list, oldest first. */
-export function buildNodes(lists: Lists): readonly Node[] {
+export function buildNodes(lists: TimelineLists): readonly Node[] {
   return updateNodes(EMPTY_CACHE, lists).nodes;
 }
 
 /** Like `buildNodes`, but rebuilds only the nodes from the first change on: a page may have 100,000. */
-export function updateNodes(cache: TimelineCache, lists: Lists): TimelineCache {
+export function updateNodes(cache: TimelineCache, lists: TimelineLists): TimelineCache {
   const { requests, history, attempts } = lists;
   const first = findFirstChange(cache, lists);
   const reused = cache.nodes.findLastIndex(({ seq }) => seq < first) + 1;
   const nodes = cache.nodes.slice(0, reused);
-  const places = reused === 0 ? new Map<string, number>() : cache.places;
+  const positions = reused === 0 ? new Map<string, number>() : cache.positions;
   // A request has the number of its change, but is listed when it finishes.
   const lines = (reused === 0 ? requests : requests.slice(cache.requests.length))
     .concat(cache.nodes.slice(reused).flatMap(({ request }) => (request && reused > 0 ? [request] : [])))
@@ -66,41 +66,46 @@ export function updateNodes(cache: TimelineCache, lists: Lists): TimelineCache {
     );
     const request = lines[r]?.seq === seq ? lines[r++] : undefined;
     const entry = history[h]?.seq === seq ? history[h++] : undefined;
-    const cause = entry === undefined ? -1 : findCause(entry, places);
-    if (entry !== undefined) places.set(entry.id, nodes.length);
+    const cause = entry === undefined ? -1 : findCause(entry, positions);
+    if (entry !== undefined) positions.set(entry.id, nodes.length);
     const attempt = entry && attempts.get(entry.id);
     const restored = entry?.kind === "restore" ? entry.subject : null;
-    const target = nodes[places.get(restored ?? "") ?? -1];
-    nodes.push(makeNode({ seq, request, entry, cause, target }, attempt, nodes));
+    const target = nodes[positions.get(restored ?? "") ?? -1];
+    nodes.push(createNode({ seq, request, entry, cause, target }, attempt, nodes));
   }
-  return { ...lists, nodes, places };
+  return { ...lists, nodes, positions };
 }
 
 /** The smallest `seq` that is new or changed; 0 if old entries were evicted. */
-function findFirstChange(cache: TimelineCache, { requests, history, attempts }: Lists): number {
-  const known = cache.requests.length;
-  const last = known - 1;
-  if (known === 0 || requests[0] !== cache.requests[0] || requests[last] !== cache.requests[last]) return 0;
+function findFirstChange(cache: TimelineCache, { requests, history, attempts }: TimelineLists): number {
+  const oldCount = cache.requests.length;
+  const lastIndex = oldCount - 1;
+  if (
+    oldCount === 0 ||
+    requests[0] !== cache.requests[0] ||
+    requests[lastIndex] !== cache.requests[lastIndex]
+  )
+    return 0;
   const changed = cache.history.findIndex((entry, at) => entry !== history[at]);
   if (changed === 0) return 0;
   const entry = history[changed < 0 ? cache.history.length : changed];
   // An attempt may arrive in the message after its entry.
-  const late =
+  const updatedNodes =
     attempts === cache.attempts
       ? []
       : cache.nodes.filter(({ entry }) => entry && attempts.get(entry.id) !== cache.attempts.get(entry.id));
-  return [...requests.slice(known), ...late].reduce(
-    (least, { seq }) => Math.min(least, seq),
+  return [...requests.slice(oldCount), ...updatedNodes].reduce(
+    (smallest, { seq }) => Math.min(smallest, seq),
     entry?.seq ?? Number.POSITIVE_INFINITY,
   );
 }
 
 /** A cause is always earlier, so there are no cycles. */
-function findCause({ cause, advanced_by }: HistoryEntry, places: ReadonlyMap<string, number>): number {
-  return places.get(cause ?? "") ?? places.get(advanced_by ?? "") ?? -1;
+function findCause({ cause, advanced_by }: HistoryEntry, positions: ReadonlyMap<string, number>): number {
+  return positions.get(cause ?? "") ?? positions.get(advanced_by ?? "") ?? -1;
 }
 
-function makeNode(
+function createNode(
   parts: Pick<Node, "seq" | "request" | "entry" | "cause" | "target">,
   attempt: Attempt | undefined,
   nodes: readonly Node[],
@@ -132,12 +137,12 @@ export function findNode(nodes: readonly Node[], address: string): Node | undefi
 /** A fault that only delayed leaves the outcome that the operation or the receiver gave. */
 export function toOutcome({ request, entry, fault }: Pick<Node, "request" | "entry" | "fault">): Outcome {
   if (fault && fault.replaced !== "nothing") return "fault";
-  const own = request ? toStatusOutcome(request.status) : changeOutcome(entry!);
-  return own === "ok" && fault ? "delayed" : own;
+  const ownOutcome = request ? toStatusOutcome(request.status) : toChangeOutcome(entry!);
+  return ownOutcome === "ok" && fault ? "delayed" : ownOutcome;
 }
 
 /** `delivered` is null for entries that are not delivery attempts. */
-function changeOutcome({ kind, delivered }: HistoryEntry): Outcome {
+function toChangeOutcome({ kind, delivered }: HistoryEntry): Outcome {
   if (kind === "restore") return "rewind";
   if (delivered === null) return "other";
   return delivered ? "ok" : "failed";
@@ -147,16 +152,16 @@ function changeOutcome({ kind, delivered }: HistoryEntry): Outcome {
  * Rows of the list: root causes newest first, effects below their cause in order of time. Causes of matching nodes are
  * kept, so that an effect never appears without them.
  */
-export function listCausalRows(nodes: readonly Node[], keep: (node: Node) => boolean): Node[] {
-  const kept = new Uint8Array(nodes.length);
+export function listCausalRows(nodes: readonly Node[], matches: (node: Node) => boolean): Node[] {
+  const isKept = new Uint8Array(nodes.length);
   for (const node of nodes) {
-    if (!keep(node)) continue;
-    for (let at = node.order; at >= 0 && kept[at] === 0; at = nodes[at]!.cause) kept[at] = 1;
+    if (!matches(node)) continue;
+    for (let at = node.order; at >= 0 && isKept[at] === 0; at = nodes[at]!.cause) isKept[at] = 1;
   }
   const effects = new Map<number, Node[]>();
   const roots: Node[] = [];
   for (const node of nodes) {
-    if (kept[node.order] === 0) continue;
+    if (isKept[node.order] === 0) continue;
     if (node.cause < 0) roots.push(node);
     else if (effects.has(node.cause)) effects.get(node.cause)!.push(node);
     else effects.set(node.cause, [node]);

@@ -25,16 +25,16 @@ export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
   const { pins, toggle } = usePins();
   const { get } = useParameters();
   if (pins.length === 0) return null;
-  const found = pins.map((pin) => findNode(nodes, pin)).filter((node) => node !== undefined);
-  const requests = found.filter(({ request }) => request);
+  const pinnedNodes = pins.map((pin) => findNode(nodes, pin)).filter((node) => node !== undefined);
+  const requests = pinnedNodes.filter(({ request }) => request);
   return (
     <div className="chips pinned" role="group" aria-label="Pinned">
       <span className="quiet small">Pinned</span>
-      {found.map((node) => {
+      {pinnedNodes.map((node) => {
         const title = toShortTitle(describeNode(node));
         return (
           <span key={node.seq} className="pin flow">
-            <ViewLink view="timeline" query={{ ...keepParameters(get), entry: String(node.seq) }}>
+            <ViewLink view="timeline" query={{ ...pickKeptParameters(get), entry: String(node.seq) }}>
               <Mark outcome={node.outcome} /> {node.request?.status} {title}
             </ViewLink>
             <ActionButton
@@ -55,16 +55,16 @@ export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
   );
 }
 
-const KEPT = ["find", "show", "order", "pin", "from", "to"] as const;
+const KEPT_PARAMETERS = ["find", "show", "order", "pin", "from", "to"] as const;
 
-function keepParameters(get: (name: string) => string | undefined) {
-  return Object.fromEntries(KEPT.map((name) => [name, get(name)]));
+function pickKeptParameters(get: (name: string) => string | undefined) {
+  return Object.fromEntries(KEPT_PARAMETERS.map((name) => [name, get(name)]));
 }
 
 /** Address of an entry that keeps the filters. */
 export function useEntryAddress(seq: number): string {
   const { get } = useParameters();
-  return toAddress(useSandboxName(), "timeline", { ...keepParameters(get), entry: String(seq) });
+  return toAddress(useSandboxName(), "timeline", { ...pickKeptParameters(get), entry: String(seq) });
 }
 
 function CompareDialog(props: { first: Node; second: Node; onClose: () => void }) {
@@ -126,20 +126,30 @@ function listDifferences(first: JournalEntry, second: JournalEntry): EntryDiffer
 
 function flatten(entry: JournalEntry): Map<string, string> {
   const { method, path, operation, principal, status, code, decision, request, response } = entry;
-  const found = new Map<string, string>();
-  add(found, "", { method, path, query: request.query, operation, principal, status, code, decision });
+  const valueByName = new Map<string, string>();
+  addValues(valueByName, "", {
+    method,
+    path,
+    query: request.query,
+    operation,
+    principal,
+    status,
+    code,
+    decision,
+  });
   for (const [side, { headers, body }] of Object.entries({ request, response })) {
-    for (const { name, value } of headers) add(found, `${side} header ${name.toLowerCase()}`, value);
-    add(found, `${side} body`, body);
+    for (const { name, value } of headers)
+      addValues(valueByName, `${side} header ${name.toLowerCase()}`, value);
+    addValues(valueByName, `${side} body`, body);
   }
-  return found;
+  return valueByName;
 }
 
-function add(found: Map<string, string>, name: string, value: unknown): void {
+function addValues(valueByName: Map<string, string>, name: string, value: unknown): void {
   if (value === null || value === undefined || value === "") return;
-  if (typeof value !== "object") return void found.set(name, String(value));
+  if (typeof value !== "object") return void valueByName.set(name, String(value));
   for (const [key, one] of Object.entries(value)) {
     const below = Array.isArray(value) ? `${name}[${key}]` : name === "" ? key : `${name}.${key}`;
-    add(found, below, one);
+    addValues(valueByName, below, one);
   }
 }

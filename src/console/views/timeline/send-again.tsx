@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { JournalEntry } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import { useActors } from "../../api/actors.ts";
-import { copyRequest } from "../../api/copy-request.ts";
+import { toRequestCopy } from "../../api/copy-request.ts";
 import { fetchService } from "../../api/fetch-service.ts";
 import { toInputError } from "../../api/form-fields.ts";
 import { useSandboxChange } from "../../api/queries.ts";
@@ -19,7 +19,7 @@ const CREDENTIALS = /^(api-key|x-api-key|authorization)$/i;
 export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
   const sandbox = useSandboxName();
   const { data: actors } = useActors();
-  const copied = copyRequest(entry, "", undefined);
+  const copied = toRequestCopy(entry, "", undefined);
   const { inputs, field } = useInputs({
     method: copied.method,
     path: copied.url,
@@ -41,7 +41,7 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
         body: inputs.method === "GET" || inputs.body === "" ? undefined : inputs.body,
       }),
     {
-      done: ({ status }) =>
+      confirmation: ({ status }) =>
         inputs.method === "GET" || status >= 400
           ? undefined
           : `${inputs.method} ${inputs.path} was answered with ${status}.`,
@@ -50,7 +50,7 @@ export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClo
   );
   return (
     <Dialog title="Edit and send again" onClose={onClose}>
-      <Form submit="Send" change={send} waiting={actors === undefined} onCancel={onClose}>
+      <Form submit="Send" change={send} isWaiting={actors === undefined} onCancel={onClose}>
         <ChoiceField label="Method" {...field("method")} choices={METHODS} />
         <Field label="Path" {...field("path")} required />
         <ActorField actors={actors} value={as} onChange={setAs} />

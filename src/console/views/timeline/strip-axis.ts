@@ -1,12 +1,12 @@
-/** A pause is cut if it takes more than this share of the axis and is FAR times longer than the average. */
-const MOST_SHARE = 0.25;
-const FAR = 8;
-const MOST_CUTS = 8;
+/** A pause is cut if it takes more than this share of the axis and is MIN_RATIO times longer than the average. */
+const MAX_SHARE = 0.25;
+const MIN_RATIO = 8;
+const MAX_CUTS = 8;
 /** Share of the axis that a cut pause takes. */
 const CUT_SHARE = 0.04;
 /** Width of a character of a tick label and the free space after it, in pixels. */
-const CHARACTER = 6.8;
-const FREE = 14;
+const CHARACTER_PX = 6.8;
+const LABEL_GAP_PX = 14;
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -58,7 +58,7 @@ export function createStripAxis(times: readonly number[]): StripAxis {
   const sum = (of: (first: number, last: number) => number) =>
     moving.reduce((total, [first, last]) => total + of(first, last), 0);
   const scale = sum((first, last) => last - first + 1) / sum((first, last) => times[last]! - times[first]!);
-  const gap = groups.length > MOST_CUTS + 1 ? 1 : Math.max(1, times.length * CUT_SHARE);
+  const gap = groups.length > MAX_CUTS + 1 ? 1 : Math.max(1, times.length * CUT_SHARE);
   const places: number[] = [];
   const cuts: number[] = [];
   const stretches: Stretch[] = [];
@@ -78,18 +78,18 @@ export function createStripAxis(times: readonly number[]): StripAxis {
 /** Whether there is a cut before each entry. */
 function findCuts(times: readonly number[]): boolean[] {
   const gaps = times.map((time, at) => (at === 0 ? 0 : time - times[at - 1]!));
-  const standing = gaps.filter((gap, at) => at > 0 && gap === 0).length;
-  if (standing > (gaps.length - 1) / 2) return gaps.map((gap) => gap !== 0);
+  const zeroGaps = gaps.filter((gap, at) => at > 0 && gap === 0).length;
+  if (zeroGaps > (gaps.length - 1) / 2) return gaps.map((gap) => gap !== 0);
   // The clock goes back after a rewind.
   const isCut = gaps.map((gap) => gap < 0);
   const forward = gaps.map((gap, at) => ({ gap, at })).filter(({ gap }) => gap > 0);
   forward.sort((a, b) => b.gap - a.gap);
-  let rest = forward.reduce((total, { gap }) => total + gap, 0);
-  for (const [cut, { gap, at }] of forward.slice(0, MOST_CUTS).entries()) {
-    const usual = (rest - gap) / Math.max(1, gaps.length - 2 - cut);
-    if (gap < rest * MOST_SHARE || gap < usual * FAR) break;
+  let totalGap = forward.reduce((total, { gap }) => total + gap, 0);
+  for (const [cut, { gap, at }] of forward.slice(0, MAX_CUTS).entries()) {
+    const averageGap = (totalGap - gap) / Math.max(1, gaps.length - 2 - cut);
+    if (gap < totalGap * MAX_SHARE || gap < averageGap * MIN_RATIO) break;
     isCut[at] = true;
-    rest -= gap;
+    totalGap -= gap;
   }
   return isCut;
 }
@@ -98,7 +98,7 @@ function findCuts(times: readonly number[]): boolean[] {
 function makeTicks(stretches: readonly Stretch[], scale: number, pixels: number): Tick[] {
   const width = Math.max(1, stretches.at(-1)?.end ?? 1);
   const perUnit = pixels / width;
-  const step = STEPS.find((ms) => ms * scale * perUnit >= tickWidth(formatTick(0, ms))) ?? STEPS.at(-1)!;
+  const step = STEPS.find((ms) => ms * scale * perUnit >= getTickWidth(formatTick(0, ms))) ?? STEPS.at(-1)!;
   const ticks: (Tick & { weight: number })[] = [];
   for (const { begin, from, to } of stretches) {
     const first = Math.ceil(from / step) * step;
@@ -107,21 +107,21 @@ function makeTicks(stretches: readonly Stretch[], scale: number, pixels: number)
       for (let time = first; time <= to; time += step)
         ticks.push({ at: begin + (time - from) * scale, word: formatTick(time, step), weight: 0 });
   }
-  let free = Number.NEGATIVE_INFINITY;
+  let freeFrom = Number.NEGATIVE_INFINITY;
   return ticks.flatMap(({ at, word, weight }, place) => {
     const left = at * perUnit;
-    const right = left + tickWidth(word);
+    const right = left + getTickWidth(word);
     const next = ticks[place + 1];
-    const yields = weight === 0 && next?.weight === 1 && right > next.at * perUnit;
-    if (left >= free && right - FREE <= pixels + FREE && !yields) {
-      free = right;
+    const givesWay = weight === 0 && next?.weight === 1 && right > next.at * perUnit;
+    if (left >= freeFrom && right - LABEL_GAP_PX <= pixels + LABEL_GAP_PX && !givesWay) {
+      freeFrom = right;
       return { at, word };
     }
     return weight === 0 ? { at, word: "" } : [];
   });
 }
 
-const tickWidth = (word: string) => word.length * CHARACTER + FREE;
+const getTickWidth = (word: string) => word.length * CHARACTER_PX + LABEL_GAP_PX;
 
 function formatTick(time: number, step: number): string {
   const iso = new Date(time).toISOString();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
-import { changeSummary, explainDecision, formatWait, toShortTitle } from "./words.ts";
+import { explainDecision, formatWait, summarizeChanges, toShortTitle } from "./words.ts";
 
-const summary = (changes: HistoryEntry["changes"]) => changeSummary({ entry: { changes } } as never);
+const summary = (changes: HistoryEntry["changes"]) => summarizeChanges({ entry: { changes } } as never);
 
 describe("changeSummary", () => {
   it("counts records in the singular and plural of their collection [interfaces 10]", () => {

@@ -37,13 +37,13 @@ export function toShortTitle(title: string): string {
   return kind === undefined ? title : `${status ?? "no response"}: ${event}, ${kind}`;
 }
 
-/** "delayed 40 ms" of a fault that only delayed, or that also delayed. */
+/** "delayed 40 ms" if a fault delayed the answer. */
 export function describeDelay({ fault }: Pick<Node, "fault">): string {
   return fault && fault.delay_ms > 0 ? `delayed ${formatWait(fault.delay_ms)}` : "";
 }
 
 /** Counts of changed records, such as "+1 delivery", "+1 −2 messages". */
-export function changeSummary({ entry }: Node): string {
+export function summarizeChanges({ entry }: Node): string {
   if (entry === undefined) return "";
   return Object.entries(entry.changes)
     .map(([collection, { added, removed, changed }]) => {
@@ -63,7 +63,7 @@ export function formatWait(ms: number): string {
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-const STEPS: Record<string, string> = {
+const STEP_EXPLANATIONS: Record<string, string> = {
   route: "No operation matches this method and path.",
   auth: "The credentials were rejected.",
   "rate-limit": "The rate limit was exceeded.",
@@ -80,11 +80,11 @@ const STEPS: Record<string, string> = {
 export function explainDecision(entry: JournalEntry): string {
   const { fault } = entry;
   const delay = fault && fault.delay_ms > 0 ? formatWait(fault.delay_ms) : undefined;
-  const own = fault && fault.replaced !== "nothing" ? explainFault(entry) : explainAnswer(entry);
-  if (fault === undefined || delay === undefined) return own;
+  const explanation = fault && fault.replaced !== "nothing" ? explainFault(entry) : explainAnswer(entry);
+  if (fault === undefined || delay === undefined) return explanation;
   return fault.replaced === "nothing"
-    ? `${own} A fault delayed the answer by ${delay} and changed nothing else (${nameFault(fault)}).`
-    : `${own} It came after a delay of ${delay}.`;
+    ? `${explanation} A fault delayed the answer by ${delay} and changed nothing else (${formatFaultName(fault)}).`
+    : `${explanation} It came after a delay of ${delay}.`;
 }
 
 function explainAnswer(entry: JournalEntry): string {
@@ -95,7 +95,7 @@ function explainAnswer(entry: JournalEntry): string {
     return status < 400 ? `${operation} succeeded for ${caller}.` : `${operation} returned ${status}.`;
   }
   if (decision === "access") return explainAccess(entry, caller);
-  return STEPS[decision] ?? `Decided by ${decision}.`;
+  return STEP_EXPLANATIONS[decision] ?? `Decided by ${decision}.`;
 }
 
 /** A 404 also hides what the caller may not see (G03). */
@@ -108,15 +108,15 @@ function explainAccess({ status, reasons }: JournalEntry, caller: string): strin
 
 /** Names the injected result, and says whether the operation ran. */
 function explainFault({ fault, status, history, operation }: JournalEntry): string {
-  const ran = history === null ? "" : ` ${operation} had made its change before.`;
-  const got = status === 0 ? "no response" : `${status}`;
+  const ranText = history === null ? "" : ` ${operation} had made its change before.`;
+  const statusText = status === 0 ? "no response" : `${status}`;
   return fault!.replaced === "connection"
-    ? `A fault broke the connection; the client got ${status === 0 ? got : `a damaged ${got}`} (${nameFault(fault!)}).${ran}`
-    : `A fault answered ${got} in place of the operation (${nameFault(fault!)}).${ran}`;
+    ? `A fault broke the connection; the client got ${status === 0 ? statusText : `a damaged ${statusText}`} (${formatFaultName(fault!)}).${ranText}`
+    : `A fault answered ${statusText} in place of the operation (${formatFaultName(fault!)}).${ranText}`;
 }
 
 /** "rule fault_1", "rule first of scenario flaky-uploads", "asked for by the request’s own header". */
-function nameFault({ by }: NonNullable<Node["fault"]>): string {
+function formatFaultName({ by }: NonNullable<Node["fault"]>): string {
   const [source, rule] = by.split("/");
   if (source === "header") return "asked for by the request’s own header";
   return source === "inline" ? `rule ${rule}` : `rule ${rule} of scenario ${source}`;

@@ -24,38 +24,40 @@ const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
 };
 
 /** The axis is logarithmic from here on, so that a minute and a day are both visible. */
-const KNEE_MS = 30_000;
+const LOGARITHMIC_FROM_MS = 30_000;
 const MARK = 12;
 
 /**
  * Delivery attempts on an axis as long as the retry schedule, so that the axes of a table align. `wide` adds tick labels
  * and the current sandbox time.
  */
-export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wide?: boolean }) {
+export function AttemptAxis({ delivery, isWide = false }: { delivery: Delivery; isWide?: boolean }) {
   const now = useSandboxNow();
   const delays = useDelays();
   const marks = listAttemptMarks(delivery, delays);
   const from = Date.parse(delivery.created_at);
-  const last = Math.max(from + sumDelays(delays), from + KNEE_MS, ...marks.map(({ at }) => at));
-  const width = wide ? 560 : 220;
-  const place = (at: number) => {
-    const share = Math.log1p(Math.max(0, at - from) / KNEE_MS) / Math.log1p((last - from) / KNEE_MS);
+  const last = Math.max(from + sumDelays(delays), from + LOGARITHMIC_FROM_MS, ...marks.map(({ at }) => at));
+  const width = isWide ? 560 : 220;
+  const toX = (at: number) => {
+    const share =
+      Math.log1p(Math.max(0, at - from) / LOGARITHMIC_FROM_MS) /
+      Math.log1p((last - from) / LOGARITHMIC_FROM_MS);
     return MARK / 2 + Math.min(1, share) * (width - MARK);
   };
-  const middle = wide ? 22 : 7;
+  const middle = isWide ? 22 : 7;
   return (
     <svg
-      className={wide ? "attempts attempts-wide" : "attempts"}
+      className={isWide ? "attempts attempts-wide" : "attempts"}
       fill="var(--quiet)"
-      viewBox={`0 0 ${width} ${wide ? 46 : 14}`}
+      viewBox={`0 0 ${width} ${isWide ? 46 : 14}`}
       role="img"
       aria-label={describeMarks(marks)}
     >
       <path stroke="var(--line-strong)" d={`M${MARK / 2} ${middle}H${width - MARK / 2}`} />
-      {wide && now > from && now < last && (
+      {isWide && now > from && now < last && (
         <g>
-          <path stroke="var(--accent)" strokeDasharray="3 2" d={`M${place(now)} 4V${middle + 12}`} />
-          <text x={place(now)} y={3} dominantBaseline="hanging" dx={4}>
+          <path stroke="var(--accent)" strokeDasharray="3 2" d={`M${toX(now)} 4V${middle + 12}`} />
+          <text x={toX(now)} y={3} dominantBaseline="hanging" dx={4}>
             now
           </text>
         </g>
@@ -64,7 +66,7 @@ export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wi
         <g
           // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may start at the same time
           key={index}
-          transform={`translate(${place(at)} ${middle})`}
+          transform={`translate(${toX(at)} ${middle})`}
           {...getOutcomePaint(OUTCOMES[state])}
           // Hides the line behind the shape.
           {...(state === "expected" && { fill: "var(--raised)" })}
@@ -73,8 +75,8 @@ export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wi
           <path d={SHAPES[OUTCOMES[state]]} />
         </g>
       ))}
-      {wide &&
-        makeTicks(marks, from, place).map(({ at, x }) => (
+      {isWide &&
+        makeTicks(marks, from, toX).map(({ at, x }) => (
           <text key={at} x={x} y={44} textAnchor={x > width - 24 ? "end" : "start"}>
             {at === from ? "0" : formatSpan(at - from)}
           </text>
@@ -86,10 +88,10 @@ export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wi
 const TICK_WIDTH = 52;
 
 /** Ticks whose labels do not overlap. */
-function makeTicks(marks: readonly AttemptMark[], from: number, place: (at: number) => number) {
+function makeTicks(marks: readonly AttemptMark[], from: number, toX: (at: number) => number) {
   const ticks: { at: number; x: number }[] = [];
   for (const at of new Set([from, ...marks.map((mark) => mark.at)])) {
-    const x = place(at) - MARK / 2;
+    const x = toX(at) - MARK / 2;
     if (ticks.length === 0 || x - ticks.at(-1)!.x >= TICK_WIDTH) ticks.push({ at, x });
   }
   return ticks;
@@ -108,7 +110,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
   const { data, error } = useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), useWhileRunning());
   const marks = listAttemptMarks(delivery, useDelays());
   // Attempts from a fixture are counted, but not logged.
-  const unlogged = delivery.attempts - delivery.attempt_log.length;
+  const unloggedCount = delivery.attempts - delivery.attempt_log.length;
   const exchanges = new Map(data?.exchanges.map((entry) => [entry.delivery!.attempt, entry]));
   return (
     <>
@@ -129,7 +131,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
                 <details>
                   <summary className="line">{line}</summary>
                   <AttemptExchange
-                    entry={exchanges.get(unlogged + delivery.attempt_log.indexOf(mark.attempt) + 1)}
+                    entry={exchanges.get(unloggedCount + delivery.attempt_log.indexOf(mark.attempt) + 1)}
                     isLoading={data === undefined}
                     secret={secret}
                     body={delivery.body}
@@ -168,7 +170,7 @@ function AttemptExchange(props: {
   body: string;
 }) {
   const { entry, isLoading, secret, body } = props;
-  const computed = useSignature(secret, body);
+  const signature = useSignature(secret, body);
   if (entry === undefined) {
     return (
       <p className="quiet">
@@ -176,14 +178,14 @@ function AttemptExchange(props: {
       </p>
     );
   }
-  const sent = entry.request.headers.find(({ name }) => /-signature$/i.test(name))?.value;
-  const isSame = sent === computed;
+  const sentSignature = entry.request.headers.find(({ name }) => /-signature$/i.test(name))?.value;
+  const isSame = sentSignature === signature;
   return (
     <div className="over-the-wire">
       {entry.reasons.map((reason) => (
         <p key={reason}>{capitalize(reason)}.</p>
       ))}
-      {sent && computed && (
+      {sentSignature && signature && (
         <p>
           <Mark outcome={isSame ? "ok" : "refused"} word={null} />{" "}
           {isSame
@@ -191,7 +193,7 @@ function AttemptExchange(props: {
             : "The sent signature differs from the one computed below: the secret has changed since."}
         </p>
       )}
-      <Exchange entry={entry} line={`POST ${entry.delivery!.url}`} isOpen sent={body} />
+      <Exchange entry={entry} line={`POST ${entry.delivery!.url}`} isOpen sentBody={body} />
     </div>
   );
 }

@@ -21,10 +21,14 @@ export interface AttemptMark {
 export function listAttemptMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
   const marks = toPastMarks(delivery, delays);
   if (delivery.status === "success") return marks;
-  const left = delays.slice(delivery.scheduled_attempts);
+  const remainingDelays = delays.slice(delivery.scheduled_attempts);
   if (delivery.next_retry !== null) {
     const due = Date.parse(delivery.next_retry);
-    return [...marks, { at: due, state: "due", attempt: undefined }, ...planAttempts(due, left, "expected")];
+    return [
+      ...marks,
+      { at: due, state: "due", attempt: undefined },
+      ...planAttempts(due, remainingDelays, "expected"),
+    ];
   }
   const end = Date.parse(delivery.last_attempt ?? delivery.created_at);
   return [
@@ -46,9 +50,9 @@ function toPastMarks(delivery: Delivery, delays: readonly number[]): AttemptMark
   const instants = [Date.parse(created_at)];
   for (const delay of delays.slice(0, Math.max(0, scheduled_attempts - 1)))
     instants.push(instants.at(-1)! + delay);
-  return instants.map((at, place) => ({
+  return instants.map((at, index) => ({
     at,
-    state: status === "success" && place === instants.length - 1 ? "delivered" : "failed",
+    state: status === "success" && index === instants.length - 1 ? "delivered" : "failed",
     attempt: undefined,
   }));
 }
@@ -85,7 +89,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h
 const PART = /(\d+(?:\.\d+)?)(ms|[dhms])/g;
 
 /** Parses a duration of the settings (`90s`, `1h30m`, `PT5M`, a number) to milliseconds; NaN if invalid. */
-export function durationMs(value: string | number): number {
+export function parseDurationMs(value: string | number): number {
   const text = String(value).trim().toLowerCase();
   if (/^\d+$/.test(text)) return Number(text);
   const parts = text.replace(/^p/, "").replace("t", "");
@@ -99,11 +103,11 @@ export function durationMs(value: string | number): number {
 export function formatSpan(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`;
   const words: string[] = [];
-  let left = Math.round(ms / 1000) * 1000;
+  let remaining = Math.round(ms / 1000) * 1000;
   for (const unit of ["d", "h", "m", "s"]) {
-    const count = Math.floor(left / UNIT_MS[unit]!);
+    const count = Math.floor(remaining / UNIT_MS[unit]!);
     if (count > 0) words.push(`${count}${unit}`);
-    left -= count * UNIT_MS[unit]!;
+    remaining -= count * UNIT_MS[unit]!;
   }
   return words.slice(0, 2).join(" ");
 }

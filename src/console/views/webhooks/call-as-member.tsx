@@ -16,12 +16,17 @@ type AttemptResult = Omit<Triggered["deliveries"][number], "webhook_id">;
  * Calls the emulated API as a user of the organization, for one delivery attempt. `offered: false` hides the button and
  * keeps the last result.
  */
-export function CallAsMember(props: { organization: string; verb: string; path: string; offered?: boolean }) {
-  const { organization, verb, path, offered = true } = props;
+export function CallAsMember(props: {
+  organization: string;
+  verb: string;
+  path: string;
+  isOffered?: boolean;
+}) {
+  const { organization, verb, path, isOffered = true } = props;
   const sandbox = useSandboxName();
   const actors = useActors().data?.filter((one) => one.current === organization && !one.unusable);
-  const [chosen, setChosen] = useState<string>();
-  const actor = actors?.find(({ id }) => id === chosen) ?? actors?.[0];
+  const [selectedId, setSelectedId] = useState<string>();
+  const actor = actors?.find(({ id }) => id === selectedId) ?? actors?.[0];
   const call = useSandboxChange(async (_calls, key: string) => {
     const { status, json, text } = await fetchService({ sandbox, method: "POST", path, key });
     if (status === 200) return json.data as AttemptResult;
@@ -30,7 +35,7 @@ export function CallAsMember(props: { organization: string; verb: string; path: 
   });
   return (
     <div className="stack">
-      {offered && actors?.length === 0 && (
+      {isOffered && actors?.length === 0 && (
         <Notice outcome="refused">
           No user of {organization} has an active key.{" "}
           <ViewLink view="keys" query={{ make: "key" }}>
@@ -39,9 +44,9 @@ export function CallAsMember(props: { organization: string; verb: string; path: 
           first.
         </Notice>
       )}
-      {offered && actor && (
+      {isOffered && actor && (
         <div className="tools">
-          <ActorField actors={actors} value={actor.id} onChange={setChosen} allowAnonymous={false} />
+          <ActorField actors={actors} value={actor.id} onChange={setSelectedId} allowAnonymous={false} />
           <ActionButton label={verb} isPending={call.isPending} onPress={() => call.mutate(actor.key)} />
         </div>
       )}

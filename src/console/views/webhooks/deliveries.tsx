@@ -3,7 +3,7 @@ import { useParameters } from "../../address.ts";
 import { useRecords, useSandbox, useSandboxChange, useWhileRunning } from "../../api/queries.ts";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { BodyText } from "../../components/exchange.tsx";
-import { makeMatcher, parseFilter } from "../../components/filter-language.ts";
+import { createMatcher, parseFilter } from "../../components/filter-language.ts";
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
@@ -17,7 +17,7 @@ import { CallAsMember } from "./call-as-member.tsx";
 import { RetryNow } from "./retry-now.tsx";
 import {
   canSign,
-  opensslCommand,
+  formatOpensslCommand,
   useDelays,
   useSignature,
   useWebhookChoices,
@@ -45,7 +45,7 @@ function makeColumns(delays: readonly number[], webhooks: readonly Webhook[]): r
       id: "state",
       title: "State",
       value: (delivery) => getDeliveryState(delivery, delays),
-      show: (delivery) => <DeliveryBadge delivery={delivery} />,
+      renderCell: (delivery) => <DeliveryBadge delivery={delivery} />,
       width: "minmax(0, 8.5rem)",
     },
     { id: "event", title: "Event", width: "minmax(7rem, 1fr)" },
@@ -54,35 +54,35 @@ function makeColumns(delays: readonly number[], webhooks: readonly Webhook[]): r
       title: "To",
       value: ({ webhook_id }) => urls.get(webhook_id) ?? webhook_id,
       width: "minmax(0, 1.2fr)",
-      from: "wide",
+      minWidth: "wide",
     },
     {
       id: "attempts",
       title: "Attempts",
-      show: (delivery) => <AttemptAxis delivery={delivery} />,
+      renderCell: (delivery) => <AttemptAxis delivery={delivery} />,
       width: "minmax(6rem, 11rem)",
-      from: "medium",
+      minWidth: "medium",
     },
     {
       id: "response_code",
       title: "Response",
-      show: ({ response_code }) => response_code || <span className="quiet">none</span>,
+      renderCell: ({ response_code }) => response_code || <span className="quiet">none</span>,
       width: "5.5rem",
-      number: true,
+      isNumber: true,
     },
     {
       id: "created_at",
       title: "Time",
-      show: ({ created_at }) => <RelativeTime at={created_at} />,
+      renderCell: ({ created_at }) => <RelativeTime at={created_at} />,
       width: "6.5rem",
-      from: "medium",
+      minWidth: "medium",
     },
   ];
 }
 
 const FIELDS = ["state", "event", "to", "webhook", "status", "attempts", "body", "id"];
 
-function makeReader(delays: readonly number[], urls: ReadonlyMap<string, string>) {
+function createFieldReader(delays: readonly number[], urls: ReadonlyMap<string, string>) {
   return (delivery: Delivery, field: string): unknown => {
     const { event, webhook_id, response_code, attempts, body, delivery_id } = delivery;
     const values: Readonly<Record<string, unknown>> = {
@@ -105,7 +105,7 @@ const ALL = "all";
 export function Deliveries() {
   const { get, set } = useParameters();
   const delays = useDelays();
-  const { webhooks, error: unlisted } = useWebhooks();
+  const { webhooks, error: webhooksError } = useWebhooks();
   const webhook_id = get("webhook");
   const query = { limit: MAX_DELIVERIES, ...(webhook_id !== undefined && { webhook_id }) };
   const { data, error } = useRecords("deliveries", query, useWhileRunning());
@@ -113,13 +113,13 @@ export function Deliveries() {
   const typed = get("find") ?? "";
   const rows = useMemo(() => {
     const urls = new Map(webhooks?.map((one) => [one.webhook_id, one.url]));
-    return data?.items.filter(makeMatcher(parseFilter(typed), makeReader(delays, urls), joinText));
+    return data?.items.filter(createMatcher(parseFilter(typed), createFieldReader(delays, urls), joinText));
   }, [data, typed, delays, webhooks]);
   const failed = data?.items.filter(({ status }) => status === "failed").length ?? 0;
   const redeliver = useSandboxChange(
     (calls) =>
       calls.redeliver({ all_failed: true, ...(webhook_id !== undefined && { webhook: webhook_id }) }),
-    { done: ({ total }) => `Redelivered ${pluralize(total, "delivery", "deliveries")}.` },
+    { confirmation: ({ total }) => `Redelivered ${pluralize(total, "delivery", "deliveries")}.` },
   );
   return (
     <ListView
@@ -160,7 +160,7 @@ export function Deliveries() {
           )}
         </div>
       }
-      error={error ?? unlisted}
+      error={error ?? webhooksError}
       kind="delivery"
       label="Deliveries"
       columns={columns}
@@ -207,13 +207,13 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
         organization={delivery.organization_id}
         verb="Redeliver now"
         path={`/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`}
-        offered={status !== "success"}
+        isOffered={status !== "success"}
       />
       <Section title="Attempts">
-        <AttemptAxis delivery={delivery} wide />
+        <AttemptAxis delivery={delivery} isWide />
         <AttemptList delivery={delivery} secret={webhook?.secret} />
       </Section>
-      <Section title="Payload" end={<CopyButton subtle text={body} />}>
+      <Section title="Payload" end={<CopyButton isSubtle text={body} />}>
         <BodyText text={body} />
         <p className="quiet small">
           {new TextEncoder().encode(body).length} bytes, identical on every attempt. Receivers must verify the
@@ -262,7 +262,7 @@ function Signature({ delivery, webhook: { secret } }: { delivery: Delivery; webh
   return (
     <Section
       title="Signature"
-      end={<CopyButton subtle text={opensslCommand(secret, body)} label="Copy as openssl" />}
+      end={<CopyButton isSubtle text={formatOpensslCommand(secret, body)} label="Copy as openssl" />}
     >
       {!canSign && (
         <Notice outcome="other">

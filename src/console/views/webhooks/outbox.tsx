@@ -18,9 +18,9 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "at",
     title: "Sent",
-    show: ({ at }) => <RelativeTime at={at} />,
+    renderCell: ({ at }) => <RelativeTime at={at} />,
     width: "7rem",
-    from: "medium",
+    minWidth: "medium",
   },
 ];
 

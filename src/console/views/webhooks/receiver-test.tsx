@@ -7,14 +7,14 @@ import type {
   ReceiverTestOptions,
 } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
-import { sandboxCalls } from "../../api/calls.ts";
+import { createSandboxCalls } from "../../api/calls.ts";
 import { ControlError } from "../../api/fetch-control.ts";
 import { listGivenInputs, parseNumber } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { GradedCheck } from "../../components/graded-check.tsx";
 import { Notice } from "../../components/notice.tsx";
-import { CopyButton, pluralize, saveJson } from "../../components/text.tsx";
+import { CopyButton, downloadJson, pluralize } from "../../components/text.tsx";
 import { useWebhookChoices, useWebhooks } from "./use-webhooks.ts";
 
 const OTHER = "";
@@ -99,7 +99,7 @@ function useReceiverTest() {
       const { signal } = stopping.current;
       setProgress(undefined);
       try {
-        for await (const event of sandboxCalls(sandbox).testReceiver(options, signal)) {
+        for await (const event of createSandboxCalls(sandbox).testReceiver(options, signal)) {
           if (event.report) return event.report;
           setProgress(event.progress);
         }
@@ -128,7 +128,9 @@ function TestReport({ report }: { report: ReceiverReport }) {
     <section className="stack" aria-label="Report">
       <Notice
         outcome={verdict === "pass" ? "ok" : "failed"}
-        action={<ActionButton label="Download JSON" onPress={() => saveJson("receiver-test.json", report)} />}
+        action={
+          <ActionButton label="Download JSON" onPress={() => downloadJson("receiver-test.json", report)} />
+        }
       >
         <strong>{verdict === "pass" ? "Pass" : "Fail"}.</strong> {summary.passed} of{" "}
         {pluralize(summary.total, "check")} passed, {summary.failed} failed, {summary.not_observable} not

@@ -13,7 +13,7 @@ import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { CopyButton, capitalize, PathText } from "../../components/text.tsx";
 import { Ago } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { SENT_MS } from "./use-webhooks.ts";
+import { RECEIVED_POLL_MS } from "./use-webhooks.ts";
 
 const COLUMNS: readonly Column<Receiver>[] = [
   { id: "url", title: "URL", width: "minmax(0, 2fr)" },
@@ -22,13 +22,15 @@ const COLUMNS: readonly Column<Receiver>[] = [
     title: "Responses",
     value: ({ answers }) => formatAnswers(answers),
   },
-  { id: "served", title: "Requests", width: "5.5rem", number: true },
+  { id: "served", title: "Requests", width: "5.5rem", isNumber: true },
 ];
 
 /** Webhook endpoints inside the server, with configured responses; they verify signatures. */
 export function Receivers() {
   const { selected, isCreating, select, create, close } = useSelection("receiver", "open");
-  const { data, error } = useSandboxQuery(["receivers"], (calls) => calls.receivers(), { everyMs: SENT_MS });
+  const { data, error } = useSandboxQuery(["receivers"], (calls) => calls.receivers(), {
+    pollMs: RECEIVED_POLL_MS,
+  });
   return (
     <ListView
       head={
@@ -63,7 +65,7 @@ function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) =>
   const { answers, secret } = inputs;
   const open = useSandboxChange(
     async (calls) => calls.openReceiver({ answers: parseAnswers(answers), ...listGivenInputs({ secret }) }),
-    { done: ({ id }) => `Created receiver ${id}.`, undo: (calls, { id }) => calls.closeReceiver(id) },
+    { confirmation: ({ id }) => `Created receiver ${id}.`, undo: (calls, { id }) => calls.closeReceiver(id) },
   );
   return (
     <DetailPane title="Create receiver" label="Create receiver" onClose={props.onClose}>
@@ -83,7 +85,7 @@ function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) =>
 function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClose: () => void }) {
   const { id, url, has_secret } = receiver;
   const remove = useSandboxChange((calls) => calls.closeReceiver(id).then(onClose), {
-    done: `Deleted receiver ${id}.`,
+    confirmation: `Deleted receiver ${id}.`,
   });
   return (
     <DetailPane
@@ -122,7 +124,7 @@ function ReceiverAnswers({ receiver: { id, answers } }: { receiver: Receiver }) 
   const change = useSandboxChange(
     async (calls) => calls.changeReceiver(id, { answers: parseAnswers(text) }),
     {
-      done: "Saved. The next request gets the first response.",
+      confirmation: "Saved. The next request gets the first response.",
       undo: (calls) => calls.changeReceiver(id, { answers }),
     },
   );
@@ -136,8 +138,8 @@ function ReceiverAnswers({ receiver: { id, answers } }: { receiver: Receiver }) 
 }
 
 /** Id of the choice for typed responses. */
-const TYPED = "typed";
-const USUAL: readonly Choice[] = [
+const CUSTOM_RESPONSES = "typed";
+const USUAL_RESPONSES: readonly Choice[] = [
   { id: "200", title: "200, always" },
   { id: "500, 500, 200", title: "500 twice, then 200", detail: "retries that succeed" },
   { id: "500", title: "500, always", detail: "until retries are exhausted" },
@@ -145,19 +147,19 @@ const USUAL: readonly Choice[] = [
   { id: "200 after 5s", title: "200 after 5 s" },
   { id: "hang", title: "No response", detail: "hang" },
   { id: "reset", title: "Connection reset", detail: "reset" },
-  { id: TYPED, title: "Custom …" },
+  { id: CUSTOM_RESPONSES, title: "Custom …" },
 ];
 
 function AnswersField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
-  const isUsual = USUAL.some(({ id }) => id === value && id !== TYPED);
+  const isUsual = USUAL_RESPONSES.some(({ id }) => id === value && id !== CUSTOM_RESPONSES);
   return (
     <>
       <ChoiceField
         label="Responses"
         name={isUsual ? "answers" : ""}
-        value={isUsual ? value : TYPED}
-        onChange={(id) => onChange(id === TYPED ? "500, 200 after 1s" : id)}
-        choices={USUAL}
+        value={isUsual ? value : CUSTOM_RESPONSES}
+        onChange={(id) => onChange(id === CUSTOM_RESPONSES ? "500, 200 after 1s" : id)}
+        choices={USUAL_RESPONSES}
         hint={isUsual && "The last response repeats."}
       />
       {!isUsual && (
@@ -209,7 +211,7 @@ const MAX_SHOWN = 100;
 
 function Received({ id }: { id: string }) {
   const { data, error } = useSandboxQuery(["received", id], (calls) => calls.received(id), {
-    everyMs: SENT_MS,
+    pollMs: RECEIVED_POLL_MS,
   });
   const newest = (data?.items ?? [])
     .map((request, number) => ({ request, number }))

@@ -26,7 +26,7 @@ import { useEventChoices } from "./use-webhooks.ts";
 /** Triggers an event. Empty data fields come from a record, or are generated from the seed. */
 export function Trigger() {
   const { get, set } = useParameters();
-  const { data: api, error: unread } = useOpenApi();
+  const { data: api, error: apiError } = useOpenApi();
   const events = useEventChoices();
   const name = get("event") ?? events?.[0]?.id ?? "";
   const { choices: organizations = [] } = useOrganizations();
@@ -34,10 +34,10 @@ export function Trigger() {
     const event = api?.webhooks[name];
     return api && event ? listFormFields(getDataSchema(event.post), api.components) : [];
   }, [api, name]);
-  const example = useExample(fields[0]?.name);
+  const example = useExampleId(fields[0]?.name);
   const { inputs, field } = useInputs({ for: "", organization: "" });
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
-  const type = useCallback(
+  const onType = useCallback(
     ({ name }: FormField, text: string) => setTexts((before) => ({ ...before, [name]: text })),
     [],
   );
@@ -50,7 +50,7 @@ export function Trigger() {
       });
     },
     {
-      done: ({ deliveries: { length } }) =>
+      confirmation: ({ deliveries: { length } }) =>
         length === 0 ? undefined : `Triggered ${name}. Undo does not recall it from receivers.`,
     },
   );
@@ -62,8 +62,8 @@ export function Trigger() {
       </p>
       <Form
         submit="Trigger event"
-        change={{ ...trigger, error: trigger.error ?? unread }}
-        waiting={events === undefined}
+        change={{ ...trigger, error: trigger.error ?? apiError }}
+        isWaiting={events === undefined}
       >
         <div className="field-grid">
           <ChoiceField
@@ -97,31 +97,31 @@ export function Trigger() {
             <TypedField
               key={`${name} ${field.name}`}
               field={field}
-              within="data."
-              optional
+              prefix="data."
+              isOptional
               value={texts[field.name] ?? ""}
-              onType={type}
+              onType={onType}
             />
           ))}
         </fieldset>
       </Form>
-      {trigger.data && !trigger.isPending && <Sent event={name} triggered={trigger.data} />}
+      {trigger.data && !trigger.isPending && <TriggeredDeliveries event={name} triggered={trigger.data} />}
     </div>
   );
 }
 
 /** Id of a record for the event, by the first field of its data, such as `thread_id`. */
-function useExample(field: string | undefined): string {
+function useExampleId(field: string | undefined): string {
   const { data: collections } = useCollections();
-  const found = collections?.items.find(({ name }) => name === field?.replace(/_id$/, "s"));
+  const collection = collections?.items.find(({ name }) => name === field?.replace(/_id$/, "s"));
   const { data } = useSandboxQuery(
-    ["example", found?.name],
-    (calls) => calls.records(found!.name, { limit: 1 }),
-    { enabled: found !== undefined },
+    ["example", collection?.name],
+    (calls) => calls.records(collection!.name, { limit: 1 }),
+    { enabled: collection !== undefined },
   );
-  if (found === undefined || data === undefined) return "";
+  if (collection === undefined || data === undefined) return "";
   const [first] = data.items as unknown as readonly Fields[];
-  return String(first?.[found.id_field] ?? `${found.prefix}…`);
+  return String(first?.[collection.id_field] ?? `${collection.prefix}…`);
 }
 
 /** Parses the typed fields. @throws ControlError for invalid JSON */
@@ -132,7 +132,7 @@ function parseTexts(fields: readonly FormField[], texts: Readonly<Record<string,
   );
 }
 
-function Sent({ event, triggered: { deliveries } }: { event: string; triggered: Triggered }) {
+function TriggeredDeliveries({ event, triggered: { deliveries } }: { event: string; triggered: Triggered }) {
   if (deliveries.length === 0) {
     return (
       <Notice outcome="refused">

@@ -3,10 +3,10 @@ import { useMemo } from "react";
 import { quoteForShell } from "../../api/copy-request.ts";
 import { useOpenApi, useRecords, useSandbox } from "../../api/queries.ts";
 import type { Choice } from "../../components/form.tsx";
-import { durationMs } from "./attempts.ts";
+import { parseDurationMs } from "./attempts.ts";
 
 /** No stream reports requests to a receiver. */
-export const SENT_MS = 2000;
+export const RECEIVED_POLL_MS = 2000;
 
 export function useWebhooks() {
   const { data, error } = useRecords("webhooks");
@@ -30,7 +30,7 @@ export function useWebhookChoices(first: Choice): Choice[] {
 export function useDelays(): readonly number[] {
   const { data } = useSandbox();
   const schedule = data?.settings.retry_schedule;
-  return useMemo(() => (schedule ?? []).map(durationMs), [schedule]);
+  return useMemo(() => (schedule ?? []).map(parseDurationMs), [schedule]);
 }
 
 /** Sent by `POST /webhooks/ID/test` only. */
@@ -54,10 +54,10 @@ export const canSign = globalThis.crypto?.subtle !== undefined;
 
 /** Value of the signature header (6.3): `sha256=` and the HMAC in lowercase hex. */
 async function sign(secret: string, body: string): Promise<string> {
-  const bytes = new TextEncoder();
+  const encoder = new TextEncoder();
   const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("raw", bytes.encode(secret), algorithm, false, ["sign"]);
-  const digest = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(body)));
+  const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
+  const digest = new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(body)));
   return `sha256=${[...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
@@ -72,6 +72,6 @@ export function useSignature(secret: string | undefined, body: string): string |
   return data;
 }
 
-export function opensslCommand(secret: string, body: string): string {
+export function formatOpensslCommand(secret: string, body: string): string {
   return `printf '%s' ${quoteForShell(body)} | openssl dgst -sha256 -hmac ${quoteForShell(secret)}`;
 }

@@ -5,7 +5,7 @@ import { useOrganizations, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
-import { AddOne, DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
+import { AddRecordLink, DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton } from "../../components/text.tsx";
@@ -21,7 +21,9 @@ const COLUMNS: readonly Column<Webhook>[] = [
     id: "state",
     title: "State",
     value: ({ active }) => (active ? 0 : 1),
-    show: ({ active }) => <Badge outcome={active ? "ok" : "other"}>{active ? "active" : "inactive"}</Badge>,
+    renderCell: ({ active }) => (
+      <Badge outcome={active ? "ok" : "other"}>{active ? "active" : "inactive"}</Badge>
+    ),
     width: "6rem",
   },
   { id: "url", title: "URL", width: "minmax(0, 1.6fr)" },
@@ -29,16 +31,17 @@ const COLUMNS: readonly Column<Webhook>[] = [
     id: "events",
     title: "Events",
     value: ({ events }) => events.join(", "),
-    from: "medium",
+    minWidth: "medium",
   },
-  { id: "organization_id", title: "Organization", width: "7rem", from: "wide" },
+  { id: "organization_id", title: "Organization", width: "7rem", minWidth: "wide" },
   {
     id: "last",
     title: "Last delivery",
     value: ({ last_delivery }) => last_delivery ?? "",
-    show: ({ last_delivery: at }) => (at ? <RelativeTime at={at} /> : <span className="quiet">none</span>),
+    renderCell: ({ last_delivery: at }) =>
+      at ? <RelativeTime at={at} /> : <span className="quiet">none</span>,
     width: "7rem",
-    from: "medium",
+    minWidth: "medium",
   },
 ];
 
@@ -75,16 +78,16 @@ export function WebhookList() {
   );
 }
 
-const SEEN = 4;
+const SHOWN_CHARACTERS = 4;
 
 function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const { webhook_id, url, secret, events, description, active, created_at, last_delivery } = webhook;
   const activate = useSandboxChange(
     (calls) => calls.changeRecord("webhooks", webhook_id, { active: !active }),
-    { done: `${active ? "Deactivated" : "Activated"} ${url}.` },
+    { confirmation: `${active ? "Deactivated" : "Activated"} ${url}.` },
   );
   const remove = useSandboxChange((calls) => calls.removeRecord("webhooks", webhook_id).then(onClose), {
-    done: `Deleted webhook ${webhook_id}.`,
+    confirmation: `Deleted webhook ${webhook_id}.`,
   });
   return (
     <DetailPane
@@ -123,7 +126,7 @@ function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => vo
           facts={{
             Id: <code>{webhook_id}</code>,
             Organization: webhook.organization_id,
-            Secret: <code>{`whsec_…${secret.slice(-SEEN)}`}</code>,
+            Secret: <code>{`whsec_…${secret.slice(-SHOWN_CHARACTERS)}`}</code>,
             Events: events.join(", "),
             Description: description || undefined,
             Created: formatAbsolute(created_at),
@@ -141,18 +144,18 @@ function RegisterWebhook({ onClose }: { onClose: () => void }) {
   const events = useEventChoices();
   const { choices: organizations } = useOrganizations();
   const { inputs, field } = useInputs({ url: get("to") ?? "", organization_id: "" });
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [selectedEvents, setSelectedEvents] = useState<ReadonlySet<string>>(new Set());
   const organization_id = inputs.organization_id || organizations?.[0]?.id;
   const register = useSandboxChange(
     (calls) => {
-      const subscribed = chosen.size > 0 ? [...chosen] : events?.map(({ id }) => id);
+      const subscribed = selectedEvents.size > 0 ? [...selectedEvents] : events?.map(({ id }) => id);
       return calls.addRecord("webhooks", {
         url: inputs.url.trim(),
         events: subscribed as StateRecord<"webhooks">["events"],
         ...(organization_id !== undefined && { organization_id }),
       });
     },
-    { done: ({ url }) => `Registered ${url}.` },
+    { confirmation: ({ url }) => `Registered ${url}.` },
   );
   return (
     <DetailPane title="Register webhook" label="Register webhook" onClose={onClose}>
@@ -160,7 +163,7 @@ function RegisterWebhook({ onClose }: { onClose: () => void }) {
         submit="Register"
         change={register}
         onSuccess={({ webhook_id }) => set({ webhook: webhook_id, register: undefined, to: undefined })}
-        waiting={events === undefined || organizations === undefined}
+        isWaiting={events === undefined || organizations === undefined}
       >
         <Field label="URL" {...field("url")} placeholder="http://127.0.0.1:3000/webhook" required />
         <ChoiceField
@@ -170,18 +173,18 @@ function RegisterWebhook({ onClose }: { onClose: () => void }) {
           choices={organizations}
         />
         {organizations?.length === 0 && (
-          <Notice outcome="refused" action={<AddOne collection="organizations" />}>
+          <Notice outcome="refused" action={<AddRecordLink collection="organizations" />}>
             This sandbox has no organizations, which own the webhooks.
           </Notice>
         )}
         <MultiSelect
           label="Events"
-          find="Filter events"
+          findPrompt="Filter events"
           choices={events}
-          chosen={chosen}
-          onChange={setChosen}
+          chosen={selectedEvents}
+          onChange={setSelectedEvents}
         />
-        {chosen.size === 0 && <p className="quiet small">None selected: receives all events.</p>}
+        {selectedEvents.size === 0 && <p className="quiet small">None selected: receives all events.</p>}
       </Form>
     </DetailPane>
   );

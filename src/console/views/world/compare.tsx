@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Difference, RecordChanges } from "../../../../types/control-api.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
-import { sandboxCalls } from "../../api/calls.ts";
+import { createSandboxCalls } from "../../api/calls.ts";
 import type { Fields } from "../../api/form-fields.ts";
-import { sandboxKey, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
+import { toSandboxKey, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
 import { ChoiceField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
-import { type ChangeWords, changeKind, RecordChangeLists } from "../../components/record-changes.tsx";
+import { type ChangeWords, getChangeKind, RecordChangeLists } from "../../components/record-changes.tsx";
 import { formatCount, pluralize } from "../../components/text.tsx";
 
 /** The current state; no snapshot can have this name. */
@@ -16,58 +16,63 @@ export const NOW = "now";
 /** Compares a state of this sandbox with a snapshot or with another sandbox, for example a fork. */
 export function Compare() {
   const { get, set } = useParameters();
-  const here = useSandboxName();
+  const currentSandbox = useSandboxName();
   const { data: sandboxes, error } = useSandboxes();
-  const own = useSnapshots(here);
-  const others = sandboxes?.items.filter(({ name }) => name !== here);
-  const newest = own.data?.items.at(-1)?.name;
-  // Defaults: from the newest snapshot to the present, else with the newest other sandbox.
-  const other = get("of") ?? (get("to") || newest ? here : others?.at(-1)?.name);
-  const before = other === here && newest !== get("to") ? newest : NOW;
+  const ownSnapshots = useSnapshots(currentSandbox);
+  const others = sandboxes?.items.filter(({ name }) => name !== currentSandbox);
+  const newest = ownSnapshots.data?.items.at(-1)?.name;
+  // By default compares the newest snapshot with the present, else this sandbox with the newest other one.
+  const otherSandbox = get("of") ?? (get("to") || newest ? currentSandbox : others?.at(-1)?.name);
+  const before = otherSandbox === currentSandbox && newest !== get("to") ? newest : NOW;
   const from = get("from") ?? before ?? NOW;
   const to = get("to") ?? (from === NOW ? before : NOW);
-  const theirs = useSnapshots(other);
-  const missing = findMissing(own.data, from) ?? findMissing(theirs.data, to);
-  const isKnown = sandboxes !== undefined && own.data !== undefined;
-  if (isKnown && (other === undefined || to === undefined)) return <NothingToCompare />;
+  const otherSnapshots = useSnapshots(otherSandbox);
+  const missing = findMissing(ownSnapshots.data, from) ?? findMissing(otherSnapshots.data, to);
+  const isLoaded = sandboxes !== undefined && ownSnapshots.data !== undefined;
+  if (isLoaded && (otherSandbox === undefined || to === undefined)) return <NothingToCompare />;
   return (
     <div className="page stack grow">
       <div className="tools">
         <ChoiceField
-          label={`State of ${here}`}
+          label={`State of ${currentSandbox}`}
           name="from"
           value={from}
           onChange={(at) => set({ from: at })}
-          choices={listStateChoices(own.data?.items)}
+          choices={listStateChoices(ownSnapshots.data?.items)}
         />
         <ChoiceField
           label="Compare with"
           name="of"
-          value={other ?? ""}
+          value={otherSandbox ?? ""}
           onChange={(name) => set({ of: name, to: NOW })}
           choices={sandboxes?.items.map(({ name }) => ({
             id: name,
             title: name,
-            detail: name === here ? "current" : undefined,
+            detail: name === currentSandbox ? "current" : undefined,
           }))}
         />
         <ChoiceField
           label="State"
           name="to"
           value={to ?? ""}
-          onChange={(at) => set({ of: other, to: at })}
-          choices={listStateChoices(theirs.data?.items)}
+          onChange={(at) => set({ of: otherSandbox, to: at })}
+          choices={listStateChoices(otherSnapshots.data?.items)}
         />
       </div>
-      <LoadError error={error ?? own.error} />
-      {sandboxes && other !== undefined && !sandboxes.items.some(({ name }) => name === other) ? (
-        <NotFound kind="sandbox" id={other} />
+      <LoadError error={error ?? ownSnapshots.error} />
+      {sandboxes &&
+      otherSandbox !== undefined &&
+      !sandboxes.items.some(({ name }) => name === otherSandbox) ? (
+        <NotFound kind="sandbox" id={otherSandbox} />
       ) : missing !== undefined ? (
         <NotFound kind="snapshot" id={missing} />
       ) : (
-        other !== undefined &&
+        otherSandbox !== undefined &&
         to !== undefined && (
-          <Comparison from={toComparedState(here, from, other)} to={toComparedState(other, to, here)} />
+          <Comparison
+            from={toComparedState(currentSandbox, from, otherSandbox)}
+            to={toComparedState(otherSandbox, to, currentSandbox)}
+          />
         )
       )}
     </div>
@@ -87,16 +92,16 @@ function NothingToCompare() {
 
 function useSnapshots(sandbox: string | undefined) {
   return useQuery({
-    queryKey: [...sandboxKey(sandbox ?? ""), "snapshots"],
-    queryFn: () => sandboxCalls(sandbox!).snapshots(),
+    queryKey: [...toSandboxKey(sandbox ?? ""), "snapshots"],
+    queryFn: () => createSandboxCalls(sandbox!).snapshots(),
     enabled: sandbox !== undefined,
   });
 }
 
 /** The state's name, if no snapshot has it. */
 function findMissing(snapshots: ReturnType<typeof useSnapshots>["data"], at: string | undefined) {
-  const isThere = at === NOW || (snapshots?.items.some(({ name }) => name === at) ?? true);
-  return isThere ? undefined : at;
+  const exists = at === NOW || (snapshots?.items.some(({ name }) => name === at) ?? true);
+  return exists ? undefined : at;
 }
 
 function listStateChoices(snapshots: readonly { name: string }[] | undefined) {
@@ -114,7 +119,7 @@ function toComparedState(sandbox: string, at: string, other: string): ComparedSt
 }
 
 /** The live stream covers only the sandbox in the address. */
-const ELSEWHERE_MS = 3000;
+const OTHER_SANDBOX_POLL_MS = 3000;
 
 interface ComparedState {
   /** Name of a snapshot, or `now`. */
@@ -131,7 +136,7 @@ function Comparison({ from, to }: { from: ComparedState; to: ComparedState }) {
   const { data, error, isPending } = useSandboxQuery(
     ["compare", from.at, to.sandbox, to.at],
     (calls) => calls.compare(from.at, to.at, to.sandbox),
-    to.sandbox === from.sandbox ? {} : { everyMs: ELSEWHERE_MS },
+    to.sandbox === from.sandbox ? {} : { pollMs: OTHER_SANDBOX_POLL_MS },
   );
   // Keep the last result while the server is unreachable, but not if the sandbox is gone.
   if (error && (data === undefined || !error.unreachable)) return <LoadError error={error} />;
@@ -147,7 +152,7 @@ function Comparison({ from, to }: { from: ComparedState; to: ComparedState }) {
     changed: "differs",
   };
   const counts = (["changed", "added", "removed"] as const).flatMap((kind) => {
-    const count = all.filter((change) => changeKind(change) === kind).length;
+    const count = all.filter((change) => getChangeKind(change) === kind).length;
     if (count === 0) return [];
     return `${formatCount(count)} ${kind === "changed" && count > 1 ? "differ" : words[kind]}`;
   });
@@ -172,8 +177,8 @@ function toChanges({ added, removed, changed }: Difference): RecordChanges {
           before: mapValues(fields, ({ before }) => before),
           after: mapValues(fields, ({ after }) => after),
         })),
-        ...(added[name] ?? []).map((record) => ({ id: recordId(record), before: null, after: record })),
-        ...(removed[name] ?? []).map((record) => ({ id: recordId(record), before: record, after: null })),
+        ...(added[name] ?? []).map((record) => ({ id: findRecordId(record), before: null, after: record })),
+        ...(removed[name] ?? []).map((record) => ({ id: findRecordId(record), before: record, after: null })),
       ],
     ]),
   );
@@ -184,7 +189,7 @@ function mapValues<T>(fields: Readonly<Record<string, T>>, side: (field: T) => u
 }
 
 /** The record's own id is its first id field. */
-function recordId(record: Fields): string {
-  const own = Object.entries(record).find(([name]) => name === "id" || name.endsWith("_id"));
-  return String(own?.[1] ?? "");
+function findRecordId(record: Fields): string {
+  const idField = Object.entries(record).find(([name]) => name === "id" || name.endsWith("_id"));
+  return String(idField?.[1] ?? "");
 }

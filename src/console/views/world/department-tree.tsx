@@ -27,7 +27,7 @@ interface DepartmentTreeProps {
 /** Supports dragging by mouse, and by keyboard: Enter on the handle, arrow keys to the target, Enter. */
 export function DepartmentTree(props: DepartmentTreeProps) {
   const { tree, departments, selected, onSelect, onMove, empty } = props;
-  const hooks = useMoves(departments, onMove);
+  const hooks = useDragToMove(departments, onMove);
   const expanded = useMemo(() => departments.map(({ id }) => id), [departments]);
   const scroller = useRef<HTMLDivElement>(null);
   useScrollToSelected(scroller, tree, selected);
@@ -47,7 +47,7 @@ export function DepartmentTree(props: DepartmentTreeProps) {
         onSelectionChange={(keys) => onSelect(keys === "all" ? undefined : [...keys].map(String)[0])}
         dragAndDropHooks={hooks}
       >
-        {drawBranch}
+        {renderBranch}
       </Tree>
     </Virtualizer>
   );
@@ -84,7 +84,7 @@ function listInOrder(tree: readonly Branch[]): Department[] {
   return tree.flatMap(({ department, children }) => [department, ...listInOrder(children)]);
 }
 
-function drawBranch({ department, children }: Branch) {
+function renderBranch({ department, children }: Branch) {
   const { id, name, member_count, color, is_active } = department;
   return (
     <TreeItem key={id} id={id} textValue={name} className="branch">
@@ -109,13 +109,13 @@ function drawBranch({ department, children }: Branch) {
           </div>
         )}
       </TreeItemContent>
-      {children.map(drawBranch)}
+      {children.map(renderBranch)}
     </TreeItem>
   );
 }
 
-/** Drop on a department to move below it, next to all of them to make it top-level. */
-function useMoves(departments: readonly Department[], onMove: (move: Move) => void): DragAndDropHooks {
+/** A drop on a department moves the dragged one below it; a drop beside the list makes it top-level. */
+function useDragToMove(departments: readonly Department[], onMove: (move: Move) => void): DragAndDropHooks {
   const dragged = useRef<string>(undefined);
   const { dragAndDropHooks } = useDragAndDrop({
     getItems: (keys) => [...keys].map((key) => ({ "text/plain": String(key) })),
@@ -170,15 +170,15 @@ export interface Move {
 }
 
 export function buildTree(departments: readonly Department[]): readonly Branch[] {
-  const below = new Map<string | null, Department[]>();
+  const childrenByParent = new Map<string | null, Department[]>();
   for (const department of departments) {
-    const siblings = below.get(department.parent_id);
+    const siblings = childrenByParent.get(department.parent_id);
     if (siblings) siblings.push(department);
-    else below.set(department.parent_id, [department]);
+    else childrenByParent.set(department.parent_id, [department]);
   }
-  const branches = (parent: string | null): readonly Branch[] =>
-    (below.get(parent) ?? [])
+  const buildBranches = (parent: string | null): readonly Branch[] =>
+    (childrenByParent.get(parent) ?? [])
       .toSorted((a, b) => a.name.localeCompare(b.name))
-      .map((department) => ({ department, children: branches(department.id) }));
-  return branches(null);
+      .map((department) => ({ department, children: buildBranches(department.id) }));
+  return buildBranches(null);
 }

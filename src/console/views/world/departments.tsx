@@ -5,7 +5,7 @@ import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { useOrganizations, useRecords, useSandboxChange } from "../../api/queries.ts";
 import { readRequestId, undoRequest } from "../../api/undo.ts";
 import { ActorField, ChoiceField, Form, NO_CREDENTIALS } from "../../components/form.tsx";
-import { AddOne, ViewLink } from "../../components/layout.tsx";
+import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
 import { toStatusOutcome } from "../../components/mark.tsx";
 import { EmptyState, LoadError, Loading, Notice, Problem } from "../../components/notice.tsx";
 import { buildTree, type Department, DepartmentTree, type Move } from "./department-tree.tsx";
@@ -14,11 +14,15 @@ import { buildTree, type Department, DepartmentTree, type Move } from "./departm
 export function Departments() {
   const { get, set } = useParameters();
   const organizations = useOrganizations();
-  const chosen = get("organization") ?? organizations.choices?.[0]?.id ?? "";
-  const query = useRecords("departments", { organization_id: chosen }, { enabled: chosen !== "" });
+  const selectedOrganization = get("organization") ?? organizations.choices?.[0]?.id ?? "";
+  const query = useRecords(
+    "departments",
+    { organization_id: selectedOrganization },
+    { enabled: selectedOrganization !== "" },
+  );
   const departments = query.data?.items ?? NONE;
   const tree = useMemo(() => buildTree(departments), [departments]);
-  const { actors, as, move } = useMove(chosen);
+  const { actors, as, move } = useMove(selectedOrganization);
   const selected = departments.find(({ id }) => id === get("department"));
   return (
     <div className="page stack grow">
@@ -26,7 +30,7 @@ export function Departments() {
         <ChoiceField
           label="Organization"
           name="organization"
-          value={chosen}
+          value={selectedOrganization}
           onChange={(organization) => set({ organization, department: undefined, as: undefined })}
           choices={organizations.choices}
         />
@@ -46,7 +50,7 @@ export function Departments() {
           empty={
             organizations.choices?.length === 0 ? (
               <EmptyState title="No organizations">
-                <AddOne collection="organizations" />
+                <AddRecordLink collection="organizations" />
               </EmptyState>
             ) : query.data && actors ? (
               <EmptyState title="No departments" />
@@ -65,7 +69,7 @@ export function Departments() {
 
 const NONE: readonly never[] = [];
 
-/** `departments.reparent` as the selected user, by default an owner. */
+/** Calls `departments.reparent` as the selected user, by default an owner. */
 function useMove(organization: string) {
   const sandbox = useSandboxName();
   const { get } = useParameters();
@@ -86,7 +90,8 @@ function useMove(organization: string) {
       return { department, parent, answer };
     },
     {
-      done: ({ department, answer }) => (answer.status < 400 ? `Moved ${department.name}.` : undefined),
+      confirmation: ({ department, answer }) =>
+        answer.status < 400 ? `Moved ${department.name}.` : undefined,
       undo: (calls, { answer }) => undoRequest(calls, readRequestId(answer)),
     },
   );

@@ -1,26 +1,26 @@
 import { useEffect, useState } from "react";
 import type { Fields } from "../../api/form-fields.ts";
-import { makeMatcher, parseFilter, toText } from "../../components/filter-language.ts";
+import { createMatcher, parseFilter, toText } from "../../components/filter-language.ts";
 
 /** The search pauses after this time, so that the page stays responsive. */
-const SLICE_MS = 8;
+const MAX_SLICE_MS = 8;
 /** Records between two checks of the time. */
 const STRIDE = 128;
 
 /**
  * Filters records in slices. Returns the previous result until the new one is complete; undefined before the first.
  */
-export function useFiltered(records: readonly Fields[], typed: string): readonly Fields[] | undefined {
-  const [found, setFound] = useState<readonly Fields[]>();
-  const all = typed.trim() === "";
+export function useFilteredRecords(records: readonly Fields[], typed: string): readonly Fields[] | undefined {
+  const [filtered, setFiltered] = useState<readonly Fields[]>();
+  const isUnfiltered = typed.trim() === "";
   useEffect(() => {
-    if (all) return setFound(undefined);
-    const matches = makeMatcher<Fields>(parseFilter(typed), (record, field) => record[field], joinText);
+    if (isUnfiltered) return setFiltered(undefined);
+    const matches = createMatcher<Fields>(parseFilter(typed), (record, field) => record[field], joinText);
     const matching: Fields[] = [];
     let at = 0;
     let next: ReturnType<typeof setTimeout>;
     const search = () => {
-      const until = performance.now() + SLICE_MS;
+      const until = performance.now() + MAX_SLICE_MS;
       while (at < records.length) {
         const end = Math.min(records.length, at + STRIDE);
         for (; at < end; at += 1) if (matches(records[at]!)) matching.push(records[at]!);
@@ -29,22 +29,22 @@ export function useFiltered(records: readonly Fields[], typed: string): readonly
           return;
         }
       }
-      setFound(matching);
+      setFiltered(matching);
     };
     search();
     return () => clearTimeout(next);
-  }, [records, typed, all]);
-  return all ? records : found;
+  }, [records, typed, isUnfiltered]);
+  return isUnfiltered ? records : filtered;
 }
 
-const TEXTS = new WeakMap<Fields, string>();
+const TEXT_CACHE = new WeakMap<Fields, string>();
 
 /** Caches the text of each record. */
 function joinText(record: Fields): string {
-  let text = TEXTS.get(record);
+  let text = TEXT_CACHE.get(record);
   if (text === undefined) {
     text = Object.values(record).map(toText).join("\n");
-    TEXTS.set(record, text);
+    TEXT_CACHE.set(record, text);
   }
   return text;
 }

@@ -26,21 +26,26 @@ export function RecordForm<T>({ fields, draft, hint, ...form }: RecordFormProps<
       <div className="record">
         <div className="stack">
           {fields.map((field) => (
-            <TypedField key={field.name} field={field} value={draft.text(field)} onType={draft.type} />
+            <TypedField
+              key={field.name}
+              field={field}
+              value={draft.getText(field)}
+              onType={draft.changeText}
+            />
           ))}
         </div>
         <Field
           label="JSON"
           name="json"
           value={draft.json}
-          onChange={draft.typeJson}
+          onChange={draft.changeJson}
           lines={Math.max(8, Math.min(MAX_JSON_LINES, countLines(draft.json) + 1))}
           hint="Same as the form. Omitted fields do not change."
         />
       </div>
       <label>
-        <input type="checkbox" checked={draft.silent} onChange={() => draft.setSilent(!draft.silent)} /> Don’t
-        emit events or audit entries
+        <input type="checkbox" checked={draft.isSilent} onChange={() => draft.setSilent(!draft.isSilent)} />{" "}
+        Don’t emit events or audit entries
       </label>
     </Form>
   );
@@ -61,24 +66,24 @@ const UNTOUCHED: FormState = { texts: {}, values: {}, json: undefined };
 const DRAFTS = new Map<string, FormState>();
 
 interface Draft {
-  touched: boolean;
+  isTouched: boolean;
   /** Changed fields. @throws ControlError for invalid JSON */
-  changes(fields: readonly FormField[]): Fields;
-  text(field: FormField): string;
+  readChanges(fields: readonly FormField[]): Fields;
+  getText(field: FormField): string;
   /** Keeps its identity, so that other fields do not render. */
-  type: (field: FormField, text: string) => void;
+  changeText: (field: FormField, text: string) => void;
   json: string;
-  typeJson(text: string): void;
+  changeJson(text: string): void;
   discard(): void;
   /** Whether the change emits no events and audit entries. */
-  silent: boolean;
+  isSilent: boolean;
   setSilent: (silent: boolean) => void;
 }
 
 export function useDraft(key: string, record: Fields): Draft {
   const [typed, setTyped] = useState(() => DRAFTS.get(key) ?? UNTOUCHED);
-  const [silent, setSilent] = useState(false);
-  const keep = useCallback(
+  const [isSilent, setSilent] = useState(false);
+  const changeState = useCallback(
     (change: (before: FormState) => FormState) => {
       const next = change(DRAFTS.get(key) ?? UNTOUCHED);
       if (next === UNTOUCHED) DRAFTS.delete(key);
@@ -87,28 +92,28 @@ export function useDraft(key: string, record: Fields): Draft {
     },
     [key],
   );
-  const type = useCallback(
-    (field: FormField, text: string) => keep((before) => withField(before, field, text)),
-    [keep],
+  const changeText = useCallback(
+    (field: FormField, text: string) => changeState((before) => applyField(before, field, text)),
+    [changeState],
   );
   return {
-    touched: typed !== UNTOUCHED,
-    changes: (fields) => {
-      requireReadable(typed, fields);
+    isTouched: typed !== UNTOUCHED,
+    readChanges: (fields) => {
+      requireValidJson(typed, fields);
       return typed.values;
     },
-    text: (field) =>
+    getText: (field) =>
       typed.texts[field.name] ?? formatValue({ ...record, ...typed.values }[field.name], field),
-    type,
+    changeText,
     json: typed.json ?? JSON.stringify({ ...record, ...typed.values }, null, 2),
-    typeJson: (text) => keep((before) => withJson(before, text, record)),
-    discard: () => keep(() => UNTOUCHED),
-    silent,
+    changeJson: (text) => changeState((before) => applyJson(before, text, record)),
+    discard: () => changeState(() => UNTOUCHED),
+    isSilent,
     setSilent,
   };
 }
 
-function withField({ texts, values }: FormState, field: FormField, text: string): FormState {
+function applyField({ texts, values }: FormState, field: FormField, text: string): FormState {
   const next = { texts: { ...texts, [field.name]: text }, json: undefined };
   try {
     return { ...next, values: { ...values, [field.name]: parseValue(text, field) } };
@@ -118,7 +123,7 @@ function withField({ texts, values }: FormState, field: FormField, text: string)
 }
 
 /** The fields keep their values while the JSON is invalid. */
-function withJson({ texts, values }: FormState, json: string, record: Fields): FormState {
+function applyJson({ texts, values }: FormState, json: string, record: Fields): FormState {
   const whole = parseObject(json);
   if (whole === undefined) return { texts, values, json };
   const differing = Object.entries(whole).filter(
@@ -128,7 +133,7 @@ function withJson({ texts, values }: FormState, json: string, record: Fields): F
 }
 
 /** @throws ControlError */
-function requireReadable({ texts, json }: FormState, fields: readonly FormField[]): void {
+function requireValidJson({ texts, json }: FormState, fields: readonly FormField[]): void {
   if (json !== undefined && parseObject(json) === undefined)
     throw toInputError("json", "This is not a JSON object. Nothing was sent.");
   for (const field of fields) {

@@ -22,7 +22,7 @@ export function RecordPane(props: PaneProps & { id: string }) {
       // Close before the queries refetch: this record no longer exists.
       onClose();
     },
-    { done: `Deleted ${id}.` },
+    { confirmation: `Deleted ${id}.` },
   );
   const query = useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id), {
     // The live stream may report the deletion before its call has ended.
@@ -58,8 +58,9 @@ function EditRecord({ collection, id, fields, record }: PaneProps & { id: string
   const sandbox = useSandboxName();
   const draft = useDraft(`${sandbox}/${collection}/${id}`, record);
   const save = useSandboxChange(
-    async (calls) => calls.changeRecord(collection, id, draft.changes(fields), { silent: draft.silent }),
-    { done: `Saved ${id}.` },
+    async (calls) =>
+      calls.changeRecord(collection, id, draft.readChanges(fields), { silent: draft.isSilent }),
+    { confirmation: `Saved ${id}.` },
   );
   const cancel = () => {
     draft.discard();
@@ -72,7 +73,7 @@ function EditRecord({ collection, id, fields, record }: PaneProps & { id: string
       submit="Save"
       change={save}
       onSuccess={draft.discard}
-      onCancel={draft.touched ? cancel : undefined}
+      onCancel={draft.isTouched ? cancel : undefined}
     />
   );
 }
@@ -85,12 +86,12 @@ export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: 
   const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
   const add = useSandboxChange(
     async (calls) => {
-      const changed = Object.entries(draft.changes(fields)).filter(
+      const changed = Object.entries(draft.readChanges(fields)).filter(
         ([, value]) => value !== "" && value !== null,
       );
-      return calls.addRecord(collection, Object.fromEntries(changed), { silent: draft.silent });
+      return calls.addRecord(collection, Object.fromEntries(changed), { silent: draft.isSilent });
     },
-    { done: (record) => `Created ${String((record as unknown as Fields)[idField])}.` },
+    { confirmation: (record) => `Created ${String((record as unknown as Fields)[idField])}.` },
   );
   return (
     <DetailPane title={`New ${toSingularName(collection)}`} label="New record" onClose={onClose}>

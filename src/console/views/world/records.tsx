@@ -1,5 +1,5 @@
 import { type ReactNode, useDeferredValue, useMemo } from "react";
-import { useGo, useParameters } from "../../address.ts";
+import { useNavigateToView, useParameters } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
 import { type Fields, type FormField, listFormFields } from "../../api/form-fields.ts";
 import type { ControlDescription } from "../../api/open-api.ts";
@@ -11,34 +11,40 @@ import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { formatCount } from "../../components/text.tsx";
 import { Ago } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { useFiltered } from "./filter-records.ts";
+import { useFilteredRecords } from "./filter-records.ts";
 import { NewRecord, RecordPane } from "./record-pane.tsx";
 
 /** Larger collections are searched by the server, and shown page by page. */
-const MAX_WHOLE = 5000;
-const PAGE = 500;
-const NEW = "+";
+const MAX_UNPAGED = 5000;
+const PAGE_SIZE = 500;
+const NEW_RECORD = "+";
 
 export function Records() {
   const { data, error } = useCollections();
   const collections = data?.items ?? [];
-  const wanted = useParameters().get("collection") ?? "organizations";
-  const chosen = collections.find(({ name }) => name === wanted);
+  const selectedName = useParameters().get("collection") ?? "organizations";
+  const selectedCollection = collections.find(({ name }) => name === selectedName);
   return (
     <div className="world-records grow">
       <LoadError error={error} />
-      <Collections collections={collections} chosen={wanted} />
-      {chosen && <Collection key={chosen.name} collection={chosen} />}
-      {data && !chosen && (
-        <EmptyState title={`Collection ${wanted} not found`}>Select another one.</EmptyState>
+      <Collections collections={collections} selectedName={selectedName} />
+      {selectedCollection && <Collection key={selectedCollection.name} collection={selectedCollection} />}
+      {data && !selectedCollection && (
+        <EmptyState title={`Collection ${selectedName} not found`}>Select another one.</EmptyState>
       )}
     </div>
   );
 }
 
 /** A list of links, or a select in narrow windows. */
-function Collections({ collections, chosen }: { collections: readonly CollectionSummary[]; chosen: string }) {
-  const go = useGo();
+function Collections({
+  collections,
+  selectedName,
+}: {
+  collections: readonly CollectionSummary[];
+  selectedName: string;
+}) {
+  const navigateToView = useNavigateToView();
   return (
     <>
       <nav className="collections stack" aria-label="Collections">
@@ -48,7 +54,7 @@ function Collections({ collections, chosen }: { collections: readonly Collection
             className="tab collection"
             view="world"
             query={{ collection: name }}
-            aria-current={name === chosen ? "page" : undefined}
+            aria-current={name === selectedName ? "page" : undefined}
           >
             <span className="clip">{name}</span>
             <span className="quiet">{formatCount(records)}</span>
@@ -59,8 +65,8 @@ function Collections({ collections, chosen }: { collections: readonly Collection
         <ChoiceField
           label="Collection"
           name="collection"
-          value={chosen}
-          onChange={(collection) => go("world", { collection })}
+          value={selectedName}
+          onChange={(collection) => navigateToView("world", { collection })}
           choices={collections.map(({ name, records }) => ({
             id: name,
             title: name,
@@ -77,21 +83,21 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   const { get, set } = useParameters();
   const typed = get("filter") ?? "";
   const { data: description } = useDescription();
-  const isPaged = records > MAX_WHOLE;
+  const isPaged = records > MAX_UNPAGED;
   const offset = Number(get("offset")) || 0;
   const contains = useDeferredValue(typed.trim());
-  const query = useRecords(name, isPaged ? { limit: PAGE, offset, ...(contains && { contains }) } : {}, {
+  const query = useRecords(name, isPaged ? { limit: PAGE_SIZE, offset, ...(contains && { contains }) } : {}, {
     live: !isPaged,
   });
   const total = query.data?.total ?? records;
   const fields = useMemo(() => {
     if (schema !== undefined) return listFormFields(schema, NO_COMPONENTS);
-    return description ? recordFields(description, name) : [];
+    return description ? listRecordFields(description, name) : [];
   }, [description, name, schema]);
-  const columns = useMemo(() => recordColumns(fields, id_field), [fields, id_field]);
+  const columns = useMemo(() => createRecordColumns(fields, id_field), [fields, id_field]);
   const all = (query.data?.items ?? NONE) as unknown as readonly Fields[];
-  const filtered = useFiltered(all, isPaged ? "" : typed);
-  const found = isPaged ? all : filtered;
+  const filtered = useFilteredRecords(all, isPaged ? "" : typed);
+  const visibleRecords = isPaged ? all : filtered;
   const selected = get("record");
   const select = (record: string | undefined) => set({ record });
   const pane = { collection: name, fields, onClose: () => select(undefined) };
@@ -108,31 +114,31 @@ function Collection({ collection }: { collection: CollectionSummary }) {
           />
           <span className="quiet" aria-live="polite">
             {isPaged
-              ? `${formatCount(Math.min(offset + 1, total))} to ${formatCount(Math.min(offset + PAGE, total))} of ${formatCount(total)}`
-              : `${typed && found ? `${formatCount(found.length)} of ` : ""}${formatCount(all.length)}`}
+              ? `${formatCount(Math.min(offset + 1, total))} to ${formatCount(Math.min(offset + PAGE_SIZE, total))} of ${formatCount(total)}`
+              : `${typed && visibleRecords ? `${formatCount(visibleRecords.length)} of ` : ""}${formatCount(all.length)}`}
           </span>
           {isPaged && (
             <>
               <ActionButton
                 label="Previous"
                 isDisabled={offset === 0}
-                onPress={() => set({ offset: String(Math.max(0, offset - PAGE)) })}
+                onPress={() => set({ offset: String(Math.max(0, offset - PAGE_SIZE)) })}
               />
               <ActionButton
                 label="Next"
-                isDisabled={offset + PAGE >= total}
-                onPress={() => set({ offset: String(offset + PAGE) })}
+                isDisabled={offset + PAGE_SIZE >= total}
+                onPress={() => set({ offset: String(offset + PAGE_SIZE) })}
               />
               <ActionButton label="Reload" isPending={query.isFetching} onPress={query.refetch} />
             </>
           )}
-          <ActionButton label="New record" onPress={() => select(NEW)} />
+          <ActionButton label="New record" onPress={() => select(NEW_RECORD)} />
         </div>
       }
       error={query.error}
       label={name}
       columns={columns}
-      rows={query.data && found}
+      rows={query.data && visibleRecords}
       getKey={(record) => String(record[id_field])}
       selected={selected}
       onSelect={(record) => select(String(record[id_field]))}
@@ -149,7 +155,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
       otherPane={
         hasForm &&
         selected &&
-        (selected === NEW ? (
+        (selected === NEW_RECORD ? (
           <NewRecord {...pane} idField={id_field} onCreated={select} />
         ) : (
           <RecordPane key={selected} {...pane} id={selected} />
@@ -161,10 +167,10 @@ function Collection({ collection }: { collection: CollectionSummary }) {
 
 const NONE: readonly never[] = [];
 const NO_COMPONENTS = { schemas: {} };
-const RECORD = "/_control/sandboxes/{name}/state/{collection}/{id}";
+const RECORD_PATH = "/_control/sandboxes/{name}/state/{collection}/{id}";
 
-function recordFields({ paths, components }: ControlDescription, collection: string): FormField[] {
-  const content = paths[RECORD]!.get.responses["200"]!.content["application/json"]!;
+function listRecordFields({ paths, components }: ControlDescription, collection: string): FormField[] {
+  const content = paths[RECORD_PATH]!.get.responses["200"]!.content["application/json"]!;
   const schema = content["x-schema-by"]?.schemas[collection];
   return schema ? listFormFields(schema, components) : [];
 }
@@ -174,17 +180,19 @@ const NAME_FIELDS = [
   ...["name", "title", "filename", "entity_name", "resource_name", "event"],
   ...["text", "message", "url", "key", "slug"],
 ];
-const LONG = new Set(["description", "instructions", "content", "body", "path"]);
+const LONG_FIELDS = new Set(["description", "instructions", "content", "body", "path"]);
 const MEDIUM_COLUMNS = 2;
 const WIDE_COLUMNS = 3;
 
 /** Columns for the id, the name, and as many other fields as fit. One timestamp is enough. */
-function recordColumns(fields: readonly FormField[], idField: string): readonly Column<Fields>[] {
+function createRecordColumns(fields: readonly FormField[], idField: string): readonly Column<Fields>[] {
   const id = fields.filter(({ name }) => name === idField);
-  const plain = fields.filter(({ name, kind }) => kind !== "json" && name !== idField && !LONG.has(name));
+  const plain = fields.filter(
+    ({ name, kind }) => kind !== "json" && name !== idField && !LONG_FIELDS.has(name),
+  );
   const nameField = NAME_FIELDS.find((name) => plain.some((field) => field.name === name));
   const rest = plain.filter(({ name }) => name !== nameField);
-  const others = rest.filter(({ instant }) => !instant).slice(0, MEDIUM_COLUMNS + WIDE_COLUMNS - 1);
+  const others = rest.filter(({ isInstant }) => !isInstant).slice(0, MEDIUM_COLUMNS + WIDE_COLUMNS - 1);
   return [
     ...id.map((field) => makeColumn(field, undefined, "minmax(8rem, 1fr)")),
     ...plain
@@ -192,14 +200,14 @@ function recordColumns(fields: readonly FormField[], idField: string): readonly 
       .map((field) => makeColumn(field, undefined, "minmax(6rem, 1.4fr)")),
     ...others.map((field, at) => makeColumn(field, at < MEDIUM_COLUMNS ? "medium" : "wide")),
     ...rest
-      .filter(({ instant }) => instant)
+      .filter(({ isInstant }) => isInstant)
       .slice(0, 1)
       .map((field) => makeColumn(field, "wide")),
   ];
 }
 
 function makeColumn(
-  { name, kind, instant }: FormField,
+  { name, kind, isInstant }: FormField,
   from: "medium" | "wide" | undefined,
   width = kind === "number" ? "7rem" : "minmax(6rem, 0.8fr)",
 ): Column<Fields> {
@@ -207,10 +215,10 @@ function makeColumn(
     id: name,
     title: name,
     value: ({ [name]: value }) => (typeof value === "number" ? value : String(value ?? "")),
-    show: ({ [name]: value }) => formatCell(value, instant),
+    renderCell: ({ [name]: value }) => formatCell(value, isInstant),
     width,
-    from,
-    number: kind === "number",
+    minWidth: from,
+    isNumber: kind === "number",
   };
 }
 

@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Button, FileTrigger } from "react-aria-components";
 import type { SnapshotState } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
-import { sandboxCalls } from "../../api/calls.ts";
+import { createSandboxCalls } from "../../api/calls.ts";
 import { requireJson } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
@@ -10,7 +10,7 @@ import { ConfirmButton } from "../../components/dialog.tsx";
 import { Field, Form, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError, Problem } from "../../components/notice.tsx";
-import { pluralize, saveJson } from "../../components/text.tsx";
+import { downloadJson, pluralize } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { NOW } from "./compare.tsx";
 
@@ -19,14 +19,14 @@ export function Snapshots() {
   const snapshots = data?.items ?? [];
   const { inputs, field, change } = useInputs({ name: "" });
   const take = useSandboxChange((calls) => calls.takeSnapshot(inputs.name.trim()), {
-    done: ({ name }) => `Took snapshot ${name}.`,
+    confirmation: ({ name }) => `Took snapshot ${name}.`,
     undo: (calls, { name }) => calls.removeSnapshot(name),
   });
   const upload = useSandboxChange(
     async (calls, file: File) =>
       calls.uploadSnapshot(toSnapshotName(file.name), requireJson(await file.text(), "file", file.name)),
     {
-      done: (_state, file) => `Uploaded snapshot ${toSnapshotName(file.name)}.`,
+      confirmation: (_state, file) => `Uploaded snapshot ${toSnapshotName(file.name)}.`,
       undo: (calls, _state, file) => calls.removeSnapshot(toSnapshotName(file.name)),
     },
   );
@@ -69,9 +69,11 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
   const sandbox = useSandboxName();
   const download = useMutation({
     mutationFn: async () =>
-      saveJson(`${name}.snapshot.json`, await sandboxCalls(sandbox).downloadSnapshot(name)),
+      downloadJson(`${name}.snapshot.json`, await createSandboxCalls(sandbox).downloadSnapshot(name)),
   });
-  const restore = useSandboxChange((calls) => calls.restoreSnapshot(name), { done: `Restored ${name}.` });
+  const restore = useSandboxChange((calls) => calls.restoreSnapshot(name), {
+    confirmation: `Restored ${name}.`,
+  });
   const remove = useSandboxChange(
     async (calls) => {
       const file = await calls.downloadSnapshot(name);
@@ -79,7 +81,7 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
       return file;
     },
     {
-      done: `Deleted snapshot ${name}.`,
+      confirmation: `Deleted snapshot ${name}.`,
       undo: (calls, file) => calls.uploadSnapshot(name, file),
     },
   );

@@ -1,7 +1,7 @@
 import { Meter } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
-import { AddOne, ViewLink } from "../../components/layout.tsx";
+import { AddRecordLink, ViewLink } from "../../components/layout.tsx";
 import { Badge, getOutcomePaint, type Outcome } from "../../components/mark.tsx";
 import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
@@ -26,7 +26,7 @@ export function Usage() {
       </p>
       {data && all.length === 0 && (
         <EmptyState title="No organizations">
-          <AddOne collection="organizations" />
+          <AddRecordLink collection="organizations" />
         </EmptyState>
       )}
       <div className="usage">
@@ -97,17 +97,22 @@ function collectUsage(
 ) {
   const keyNames = new Map(keys.map(({ id, name }) => [id, name]));
   return organizations.map(({ id, name }) => {
-    const own = usage.filter(({ organization_id }) => organization_id === id);
-    const whole = own.find(({ api_key_id }) => api_key_id === null);
-    const byKey = own.filter(({ api_key_id }) => api_key_id !== null);
+    const ownUsage = usage.filter(({ organization_id }) => organization_id === id);
+    const organizationUsage = ownUsage.find(({ api_key_id }) => api_key_id === null);
+    const byKey = ownUsage.filter(({ api_key_id }) => api_key_id !== null);
     const byApi = byKey.reduce((sum, one) => sum + getSpentInMonth(one, month), 0);
-    const total = whole ? getSpentInMonth(whole, month) : 0;
+    const total = organizationUsage ? getSpentInMonth(organizationUsage, month) : 0;
     return {
       id,
       name,
       gauges: [
-        { id, title: "Organization", spent: total, limit: whole?.monthly_limit ?? null },
-        { id: `${id}:api`, title: "All API keys", spent: byApi, limit: whole?.api_monthly_limit ?? null },
+        { id, title: "Organization", spent: total, limit: organizationUsage?.monthly_limit ?? null },
+        {
+          id: `${id}:api`,
+          title: "All API keys",
+          spent: byApi,
+          limit: organizationUsage?.api_monthly_limit ?? null,
+        },
         ...byKey.map((one) => ({
           id: one.id,
           title: keyNames.get(one.api_key_id ?? "") ?? one.api_key_id ?? "",
