@@ -35,10 +35,10 @@ describe("sortRows", () => {
 describe("nextSort", () => {
   it("starts texts ascending and numbers descending, and removes the sort with the third click", () => {
     const up = toggleSort(undefined, "name", "x");
-    expect(up).toEqual({ id: "name", down: false });
+    expect(up).toEqual({ id: "name", isDescending: false });
     const down = toggleSort(up, "name", "x");
-    expect(down).toEqual({ id: "name", down: true });
+    expect(down).toEqual({ id: "name", isDescending: true });
     expect(toggleSort(down, "name", "x")).toBeUndefined();
-    expect(toggleSort(up, "count", 3)).toEqual({ id: "count", down: true });
+    expect(toggleSort(up, "count", 3)).toEqual({ id: "count", isDescending: true });
   });
 });
