@@ -67,12 +67,12 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
   const widths = head.map((title, column) =>
     rows.reduce((width, row) => Math.max(width, toPrintable(row[column] ?? "").length), title.length),
   );
-  const line = (cells: readonly string[]) =>
+  const formatRow = (cells: readonly string[]) =>
     cells
       .map((cell, i) => toPrintable(cell).padEnd(widths[i]!))
       .join("  ")
       .trimEnd();
-  return [line(head), ...rows.map(line)].join("\n");
+  return [formatRow(head), ...rows.map(formatRow)].join("\n");
 }
 
 /** Whether to show progress and colours on this stream. */

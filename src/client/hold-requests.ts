@@ -25,7 +25,10 @@ export function holdRequests(paths: readonly string[], ready: Promise<unknown>):
         const started = ready.catch((cause) => {
           throw new TypeError("Failed to fetch: the sandbox did not start", { cause });
         });
-        await Promise.race([started, untilAborted(init?.signal ?? (isRequest ? input.signal : undefined))]);
+        await Promise.race([
+          started,
+          waitUntilAborted(init?.signal ?? (isRequest ? input.signal : undefined)),
+        ]);
       }
       return fetch(input, init);
     }),
@@ -66,7 +69,7 @@ function replace<T, K extends keyof T>(target: T, name: K, value: T[K]): () => v
   };
 }
 
-function untilAborted(signal: AbortSignal | null | undefined): Promise<void> {
+function waitUntilAborted(signal: AbortSignal | null | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) resolve();
     signal?.addEventListener("abort", () => resolve(), { once: true });
@@ -88,14 +91,14 @@ function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise
     send(this: EventTarget, ...args: never[]) {
       if (!isBelow(opened.get(this)!, paths)) return send.apply(this, args);
       waiting.set(this, args);
-      const unlessAborted = (act: () => void) => () => {
+      const runUnlessAborted = (act: () => void) => () => {
         if (waiting.get(this) !== args) return;
         waiting.delete(this);
         act();
       };
       ready.then(
-        unlessAborted(() => send.apply(this, args)),
-        unlessAborted(() => endXhr(this, "error")),
+        runUnlessAborted(() => send.apply(this, args)),
+        runUnlessAborted(() => endXhr(this, "error")),
       );
     },
     abort(this: EventTarget) {

@@ -84,7 +84,7 @@ export function createBrowserGate(guard: Guard) {
   };
 }
 
-/** interfaces 16: the port of one sandbox has its control calls and receivers. @throws Problem 421 */
+/** Refuses calls for other sandboxes at the port of one sandbox (interfaces 16). @throws Problem 421 */
 function requireAtPort(portSandbox: string, path: string): void {
   const [, name] = /^\/_(?:control\/sandboxes|receivers)\/([^/]+)/.exec(normalizePath(path)) ?? [];
   if (name === portSandbox || path === "/_control/health") return;
@@ -128,7 +128,7 @@ function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
     };
   });
   const consolePages = mountLazily(async () => (await import("./console-mount.ts")).handleConsole);
-  const receivers: Mount["handle"] = (request, response, path) =>
+  const handleReceivers: Mount["handle"] = (request, response, path) =>
     answerReceiverRequest(request, response, {
       path,
       handle: (plain) => control.receivers.handle(plain),
@@ -139,7 +139,7 @@ function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
       access: "token",
       handle: atOwner("/_control/sandboxes/", controlApi),
     },
-    { prefix: "/_receivers", access: "open", handle: atOwner("/_receivers/", receivers) },
+    { prefix: "/_receivers", access: "open", handle: atOwner("/_receivers/", handleReceivers) },
     { prefix: "/_console", access: "source", handle: consolePages },
   ];
   // Before the shorter prefixes, which would match first.

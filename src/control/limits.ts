@@ -7,7 +7,7 @@ import type { World } from "../engine/state/world.ts";
 import type { ControlServer, Limits } from "./operation.ts";
 import { Problem } from "./problem.ts";
 
-/** interfaces 7: in shared mode no user may take the server's whole memory. @throws Problem 409 */
+/** Refuses what is over a limit of shared mode (interfaces 7). @throws Problem 409 */
 export function requireRoom(server: ControlServer, limit: keyof Limits, count: number): void {
   const allowed = server.limits?.[limit];
   if (allowed !== undefined && count > allowed) throw limitReached({ limit, allowed, wanted: count });

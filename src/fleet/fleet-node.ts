@@ -21,7 +21,7 @@ import { UploadChunks } from "./upload-chunks.ts";
 /** The time for open requests to finish, before a node that shuts down releases their sandboxes. */
 const FINISH_MS = 250;
 const POLL_MS = 5;
-/** Then the node stays reachable until no request has come for this time. */
+/** A node that has released its sandboxes stays reachable until no request has come for this time. */
 const QUIET_MS = 250;
 const MAX_LINGER_MS = 1500;
 /** Time from the start to the warm-up. */
@@ -68,7 +68,8 @@ export class FleetNode {
     this.restorer = new SandboxRestorer(parts);
     this.session = new NodeSession(store, log, (lost) => this.recover(lost));
     const { due, chunks, session, register } = this;
-    const takeOver = (name: string, seen: Lease) => this.saver.runInTurn(name, () => this.claim(name, seen));
+    const takeOver = (name: string, lease: Lease) =>
+      this.saver.runInTurn(name, () => this.claim(name, lease));
     const makeDefault = () => this.makeDefault();
     this.router = new OwnerRouter({ ...{ store, session, register, log }, takeOver, makeDefault });
     this.saver = new FleetSaver({ store, sandboxes, uploads, log, due, chunks, session: () => session });

@@ -81,7 +81,7 @@ export class FleetSaver {
   waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<void> {
     const { name } = sandbox;
     const tracked = this.tracked.get(name);
-    if (tracked?.sandbox !== sandbox) throw this.refusals.last(sandbox) ?? toMovedRefusal(name);
+    if (tracked?.sandbox !== sandbox) throw this.refusals.findLast(sandbox) ?? toMovedRefusal(name);
     if (!this.parts.session().isValid) throw this.parts.session().toRefusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
     if (isGone || tracked.isUnknown || !tracked.image.differsOnlyInCounts()) {
@@ -165,7 +165,7 @@ export class FleetSaver {
     if (!session().isValid || !store.connection.isUp) return;
     let isAllSaved = true;
     for (const [name, { sandbox, image, isUnknown }] of this.tracked) {
-      if (sandboxes.get(name) === sandbox && !isUnknown && image.isPresent()) continue;
+      if (sandboxes.get(name) === sandbox && !isUnknown && image.isCurrent()) continue;
       isAllSaved = false;
       void this.waitForFlush(name);
     }
@@ -203,7 +203,7 @@ export class FleetSaver {
     const present = sandboxes.get(name);
     if (present === undefined) return this.remove(tracked);
     // A new sandbox of the same name is added by `register`.
-    if (present !== sandbox || (!tracked.isUnknown && tracked.image.isPresent())) return;
+    if (present !== sandbox || (!tracked.isUnknown && tracked.image.isCurrent())) return;
     let image: SandboxImage;
     try {
       image = await this.commit(sandbox, tracked.isUnknown ? undefined : tracked.image);

@@ -16,7 +16,7 @@ export class Refusals {
     this.bySandbox.set(sandbox, { number: this.count, refusal });
   }
 
-  last(sandbox: Sandbox): StoreRefusal | undefined {
+  findLast(sandbox: Sandbox): StoreRefusal | undefined {
     return this.bySandbox.get(sandbox)?.refusal;
   }
 

@@ -54,7 +54,7 @@ function stand() {
 describe("a sandbox's image", () => {
   it("equals its sandbox until something changes [interfaces 2]", () => {
     const { image } = stand();
-    expect([image.isPresent(), image.differsOnlyInCounts()]).toEqual([true, true]);
+    expect([image.isCurrent(), image.differsOnlyInCounts()]).toEqual([true, true]);
   });
 
   it.each(COUNTS)(
@@ -62,14 +62,14 @@ describe("a sandbox's image", () => {
     (_, happen) => {
       const made = stand();
       happen(made);
-      expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([false, true]);
+      expect([made.image.isCurrent(), made.image.differsOnlyInCounts()]).toEqual([false, true]);
     },
   );
 
   it.each(CHANGES)("differs after %s, which must be saved [interfaces 2]", async (_, happen) => {
     const made = stand();
     await happen(made);
-    expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([false, false]);
+    expect([made.image.isCurrent(), made.image.differsOnlyInCounts()]).toEqual([false, false]);
   });
 
   it("equals its sandbox again after a rollback to it [interfaces 2]", () => {
@@ -79,15 +79,15 @@ describe("a sandbox's image", () => {
     made.plain.faults.rules.revision += 1;
     made.bytes.revision += 1;
     made.image.refreshVersions();
-    expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([true, true]);
+    expect([made.image.isCurrent(), made.image.differsOnlyInCounts()]).toEqual([true, true]);
   });
 
   it("counts state from a store as unsaved until it is marked as saved [interfaces 2]", () => {
     const { sandbox, uploads, held } = stand();
     const image = SandboxImage.fromLoaded(sandbox, uploads, { ...sandbox.toValue(), blobs: "loaded" });
-    expect([image.isPresent(), image.differsOnlyInCounts()]).toEqual([false, false]);
+    expect([image.isCurrent(), image.differsOnlyInCounts()]).toEqual([false, false]);
     image.refreshVersions();
-    expect(image.isPresent()).toBe(true);
+    expect(image.isCurrent()).toBe(true);
     expect(held.get("loaded")).toBe(1);
     expect(image.faults).toEqual({ numbered: 0 });
   });

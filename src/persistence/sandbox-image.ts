@@ -63,7 +63,7 @@ export class SandboxImage {
     return new SandboxImage(sandbox, uploads, { value, faults: sandbox.faults.toState() });
   }
 
-  isPresent(): boolean {
+  isCurrent(): boolean {
     return this.differsOnlyInCounts() && isSame(this.versions!.counts, this.readCounts());
   }
 

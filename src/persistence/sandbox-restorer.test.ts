@@ -75,7 +75,7 @@ describe("a restored sandbox", () => {
     expect(said).toEqual(["Sandbox default: its bytes are gone."]);
     // Those that were made for it are the sandbox's now; the image has its own hold of them.
     expect([image.value.world.root, held.get(String(image.value.blobs))]).toEqual([root, 0]);
-    expect(image.isPresent()).toBe(false);
+    expect(image.isCurrent()).toBe(false);
   });
 
   it("keeps a frozen clock, moves a running one on, and never goes back [interfaces 2]", async () => {

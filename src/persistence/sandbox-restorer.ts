@@ -156,8 +156,8 @@ export class SandboxRestorer {
     });
     uploads.release(value.blobs);
     try {
-      for (const lost of (faults && sandbox.faults.restoreState(faults)) ?? []) {
-        log.warn(`The scenario ${lost} was active in sandbox ${name}, but no longer exists.`);
+      for (const missingScenario of (faults && sandbox.faults.restoreState(faults)) ?? []) {
+        log.warn(`The scenario ${missingScenario} was active in sandbox ${name}, but no longer exists.`);
       }
     } catch (error) {
       sandboxes.delete(name);
@@ -195,8 +195,8 @@ function findSameFixture(
   { name, document }: SavedSandbox["fixture"],
 ): LoadedFixture {
   try {
-    const present = fixtures.load(name);
-    if (JSON.stringify(present.getDocument()) === JSON.stringify(document)) return present;
+    const currentFixture = fixtures.load(name);
+    if (JSON.stringify(currentFixture.getDocument()) === JSON.stringify(document)) return currentFixture;
   } catch {
     // The fixture was renamed, deleted or broken since then: the saved document is used.
   }
@@ -209,8 +209,8 @@ function toPresentClock(
   at: number,
   now: number,
 ): WorldValue["clock"] {
-  const moved = Math.max(at, readClock({ mode, at, rate, wall }, now));
-  return { mode, rate, wall: now, at: moved };
+  const instant = Math.max(at, readClock({ mode, at, rate, wall }, now));
+  return { mode, rate, wall: now, at: instant };
 }
 
 /** Sorts by saved order; names without a position come last. */

@@ -145,7 +145,7 @@ export class Saver {
 
   private isSaved(sandbox: Sandbox): boolean {
     const image = this.saved.get(sandbox.name);
-    if (image?.sandbox === sandbox) return image.isPresent() && !this.unknown.has(sandbox.name);
+    if (image?.sandbox === sandbox) return image.isCurrent() && !this.unknown.has(sandbox.name);
     // A deleted sandbox has nothing left to save.
     return this.parts.sandboxes.get(sandbox.name) !== sandbox;
   }

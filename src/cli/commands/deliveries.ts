@@ -109,15 +109,15 @@ function formatDetail(delivery: DeliveryDetail): string {
 
 /** The request and response of one attempt. */
 function formatExchange({ id, delivery, request, response, status, reasons }: JournalEntry): string {
-  const message = ({ headers, body }: JournalEntry["response"]) => [
+  const formatMessage = ({ headers, body }: JournalEntry["response"]) => [
     ...headers.map(({ name, value }) => `  ${name}: ${value}`),
     ...(body === undefined ? [] : ["", `  ${typeof body === "string" ? body : JSON.stringify(body)}`]),
   ];
   return [
     `> ${id}: POST ${delivery!.url}`,
-    ...message(request),
+    ...formatMessage(request),
     `< ${status === 0 ? "no answer" : status}`,
-    ...message(response),
+    ...formatMessage(response),
     ...reasons.map((reason) => `  ${reason}`),
     "",
   ].join("\n");

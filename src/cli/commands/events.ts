@@ -23,7 +23,7 @@ export const eventsCommand = command({
     const { API } = await import("../../engine/resources/index.ts");
     const all = buildEventCatalogue(API.events);
     const selected = name === undefined ? all : all.filter((event) => event.name === name);
-    if (selected.length === 0) throw unknownEvent(name!, all);
+    if (selected.length === 0) throw toUnknownEvent(name!, all);
     const one = name === undefined ? undefined : selected[0];
     if (types !== undefined) {
       const source = writeEventTypes(selected, types as "ts" | "py");
@@ -48,7 +48,7 @@ export const eventsCommand = command({
   },
 });
 
-function unknownEvent(name: string, all: readonly { name: string }[]): UsageError {
+function toUnknownEvent(name: string, all: readonly { name: string }[]): UsageError {
   const names = all.map((event) => event.name);
   const nearest = findNearest(name, names);
   const hint = nearest === undefined ? `Events are ${names.join(", ")}.` : `Did you mean "${nearest}"?`;

@@ -82,7 +82,7 @@ function readSnapshotFile(file: string): SnapshotFile {
 function formatDifference({ added, removed, changed }: Difference): string {
   const listRecords = (sign: string, kind: Difference["added"]) =>
     Object.entries<unknown[]>(kind).flatMap(([collection, records]) =>
-      records.map((record) => `${sign} ${collection} ${recordId(record)}`),
+      records.map((record) => `${sign} ${collection} ${findRecordId(record)}`),
     );
   const lines = [...listRecords("+", added), ...listRecords("-", removed)];
   for (const [collection, records] of Object.entries(changed)) {
@@ -103,7 +103,7 @@ function formatJsonValue(value: unknown): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-function recordId(record: unknown): string {
+function findRecordId(record: unknown): string {
   const fields = Object.entries(record as Record<string, unknown>);
   const [, id] =
     fields.find(([name]) => name === "id") ?? fields.find(([name]) => name.endsWith("_id")) ?? [];

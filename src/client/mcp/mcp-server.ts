@@ -24,7 +24,7 @@ export async function connectToServer(client: UnderstudyClient): Promise<ToolSer
   return { client, api: await ControlApi.load(client.http) };
 }
 
-/** interfaces 13, over either transport: tools, resources and prompts for one server. */
+/** Creates the tools, resources and prompts for one server, over either transport (interfaces 13). */
 export function createMcpServer(toolServer: ToolServer, version: string): McpServer {
   const server = new McpServer(
     { name: "understudy-sandbox", title: "Understudy", version },
@@ -125,7 +125,7 @@ export function describeRefusal(error: unknown): string {
 
 const JSON_TYPE = "application/json";
 
-/** interfaces 13: resources that a model can read before it calls a tool. */
+/** Adds resources that a model can read before it calls a tool (interfaces 13). */
 function addResources(server: McpServer, { http }: UnderstudyClient): void {
   const createReader = (find: (uri: URL) => string | Promise<string>) => async (uri: URL) => ({
     contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: await find(uri) }],

@@ -107,7 +107,7 @@ const TOOLS: readonly Tool[] = [
   },
 ];
 
-/** interfaces 13: those that change nothing. */
+/** The tools that change nothing (interfaces 13). */
 export const READING_TOOLS = TOOLS.map((tool) => ({ ...tool, reads: true }));
 
 async function describeOperation(

@@ -14,7 +14,7 @@ import {
 /** Maximum size of an answer's body in a result. */
 const MAX_BODY_CHARS = 50_000;
 
-/** interfaces 13: those that change something. */
+/** The tools that change something (interfaces 13). */
 export const WRITING_TOOLS: readonly Tool[] = [
   createForwardingTool("sandboxes.create", {
     name: "create_sandbox",

@@ -211,7 +211,7 @@ function describeCommandFailure(result: CommandRun, timeoutMs = 0): string | und
   return result.exit_code === 0 ? undefined : `the command exited with ${result.exit_code}`;
 }
 
-/** interfaces 2 and 13. */
+/** The environment variables of the command (interfaces 2 and 13). */
 function makeEnvironment({ server, sandbox, scenario, share }: BegunRun): Record<string, string> {
   return {
     UNDERSTUDY_BASE_URL: sandbox.url,

@@ -38,7 +38,7 @@ const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
 
 const WORST_FIRST: readonly ScenarioResult["outcome"][] = ["error", "failed", "skipped", "passed"];
 
-/** interfaces 2: the suite as one page that needs neither network nor scripts. */
+/** Renders the suite as one page that needs neither network nor scripts (interfaces 2). */
 export function renderSuiteHtml(suite: SuiteResult): string {
   const { command, duration_ms, coverage } = suite;
   const scenarios = WORST_FIRST.flatMap((outcome) =>

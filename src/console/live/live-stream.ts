@@ -44,7 +44,7 @@ export class LiveStream {
   private wasAway = false;
   private readonly closeAbort = new AbortController();
 
-  /** Calls `onNews` once per batch, and once after a reconnect. */
+  /** Calls `onUpdate` once per batch, and once after a reconnect. */
   constructor(path: string, onUpdate: (news: "entries" | "rejoined") => void) {
     this.path = path;
     this.onUpdate = onUpdate;

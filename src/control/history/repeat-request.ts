@@ -60,7 +60,7 @@ export async function repeatRequest(
   const disarm = markedRule && (await armRule(markedRule, { server, target }));
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
-    const isItsEntry = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
+    const matchesEntry = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
     const repeated = {
       method: entry.method,
       target: `/_s/${target.name}${entry.path}${query}`,
@@ -69,7 +69,7 @@ export async function repeatRequest(
     };
     const answer = await (target instanceof RemoteSandbox
       ? sendToRemote(entry, target, repeated)
-      : sendRecorded(target, server.request, { ...repeated, isItsEntry }));
+      : sendRecorded(target, server.request, { ...repeated, matchesEntry }));
     if (answer === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return answer;
   } finally {

@@ -31,9 +31,9 @@ const StageBody = ClosedObject({
 });
 
 function renderStage({ stage, state, began, ended, requests }: StageReport): Static<typeof StageBody> {
-  const at = (instant: number | undefined) =>
+  const toIsoTime = (instant: number | undefined) =>
     instant === undefined ? null : new Date(instant).toISOString();
-  const times = { began_at: at(began), ended_at: at(ended) };
+  const times = { began_at: toIsoTime(began), ended_at: toIsoTime(ended) };
   return { ...stage.document, rules: [...stage.rules], state, ...times, requests };
 }
 

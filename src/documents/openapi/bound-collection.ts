@@ -9,7 +9,13 @@ import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
-import { type CollectionSpec, CREATED, isNumeric, isStoredInstant, UPDATED } from "./own-collection.ts";
+import {
+  type CollectionSpec,
+  CREATED_NAMES,
+  isNumeric,
+  isStoredInstant,
+  UPDATED_NAMES,
+} from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
 
 const MAX_TRIES = 100;
@@ -103,7 +109,7 @@ export class BoundCollection extends PublicCollection {
       [collection.idField]: id === undefined ? this.createId(world) : String(id),
     };
     for (const field of this.instants)
-      if (record[field] === undefined && (CREATED.test(field) || UPDATED.test(field)))
+      if (record[field] === undefined && (CREATED_NAMES.test(field) || UPDATED_NAMES.test(field)))
         record[field] = world.now;
     const whole = completeObject(record, spec?.schema, {
       schemas: this.schemas,
@@ -119,7 +125,7 @@ export class BoundCollection extends PublicCollection {
     const fields = this.toStored(changes, world);
     const base = whole && this.spec !== undefined ? this.keepServerFields(before as JsonObject) : before;
     const after: JsonObject = { ...base, ...fields };
-    for (const field of this.instants) if (UPDATED.test(field)) after[field] = world.now;
+    for (const field of this.instants) if (UPDATED_NAMES.test(field)) after[field] = world.now;
     for (const field in after) if (after[field] === undefined) delete after[field];
     if (this.spec === undefined && this.rules.update)
       return this.rules.update(world, before, after, this.toActor(call));

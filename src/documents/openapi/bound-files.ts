@@ -6,7 +6,7 @@ import type { JsonObject } from "../../engine/contract/schema.ts";
 import type { Action } from "./binding-schema.ts";
 import { chooseMedia, listFileParts } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import { CONTENT } from "./own-collection.ts";
+import { CONTENT_FIELD } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** A file in a request's body. */
@@ -66,7 +66,7 @@ export function addFile(
   setFirst(FILE_NAME, filename);
   setFirst(MIME_TYPE, mime_type);
   setFirst(FILE_SIZE, bytes.length);
-  values[CONTENT] ??= toBase64(bytes);
+  values[CONTENT_FIELD] ??= toBase64(bytes);
 }
 
 /** The bytes of a file, as the type that the document describes, or as that of the upload. */
@@ -75,7 +75,7 @@ export function toDownload(record: JsonObject, status: number, describedType = "
   const type = describedType.includes("*")
     ? ((field && record[field]) ?? "application/octet-stream")
     : describedType;
-  const content = record[CONTENT];
+  const content = record[CONTENT_FIELD];
   const bytes = typeof content === "string" ? fromBase64(content) : new Uint8Array(0);
   return new Reply(status, new RawBody(String(type), bytes));
 }

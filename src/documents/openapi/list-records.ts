@@ -19,7 +19,7 @@ export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = 
   ],
   ["page", /^(page|page_?number|page_?no|page\[number\])$/i],
 ];
-const PLACES: readonly (readonly [keyof PageNames, RegExp])[] = [
+const PLACE_NAMES: readonly (readonly [keyof PageNames, RegExp])[] = [
   [
     "next",
     /^(next_?(cursor|page_?token|token|page|offset|url|link)?|end_?cursor|cursor|after|page_?token)$/i,
@@ -27,8 +27,8 @@ const PLACES: readonly (readonly [keyof PageNames, RegExp])[] = [
   ["total", /^(total(_?(count|items|results|size|elements|records))?|count)$/i],
   ["more", /^(has_?(more|next(_?page)?)|more)$/i],
 ];
-/** Beside these, an answer may say which page it is. */
-const FACTS: readonly (readonly [keyof PageFacts | "previous", RegExp])[] = [
+/** Names by which an answer may state facts of its page. */
+const FACT_NAMES: readonly (readonly [keyof PageFacts | "previous", RegExp])[] = [
   ["previous", /^prev(ious)?(_?(page|offset|url|link))?$/i],
   ["hasPrevious", /^has_?prev(ious)?(_?page)?$/i],
   ["pages", /^(total_?pages|page_?count|num_?pages|pages|last_?page)$/i],
@@ -57,7 +57,7 @@ export function listFacts(
 ): (readonly [place: string, fact: keyof PageFacts | "previous"])[] {
   return places.flatMap((place) => {
     const name = getName(place);
-    const [fact] = FACTS.find(([, pattern]) => pattern.test(name)) ?? [];
+    const [fact] = FACT_NAMES.find(([, pattern]) => pattern.test(name)) ?? [];
     return fact === undefined || usedPlaces.includes(place) ? [] : [[place, fact] as const];
   });
 }
@@ -102,7 +102,7 @@ export function findPageNames(
     names[isCursor ? "cursor" : key] ??= parameter;
   }
   const places = listPlaces(answer, schemas);
-  for (const [key, pattern] of PLACES) {
+  for (const [key, pattern] of PLACE_NAMES) {
     if (key === "next" && (names.cursor ?? names.page ?? names.offset) === undefined) continue;
     names[key] ??= places.find((place) => pattern.test(getName(place)));
   }

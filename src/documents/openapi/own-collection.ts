@@ -12,12 +12,12 @@ import { type AnyCollection, collection, type IndexSpec } from "../../engine/sta
 import type { Schemas } from "./schemas.ts";
 
 /** Times that the server sets; stored as instants, so that a fixture's records serve sandboxes of any time. */
-export const CREATED = /^(created|created_?at|creation_?(date|time)|inserted_?at|date_?created)$/i;
-export const UPDATED =
+export const CREATED_NAMES = /^(created|created_?at|creation_?(date|time)|inserted_?at|date_?created)$/i;
+export const UPDATED_NAMES =
   /^(updated|updated_?at|modified|modified_?at|last_?(updated|modified)(_?at)?|date_?updated)$/i;
 
-/** Where the bytes of a file are, in base64. */
-export const CONTENT = "content_base64";
+/** The field with the bytes of a file, in base64. */
+export const CONTENT_FIELD = "content_base64";
 
 export interface CollectionSpec {
   name: string;
@@ -31,8 +31,8 @@ export interface CollectionSpec {
   files: boolean;
 }
 
-/** The list of all records that are not softly deleted. */
-export const ALL = "all";
+/** The index of all records that are not softly deleted. */
+export const ALL_RECORDS = "all";
 
 /** A collection that a document declares. Its schema has no references, so that any reader understands it. */
 export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollection {
@@ -44,14 +44,14 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   for (const [field, owner] of Object.entries(belongs_to))
     properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
   if (soft !== undefined) properties[soft] = NullableInstant();
-  if (files) properties[CONTENT] = internal({ type: "string" } as unknown as TSchema);
-  const serverFields = new Set([...(soft === undefined ? [] : [soft]), ...(files ? [CONTENT] : [])]);
+  if (files) properties[CONTENT_FIELD] = internal({ type: "string" } as unknown as TSchema);
+  const serverFields = new Set([...(soft === undefined ? [] : [soft]), ...(files ? [CONTENT_FIELD] : [])]);
   const required = [...schemas.listRequired(spec.schema)].filter(
     (field) =>
       !serverFields.has(field) && !schemas.has(schemas.listProperties(spec.schema).get(field), "writeOnly"),
   );
   const created = Object.keys(properties).find(
-    (field) => CREATED.test(field) && isStoredInstant(properties[field]!),
+    (field) => CREATED_NAMES.test(field) && isStoredInstant(properties[field]!),
   );
   const isLive = (record: object) => soft === undefined || (record as JsonObject)[soft] == null;
   const isNumbered = isNumeric(schemas.listFields(spec.schema).get(idField), schemas);
@@ -60,7 +60,7 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
     return isNumbered ? [at, Number((record as JsonObject)[idField])].map(toDescending).join() : -at;
   };
   const indexes: Record<string, IndexSpec<object>> = {
-    [ALL]: { groups: (record) => (isLive(record) ? [""] : []), order },
+    [ALL_RECORDS]: { groups: (record) => (isLive(record) ? [""] : []), order },
   };
   for (const field of Object.keys(belongs_to))
     indexes[`by_${field}`] = {
@@ -93,7 +93,10 @@ export function isStoredInstant(field: object): boolean {
 function toField(name: string, node: unknown, schemas: Schemas): unknown {
   const { format, readOnly } = schemas.mergeKeywords(node);
   const setByServer =
-    CREATED.test(name) || UPDATED.test(name) || readOnly === true || schemas.has(node, "readOnly");
+    CREATED_NAMES.test(name) ||
+    UPDATED_NAMES.test(name) ||
+    readOnly === true ||
+    schemas.has(node, "readOnly");
   if (format === "date-time" && setByServer)
     return schemas.listTypes(node).has("null") ? NullableInstant() : Instant();
   const inlined = inlineSchema(node, schemas, 0);

@@ -5,7 +5,7 @@ import { getAction, type OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { matches } from "./list-records.ts";
-import { ALL } from "./own-collection.ts";
+import { ALL_RECORDS } from "./own-collection.ts";
 
 /** Which records of its target an operation works on. */
 export interface Selector {
@@ -45,7 +45,7 @@ export function createRecordRows(target: BoundCollection, { deleted = false }: {
     return Object.entries(collection.indexes).find(([, index]) => index.field === field)?.[0];
   };
   const getOrder = (record: object): Order => {
-    const index = spec === undefined ? undefined : collection.indexes[ALL];
+    const index = spec === undefined ? undefined : collection.indexes[ALL_RECORDS];
     if (index !== undefined) return index.order(record) as Order;
     const created = (record as JsonObject)["created_at"];
     return typeof created === "number" ? -created : 0;
@@ -62,7 +62,7 @@ export function createRecordRows(target: BoundCollection, { deleted = false }: {
       indexed !== undefined
         ? world.index(collection, findIndex(indexed)!, String(conditions[indexed]))
         : spec !== undefined && !deleted
-          ? world.index(collection, ALL, "")
+          ? world.index(collection, ALL_RECORDS, "")
           : world.all(collection);
     if (rest.length === 0 && (indexed !== undefined || (spec !== undefined && !deleted))) return base;
     const rows: object[] = [];

@@ -8,7 +8,7 @@ import type { RecordedAttempt } from "./bundle.ts";
 
 export interface RecordedRequest extends WireRequest {
   /** Recognizes the request's entry in the journal, if other requests may come meanwhile. */
-  isItsEntry?: (entry: JournalEntry) => boolean;
+  matchesEntry?: (entry: JournalEntry) => boolean;
 }
 
 /** A fault may delay an answer by minutes; a later answer counts as lost. */
@@ -23,18 +23,18 @@ const LINGER_MS = 500;
 export async function sendRecorded(
   sandbox: Sandbox,
   request: SendToSelf,
-  { isItsEntry = () => true, ...wireRequest }: RecordedRequest,
+  { matchesEntry = () => true, ...wireRequest }: RecordedRequest,
 ): Promise<JournalEntry | undefined> {
   const abort = new AbortController();
-  const pendingEntry = waitForEntry(sandbox, isItsEntry, abort.signal);
-  const answered = request(wireRequest, abort.signal).then(doNothing, doNothing);
+  const pendingEntry = waitForEntry(sandbox, matchesEntry, abort.signal);
+  const answerEnd = request(wireRequest, abort.signal).then(doNothing, doNothing);
   const entry = await Promise.race([
     pendingEntry,
     // A request that was refused before it reached the sandbox has an answer and no entry.
-    answered.then(() => Promise.race([pendingEntry, waitFor(LINGER_MS)])),
+    answerEnd.then(() => Promise.race([pendingEntry, waitFor(LINGER_MS)])),
   ]);
   const timeoutMs = entry?.streamed === undefined ? LINGER_MS : MAX_ANSWER_MS;
-  if (entry !== undefined && !isEndless(entry)) await Promise.race([answered, waitFor(timeoutMs)]);
+  if (entry !== undefined && !isEndless(entry)) await Promise.race([answerEnd, waitFor(timeoutMs)]);
   abort.abort();
   while (entry?.streamed === "under way") await platform().nextTurn();
   return entry;
@@ -46,7 +46,7 @@ function isEndless(entry: JournalEntry): boolean {
 
 function waitForEntry(
   sandbox: Sandbox,
-  isItsEntry: (entry: JournalEntry) => boolean,
+  matchesEntry: (entry: JournalEntry) => boolean,
   signal: AbortSignal,
 ): Promise<JournalEntry | undefined> {
   return new Promise((resolve) => {
@@ -58,7 +58,7 @@ function waitForEntry(
     };
     const stop = sandbox.journal.subscribe((entry) => {
       // Entries of its effects precede its own entry in the journal.
-      if (entry === undefined || (entry.delivery === undefined && isItsEntry(entry))) finish(entry);
+      if (entry === undefined || (entry.delivery === undefined && matchesEntry(entry))) finish(entry);
     });
     signal.addEventListener("abort", () => finish(undefined), { once: true });
   });

@@ -51,7 +51,7 @@ interface Caller {
   network?: GraderNetwork;
 }
 
-/** `gradeReceiver` for any caller. */
+/** Grades a receiver for any caller, as `gradeReceiver` does for users of the library. */
 export async function gradeFor(
   caller: Caller,
   url: string,
@@ -218,7 +218,7 @@ function openSession(
   const probe = options.probe === undefined ? null : readUrl("probe", options.probe);
   const settleMs = options.settleMs ?? 150;
   const { outbound, locate } = network ?? openNetwork(options.caFile);
-  // Each of the many deliveries under way listens for it.
+  // Each delivery adds a listener to the signal, and many run at once.
   if (signal !== undefined) setMaxListeners(0, signal);
   return new Session({
     ...{ url, outbound, locate, timeoutMs, patienceMs, memoryMs, memoryDeliveries },
@@ -261,7 +261,7 @@ function requireKnown(
   const unknown = given.find((one) => !all.includes(one));
   if (unknown === undefined) return;
   const nearest = findNearest(unknown, all);
-  // Where no known word is near, all of them are listed.
+  // Lists all valid names if none is similar.
   const hint = nearest === undefined ? `take one of ${all.join(", ")}` : `did you mean "${nearest}"?`;
   throw new ReceiverTestUsageError(`there is no ${kind} "${unknown.slice(0, 80)}"; ${hint}`, option);
 }

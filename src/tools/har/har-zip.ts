@@ -43,7 +43,7 @@ function unpack(zip: Buffer): { name: string; bytes: Buffer }[] {
     if (zip.toString("latin1", position, position + 4) !== "PK\x01\x02")
       throw new Error("its directory is damaged");
     const isEncrypted = (readShort(position + 8) & 1) === 1;
-    const [method, size, local, nameEnd] = [
+    const [method, size, localOffset, nameEnd] = [
       readShort(position + 10),
       readLong(position + 20),
       readLong(position + 42),
@@ -51,7 +51,7 @@ function unpack(zip: Buffer): { name: string; bytes: Buffer }[] {
     ];
     if (isEncrypted || (method !== 0 && method !== 8))
       throw new Error("it is encrypted, or packed in another way");
-    const start = local + 30 + readShort(local + 26) + readShort(local + 28);
+    const start = localOffset + 30 + readShort(localOffset + 26) + readShort(localOffset + 28);
     const packed = zip.subarray(start, start + size);
     const bytes = method === 8 ? inflateRawSync(packed, { maxOutputLength: remainingBytes }) : packed;
     remainingBytes -= bytes.length;

@@ -164,11 +164,11 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     extractEntries(world, list, organization_id);
     // A fixture only has the number of entries; the newest one shows the outcome.
     const { query } = sent;
-    const filtered = ["action", "user_id", "start_date", "end_date"].some(
+    const isFiltered = ["action", "user_id", "start_date", "end_date"].some(
       (name) => query[name] !== undefined,
     );
     const total = toNumber((body["pagination"] as Fields)["total"], list.length);
-    if (filtered || total === 0 || toNumber(query["offset"], 0) > 0) return;
+    if (isFiltered || total === 0 || toNumber(query["offset"], 0) > 0) return;
     const deleted = list[0]!["action"] === "deleted" ? 1 : 0;
     assistant["history"] = { created: 1, updated: Math.max(0, total - 1 - deleted), deleted };
   },

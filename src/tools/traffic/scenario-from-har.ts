@@ -45,7 +45,7 @@ class WaitSample {
   }
 
   /** Nearest rank; whole milliseconds. */
-  percentile(percent: number): number {
+  computePercentile(percent: number): number {
     const sorted = this.waits.toSorted((a, b) => a - b);
     const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]!;
     return Math.min(MAX_DELAY_MS, Math.round(value));
@@ -114,7 +114,7 @@ function findError(operation: AnyOperation, { status, json }: OperationExchange[
 
 function toLatencyRules({ operation, waits }: ObservedOperation): object[] {
   if (waits.isEmpty) return [];
-  const [p50, p99] = [waits.percentile(50), waits.percentile(99)];
+  const [p50, p99] = [waits.computePercentile(50), waits.computePercentile(99)];
   return [
     {
       id: `${nameRule(operation)}-latency`,

@@ -77,7 +77,7 @@ export function checkContent(verdict: Verdict, exchange: Exchange, shape: Succes
   const operation = exchange.operation as AnyOperation;
   const gap = findAssumedPlace(operation, "");
   const { schema, content_types = [], events } = shape;
-  const whole = exchange.recorded?.whole ?? true;
+  const isWhole = exchange.recorded?.whole ?? true;
   // Documents often leave out what an answer contains.
   if (operation.described !== undefined && content_types.length === 0) return true;
   if (schema === undefined && content_types.length === 0) {
@@ -86,13 +86,17 @@ export function checkContent(verdict: Verdict, exchange: Exchange, shape: Succes
   const type = toMediaType(headers.get("content-type") ?? "");
   const json_type = schema === undefined || operation.described !== undefined ? [] : ["application/json"];
   const allowed = [...content_types, ...json_type];
-  const fits = allowed.some((one) => one.includes("*") || toMediaType(one) === type);
+  const isAllowed = allowed.some((one) => one.includes("*") || toMediaType(one) === type);
   if (
-    !verdict.expect(fits, `${path}: the content type is ${toExcerpt(type)}, not ${allowed.join(" or ")}`, gap)
+    !verdict.expect(
+      isAllowed,
+      `${path}: the content type is ${toExcerpt(type)}, not ${allowed.join(" or ")}`,
+      gap,
+    )
   )
     return false;
   if (events !== undefined) checkEvents(verdict, exchange, events);
-  if (schema === undefined || !type.includes("json") || !whole) return true;
+  if (schema === undefined || !type.includes("json") || !isWhole) return true;
   return checkBody(verdict, operation, schema, json, { masked: exchange.recorded !== undefined });
 }
 
@@ -106,7 +110,7 @@ const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 
 /** Parameters, query and body of a request, by name. */
-export function getSent({ sent }: Exchange): Record<string, unknown> {
+export function getSentFields({ sent }: Exchange): Record<string, unknown> {
   return { ...sent.params, ...(sent.body as object | undefined), ...sent.query };
 }
 
@@ -115,7 +119,7 @@ function checkRepeated(verdict: Verdict, exchange: Exchange): boolean {
   const operation = exchange.operation!;
   const { json } = exchange;
   if (json === undefined) return true;
-  const sent = getSent(exchange);
+  const sent = getSentFields(exchange);
   let ok = true;
   for (const [place, fields] of [
     ["", json],
@@ -161,16 +165,20 @@ function isListOfTexts(value: unknown): boolean {
 /** Checks the events of a stream that were read: their data, and that ids increase. */
 function checkEvents(verdict: Verdict, { operation, text, path }: Exchange, schema: TSchema): void {
   const events = text.split(/\r?\n\r?\n/).slice(0, -1);
-  const read = (event: string, field: string) =>
+  const readField = (event: string, field: string) =>
     event
       .split(/\r?\n/)
       .flatMap((line) => (line.startsWith(`${field}:`) ? [line.slice(field.length + 1).trim()] : []));
-  const full = events.filter((event) => read(event, "data").length > 0);
-  const ids = full.map((event) => Number(read(event, "id")[0] ?? Number.NaN));
-  const rise = ids.every((id, i) => id > (ids[i - 1] ?? Number.NEGATIVE_INFINITY));
-  verdict.expect(rise, `${path}: the ids of events are ${ids.join(", ")}`, findAssumedPlace(operation!, ""));
-  for (const event of full) {
-    const { json, broken } = parseJson(read(event, "data").join("\n"));
+  const dataEvents = events.filter((event) => readField(event, "data").length > 0);
+  const ids = dataEvents.map((event) => Number(readField(event, "id")[0] ?? Number.NaN));
+  const areIdsIncreasing = ids.every((id, i) => id > (ids[i - 1] ?? Number.NEGATIVE_INFINITY));
+  verdict.expect(
+    areIdsIncreasing,
+    `${path}: the ids of events are ${ids.join(", ")}`,
+    findAssumedPlace(operation!, ""),
+  );
+  for (const event of dataEvents) {
+    const { json, broken } = parseJson(readField(event, "data").join("\n"));
     if (broken) verdict.expect(false, `${path}: an event is not JSON`, findAssumedPlace(operation!, ""));
     else checkBody(verdict, operation!, schema, json, { masked: true });
   }

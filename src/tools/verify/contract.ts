@@ -93,9 +93,9 @@ export class ObjectNames {
   /** The names of the objects in an operation's path, by parameter. */
   findObjects(operation: AnyOperation): Map<string, string> {
     const names = listPathParameters(operation);
-    const key = ({ name, list = name }: (typeof names)[number]) =>
+    const toKey = ({ name, list = name }: (typeof names)[number]) =>
       operation.sourceFile === undefined ? name : (this.ownObjects.get(list)?.key ?? name);
-    return new Map(names.map((one) => [one.name, key(one)]));
+    return new Map(names.map((one) => [one.name, toKey(one)]));
   }
 
   findOwnName(written: string): string | undefined {

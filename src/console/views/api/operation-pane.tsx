@@ -81,10 +81,10 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
   const { data: sandbox } = useSandbox();
   const operation = ledger.operations.find((one) => one.id === id);
   if (operation === undefined) return null;
-  const parts = (assumption: string) =>
+  const listParts = (assumption: string) =>
     operation.assumed.filter((one) => one.assumption === assumption).map(({ part }) => part);
   const assumptions = ledger.assumptions.filter(
-    (one) => operation.assumptions.includes(one.id) || parts(one.id).length > 0,
+    (one) => operation.assumptions.includes(one.id) || listParts(one.id).length > 0,
   );
   return (
     <section className="stack" aria-label="Source">
@@ -105,8 +105,8 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
             </dt>
             <dd>
               <TextWithCode>{chosen}</TextWithCode>
-              {parts(assumption).length > 0 && (
-                <span className="quiet"> Applies to: {parts(assumption).join(", ")}.</span>
+              {listParts(assumption).length > 0 && (
+                <span className="quiet"> Applies to: {listParts(assumption).join(", ")}.</span>
               )}
               {settings.map((name) => (
                 <div key={name}>

@@ -108,13 +108,13 @@ const RIGHT_ALIGNED_FROM = 0.85;
 /** Labels alternate between two lines; each may extend to the next label of its line. */
 function toLabelStyle(clusters: readonly Cluster[], index: number): CSSProperties {
   const { at } = clusters[index]!;
-  const percent = (part: number) => `${Math.max(0, part) * 100}%`;
+  const toPercent = (part: number) => `${Math.max(0, part) * 100}%`;
   const before = clusters[index - 2]?.at ?? 0;
-  if (at > RIGHT_ALIGNED_FROM) return { right: percent(1 - at), maxWidth: percent((at - before) / 2) };
+  if (at > RIGHT_ALIGNED_FROM) return { right: toPercent(1 - at), maxWidth: toPercent((at - before) / 2) };
   const next = clusters[index + 2]?.at ?? 1;
   return {
-    left: percent(at),
-    maxWidth: percent(next > RIGHT_ALIGNED_FROM ? (next - at) / 2 : next - at - 0.01),
+    left: toPercent(at),
+    maxWidth: toPercent(next > RIGHT_ALIGNED_FROM ? (next - at) / 2 : next - at - 0.01),
   };
 }
 

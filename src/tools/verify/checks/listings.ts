@@ -1,7 +1,7 @@
 import { parseDateOrInstant } from "../../../engine/contract/instant.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
-import { getSent, toExcerpt } from "../check-answer.ts";
+import { getSentFields, toExcerpt } from "../check-answer.ts";
 import { type Item, LISTINGS, type Listing } from "../listing.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -50,7 +50,7 @@ function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   const { operation, defaultSize, getTotal, getApplied, appliedGap } = listing;
   const { json, path } = exchange;
   const { length } = listing.getItems(json);
-  const sent = getSent(exchange);
+  const sent = getSentFields(exchange);
   const { maximum = Number.POSITIVE_INFINITY } = getDeclaredLimits(exchange.operation!)[listing.size]!;
   // A service may change an invalid size to an allowed one (G08).
   const requested = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? defaultSize ?? Number.NaN)));
@@ -90,7 +90,7 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
   const lists = new Map<string, { total: unknown; places: Map<unknown, number> }>();
   return (verdict, exchange) => {
     checkPage(verdict, listing, exchange);
-    const { [listing.size]: _, [listing.offset]: offset = 0, ...filters } = getSent(exchange);
+    const { [listing.size]: _, [listing.offset]: offset = 0, ...filters } = getSentFields(exchange);
     const key = JSON.stringify([exchange.sent.params, filters]);
     const total = listing.getTotal?.(exchange.json);
     let list = lists.get(key);
@@ -154,7 +154,7 @@ function requestPage(
 /** Checks the order, and each filter of the request. */
 function checkItems(verdict: Verdict, listing: Listing, exchange: Exchange): void {
   const items = listing.getItems(exchange.json);
-  const sent = getSent(exchange);
+  const sent = getSentFields(exchange);
   checkOrder(verdict, listing, { items, sent });
   for (const item of items) listing.checkItem?.(verdict, item);
   const filteredFields = Object.keys(items[0] ?? {}).filter((name) => sent[name] !== undefined);
@@ -180,7 +180,7 @@ export function checkFilters(
   items: readonly Item[],
   { same = {}, time, from = "", to = "" }: Filters,
 ): void {
-  const sent = getSent(exchange);
+  const sent = getSentFields(exchange);
   const checkFilter = (name: string, isLeftOut: (item: Item) => boolean) => {
     if (sent[name] === undefined) return;
     const wrong = items.find(isLeftOut);

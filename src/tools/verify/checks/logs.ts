@@ -1,6 +1,6 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { type Check, checkSuccesses, observeOperation } from "../check.ts";
-import { getSent, toExcerpt } from "../check-answer.ts";
+import { getSentFields, toExcerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 import { checkFilters } from "./listings.ts";
@@ -40,7 +40,7 @@ function checkAudit(verdict: Verdict, exchange: Exchange): void {
     same: { entity_type: ([, type]) => type, action_type: ([, , , action]) => action },
     ...{ time: ([time]) => time, from: "from_date", to: "to_date" },
   });
-  const term = getSent(exchange)["search_term"];
+  const term = getSentFields(exchange)["search_term"];
   if (typeof term !== "string") return;
   const toSearchedText = ([, , entity, , actor, email]: string[]) =>
     [entity, actor, email].join("\n").toLowerCase();
