@@ -19,7 +19,7 @@ import {
   type PlainRequest,
 } from "./plain-http.ts";
 import { type JsonBody, readJsonBytes } from "./read-body.ts";
-import { type RequestChange, toRequestChange } from "./request-change.ts";
+import { RequestChange } from "./request-change.ts";
 import type { StepExchange } from "./run-steps.ts";
 
 /** The differences of a dry run: nothing is counted, changed or awaited. */
@@ -127,7 +127,7 @@ export class Exchange implements RequestIdSource, StepExchange {
 
   /** The request as a change in the history; created on first use, since few requests change anything. */
   get change(): WorldChange {
-    this.historyChange ??= toRequestChange(this);
+    this.historyChange ??= new RequestChange(this);
     return this.historyChange;
   }
 
@@ -243,30 +243,45 @@ export class RequestFacts implements FaultFacts {
 const NO_FILES: Call["files"] = {};
 
 /** A validated request as its handler sees it. The pipeline sets `world`, the transaction of the step under way. */
-export function toCall(exchange: Exchange, input: Pick<Call, "params" | "query" | "body">): Call {
+export function toCall(
+  exchange: Exchange,
+  { params, query, body }: Pick<Call, "params" | "query" | "body">,
+): Call {
   const { form, identity, request, sandbox } = exchange;
   return {
-    ...input,
+    params,
+    query,
+    body,
     files: form?.files ?? NO_FILES,
     headers: request.headers as Call["headers"],
     api: sandbox.api,
     settings: sandbox.settings,
-    request: toRequestInfo(exchange),
+    request: new ReceivedRequest(exchange),
     principal: identity?.principal as Principal,
     world: undefined as unknown as Transaction,
   };
 }
 
-function toRequestInfo(exchange: Exchange): RequestInfo {
-  const { id, path, hasPrefix, query, request, sandbox } = exchange;
-  return {
-    id,
-    sandbox: sandbox.name,
-    target: query === "" ? path : `${path}?${query}`,
-    /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
-    get base_url() {
-      exchange.base_url = findRepeatedBase(request.headers) ?? request.site.baseUrl(sandbox.name, hasPrefix);
-      return exchange.base_url;
-    },
-  };
+/** A class, since a getter in an object literal takes as long as the rest of a small request. */
+class ReceivedRequest implements RequestInfo {
+  readonly id: string;
+  readonly sandbox: string;
+  readonly target: string;
+  private readonly exchange: Exchange;
+
+  constructor(exchange: Exchange) {
+    const { id, path, query, sandbox } = exchange;
+    this.id = id;
+    this.sandbox = sandbox.name;
+    this.target = query === "" ? path : `${path}?${query}`;
+    this.exchange = exchange;
+  }
+
+  /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
+  get base_url(): string {
+    const { request, sandbox, hasPrefix } = this.exchange;
+    this.exchange.base_url =
+      findRepeatedBase(request.headers) ?? request.site.baseUrl(sandbox.name, hasPrefix);
+    return this.exchange.base_url;
+  }
 }

@@ -1,5 +1,11 @@
 import type { AnyOperation, Identity } from "../contract/operation.ts";
-import { type RequestDetails, toRequestTitle, type WorldChange } from "../sandbox/history-entry.ts";
+import {
+  type CountedRequest,
+  type HistoryEntry,
+  type RequestDetails,
+  toRequestTitle,
+  type WorldChange,
+} from "../sandbox/history-entry.ts";
 import { type RateState, toMinute } from "../sandbox/rate-windows.ts";
 import type { RequestIdSource } from "../state/random.ts";
 
@@ -13,25 +19,34 @@ interface DescribedExchange extends RequestIdSource {
   readonly uploads: RequestDetails["uploads"];
 }
 
-export type RequestChange = WorldChange & RequestDetails;
+export class RequestChange implements WorldChange, RequestDetails {
+  readonly kind = "request";
+  readonly subject = undefined;
+  readonly idSeed: number;
+  readonly number: number;
+  readonly uploads: RequestDetails["uploads"];
+  readonly counted: CountedRequest | undefined;
+  readonly summary: string;
+  readonly principal: string | undefined;
+  readonly pathIds: Readonly<Record<string, string>>;
+  entry: HistoryEntry | undefined = undefined;
 
-/** A request as a change of the world. */
-export function toRequestChange(exchange: DescribedExchange): RequestChange {
-  const { idSeed, number, at, rate, identity, operation, params: pathIds, uploads } = exchange;
-  const key_id = rate && identity?.principal.key_id;
-  return {
-    kind: "request",
-    subject: undefined,
-    ...{ idSeed, number, uploads, pathIds },
-    counted: key_id === undefined ? undefined : { key_id, minute: toMinute(at) },
-    summary: operation!.summary,
-    principal: identity?.principal.user_id,
-    entry: undefined,
-    get request() {
-      return this;
-    },
-    get title() {
-      return toRequestTitle(this);
-    },
-  };
+  constructor({ idSeed, number, at, rate, identity, operation, params, uploads }: DescribedExchange) {
+    const key_id = rate && identity?.principal.key_id;
+    this.idSeed = idSeed;
+    this.number = number;
+    this.uploads = uploads;
+    this.counted = key_id === undefined ? undefined : { key_id, minute: toMinute(at) };
+    this.summary = operation!.summary;
+    this.principal = identity?.principal.user_id;
+    this.pathIds = params;
+  }
+
+  get request(): RequestDetails {
+    return this;
+  }
+
+  get title(): string {
+    return toRequestTitle(this);
+  }
 }

@@ -4,7 +4,7 @@ import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
 import { retainUntilAnswered } from "./await-answer.ts";
 import { toResponse } from "./fetch-answer.ts";
-import { toPlainRequest } from "./fetch-request.ts";
+import { FetchRequest } from "./fetch-request.ts";
 import { breakAnswer } from "./fetch-wire.ts";
 
 /** The address of every sandbox in a process. It exists in no network (RFC 6761), so that no request leaves by mistake. */
@@ -29,7 +29,7 @@ export type SandboxFetch = (request: Request, base?: string) => Promise<Response
 export function createFetch(routes: FetchRoutes): SandboxFetch {
   const answer = async (request: Request, base: string): Promise<Response> => {
     const bytes = request.body === null ? EMPTY_BYTES : new Uint8Array(await request.arrayBuffer());
-    const fetchRequest = toPlainRequest(request, bytes, base);
+    const fetchRequest = new FetchRequest(request, bytes, base);
     const { target } = fetchRequest;
     if (target.startsWith("/_receivers/")) return answerReceiver(routes, fetchRequest);
     const isControl = target.startsWith("/_") && !target.startsWith("/_s/");
@@ -51,7 +51,7 @@ function rejectOnAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-async function answerReceiver({ receiver }: FetchRoutes, fetchRequest: PlainRequest): Promise<Response> {
+async function answerReceiver({ receiver }: FetchRoutes, fetchRequest: FetchRequest): Promise<Response> {
   const answer = await receiver({
     method: fetchRequest.method,
     path: fetchRequest.target.replace(/\?.*/s, ""),

@@ -1,31 +1,45 @@
-import { ClientGoneError, type PlainRequest, toSite } from "../../engine/pipeline/plain-http.ts";
+import { ClientGoneError, type PlainRequest, type Site, toSite } from "../../engine/pipeline/plain-http.ts";
 
-/**
- * A request of the Fetch standard, as the engine sees it.
- * @param bytes the whole body, since nothing between the caller and the engine splits it
- * @param base the path that the API is mounted at, such as `/api`
- */
-export function toPlainRequest(request: Request, bytes: Uint8Array, base: string): PlainRequest {
-  const { host, origin, pathname, search } = new URL(request.url);
-  const headers: Record<string, string> = { host };
-  for (const [name, value] of request.headers) headers[name] = value;
-  if (bytes.length > 0) headers["content-length"] = String(bytes.length);
-  let clientLeft: AbortSignal | undefined;
-  return {
-    method: request.method,
-    target: (pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname) + search,
-    site: toSite(origin + base),
-    headers,
-    rawHeaders: Object.entries(headers).flat(),
-    /** Created when needed: few requests wait, and a signal costs as much as a small answer. */
-    get signal() {
-      clientLeft ??= createClientSignal(request.signal);
-      return clientLeft;
-    },
-    get body() {
-      return yieldOnce(bytes);
-    },
-  };
+/** A request of the Fetch standard, in the form that the engine reads. */
+export class FetchRequest implements PlainRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: PlainRequest["headers"];
+  readonly rawHeaders: readonly string[];
+  readonly site: Site;
+  private readonly bytes: Uint8Array;
+  private readonly callerSignal: AbortSignal;
+  private clientLeft: AbortSignal | undefined;
+
+  /**
+   * @param bytes the whole body, since nothing between the caller and the engine splits it
+   * @param base the path that the API is mounted at, such as `/api`
+   */
+  constructor(request: Request, bytes: Uint8Array, base: string) {
+    const { host, origin, pathname, search } = new URL(request.url);
+    this.method = request.method;
+    this.target = (pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname) + search;
+    this.site = toSite(origin + base);
+    this.bytes = bytes;
+    const headers: Record<string, string> = { host };
+    for (const [name, value] of request.headers) headers[name] = value;
+    if (bytes.length > 0) headers["content-length"] = String(bytes.length);
+    this.headers = headers;
+    const raw: string[] = [];
+    for (const name in headers) raw.push(name, headers[name]!);
+    this.rawHeaders = raw;
+    this.callerSignal = request.signal;
+  }
+
+  /** Created when needed: few requests wait, and a signal costs as much as a small answer. */
+  get signal(): AbortSignal {
+    this.clientLeft ??= createClientSignal(this.callerSignal);
+    return this.clientLeft;
+  }
+
+  get body(): AsyncIterable<Uint8Array> {
+    return yieldOnce(this.bytes);
+  }
 }
 
 async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
