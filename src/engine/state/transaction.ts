@@ -86,9 +86,11 @@ export class Transaction {
   }
 
   insert<R extends StoredRecord>(collection: Collection<R>, record: R): R {
+    const table = this.requireTable(collection);
     const id = collection.getId(record);
-    if (this.get(collection, id) !== undefined) throw new Error(`${collection.name} already holds ${id}`);
-    return this.put(collection, record);
+    if (table.get(id) !== undefined) throw new Error(`${collection.name} already holds ${id}`);
+    this.write(table, id, undefined, record);
+    return record;
   }
 
   put<R extends StoredRecord>(collection: Collection<R>, record: R): R {

@@ -65,25 +65,30 @@ export function toOriginForm(target: string): string {
  * client can read the refusal. @throws ClientGoneError if the client leaves before the end, or is cut off
  */
 async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array> {
-  let wake = () => {};
-  const onChange = () => wake();
-  const events = ["readable", "end", "close"];
-  // Events rather than the stream's iterator, which takes as long as the rest of a small request.
-  for (const event of events) request.on(event, onChange);
   try {
-    while (!request.readableEnded && !request.destroyed) {
+    for (;;) {
+      // Not the stream's iterator, which takes as long as the rest of a small request.
       const piece: Buffer | null = request.read();
       if (piece !== null) yield piece;
-      else if (!request.readableEnded)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+      else if (request.complete && request.readableLength === 0) return;
+      else if (request.destroyed) throw new ClientGoneError();
+      else await waitForChange(request);
     }
   } finally {
-    for (const event of events) request.off(event, onChange);
     stalledClients.delete(request);
   }
-  if (!request.complete || !request.readableEnded) throw new ClientGoneError();
+}
+
+/** Resolves when more can be read, or the request has ended or was closed. */
+function waitForChange(request: IncomingMessage): Promise<void> {
+  const events = ["readable", "end", "close"];
+  return new Promise((resolve) => {
+    const onChange = () => {
+      for (const event of events) request.off(event, onChange);
+      resolve();
+    };
+    for (const event of events) request.on(event, onChange);
+  });
 }
 
 /**
