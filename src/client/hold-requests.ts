@@ -12,7 +12,7 @@ interface Scope {
 
 /**
  * Lets the page's requests to these paths wait until the sandbox answers: before the service worker is there, they would
- * reach the network. They fail if the sandbox does not start. An EventSource cannot wait, since it is open once it exists.
+ * reach the network. They fail if the sandbox does not start. An EventSource cannot wait, since its constructor connects.
  */
 export function holdRequests(paths: readonly string[], ready: Promise<unknown>): void {
   const scope = globalThis as unknown as Scope;
@@ -76,11 +76,11 @@ function waitUntilAborted(signal: AbortSignal | null | undefined): Promise<void>
   });
 }
 
-/** @returns a function that ends it */
+/** @returns a function that restores the original methods */
 function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise<unknown>): () => void {
   const { open, send, abort } = prototype;
   const opened = new WeakMap<object, string>();
-  /** The call of `send` that waits. */
+  /** The arguments of the call of `send` that waits; a later call has others. */
   const waiting = new WeakMap<object, object>();
   Object.assign(prototype, {
     open(this: object, ...args: never[]) {
@@ -109,7 +109,7 @@ function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise
   return () => void Object.assign(prototype, { open, send, abort });
 }
 
-/** A request that was not sent has no events of its own. */
+/** Dispatches the final events, since the browser dispatches none for a request that was not sent. */
 function endXhr(request: EventTarget, type: string): void {
   const { ProgressEvent } = globalThis as unknown as Scope;
   for (const name of [type, "loadend"]) request.dispatchEvent(new ProgressEvent(name));

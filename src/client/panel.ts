@@ -73,7 +73,7 @@ iframe { width: 100%; height: 100%; border: 0; }
   <label><span>User of the page's requests</span><select id="user"></select></label>
   <fieldset><legend>Clock</legend><code id="now"></code>
     <select id="mode" aria-label="Mode of the clock"><option value="real">real time<option value="frozen">frozen<option value="scaled" disabled>scaled</select>
-    <div class="row"><button data-by="1m">+1 min</button><button data-by="1h">+1 hour</button><button data-by="1d">+1 day</button><button data-by="next">Next event</button></div>
+    <div class="row"><button data-by="1m">+1 min</button><button data-by="1h">+1 hour</button><button data-by="1d">+1 day</button><button data-by="next">Next timer</button></div>
   </fieldset>
   <div class="row"><button id="reset">Reset</button><button id="console">Open console</button></div>
   <p id="status" role="status"></p>

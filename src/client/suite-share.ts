@@ -6,7 +6,7 @@ import type { RuleDefinition, SandboxOptions, ScenarioName } from "./types.ts";
 /** The environment variable with the path of the file through which a suite and the runner fixtures exchange data. */
 export const SUITE_FILE = "UNDERSTUDY_SUITE_FILE";
 
-/** The start of each test in a suite's command: the world and the scenario of the suite's sandbox. */
+/** The world and scenarios that each test of a suite's command takes over from the suite's sandbox. */
 export interface SuiteShare {
   sandbox: string;
   world: Pick<SandboxOptions, "fixture" | "seed" | "clock">;
@@ -30,13 +30,14 @@ export function readSuiteShare(): { share: SuiteShare; recordTest: (test: SuiteT
   if (!file) return undefined;
   return {
     share: JSON.parse(readFileSync(file, "utf8")) as SuiteShare,
-    // One short line at a time, so that workers do not write into each other's.
+    // Each test appends one short line, so that lines of parallel workers do not mix.
     recordTest: (test) => appendFileSync(`${file}.tests`, `${JSON.stringify(test)}\n`),
   };
 }
 
 /**
- * The file through which a scenario's run and the runner fixtures exchange data: the start, and the results of tests.
+ * The file through which a scenario's run and the runner fixtures exchange data: the `SuiteShare`, and beside it the
+ * results of the tests.
  */
 export class ShareFile {
   readonly path: string;

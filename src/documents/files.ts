@@ -33,8 +33,8 @@ export function* findDocumentFiles(name: string, folders: readonly string[]): Ge
 }
 
 /**
- * The documents in a folder, by their real paths. Hidden files are editors' own: `.#mine.yaml` is a lock that
- * points nowhere.
+ * The documents in a folder, by their real paths, without hidden files: editors create them, such as Emacs its lock
+ * `.#mine.yaml`, a symbolic link to no file.
  */
 export function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];

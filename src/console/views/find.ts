@@ -131,7 +131,7 @@ const findActions: FindCommands = async (_typed, sandbox) => {
     createLink("Register webhook", "webhooks", "webhooks", { show: "webhooks", register: "new" }),
     createLink("Trigger event", "webhooks", "webhooks", { show: "trigger" }),
     createLink("Take snapshot", "world", "world", { show: "snapshots" }),
-    createAdvance("Advance to the next event", { next: true }),
+    createAdvance("Advance to the next timer", { next: true }),
     createAdvance("Advance by 5 min", { by: "5m" }),
     createAdvance("Advance by 1 day", { by: "1d" }),
   ];

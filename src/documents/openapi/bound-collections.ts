@@ -41,7 +41,10 @@ export class BoundCollections {
     return undefined;
   }
 
-  /** The problem of a name that no collection has; with the nearest of those that there are. */
+  /**
+   * Describes the problem that no collection has a name, with the nearest name as a hint.
+   * @param declared names that the bindings declare, also of collections not yet added
+   */
   describeMissing(name: string, declared: Iterable<string>): Pick<ProblemDetails, "message" | "hint"> {
     const collections = this.available.resources.flatMap(({ collections }) =>
       collections.filter(({ internal }) => !internal),

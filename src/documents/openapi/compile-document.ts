@@ -38,7 +38,7 @@ export interface CompiledDocument {
 }
 
 /**
- * An OpenAPI document with its bindings as declarations.
+ * Compiles an OpenAPI document and its bindings into declarations.
  * @throws DocumentError
  */
 export function compileDocument(
@@ -46,16 +46,20 @@ export function compileDocument(
   { bindings: file, available }: { bindings?: UserDocument | undefined; available: AvailableDeclarations },
 ): CompiledDocument {
   const reading = readOpenApi(document, requireOpenApi(document));
-  refuse(reading.problems, document);
+  requireNoProblems(reading.problems, document);
   const bindings = readBindings(reading, file);
-  refuse(bindings.problems, document, file);
+  requireNoProblems(bindings.problems, document, file);
   const compiler = new DocumentCompiler(reading, bindings, available);
   const compiled = compiler.compile();
-  refuse(compiler.problems, document, file);
+  requireNoProblems(compiler.problems, document, file);
   return compiled;
 }
 
-function refuse(problems: readonly DocumentProblem[], ...documents: (UserDocument | undefined)[]): void {
+/** @throws DocumentError if there are problems */
+function requireNoProblems(
+  problems: readonly DocumentProblem[],
+  ...documents: (UserDocument | undefined)[]
+): void {
   const [first] = problems;
   if (first === undefined) return;
   const areInOneFile = problems.every(({ file }) => file === first.file);
@@ -71,7 +75,7 @@ class DocumentCompiler {
   private readonly bindings: ReadBindings;
   private readonly available: AvailableDeclarations;
   private readonly targets: BoundCollections;
-  /** The bindings of the documents, by their collection. */
+  /** The operations that documents bind to each collection, by its name. */
   private readonly uses = new Map<string, { value: OperationBinding; operation: DescribedOperation }[]>();
   /**
    * Inferred bindings, which no document contains. Their answers need not fit the document, which may contradict
@@ -150,7 +154,7 @@ class DocumentCompiler {
       const existing = this.targets.find(name);
       if (existing !== undefined && existing.spec === undefined && !this.haveSameFields(existing, schema)) {
         const path = byId.get(unbound[0]![0])!.place;
-        const message = `${name} is a collection of the reference with another schema, so that ${unbound.map(([id]) => id).join(", ")} answer examples; bind them to a collection of another name`;
+        const message = `the reference has a collection ${name} with another schema, so these operations answer with examples: ${unbound.map(([id]) => id).join(", ")}; bind them to a collection with another name`;
         this.warnings.push(locateProblem(document, { path, message }));
         continue;
       }

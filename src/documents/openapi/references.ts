@@ -8,7 +8,7 @@ export interface ResolvedNode<T = JsonObject> {
   path: DocumentPath;
 }
 
-/** The problem of a `$ref`; the message continues after its text. */
+/** The problem of a `$ref`. The message follows the text of the `$ref`: `leads nowhere`. */
 export interface BadReference {
   message: string;
   hint?: string | undefined;
@@ -72,13 +72,13 @@ export class References {
     for (let next: unknown = node; isJsonObject(next) && typeof next["$ref"] === "string"; ) {
       if (seen.has(next)) return true;
       seen.add(next);
-      // In OpenAPI 3.1 a schema may have other keywords beside its reference, so a circle through it is not empty.
+      // Other keywords beside a `$ref`, which OpenAPI 3.1 allows, do not end a circle.
       next = this.find(next["$ref"])?.node;
     }
     return false;
   }
 
-  /** A neighbour of the missing name. */
+  /** The reference with the nearest name that exists in the same parent. */
   private findNearest(ref: string): string | undefined {
     const cut = ref.lastIndexOf("/");
     const parent = this.find(ref.slice(0, cut))?.node;

@@ -14,7 +14,7 @@ export class Timeline {
   revision = 0;
   private log: TimelineEntry[] = [];
   private lastNumber = 0;
-  /** Positions in the log before which no entry has the part. */
+  /** Indexes in the log before which no entry has the part. */
   private oldestIndexes = { exchange: 0, change: 0 };
   /** Entries without any part. */
   private emptyEntries = 0;
@@ -91,7 +91,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
   size = 0;
   /** Entries lost to the bounds since the sandbox began or was reset. */
   dropped = 0;
-  /** The position of the newest entry, 0 before the first; positions grow by one. */
+  /** The sequence number of the newest entry, 0 before the first; they grow by one. */
   lastSequence = 0;
   isClosed = false;
   protected readonly timeline: Timeline;
@@ -104,12 +104,12 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     this.timeline = timeline;
   }
 
-  /** Lists the entries by position. */
+  /** Lists the entries by sequence number. */
   entries(): readonly E[] {
     return this.timeline.entries.flatMap((entry) => (entry[this.part] as E | undefined) ?? []);
   }
 
-  /** Entries after a position that are still stored. */
+  /** The stored entries after a sequence number. */
   listSince(sequence: number): readonly E[] {
     return sequence >= this.lastSequence ? [] : this.entries().filter((entry) => entry.sequence > sequence);
   }
@@ -120,7 +120,10 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     this.evictExcess();
   }
 
-  /** Calls back after a change and at the end; returns a function that stops it. */
+  /**
+   * Calls the listener after changes, with the new entry or undefined, and when the sandbox is deleted.
+   * @returns a function that unsubscribes
+   */
   subscribe(listener: (entry: E | undefined) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

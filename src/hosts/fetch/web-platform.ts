@@ -32,7 +32,7 @@ providePlatform({
   randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
   nextTurn: () =>
     new Promise((resolve) => {
-      // A page that is being closed gets no later turn.
+      // A page is hidden before it closes, and then may get no later turn.
       if (page?.visibilityState === "hidden") return resolve();
       waitingTurns.push(resolve);
       channel.port2.postMessage(undefined);

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { toConnectionEvent } from "./linger.ts";
 
-/** A response that has not ended by then (a fault that hangs, a client that does not read) is cut. */
+/** The time that open responses have to end; then they are cut (a fault that hangs, a client that does not read). */
 const GRACE_MS = 10_000;
 const SWEEP_MS = 50;
 

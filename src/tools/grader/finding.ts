@@ -64,7 +64,7 @@ export function isDisabledBy410(attempt: Attempt): boolean {
   return getStatus(attempt) === 410;
 }
 
-/** The finding if side effects could not be checked; `start` begins its sentence. */
+/** The finding if side effects cannot be checked, for lack of a probe; `start` begins its sentence. */
 export function withoutProbe(session: Session, start: string, attempt: Attempt | null = null): Finding {
   const { probe } = session.options.names;
   return notObservable(
@@ -73,7 +73,7 @@ export function withoutProbe(session: Session, start: string, attempt: Attempt |
   );
 }
 
-/** Advice for missing side effects, which may only be late. */
+/** Advice for a missing side effect, in case it was only late. */
 export function adviseIfLate(session: Session): string {
   return `If it happens later than ${formatSeconds(session.waitedMs ?? session.options.patienceMs)} after the answer, raise ${session.options.names.patience}.`;
 }

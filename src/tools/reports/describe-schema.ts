@@ -42,6 +42,7 @@ function describeObject({ properties }: JsonSchema): string {
 function describeText(schema: JsonSchema): string {
   if (schema.format === "date-time") return "instant";
   if (schema.format !== undefined) return schema.format;
+  // The pattern of an id such as `usr_ada`, or of several kinds: `(usr|org)`.
   const [, kind] = /^\^(.+)_\[A-Za-z0-9_-\]\{1,120\}\$$/.exec(schema.pattern ?? "") ?? [];
   if (kind !== undefined) return quote(`${kind.replace(/^\((.*)\)$/, "$1")}_…`);
   const patternText = schema.pattern === undefined ? "" : ` like ${quote(schema.pattern)}`;

@@ -33,7 +33,7 @@ async function timed(...ttls: string[]): Promise<void> {
 }
 
 describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
-  it("advances a frozen clock to the next event, and shows what ran [interfaces 4]", async () => {
+  it("advances a frozen clock to the next timer, and shows what ran [interfaces 4]", async () => {
     await timed("10m", "7d");
     const { page, complaints } = await open();
     const clock = page.getByRole("region", { name: "Clock" });
@@ -43,9 +43,9 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await see(pending).toHaveCount(3);
     await see(pending.nth(1)).toContainText("in 10 min");
     await expectAccessible(page);
-    await clock.getByRole("button", { name: "Next event" }).click();
+    await clock.getByRole("button", { name: "Next timer" }).click();
     await see(clock.getByRole("time")).toHaveText("12:10:00");
-    await see(page.getByText("Ran: 1 × rule expires.")).toBeVisible();
+    await see(page.getByText("Ran: 1 × rule expiry.")).toBeVisible();
     await see(pending).toHaveCount(2);
     await see(page.getByRole("grid", { name: "Recent" })).toContainText("for-10m");
     await clock.getByRole("button", { name: "+5 min" }).click();
@@ -53,9 +53,9 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText("No timers ran.")).toBeVisible();
     await clock.getByRole("button", { name: "+6 h" }).click();
     await see(clock.getByRole("time")).toHaveText("18:15:00");
-    await clock.getByRole("button", { name: "Next event" }).click();
+    await clock.getByRole("button", { name: "Next timer" }).click();
     await see(page.getByText("No pending timers")).toBeVisible();
-    await see(clock.getByRole("button", { name: "Next event" })).toBeDisabled();
+    await see(clock.getByRole("button", { name: "Next timer" })).toBeDisabled();
     expect(complaints).toEqual([]);
   });
 
@@ -88,8 +88,8 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     const { body } = await api.call(undefined, "GET", `${S}/clock`);
     expect(body).toMatchObject({ mode: "frozen", rate: 0 });
     await see(clock.getByRole("time")).toHaveText(String((body as { now: string }).now).slice(11, 19));
-    await clock.getByRole("button", { name: "Run", exact: true }).click();
-    await see(clock.getByRole("button", { name: "Run", exact: true })).toHaveAttribute(
+    await clock.getByRole("button", { name: "Run ×1", exact: true }).click();
+    await see(clock.getByRole("button", { name: "Run ×1", exact: true })).toHaveAttribute(
       "aria-pressed",
       "true",
     );

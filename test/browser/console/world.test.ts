@@ -178,7 +178,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     });
     const moved = page.getByRole("region", { name: "departments" });
     await see(moved).toContainText(/dept_ml differs.*parent_iddept_engdept_ops/s);
-    await see(page.getByRole("region", { name: "audit_logs" })).toContainText("only now");
+    await see(page.getByRole("region", { name: "audit_logs" })).toContainText("only in the current state");
     await expectAccessible(page);
     await page.getByRole("link", { name: "Snapshots" }).click();
     await page.getByRole("button", { name: "Restore before" }).click();

@@ -24,7 +24,9 @@ export default function Coverage() {
     [data, onlyIncomplete],
   );
   const columns = useMemo(() => makeColumns(data?.operations ?? []), [data]);
-  const clear = useSandboxChange((calls) => calls.clearCoverage(), { confirmation: "Reset the counts." });
+  const clear = useSandboxChange((calls) => calls.clearCoverage(), {
+    confirmation: "All counts are zero again.",
+  });
   return (
     <ListView
       head={
@@ -65,7 +67,7 @@ function Summary({ matrix: { percent, covered, total } }: { matrix: CoverageMatr
     <div className="flow coverage-summary">
       <p>
         <strong>{percent}%</strong> of documented outcomes seen: {covered} of {total}.{" "}
-        <span className="quiet">Kept across resets.</span>
+        <span className="quiet">Resets of the sandbox do not clear this.</span>
       </p>
       <ul className="flow" aria-label="Legend">
         {LEGEND.map(([hits, word]) => (

@@ -18,7 +18,7 @@ import { formatTimerKind } from "./timers.tsx";
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
 const MODES: readonly (ClockChange & { title: string })[] = [
   { title: "Freeze", mode: "frozen" },
-  { title: "Run", mode: "scaled", rate: 1 },
+  { title: "Run ×1", mode: "scaled", rate: 1 },
   { title: "Run ×60", mode: "scaled", rate: 60 },
   { title: "Real time", mode: "real" },
 ];
@@ -62,7 +62,7 @@ export function ClockPanel({ clock, hasNothingPending }: { clock: ClockState; ha
           <ActionButton label="+5 min" isDisabled={isPending} onPress={() => change.mutate({ by: "5m" })} />
           <ActionButton label="+6 h" isDisabled={isPending} onPress={() => change.mutate({ by: "6h" })} />
           <ActionButton
-            label="Next event"
+            label="Next timer"
             look="primary"
             isDisabled={isPending || hasNothingPending}
             onPress={() => change.mutate({ next: true })}

@@ -36,14 +36,14 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
   },
   {
     id: "at",
-    title: "At",
+    title: "Time",
     renderCell: ({ at }) => formatTimeOfDay(at).slice(0, 8),
     width: "4.8rem",
     isNumber: true,
   },
   {
     id: "sequence",
-    title: "Time",
+    title: "Ago",
     renderCell: ({ at }) => <RelativeTime at={at} />,
     width: "6.5rem",
     minWidth: "medium",
@@ -195,7 +195,9 @@ function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => voi
       }
     >
       {!kept && (
-        <Notice outcome="refused">The state at this moment has expired; you cannot go back to it.</Notice>
+        <Notice outcome="refused">
+          The state at this entry is no longer stored; you cannot go back to it.
+        </Notice>
       )}
       <p className="flow">
         <Badge outcome={toEntryOutcome(entry)}>{entry.kind}</Badge>

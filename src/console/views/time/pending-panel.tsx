@@ -94,7 +94,8 @@ export function PendingPanel(props: {
         onSelect={onSelect}
         empty={
           <EmptyState title="No pending timers">
-            Webhook retries, file processing, connector jobs, expiries and expiring rules appear here.
+            Webhook retries, file processing, connector jobs and expiring tokens, uploads and rules appear
+            here.
           </EmptyState>
         }
       />

@@ -9,7 +9,7 @@ const KINDS: Record<Pending["kind"], string> = {
   "meeting.line": "meeting line",
   invoice: "invoice",
   expiry: "expiry",
-  lease: "rule expires",
+  lease: "rule expiry",
 };
 
 /** A kind without a name, such as one of a newer server, names itself. */

@@ -149,8 +149,7 @@ export function Deliveries() {
               look=""
               change={redeliver}
             >
-              Makes one attempt of each at once, including those that wait for a retry. Receivers get them
-              again; this cannot be undone.
+              Sends each failed delivery again now, without waiting for its retry. This cannot be undone.
             </ConfirmButton>
           )}
           {data && data.total > data.items.length && (

@@ -129,7 +129,7 @@ interface ComparedState {
 }
 
 function describeState({ title }: ComparedState): string {
-  return title === NOW ? "now" : `in ${title}`;
+  return title === NOW ? "in the current state" : `in ${title}`;
 }
 
 function Comparison({ from, to }: { from: ComparedState; to: ComparedState }) {

@@ -40,7 +40,7 @@ export function RecordForm<T>({ fields, draft, hint, ...form }: RecordFormProps<
           value={draft.json}
           onChange={draft.changeJson}
           lines={Math.max(8, Math.min(MAX_JSON_LINES, countLines(draft.json) + 1))}
-          hint="Same as the form. Omitted fields do not change."
+          hint={hint ? "Same as the form." : "Same as the form. Omitted fields do not change."}
         />
       </div>
       <label>

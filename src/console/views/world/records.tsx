@@ -108,7 +108,7 @@ function Collection({ collection }: { collection: CollectionSummary }) {
         <div className="tools">
           <FilterField
             label="Filter"
-            placeholder={isPaged ? "Words" : "Text or status:running"}
+            placeholder={isPaged ? "Text in the records" : "Text or status:running"}
             value={typed}
             onChange={(filter) => set({ filter, offset: undefined }, { replace: true })}
           />

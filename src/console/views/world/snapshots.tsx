@@ -122,7 +122,7 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           name={`Delete ${name}`}
           look="subtle"
         >
-          It can be undone for a few seconds. To keep it elsewhere, download it first.
+          You can undo this for a few seconds. To keep a copy, download the snapshot first.
         </ConfirmButton>
       </span>
     </li>

@@ -27,7 +27,7 @@ export type AnswerPlan =
   | {
       kind: "code";
       code: ErrorCode;
-      /** `CODE!`: also if the operation never answers it. */
+      /** Written as `CODE!`: allowed even if the operation never answers this code. */
       forced: boolean;
       details: Readonly<Record<string, unknown>>;
       headers: Readonly<Record<string, string>>;
@@ -44,6 +44,7 @@ export interface HoldPlan {
 
 export interface WirePlan {
   effect: WireEffect;
+  /** Wall milliseconds that the answer takes, for effects that slow it down. */
   over_ms: number;
 }
 

@@ -17,7 +17,7 @@ export const CHANGE_ACTIONS = [
   "entity_detached",
 ] as const;
 
-/** Section 2.6: empty for a creation. */
+/** A changed field (section 2.6). The entry of a creation has none. */
 export const FieldChange = Type.Object({
   field: Type.String(),
   old_value: Type.Unknown(),
@@ -25,18 +25,18 @@ export const FieldChange = Type.Object({
 });
 export type FieldChange = Static<typeof FieldChange>;
 
-/** Section 2.6 in its order: what the entries of assistant history and of the change log share. */
-export function createEntryFields<T extends TSchema, A extends TSchema>(words: {
+/** The fields that entries of assistant history and of the change log share, in the order of section 2.6. */
+export function createEntryFields<T extends TSchema, A extends TSchema>(schemas: {
   resource_type: T;
   action: A;
 }) {
   return {
     id: Id("log_"),
     timestamp: Instant(),
-    resource_type: words.resource_type,
+    resource_type: schemas.resource_type,
     resource_id: Type.String({ minLength: 1 }),
     resource_name: Type.String(),
-    action: words.action,
+    action: schemas.action,
     user_id: UserId(mentions("users")),
     user_name: Type.String(),
     user_email: Type.String(),

@@ -16,10 +16,6 @@ import { drawFailure, drawTotals, findRunningJob, getJobDuration, planTotals } f
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
-/**
- * A running job with the default duration of 30 seconds began 1 to 20 seconds ago; with another duration, in
- * proportion.
- */
 const DEFAULT_DURATION_MS = getJobDuration(DEFAULT_SETTINGS);
 const MAX_SCANNED = 1000;
 
@@ -53,6 +49,10 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
   };
 };
 
+/**
+ * Milliseconds since the sandbox's origin, so negative in a fixture. There a running job with the default duration of
+ * 30 seconds began 1 to 20 seconds ago; with another duration, in proportion.
+ */
 function drawStart(
   isRunning: boolean,
   seconds: number,
@@ -64,14 +64,16 @@ function drawStart(
     : -random.int(2, 400) * HOUR_MS;
 }
 
+/** A connection and a type of job: at most one job runs in each. */
 interface Slot {
   connection_id: string;
   organization_id: string;
   job_type: ConnectorJob["job_type"];
+  /** Whether a new job may run in it. */
   isFree: boolean;
 }
 
-/** A fixture names the connection of each job, and marks running jobs. */
+/** The slot of a fixture's job. It is not free: a fixture's job runs only if its `status` says so. */
 function readSlot(fields: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const connection_id = fields.connection_id ?? requireFirstRecord(world, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {

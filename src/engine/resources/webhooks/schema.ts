@@ -138,7 +138,7 @@ export const Delivery = Type.Object({
   delivered_at: NullableInstant(),
   last_attempt: NullableInstant(),
   next_retry: NullableInstant(),
-  /** Null for a fixture's delivery, which was never sent: `toBody` derives it, always the same. */
+  /** Null for a fixture's delivery, which was never sent; `toBody` derives the same text each time. */
   body: Type.Unsafe<string | null>({ type: "string" }),
   attempt_log: Type.Array(Attempt),
 });
@@ -186,7 +186,7 @@ export const DeliveryBody = Type.Object(
 
 const about = aboutRecords(webhooks, {});
 
-/** The event of 4.21's test (G23): it goes to that webhook alone, and no webhook subscribes to it. */
+/** The event of 4.21's test (G23). Only the tested webhook gets it; webhooks cannot subscribe to it. */
 export const webhookTest = event({
   name: "webhook.test",
   section: "4.21",

@@ -17,7 +17,7 @@ function remember(changes: Map<string, Exchange>, key: string, change: Exchange)
   if (changes.size > MAX_FOLLOWED) changes.delete(changes.keys().next().value!);
 }
 
-/** Whether an exchange began after another had ended, and at most `withinMs` after it began. */
+/** Whether `later` began after `earlier` had ended, and less than `withinMs` after `earlier` began. */
 function follows(later: Exchange, earlier: Exchange, withinMs = RECENT_MS): boolean {
   const [{ at }, { at: began, duration }] = [later.recorded!, earlier.recorded!];
   return at >= began + duration && at - began < withinMs;
@@ -27,7 +27,7 @@ function follows(later: Exchange, earlier: Exchange, withinMs = RECENT_MS): bool
 const CHANGES: readonly {
   write: string;
   read: string;
-  find?: (body: Exchange["json"], sent: Exchange) => unknown;
+  find: (body: Exchange["json"], sent: Exchange) => unknown;
 }[] = [
   {
     write: "webhooks.update",
@@ -65,7 +65,7 @@ export function createOverTimeChecks({ operations }: Contract): RecordedCheck[] 
             if (exchange.operation!.id === write) remember(changes, exchange.path, exchange);
             if (exchange.operation!.id !== read) return;
             for (const change of changes.values())
-              if (follows(exchange, change)) checkChange(verdict, change, find!(exchange.json, change));
+              if (follows(exchange, change)) checkChange(verdict, change, find(exchange.json, change));
           };
         },
       },
@@ -83,7 +83,7 @@ function observeDeletions(operation: string): (verdict: Verdict, exchange: Excha
     const isSameResource = exchange.operation!.id.split(".")[0] === operation.split(".")[0];
     for (const [id, deletion] of deletions) {
       if (!follows(exchange, deletion, isSameResource ? Number.POSITIVE_INFINITY : RECENT_MS)) continue;
-      // A listing contains it; any other answer is about it.
+      // Its id is a parameter of the request, or an object in the answer has it.
       const isAbout = Object.values(sent.params).includes(id) || text.includes(`_id":"${id}"`);
       verdict.expect(!isAbout, `${method} ${path} answers ${toExcerpt(id)} after its deletion`);
     }
