@@ -63,7 +63,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     defaults: options,
     overrides: options.overrides !== false,
     delay: options.delay,
-    // Never stored: a stored world contains its own secrets, and a later world of the same name gets new ones.
+    // Never stored: a saved world contains the secrets that it issued, and a new world must not issue the same ones again.
     serverKey: shared && randomBytes(32),
     waitUntilReadyToSend: durable && ((sandbox) => durable.waitUntilReadyToSend(sandbox)),
     durability: durable && { mark: durable.mark, waitUntilStored: reportUnsavedChanges(durable) },

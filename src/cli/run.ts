@@ -36,7 +36,7 @@ export function parsePlainStart(words: readonly string[]): StartFlags | undefine
   let parsed: { values: Record<string, unknown>; tokens: readonly { kind: string; name?: string }[] };
   try {
     parsed = parseArgs({
-      args: words.filter((word, place) => place > 0 || word !== "start"),
+      args: words.filter((word, index) => index > 0 || word !== "start"),
       options: { ...Object.fromEntries(options), json: { type: "boolean" } },
       allowNegative: true,
       tokens: true,

@@ -4,7 +4,7 @@ import {
   type UserDocument,
 } from "../engine/documents/user-document.ts";
 
-/** Reads shipped files in a page, which the build has stored as JSON. */
+/** For a page: reads a shipped file, which the build has converted to JSON. */
 export function readDocument(text: string, options: ReadOptions): UserDocument {
   return createInlineDocument(JSON.parse(text), options);
 }

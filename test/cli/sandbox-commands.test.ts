@@ -76,7 +76,7 @@ describe("the commands sandbox, journal, bundle and completion", () => {
     [1, "rewind zz", "`understudy history` lists its entries."],
     [2, "scenario zz", "Its actions are list, on, off, show, check, from-har.\n"],
     [2, "journal show zz", "Unknown arguments: show, zz\n"],
-    [2, "clock advance", "<by> is missing: understudy clock advance <by>"],
+    [2, "clock advance", "<by> is missing: give a duration such as 5m"],
   ])("exit with %i and say what to do next: %s [interfaces 2]", async (code, line, said) => {
     const ended = await run(...line.split(" "));
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);

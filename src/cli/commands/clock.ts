@@ -22,8 +22,9 @@ function formatPending(pending: readonly Pending[], limit = pending.length): str
   return due.length === 0 ? "Nothing is due." : formatTable(["due at", "kind", "subject"], due) + more;
 }
 
-/** A timer that ran; a webhook's retry with its receiver's answer, 0 for no answer (G24). */
-interface RanWithAnswer extends RanTimer {
+/** A timer that ran; if it was a webhook's retry, with the receiver's answer (G24). */
+interface AnsweredTimer extends RanTimer {
+  /** 0 for no answer. */
   response_code?: number;
   /** Why a failed retry failed. */
   why?: string;
@@ -33,7 +34,7 @@ interface RanWithAnswer extends RanTimer {
 const MAX_LOOKED_UP = 200;
 
 /** Adds the answer to each retry, from its delivery's log of attempts. */
-async function withAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Promise<RanWithAnswer[]> {
+async function withAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Promise<AnsweredTimer[]> {
   const retries = ran.filter(({ kind }) => kind === "webhook.retry");
   const ids = new Set(retries.map(({ subject }) => subject));
   const logs = new Map<string, DeliveryDetail["log"]>();
@@ -49,7 +50,7 @@ async function withAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Pr
   });
 }
 
-function formatRan(ran: readonly RanWithAnswer[]): string {
+function formatRan(ran: readonly AnsweredTimer[]): string {
   if (ran.length === 0) return "Nothing became due.";
   const isAnswered = ran.some(({ response_code }) => response_code !== undefined);
   const rows = ran.map(({ at, kind, subject, response_code: code, why = "" }) => [
@@ -71,11 +72,11 @@ async function findNext({ clock }: SandboxClient, kind: string): Promise<{ to: s
   throw new UsageError(`no ${kind} is pending; ${hint}`);
 }
 
-/** At least as many steps as the longest retry schedules of many deliveries take. */
+/** Enough for the longest retry schedules of thousands of deliveries. */
 const MAX_STEPS = 10_000;
 
 async function advanceUntilDelivered(sandbox: SandboxClient): Promise<Result> {
-  const ran: RanWithAnswer[] = [];
+  const ran: AnsweredTimer[] = [];
   let { now } = await sandbox.clock.show();
   const retried = new Set<string>();
   for (let step = 0; step < MAX_STEPS; step++) {
@@ -134,16 +135,16 @@ const advance = sandboxCommand({
       throw new UsageError("--until-delivered cannot be combined with <by> and --kind; leave them out");
     if (by === undefined && !untilDelivered)
       throw new UsageError(
-        "<by> is missing: understudy clock advance <by>, a duration such as 5m, an instant or `next`; or --until-delivered instead",
+        "<by> is missing: give a duration such as 5m, an instant or `next` (understudy clock advance 5m), or use --until-delivered",
       );
     if (kind !== undefined && by !== "next")
       throw new UsageError("--kind goes with `next`: understudy clock advance next --kind KIND");
   },
   async run({ by, kind }, sandbox) {
     if (by === undefined) return advanceUntilDelivered(sandbox);
-    const instant = /^\d{4}-/.test(by) ? { to: by } : (by as Duration);
+    const target = /^\d{4}-/.test(by) ? { to: by } : (by as Duration);
     const next = kind === undefined ? { next: true as const } : await findNext(sandbox, kind);
-    const advanced = await sandbox.clock.advance(by === "next" ? next : instant);
+    const advanced = await sandbox.clock.advance(by === "next" ? next : target);
     const ran = await withAnswers(sandbox, advanced.ran);
     return { value: { ...advanced, ran }, text: `${formatRan(ran)}\nNow ${advanced.now}.` };
   },
@@ -153,7 +154,7 @@ const set = sandboxCommand({
   command: "set <instant>",
   describe: "Go to an instant and run what becomes due on the way; the mode stays",
   async run({ instant }, sandbox) {
-    // PUT would have to repeat the mode, and the real clock takes no instant.
+    // Not a PUT of the clock: that needs the mode, and accepts no instant for the mode real.
     const advanced = await sandbox.clock.advance({ to: instant });
     const ran = await withAnswers(sandbox, advanced.ran);
     const state = await sandbox.clock.show();

@@ -33,14 +33,14 @@ export function ConnectionBanner() {
   if (connection === "away") {
     return (
       <Notice outcome="failed" action={retry}>
-        Disconnected{seconds > 2 ? ` for ${seconds} s` : ""}. Reconnecting … This may be out of date.
+        Disconnected{seconds > 2 ? ` for ${seconds} s` : ""}. Reconnecting … This page may be out of date.
       </Notice>
     );
   }
   if (connection === "joining" && now - since > GRACE_MS) {
     return (
       <Notice outcome="refused" action={retry}>
-        Live updates were interrupted. Reconnecting … This may be out of date.
+        Live updates were interrupted. Reconnecting … This page may be out of date.
       </Notice>
     );
   }

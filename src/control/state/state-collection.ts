@@ -11,7 +11,7 @@ import type { Transaction } from "../../engine/state/transaction.ts";
 import { checkInput } from "../check-input.ts";
 import { unknownName, unprocessable } from "../problem.ts";
 
-/** A collection as the state calls use it: they refuse with problems. */
+/** A collection for the state calls of the control API, whose errors are problems. */
 export class StateCollection extends PublicCollection {
   /** The fields that only the server sees. */
   private readonly internalFields: TObject;
@@ -36,7 +36,8 @@ export class StateCollection extends PublicCollection {
   }
 
   /**
-   * A stored instant is a whole number, and within the years of a timestamp; no other number is too large to count with.
+   * Requires instants to be whole milliseconds in the years 1 to 9999, and other numbers to be at most the largest safe
+   * integer.
    * @throws Problem 422
    */
   requireStoredNumbers(record: object, world: Transaction): void {
@@ -63,7 +64,10 @@ export class StateCollection extends PublicCollection {
     toValidator(this.stored);
   }
 
-  /** The same for a whole stored record, in its public and its stored form. */
+  /**
+   * Checks a whole stored record: its public form, and the internal fields that this form leaves out.
+   * @throws Problem 422
+   */
   checkWhole(record: object, world: Transaction): void {
     checkInput(this.stored, this.toPublic(record, world));
     if (this.internal.length > 0)
@@ -74,7 +78,7 @@ export class StateCollection extends PublicCollection {
   }
 }
 
-/** A webhook may be subscribed to a user's own event whose declaration is gone. */
+/** Accepts any event name, since a stored webhook may name a user's own event that is no longer declared. */
 export function withAnyEvent(schema: TObject): TObject {
   const text = JSON.stringify(schema);
   if (!text.includes('"x-events"')) return schema;
@@ -83,12 +87,12 @@ export function withAnyEvent(schema: TObject): TObject {
   ) as TObject;
 }
 
-const byResources = new WeakMap<readonly Resource[], ReadonlyMap<string, StateCollection>>();
+const collectionsByResources = new WeakMap<readonly Resource[], ReadonlyMap<string, StateCollection>>();
 
 /** The collections of the state calls, by name; without internal ones. */
 export function listStateCollections(resources: readonly Resource[]): ReadonlyMap<string, StateCollection> {
   return getOrAdd(
-    byResources,
+    collectionsByResources,
     resources,
     () =>
       new Map(
@@ -110,8 +114,9 @@ export function requireStateCollection({ resources }: Pick<Api, "resources">, na
 }
 
 /**
- * Equality filters on fields of the public form, as texts: `true`, `null`, `42` and timestamps are compared by how they
- * are written; and words that the record contains. Undefined without either.
+ * Creates a predicate for records; undefined without filters and words.
+ * @param filters values of fields in the public form, compared as text: `true`, `null`, `42`, a timestamp
+ * @param contains words that the record must contain, in upper or lower case
  * @throws Problem 422 for a field that the collection does not have
  */
 export function createMatcher(

@@ -12,7 +12,7 @@ import { toPairs } from "../../tools/har/har-entry.ts";
 import type { ControlServer } from "../operation.ts";
 import { packWorld, type StoredExchange, type WorldFile } from "./world-file.ts";
 
-/** Everything of a sandbox as one file, its secrets replaced (interfaces 19). Its clock is frozen where it is. */
+/** Exports a whole sandbox as one file (interfaces 19). In the file, secrets are replaced and the clock is frozen. */
 export async function exportWorld(
   sandbox: Sandbox,
   { scenarios, sandboxes, version }: Pick<ControlServer, "scenarios" | "sandboxes" | "version">,
@@ -20,6 +20,7 @@ export async function exportWorld(
   const { name, source, created_at, fixture, seed, settings, resets, start, faults, journal, history } =
     sandbox;
   const base = source.buildRoot(seed);
+  // The OpenAPI document that this sandbox got for itself; those of the whole server are in `operations` below.
   const ownSource = sandbox.own[0]?.own;
   const value = sandbox.toValue();
   const snapshots = [...sandbox.snapshots];
@@ -75,7 +76,7 @@ export async function exportWorld(
   }
   return packWorld({ understudy: version, name }, secrets.redact(text), {
     dropped: journal.dropped,
-    entries: entries.map((entry) => storeExchange(entry, secrets)),
+    entries: entries.map((entry) => toStoredExchange(entry, secrets)),
   });
 }
 
@@ -104,7 +105,7 @@ function toDifference(table: TableDocument): SavedWorld["tables"][string] {
     : { put: [...table.put], removed: [...table.removed] };
 }
 
-function storeExchange(
+function toStoredExchange(
   { entry, revision: _revision, bytes: _bytes, ...answered }: JournalEntry,
   secrets: SecretPlaceholders,
 ): StoredExchange {

@@ -14,7 +14,7 @@ export interface FaultFacts {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Identified, not yet authorized. */
   readonly principal: Principal | undefined;
-  /** Why the caller may not call a path that a rule serves. */
+  /** For an undeclared path: the error with which this caller is refused even if a rule answers the path. */
   readonly refusal: ApiError | undefined;
   /** The organization of the path, else the key's current one. */
   readonly organization: string | undefined;
@@ -60,11 +60,11 @@ export interface WireFault {
   readonly shows_status: boolean;
   /** Whether the connection stays open until its client leaves. */
   readonly holds?: boolean;
-  /** Must not throw; ends when the connection has. */
+  /** Must not throw; resolves when the connection has ended. */
   perform(wire: Wire): Promise<void>;
 }
 
-/** A connection that a wire fault breaks; the host gives it. */
+/** A connection that a wire fault breaks; the host provides it. */
 export interface Wire {
   /** The response without the fault: status line and headers, then the body. */
   readonly head: Uint8Array;
@@ -74,7 +74,7 @@ export interface Wire {
   readonly clientLeft: AbortSignal;
   /** Resolves when `clientLeft` aborts. */
   waitForClientToLeave(): Promise<void>;
-  /** Reads what the client still sends; a connection closed over unread bytes would be reset by the system. */
+  /** Reads the rest of the request: if bytes are unread when a connection is closed, the system resets it. */
   drain(): Promise<void>;
   write(bytes: Uint8Array): void;
   /** Sends the last bytes, if any, and closes the connection; resolves once it is closed. */
@@ -91,25 +91,25 @@ export interface Injection {
   decision: string;
   /** Wall milliseconds to wait first; a fault may be only a delay. */
   delay_ms: number;
-  /** After the delay it waits to be released. */
+  /** After the delay, the request waits until it is released. */
   hold?: Hold<RequestEffect> | undefined;
   effect: RequestEffect | undefined;
 }
 
 /**
- * A request in a sandbox whose scenarios have stages. Any request may end a stage, so each uses the rules of its
- * arrival until it ends.
+ * A request in a sandbox whose scenarios have stages. Any request may end a stage, so a request uses the rules that were
+ * active when it arrived.
  */
 export interface StagedRequest extends Pick<FaultInjector, "before" | "after"> {
-  /** The stages that it belongs to, as `scenario/stage`. */
+  /** The stages in which it arrived, as `scenario/stage`. */
   readonly stages: readonly string[];
-  /** Call this once it is in the journal. */
+  /** Call this once the request is in the journal. */
   leave(): void;
 }
 
 /** The result of evaluating the rules for one request: what is injected, if anything, and why. */
 export interface FaultVerdict {
-  /** Whether a rule serves the path, but not for this caller. */
+  /** Whether a rule would answer the undeclared path if the caller were not refused. */
   readonly needsCaller?: boolean;
   readonly injection: Injection | undefined;
   /** For the journal: the rule that was triggered and its draw, else the nearest rule and why it did not. */
@@ -127,9 +127,9 @@ export interface DeliveryFacts {
 export interface DeliveryFault {
   /** `fault:<scenario | inline>/<rule id>`. */
   decision: string;
-  /** Wall milliseconds by which it delays the attempt, part of the webhook's timeout; infinite: until the timeout. */
+  /** Wall milliseconds by which the attempt is delayed, within the webhook's timeout; `Infinity` delays it until then. */
   holds_ms: number;
-  /** Before anything else it waits to be released, and the timeout begins after that. */
+  /** First the attempt waits until it is released; then its timeout begins. */
   hold?: Hold<Pick<DeliveryFault, "holds_ms" | "answer">> | undefined;
   /** The status in place of the receiver's, 0 for none; undefined: the receiver is called. */
   answer: { response_code: number; error?: string } | undefined;
@@ -138,6 +138,7 @@ export interface DeliveryFault {
 
 /** Plain JSON: the active rules and their progress, for forks and stores. */
 export interface FaultState {
+  /** The scenarios that a reset activates again. */
   first: readonly string[];
   active: readonly string[];
   inline: readonly { id: string; rule: object }[];
@@ -145,6 +146,7 @@ export interface FaultState {
   progress: Readonly<Record<string, object>>;
   /** By scenario; absent if none has stages. */
   stages?: Readonly<Record<string, object>> | undefined;
+  /** The number in the latest generated rule id, such as 3 for `fault_3`. */
   numbered: number;
 }
 
@@ -153,7 +155,7 @@ export interface SandboxRules {
   readonly revision: number;
   /** Names of the active scenarios (interfaces 4). */
   readonly scenarios: readonly string[];
-  /** Active scenarios and inline rules: shows whether any was switched. */
+  /** A text that changes when a scenario or an inline rule becomes active or inactive. */
   readonly activeState: string;
   /** All stages of active scenarios, as `scenario/stage`. */
   readonly stages: readonly string[];
@@ -167,7 +169,7 @@ export interface SandboxRules {
 
 /** The faults of one sandbox, for the sandbox, the pipeline and the sender of webhooks. */
 export interface FaultInjector {
-  /** The only check of a request if no rule is armed. */
+  /** Whether a rule may affect requests; if not, only those with a fault header call `before` and `after`. */
   readonly isArmed: boolean;
   /** Replaces the operation for paths that no operation has. */
   readonly undeclaredOperation: AnyOperation;
@@ -176,7 +178,9 @@ export interface FaultInjector {
   readonly rules: SandboxRules;
   /** Called when a request arrives; undefined if no scenario has stages. */
   enter(): StagedRequest | undefined;
+  /** Decides before the operation runs. */
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
+  /** Decides after the operation has run, by the rules with `phase: after`. */
   after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
   /** Decides for the sender of webhooks; returns undefined if no rule applies to this attempt. */
   evaluateDelivery(facts: DeliveryFacts): DeliveryFault | undefined;

@@ -1,10 +1,10 @@
-/* Replaces the parts of `node:http` and `node:zlib` that records of requests need, in builds for a page. */
+/* Replaces `node:http` and `node:zlib` in builds for a page, with the parts that `har-entry.ts` uses. */
 
-/** The Fetch standard gives no status texts either. */
+/** Empty, so status texts in a page's HAR files are empty too. */
 export const STATUS_CODES: Readonly<Record<number, string>> = {};
 export const constants = { Z_SYNC_FLUSH: 2 };
 
-/** Bodies with a content coding are shown as they are. */
+/** `har-entry.ts` catches this and shows the body compressed, as it was sent. */
 function refuseDecoding(): never {
   throw new Error("a page decodes no content codings");
 }

@@ -45,10 +45,10 @@ export class Connections {
   }
 
   /**
-   * Stops accepting, ends streams (`endStreams`), lets open requests finish, and resolves when all
-   * connections and ports are closed.
+   * Stops accepting, ends streams (`endStreams`), lets open requests finish, and resolves when all connections and the
+   * server's other ports (`closingPorts`) are closed.
    */
-  async close(endStreams: () => void, others: readonly Promise<void>[]): Promise<void> {
+  async close(endStreams: () => void, closingPorts: readonly Promise<void>[]): Promise<void> {
     // A connection that was busy when the server closed is kept alive after its response.
     const sweep = setInterval(() => this.server.closeIdleConnections(), SWEEP_MS);
     const cut = setTimeout(() => this.server.closeAllConnections(), GRACE_MS);
@@ -57,7 +57,7 @@ export class Connections {
     this.server.closeIdleConnections();
     this.closeUnused();
     endStreams();
-    await Promise.all([closed, ...others]);
+    await Promise.all([closed, ...closingPorts]);
     clearInterval(sweep);
     clearTimeout(cut);
   }

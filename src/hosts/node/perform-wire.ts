@@ -5,7 +5,7 @@ import type { CompleteAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-types.ts";
 import { resetSocket } from "./linger.ts";
 
-/** A stream may never end: a wire fault sends the part within these bounds. */
+/** A stream may be endless: a wire fault sends only its beginning, within these bounds. */
 const MAX_STREAM_BYTES = 16 * 1024 * 1024;
 const MAX_STREAM_MS = 1_000;
 
@@ -28,7 +28,7 @@ export class WireBreaker {
       const head = renderHead(answer, body.length);
       await fault.perform({ ...openWire(request, clientLeft.signal), head, body, over_ms });
     } catch {
-      // The connection was to be broken, so any error may break it.
+      // The fault breaks the connection anyway, so an error only closes it.
       socket.destroy();
     } finally {
       socket.off("close", onClose);

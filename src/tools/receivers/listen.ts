@@ -96,7 +96,7 @@ export interface ListenerOptions {
 }
 
 export interface Listener {
-  /** Such as `http://127.0.0.1:4748`; any path below answers. */
+  /** Such as `http://127.0.0.1:4748`; requests to any path below it are answered. */
   url: string;
   close(): Promise<void>;
 }
@@ -165,7 +165,7 @@ function toText(header: string | readonly string[] | undefined): string | undefi
   return typeof header === "object" ? header.join(", ") : header;
 }
 
-/** A server forwards only signed deliveries. */
+/** A server forwards a delivery only if its signature is valid. */
 const CHECKED_BY_SERVER: SignatureVerdict = {
   verdict: "valid",
   code: "match",
@@ -173,20 +173,20 @@ const CHECKED_BY_SERVER: SignatureVerdict = {
   fix: "",
 };
 
-/** A receiver on this machine that is called for a server that cannot reach it (interfaces 11). */
+/** Calls a receiver on this machine in place of a server that cannot reach it (interfaces 11). */
 export class LocalReceiver {
   private readonly url: URL;
   private readonly timeoutMs: number;
   private readonly outbound: Outbound = createOutbound({ policy: createAddressPolicy({ mode: "local" }) });
   private readonly attempts = new AttemptCounter();
 
-  /** @param timeoutMs the sender's timeout; this ends a little earlier, so that the reason still reaches the sender */
+  /** @param timeoutMs the sender's timeout; a call ends a little earlier, so that its failure still reaches the sender */
   constructor(url: string, timeoutMs: number) {
     this.url = new URL(url);
     this.timeoutMs = timeoutMs - Math.min(500, timeoutMs / 4);
   }
 
-  /** Calls it as the service would. Returns the answer for the server, and the delivery for the terminal. */
+  /** Calls the receiver as the service would. Returns the answer for the server, and the delivery for the terminal. */
   async call({ method, headers, body_base64 }: ForwardedDelivery): Promise<{
     answer: ForwardedAnswer;
     listened: ListenedDelivery;
@@ -240,8 +240,8 @@ export class LocalReceiver {
 
 const HANDSHAKE_MS = 2000;
 
-async function speaksTls(place: { host: string; port: number }): Promise<boolean> {
-  const socket = connect({ ...place, rejectUnauthorized: false });
+async function speaksTls(address: { host: string; port: number }): Promise<boolean> {
+  const socket = connect({ ...address, rejectUnauthorized: false });
   try {
     await once(socket, "secureConnect", { signal: AbortSignal.timeout(HANDSHAKE_MS) });
     return true;

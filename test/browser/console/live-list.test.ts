@@ -74,7 +74,7 @@ describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
     await see(retry).toBeVisible();
     await page.keyboard.press("ArrowLeft");
     await see(retry).toHaveCount(0);
-    await page.getByRole("button", { name: "By time" }).click();
+    await page.getByRole("button", { name: "Order by time" }).click();
     await see(retry).toHaveAttribute("aria-level", "1");
     const shown = await titles(page);
     expect(shown.findIndex((one) => one.includes("retry"))).toBeLessThan(

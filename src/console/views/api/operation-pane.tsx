@@ -93,7 +93,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
       </h2>
       <p className="quiet">
         {ORIGINS[operation.provenance]}
-        {assumptions.length > 0 && " Understudy assumes about what it does not state:"}
+        {assumptions.length > 0 && " Where the reference is silent, Understudy assumes:"}
       </p>
       <dl className="stack">
         {assumptions.map(({ id: assumption, topic, chosen, settings }) => (

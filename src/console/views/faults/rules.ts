@@ -41,8 +41,8 @@ export const DELAYS: readonly Choice[] = [
 ];
 
 export const PHASES: readonly Choice[] = [
-  { id: "before", title: "Before it runs" },
-  { id: "after", title: "After it runs", detail: "the change is made" },
+  { id: "before", title: "Before the operation runs" },
+  { id: "after", title: "After the operation runs", detail: "the change is made" },
 ];
 
 export const LEASES: readonly Choice[] = [
@@ -67,7 +67,7 @@ const GENERAL_FAILURES: readonly Choice[] = [
   ...[500, 502, 503, 504].map((status) => ({
     id: `status ${status}`,
     title: `${status}`,
-    detail: "from a proxy",
+    detail: "as if from a proxy",
   })),
   ...Object.entries(WIRE_WORDS).map(([wire, words]) => ({
     id: `wire ${wire}`,
@@ -209,7 +209,7 @@ export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule
   if (match.event !== undefined || match.webhook !== undefined) return "Only deliveries are affected.";
   const isReplaced = [error, status, body, wire, sequence].some((one) => one !== undefined);
   if (!isReplaced && hold !== undefined)
-    return "It waits until it is released, at the bottom of any view or by a test, or until its timeout. Then it runs as usual.";
+    return "The call waits until you release it at the bottom of any view, a test releases it, or its timeout ends. Then it continues as usual.";
   if (!isReplaced)
     return delay === undefined
       ? "It has no effect."

@@ -77,7 +77,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
         {users && memberships.length === 0 && (
           <Notice outcome="refused" action={user === undefined && <AddRecordLink collection="users" />}>
             {user === undefined
-              ? "This sandbox has no users, who own the keys."
+              ? "This sandbox has no users. Each key belongs to a user."
               : "This user is not a member of any organization. Calls with the key will be rejected."}
           </Notice>
         )}

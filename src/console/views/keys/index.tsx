@@ -132,7 +132,7 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
             Expires: <Expiry at={apiKey.expires_at} />,
             Activity: (
               <ViewLink view="timeline" query={{ find: user_id }}>
-                Show the owner in the timeline
+                Show the owner’s requests in the timeline
               </ViewLink>
             ),
           }}

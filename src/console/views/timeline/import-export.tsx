@@ -91,7 +91,7 @@ export function Exports() {
               <span>Requests and responses, for browsers and proxies.</span>
             </li>
           </ul>
-          <p className="quiet">Secrets are masked.</p>
+          <p className="quiet">Secrets are masked or replaced by others.</p>
           <Problem error={har.error ?? bundle.error ?? file.error} />
           <div className="actions">
             <ActionButton label="Close" onPress={close} />

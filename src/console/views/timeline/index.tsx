@@ -165,7 +165,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
             isSelected={isByTime}
             onChange={(on) => set({ order: on ? BY_TIME : undefined }, { replace: true })}
           >
-            By time
+            Order by time
           </ToggleButton>
           <ToggleButton className="button chip" isSelected={pause.isPaused} onChange={pause.toggle}>
             {pause.isPaused ? "Paused" : "Pause"}

@@ -85,7 +85,7 @@ export function completeUpload(tx: Transaction, id: string, crc32c: string | nul
   return tx.update(uploads, id, { status: "complete", completed_at: tx.now, crc32c });
 }
 
-/** The facts that a registration repeats (4.6). */
+/** The fields of a registration, all of which must equal those of the upload (4.6). */
 export interface Registration {
   filename: string;
   gcs_path: string;
@@ -126,7 +126,7 @@ export function requireCompletedUpload(
 }
 
 /**
- * Checks name and type of a form's file, as an upload URL does.
+ * Checks name and type of a file in a form, with the limits of `files.create_upload_url`.
  * @throws ApiError INVALID_INPUT
  */
 export function requireValidNameAndType({ filename, mime_type }: ReceivedFile): void {
@@ -142,7 +142,7 @@ const INCOMPLETE_MESSAGES: Record<Exclude<Upload["status"], "complete">, string>
   expired: "the upload at gcs_path expired before it was complete",
 };
 
-/** Handles `expiry` timers; those of other resources name no upload. */
+/** Handles `expiry` timers. Those of other resources are ignored, since their subject is not an upload. */
 export function expireUpload(tx: Transaction, { subject }: { subject: string }): void {
   if (tx.get(uploads, subject)?.status === "open") tx.update(uploads, subject, { status: "expired" });
 }

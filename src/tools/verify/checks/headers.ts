@@ -43,8 +43,8 @@ function createObserver(rules: readonly Rule[]): ReturnType<Observation["begin"]
 }
 
 /**
- * An own operation may be another service's. A request to an undeclared path may not reach the service. An upload's URL has the protocol of the
- * storage, and may have another host.
+ * Excludes answers that the API may not have given: of the user's own operations, which another service may handle; of
+ * undeclared paths, which may not reach the service; and of upload URLs, which are the storage's.
  */
 function belongsToApi(operation: Exchange["operation"]): boolean {
   if (operation === undefined || operation.sourceFile !== undefined) return false;
@@ -59,7 +59,7 @@ function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void 
   const wrong = answers.filter((one) => !fits(one));
   const [first] = wrong;
   const requestLine = first && `${first.method} ${first.path} (${first.status})`;
-  const more = wrong.length > 1 ? `, and ${wrong.length - 1} of ${answers.length} answers more` : "";
+  const more = wrong.length > 1 ? `, and ${wrong.length - 1} more of ${answers.length} answers` : "";
   verdict.expect(
     first === undefined,
     first === undefined ? "" : `${requestLine}: ${problem(first)}${more}`,
@@ -76,18 +76,18 @@ function createPresenceRule(name: string, form: RegExp, description: string): Ru
 
 const HEADER_FAMILIES = {
   plain: ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"],
-  alternative: ["limit", "remaining", "reset"].flatMap((description) => [
-    `x-ratelimit-${description}-requests`,
-    `x-ratelimit-${description}-tokens`,
+  alternative: ["limit", "remaining", "reset"].flatMap((value) => [
+    `x-ratelimit-${value}-requests`,
+    `x-ratelimit-${value}-tokens`,
   ]),
 };
 const hasHeaders = ({ headers }: Exchange, names: readonly string[]) =>
   names.every((name) => headers.has(name));
-const UNCOUNTED = new Set([401, 404, 405]);
+const UNCOUNTED_STATUSES = new Set([401, 404, 405]);
 
 /** Whether the request was certainly counted: it had the key, and found an operation. */
 function isCounted({ authenticated, operation, status }: Exchange): boolean {
-  return authenticated && operation !== undefined && !UNCOUNTED.has(status) && status < 500;
+  return authenticated && operation !== undefined && !UNCOUNTED_STATUSES.has(status) && status < 500;
 }
 
 /** Maximum number of ids of one recording that are compared. */
@@ -130,7 +130,7 @@ const hasPlainFamily = (one: Exchange) => isCounted(one) && hasHeaders(one, HEAD
 /** After this many answers to one key in one window, the count must have changed. */
 const SAME_ANSWERS = 10;
 
-/** Checks that a key's requests are counted. A recording may hide the key. */
+/** Checks that a key's requests are counted. Skips answers of a recording that masks the key. */
 function createCountRule(): Rule {
   let last = { window: "", remaining: "", answers: 0 };
   return {
@@ -175,7 +175,7 @@ const RATE_RULES: readonly Rule[] = [
   },
   {
     appliesTo: hasPlainFamily,
-    // Seconds since 1970 and not until the reset; in milliseconds it would be a date in the far future.
+    // Seconds since 1970. Seconds until the reset have fewer digits, milliseconds have more.
     fits: ({ headers }) => /^\d{9,10}$/.test(headers.get("x-ratelimit-reset") ?? ""),
     problem: ({ headers }) => `X-RateLimit-Reset ${headers.get("x-ratelimit-reset")} is not a Unix timestamp`,
   },
@@ -201,16 +201,16 @@ export const headerChecks: readonly Check[] = [
   createAnswersCheck("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
     createPresenceRule("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
   ]),
-  createAnswersCheck("x-request-id", "every answer carries an x-request-id, each another one", () => [
+  createAnswersCheck("x-request-id", "every answer carries its own x-request-id", () => [
     createPresenceRule("x-request-id", /^\S+$/, "an id"),
     createUniqueRule(),
   ]),
   createAnswersCheck(
     "service-organization",
-    "answers to the key carry service-organization",
+    "answers to calls with the key carry service-organization",
     () => ORGANIZATION_RULES,
   ),
-  createAnswersCheck("rate-limit", "answers to the key carry rate headers", () => [
+  createAnswersCheck("rate-limit", "answers to calls with the key carry rate headers", () => [
     ...RATE_RULES,
     createCountRule(),
   ]),
