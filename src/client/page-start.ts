@@ -12,20 +12,23 @@ export interface PageStart extends Pick<SandboxOptions, "fixture" | "seed" | "cl
   persist?: string;
   /**
    * Takes each webhook that leaves the sandbox, instead of the network. Answer with a `Response`; anything else counts as
-   * 204, a rejection as a connection that broke. Of tabs that share a world, the function of the one that runs it is called.
+   * 204, a rejection as a connection that broke. If tabs share a world, only the tab that runs the world calls its
+   * function.
    */
   onDelivery?: OnDelivery;
 }
 
+/** The keys of `PageStart`. */
 export const PAGE_START = ["fixture", "seed", "clock", "settings", "scenarios", "persist", "onDelivery"];
 
 export interface PageSandbox extends SandboxClient {
-  /** The user whose API key the page's requests are sent with; undefined if they have their own. */
+  /** The user whose API key the page's requests are sent with; undefined if they keep their own credentials. */
   readonly user: string | undefined;
   /** The console of this sandbox, if `understudy worker-file --console` has written its files. */
   readonly consoleUrl: string;
   /**
-   * From now on the page's requests are sent as this user, whatever their credentials; without one, as they are.
+   * From now on the page's requests are sent as this user, whatever their credentials. If `user` is undefined, they keep
+   * their own credentials.
    * @throws Error if the user has no usable API key
    */
   actAs(user: string | undefined): void;

@@ -10,7 +10,7 @@ import { Problem } from "./problem.ts";
 /** Refuses what is over a limit of shared mode (interfaces 7). @throws Problem 409 */
 export function requireRoom(server: ControlServer, limit: keyof Limits, count: number): void {
   const allowed = server.limits?.[limit];
-  if (allowed !== undefined && count > allowed) throw limitReached({ limit, allowed, wanted: count });
+  if (allowed !== undefined && count > allowed) throw createLimitProblem({ limit, allowed, wanted: count });
 }
 
 /** @throws Problem 409 */
@@ -48,23 +48,26 @@ export function requireRoomForUploads(
  */
 export function requireRoomAfter(server: ControlServer, world: World, tx: Transaction): void {
   const allowed = server.limits?.records;
-  const excessCount = allowed === undefined ? undefined : countIfTooMany(allowed, world, tx);
-  if (excessCount !== undefined) requireRoom(server, "records", excessCount);
+  const newCount = allowed === undefined ? undefined : countIfTooMany(allowed, world, tx);
+  if (newCount !== undefined) requireRoom(server, "records", newCount);
 }
 
 /**
- * The refusal of a request to the emulated API that would leave its sandbox with too many records, by the count that
- * also limits control calls; undefined if the server has no limits. It is a 507 and not a 429 of the
- * service: waiting does not help, and clients must not confuse it with an answer of the service.
+ * Creates a function that returns the refusal of a request to the emulated API if it would leave its sandbox with too many
+ * records. Records are counted as for control calls. Undefined if the server has no limits. The refusal is a 507 and not
+ * a 429 of the service: waiting does not help, and clients must not confuse it with an answer of the service.
  */
 export function createRecordLimit(
   limits: Limits | undefined,
 ): ((world: World, tx: Transaction) => Answer | undefined) | undefined {
   if (limits === undefined) return undefined;
   return (world, tx) => {
-    const excessCount = countIfTooMany(limits.records, world, tx);
-    if (excessCount === undefined) return undefined;
-    return limitReached({ limit: "records", allowed: limits.records, wanted: excessCount }, 507).toAnswer();
+    const newCount = countIfTooMany(limits.records, world, tx);
+    if (newCount === undefined) return undefined;
+    return createLimitProblem(
+      { limit: "records", allowed: limits.records, wanted: newCount },
+      507,
+    ).toAnswer();
   };
 }
 
@@ -87,7 +90,7 @@ function countRecords({ tables }: Root): number {
   return sum;
 }
 
-function limitReached(
+function createLimitProblem(
   { limit, allowed, wanted }: { limit: keyof Limits; allowed: number; wanted: number },
   status?: number,
 ): Problem {

@@ -90,8 +90,8 @@ interface MultiSelectProps {
 }
 
 /**
- * Selects any number of items of a list, which a text filters. Memoized: lists have hundreds of items, and the form
- * around them renders with every key.
+ * Selects any number of items of a list that can be filtered by text. Memoized: lists have hundreds of items, and the form
+ * around them renders with every keystroke.
  */
 export const MultiSelect = memo(function MultiSelect(props: MultiSelectProps) {
   const { label, listLabel = label, findPrompt, choices, chosen, onChange } = props;

@@ -10,20 +10,21 @@ export interface Branch {
 
 /**
  * The errors that explain why none (or more than one) of the branches fits: those of the branch that was most
- * likely meant, or one that names all the choices when the value is too plain to tell.
+ * likely meant, or one that names all the choices if the value does not show which branch was meant. `union` is the error
+ * of the `anyOf` or `oneOf`.
  */
-export function explainAlternatives(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
+export function explainAlternatives(branches: readonly Branch[], union: ErrorObject): ErrorObject[] {
   const passing = branches.filter((branch) => branch.errors.length === 0);
   if (passing.length > 1)
-    return [createError("severalForms", { keys: listFormKeys(passing, place.data) }, place)];
-  return findWrongKind(branches, place) ?? findChoices(branches, place) ?? findClosest(branches, place);
+    return [createError("severalForms", { keys: listFormKeys(passing, union.data) }, union)];
+  return findWrongTag(branches, union) ?? findChoices(branches, union) ?? findClosest(branches, union);
 }
 
-// A property such as `type` selects the branch; if it fits none, only that is reported.
-function findWrongKind(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
-  if (isPlain(place.data)) return undefined;
-  const candidates = branches.filter((branch) => !refusesShape(branch, place));
-  const tags = candidates.map((branch) => branch.errors.filter((error) => isTag(error, place)));
+// A tag is a property such as `type`, which selects the branch. If its value fits no branch, only that is reported.
+function findWrongTag(branches: readonly Branch[], union: ErrorObject): ErrorObject[] | undefined {
+  if (isPlain(union.data)) return undefined;
+  const candidates = branches.filter((branch) => !hasWrongType(branch, union));
+  const tags = candidates.map((branch) => branch.errors.filter((error) => isTag(error, union)));
   const shared = tags[0]?.find((tag) =>
     tags.every((others) => others.some((other) => other.instancePath === tag.instancePath)),
   );
@@ -37,13 +38,13 @@ function findWrongKind(branches: readonly Branch[], place: ErrorObject): ErrorOb
 }
 
 // A plain value, or one of the wrong type for every branch: list the allowed values.
-function findChoices(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
-  const { instancePath, data } = place;
+function findChoices(branches: readonly Branch[], union: ErrorObject): ErrorObject[] | undefined {
+  const { instancePath, data } = union;
   const plain = isPlain(data);
   const simple = branches.every(
     (branch) =>
       branch.errors.every((error) => error.instancePath === instancePath) &&
-      (plain || refusesShape(branch, place)),
+      (plain || hasWrongType(branch, union)),
   );
   if (!simple) return undefined;
   const mainErrors = branches.flatMap((branch) => {
@@ -51,29 +52,29 @@ function findChoices(branches: readonly Branch[], place: ErrorObject): ErrorObje
     const nested = branch.errors.find((error) => error.keyword === "choices");
     return nested !== undefined ? (nested.params.errors as ErrorObject[]) : [valued ?? branch.errors[0]!];
   });
-  return [createError("choices", { errors: mainErrors }, place)];
+  return [createError("choices", { errors: mainErrors }, union)];
 }
 
-function findClosest(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
-  const scored = branches.map((branch) => ({ branch, score: scoreBranch(branch, place) }));
+function findClosest(branches: readonly Branch[], union: ErrorObject): ErrorObject[] {
+  const scored = branches.map((branch) => ({ branch, score: scoreBranch(branch, union) }));
   const best = Math.min(...scored.map((entry) => entry.score));
   const ties = scored.filter((entry) => entry.score === best).map((entry) => entry.branch);
-  const missing = ties.map((branch) => findOnlyMissingKey(branch, place));
+  const missing = ties.map((branch) => findOnlyMissingKey(branch, union));
   if (ties.length > 1 && missing.every((key) => key !== undefined))
-    return [createError("requiredOneOf", { keys: [...new Set(missing)] }, place)];
+    return [createError("requiredOneOf", { keys: [...new Set(missing)] }, union)];
   return [...ties[0]!.errors];
 }
 
 /** Outweighs all other errors: a list with many errors is still nearer to a list than to a number. */
-const WRONG_KIND_SCORE = 1e12;
+const WRONG_TYPE_SCORE = 1e12;
 
-// How far a value is from a branch. The weights only order the branches: another type is furthest away, then another
-// kind, then unknown and missing keys; a wrong value under a known key is nearest.
-function scoreBranch(branch: Branch, place: ErrorObject): number {
+// Scores how far a value is from a branch. The weights only order the branches: a wrong type is furthest away, then a
+// wrong tag, then unknown and missing keys; a wrong value under a known key is nearest.
+function scoreBranch(branch: Branch, union: ErrorObject): number {
   let sum = 0;
   for (const error of branch.errors) {
-    if (error.instancePath !== place.instancePath) sum += isTag(error, place) ? 100 : 2;
-    else if (refusesKind(error)) sum += WRONG_KIND_SCORE;
+    if (error.instancePath !== union.instancePath) sum += isTag(error, union) ? 100 : 2;
+    else if (isWrongType(error)) sum += WRONG_TYPE_SCORE;
     else if (error.keyword === "required") sum += 4;
     else if (error.keyword === "additionalProperties") sum += isMistypedKey(error) ? 3 : 6;
     else sum += 2;
@@ -85,18 +86,19 @@ function isMistypedKey(error: ErrorObject): boolean {
   return findNearest(String(error.params.additionalProperty), listAllowedKeys(error)) !== undefined;
 }
 
-function isTag(error: ErrorObject, place: ErrorObject): boolean {
-  if (error.keyword !== "const" || !error.instancePath.startsWith(place.instancePath + "/")) return false;
-  return !error.instancePath.slice(place.instancePath.length + 1).includes("/");
+function isTag(error: ErrorObject, union: ErrorObject): boolean {
+  if (error.keyword !== "const" || !error.instancePath.startsWith(union.instancePath + "/")) return false;
+  return !error.instancePath.slice(union.instancePath.length + 1).includes("/");
 }
 
-function refusesShape(branch: Branch, place: ErrorObject): boolean {
-  return branch.errors.some((error) => error.instancePath === place.instancePath && refusesKind(error));
+function hasWrongType(branch: Branch, union: ErrorObject): boolean {
+  return branch.errors.some((error) => error.instancePath === union.instancePath && isWrongType(error));
 }
 
-// A schema that allows only `true` refuses a map just as `type: boolean` does.
-function refusesKind(error: ErrorObject): boolean {
-  if (error.keyword === "choices") return (error.params.errors as ErrorObject[]).every(refusesKind);
+// Whether the value has another type than the branch. A schema that allows only `true` refuses a map just as
+// `type: boolean` does.
+function isWrongType(error: ErrorObject): boolean {
+  if (error.keyword === "choices") return (error.params.errors as ErrorObject[]).every(isWrongType);
   const values = listAllowedValues(error);
   return (
     error.keyword === "type" ||
@@ -108,10 +110,10 @@ function isPlain(value: unknown): boolean {
   return typeof value !== "object" || value === null;
 }
 
-function findOnlyMissingKey(branch: Branch, place: ErrorObject): string | undefined {
+function findOnlyMissingKey(branch: Branch, union: ErrorObject): string | undefined {
   const [error, ...others] = branch.errors;
   if (error?.keyword !== "required" || others.length > 0) return undefined;
-  return error.instancePath === place.instancePath ? String(error.params.missingProperty) : undefined;
+  return error.instancePath === union.instancePath ? String(error.params.missingProperty) : undefined;
 }
 
 function listFormKeys(passing: readonly Branch[], data: unknown): string[] {

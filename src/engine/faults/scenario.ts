@@ -41,7 +41,7 @@ export interface Scenario {
   expect: readonly ExpectDocument[];
 }
 
-/** Any request may send these names, so a lookup must be cheap. */
+/** The names of scenarios that exist. Any request may name one in a header, so a lookup must be cheap. */
 export interface ScenarioNames {
   has(name: string): boolean;
   listNames(): readonly string[];
@@ -63,9 +63,12 @@ export interface ScenarioSource {
   getLastGood(name: string): Scenario;
   has(name: string): boolean;
   readonly recentNames: ScenarioNames;
-  /** Reports edits of the scenarios that are active in `user`, until `unsubscribe`; call it again when they change. */
-  subscribe(user: ScenarioSubscriber): void;
-  unsubscribe(user: ScenarioSubscriber): void;
+  /**
+   * Reports edits of the subscriber's active scenarios until `unsubscribe`. Call it again when other scenarios become
+   * active.
+   */
+  subscribe(subscriber: ScenarioSubscriber): void;
+  unsubscribe(subscriber: ScenarioSubscriber): void;
 }
 
 /** In bytes. Scenarios are written by hand, so a larger file is probably not one. */
@@ -213,7 +216,7 @@ function checkExpectation(
   return problems;
 }
 
-/** Refuses a match that no request can meet: its `count: 0` would always hold. */
+/** Reports a match that fits no possible request: an expectation of it with `count: 0` would always be met. */
 function checkMatch(
   { operation, path, code }: ExpectedMatch,
   at: DocumentPath,

@@ -45,12 +45,12 @@ export function readApi(sources: readonly OperationSource[], log: { warn(sentenc
   return api;
 }
 
-/** Declarations as an option of the library. */
+/** Converts the exports of a module of declarations to the library's option `operations`. */
 export function toOperationsOption(exports: object | undefined): { operations?: readonly OperationSource[] } {
   return exports === undefined ? {} : { operations: [readDeclarations(exports, { source: "operations" })] };
 }
 
-/** The declarations that a module exports, or those of a list. */
+/** The declarations among a module's exports, or in a list. Lists among the exports are searched too. */
 export function readDeclarations(exports: unknown, source: DeclarationSource): OperationSource {
   const values = Object.values(exports ?? {}).flatMap((one) => (Array.isArray(one) ? one : [one]));
   const declarations = [...new Set(values.filter(isDeclaration))];
@@ -69,7 +69,7 @@ export function readDeclarations(exports: unknown, source: DeclarationSource): O
 
 /**
  * The operations of the reference and a user's own. Where both have an endpoint, the reference's is used.
- * @throws OwnOperationError if two of the user's own exclude each other
+ * @throws OwnOperationError if two of the user's own conflict
  */
 export function joinResources(reference: readonly Resource[], userResources: readonly Resource[]): JoinedApi {
   const warnings: string[] = [];

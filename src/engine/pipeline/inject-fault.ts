@@ -96,7 +96,10 @@ function toAppliedFault(
   };
 }
 
-/** A rule that serves a path of its own counts the caller's requests, as an operation does. @throws ApiError */
+/**
+ * Counts a request to a path that only a rule serves against the caller's rate limit, like a call of an operation.
+ * @throws ApiError
+ */
 function countServedRequest(exchange: Exchange, effect: RequestEffect): void {
   const { unmatched, identity } = exchange;
   if (unmatched !== undefined && effect.kind === "raw" && identity !== undefined && !identity.refused)
@@ -104,7 +107,8 @@ function countServedRequest(exchange: Exchange, effect: RequestEffect): void {
 }
 
 /**
- * Maximum number of requests of one sandbox that are delayed or hang by their own header, which needs no credential.
+ * Maximum number of requests of one sandbox that wait at the same time: delayed by their own header, which needs no
+ * credential, held, or left hanging by a wire fault.
  */
 const MAX_HELD_REQUESTS = 500;
 
@@ -200,7 +204,7 @@ function requireHoldCapacity(sandbox: Exchange["sandbox"]): void {
 /** Understudy's own refusal, like that of a full sandbox; a later retry can succeed. */
 function refuseHold(): EarlyResponse {
   const { title } = PROBLEMS["limit-reached"];
-  const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are already delayed or hang, by X-Sandbox-Delay or a fault. Send it again when some of them have ended.`;
+  const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are already delayed or hang, by X-Sandbox-Delay or a fault. Send the request again when some of them have ended.`;
   const body = JSON.stringify({
     ...{ type: `${PROBLEM_TYPE}limit-reached`, title, status: 503, detail },
     ...{ limit: "held_requests", allowed: MAX_HELD_REQUESTS, wanted: MAX_HELD_REQUESTS + 1 },

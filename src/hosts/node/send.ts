@@ -8,8 +8,8 @@ import { LINGER_MS } from "./linger.ts";
 const PING_INTERVAL_MS = 10_000;
 
 /**
- * Sends an answer, after existing headers of the response; a stream is sent as fast as the client reads it. A stream's
- * promise resolves when its last byte was handed to the connection.
+ * Sends an answer, with the headers that were already set on the response first. A stream is sent as fast as the client
+ * reads it, and the promise resolves when its last byte was handed to the connection.
  */
 export function sendCompleteAnswer(
   request: IncomingMessage,
@@ -21,7 +21,8 @@ export function sendCompleteAnswer(
     if (!request.complete) drainRequest(request);
     if (passed === undefined) response.writeHead(status, headers);
     else writePassedHead(response, status, passed.reason, headers);
-    // ASCII, which needs no conversion, has as many characters as bytes. Node would send the head as UTF-8 with a text that does.
+    // A body with as many characters as bytes is ASCII, and is sent as it is. Other texts are sent as bytes: with a UTF-8
+    // text, Node would send the head as UTF-8 too.
     if (stream === undefined)
       flushTogether(response, body?.length === length ? body : Buffer.from(body ?? ""), "latin1");
   }
@@ -32,8 +33,8 @@ export function sendCompleteAnswer(
 }
 
 /**
- * Writes the head of another server's answer: the reason phrase if HTTP can carry it, and `Trailer` and
- * `Transfer-Encoding` only if the client gets chunks, without which Node throws.
+ * Writes the head of another server's answer: the reason phrase only if it is valid in HTTP, and `Trailer` and
+ * `Transfer-Encoding` only if the client gets chunks, since Node throws for them otherwise.
  */
 export function writePassedHead(
   response: ServerResponse,
@@ -54,7 +55,7 @@ export function writePassedHead(
   else response.writeHead(status, sent);
 }
 
-/** Adds the trailers of another server's answer, of which Node sends none without chunks. */
+/** Adds the trailers of another server's answer. Node sends them only if the answer is chunked. */
 export function addPassedTrailers(response: ServerResponse, trailers: readonly string[]): void {
   const pairs: [string, string][] = [];
   for (let i = 0; i < trailers.length; i += 2) pairs.push([trailers[i]!, trailers[i + 1]!]);

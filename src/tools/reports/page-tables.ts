@@ -13,9 +13,9 @@ import { getTag, groupBy } from "./openapi-document.ts";
 type Call = Declaration<any, any, any, any, ProblemKind>;
 
 /**
- * Rewrites the tables of a page: calls between `<!-- calls: clock -->` (the first words of their ids) and `<!-- end
- * -->`, problems after `<!-- problems -->`, settings after `<!-- settings -->`. The rest is written by hand, including
- * the rule that unknown names are 404.
+ * Rewrites the tables of a page. Each table ends at `<!-- end -->`. `<!-- calls: clock -->` begins the calls whose ids
+ * begin with `clock`, `<!-- problems -->` the problems, `<!-- settings -->` the settings. The rest is written by hand,
+ * including the rule that unknown names are 404.
  */
 export function rewriteTables(page: string, calls: readonly Call[]): string {
   const listed: ListedFields = new Map();
@@ -60,8 +60,9 @@ function describeInput({ query, body }: AnyDeclaration, listed: ListedFields): s
 function describeAnswers(call: Call, listed: ListedFields): string {
   const successes = listSuccesses(call);
   const isOnlyOne = successes.length === 1;
-  const named = call.errors.filter((one) => !one.startsWith("unknown-"));
-  const byStatus = groupBy(named, (kind): number => PROBLEMS[kind].status);
+  // The page says once, for all calls, that unknown names are 404.
+  const listedErrors = call.errors.filter((kind) => !kind.startsWith("unknown-"));
+  const byStatus = groupBy(listedErrors, (kind): number => PROBLEMS[kind].status);
   return [
     ...successes.map((success) => {
       const status = isOnlyOne && success.status === 200 ? "" : `${success.status} `;
@@ -104,10 +105,10 @@ function describeShape(schema: JsonSchema, listed: ListedFields): string {
   if (names.length === 0) return $id === undefined ? (description ?? "") : `\`${$id}\``;
   if ($id === undefined || names.length < MANY_FIELDS) return `\`${formatFields(schema)}\``;
   if (listed.has($id)) return `\`${$id}\``;
-  const whole = [...listed].find(([, part]) => part.every((field) => names.includes(field)));
+  const base = [...listed].find(([, baseFields]) => baseFields.every((field) => names.includes(field)));
   listed.set($id, names);
   if (names.length >= TOO_MANY_FIELDS) return `\`${$id}\``;
-  return `\`${$id}\`: \`${formatFields(schema, whole)}\``;
+  return `\`${$id}\`: \`${formatFields(schema, base)}\``;
 }
 
 /** Writes the fields; if they include all of another object, the other's name and the remaining ones. */

@@ -1,21 +1,25 @@
 import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { Basis } from "./verdict.ts";
 
-/** A request that must be refused, and the parts of the refusal that a section shows; all others are assumptions. */
+/** A request that must be refused, and the refusal that is expected. */
 export interface RefusalCase {
   operation: string;
   name: string;
   title: string;
   code: ErrorCode;
-  /** Parameters whose objects must be known, by their names in `--use`. */
+  /** Names of parameters, each with the name in `--use` of the object that it needs. */
   knownObjects?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string>>;
   body?: object;
-  /** Path parameters that the details repeat, and other details. */
+  /** Path parameters that the error's details repeat. */
   details?: readonly string[];
+  /** Further details, with their values. */
   otherDetails?: Readonly<Record<string, unknown>>;
+  /** The assumption that the whole case rests on. */
   gap?: Basis;
+  /** The assumption that only the code rests on. */
   codeGap?: Basis;
+  /** The assumption that only the details rest on. */
   detailsGap?: Basis;
 }
 
@@ -24,14 +28,14 @@ const ORGANIZATION_OF_KEY = { organization_id: "organization_id" };
 const ASSUMED_CODE = { codeGap: "G27", detailsGap: "G27" };
 const createUnknownCase = (
   operation: string,
-  details: string,
+  parameter: string,
   rest: Partial<RefusalCase> = {},
 ): RefusalCase => ({
   operation,
   name: "unknown",
-  title: `unknown ${details} is 404`,
+  title: `unknown ${parameter} is 404`,
   code: "RESOURCE_NOT_FOUND",
-  details: [details],
+  details: [parameter],
   ...rest,
 });
 const createUnknownOrganizationCase = (operation: string, body?: object): RefusalCase =>
@@ -128,7 +132,8 @@ const createInvalidCase = (operation: string, field: string, rest: Partial<Refus
   ...rest,
 });
 const HOOK = { url: "https://understudy-verify.invalid/hook", events: ["user.created"] };
-const ELEVEN = Array.from({ length: 11 }, () => ({ file_id: "file_nobody0" }));
+/** One file more than a message may have (2.13). */
+const ELEVEN_FILES = Array.from({ length: 11 }, () => ({ file_id: "file_nobody0" }));
 
 /**
  * Writing calls that a service must refuse. They have ids of objects that do not exist, or impossible
@@ -174,7 +179,7 @@ export const WRITING_REFUSALS: readonly RefusalCase[] = [
   }),
   createInvalidCase("model_responses.create", "inputs", { body: { model: "nobody0", inputs: [] } }),
   createInvalidCase("model_responses.create", "inputs[0].files", {
-    body: { model: "nobody0", inputs: [{ role: "user", content: "none", files: ELEVEN }] },
+    body: { model: "nobody0", inputs: [{ role: "user", content: "none", files: ELEVEN_FILES }] },
   }),
   createInvalidCase("model_responses.create", "model", {
     body: { model: "nobody0", inputs: [{ role: "user", content: "none" }] },

@@ -95,7 +95,8 @@ function StartForm({ onStart, isPending }: { onStart: (check: string) => void; i
     <>
       {wasInterrupted && (
         <Notice outcome="waiting" action={<ActionButton label="Restore" change={restore} />}>
-          A client test of this sandbox was interrupted, or runs elsewhere.
+          A client test of this sandbox was interrupted, or runs in another tab or terminal. If it was
+          interrupted, restore the state before it.
         </Notice>
       )}
       <ChoiceField label="Checks" name="check" value={check} onChange={choose} choices={CHOICES} />

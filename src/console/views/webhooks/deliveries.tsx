@@ -230,7 +230,7 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
               </ViewLink>
             ),
             Attempts: delivery.attempts,
-            "Last answer": delivery.response_code || "none",
+            "Last response": delivery.response_code || "none",
             "Event time": formatAbsolute(delivery.created_at),
             ...(delivery.delivered_at && { Delivered: formatAbsolute(delivery.delivered_at) }),
             ...(delivery.last_attempt && { "Last attempt": formatAbsolute(delivery.last_attempt) }),

@@ -43,8 +43,8 @@ export function ReceiverTest() {
   return (
     <div className="page stack grow measure">
       <p className="quiet">
-        Sends valid, forged, malformed and repeated deliveries to a receiver and checks its responses against
-        the spec (section 6). Takes about a minute. Do not run against production.
+        Sends valid, forged, malformed and repeated deliveries to a receiver and checks that its responses
+        follow the service’s rules for webhooks. Takes about a minute. Do not run against production.
       </p>
       <Form submit="Run test" change={{ ...run, mutate }}>
         <div className="field-grid">
@@ -67,13 +67,13 @@ export function ReceiverTest() {
             label="Patience"
             {...field("patience")}
             placeholder="3"
-            hint="patience_seconds: how long after an answer its side effect may happen."
+            hint="How many seconds after an answer its side effect may happen (patience_seconds)."
           />
           <Field
             label="User"
             {...field("user")}
             placeholder="usr_…"
-            hint="data.user_id: for a receiver that looks up the user of an event."
+            hint="Sent as data.user_id, for a receiver that looks up the user of an event."
           />
         </div>
       </Form>

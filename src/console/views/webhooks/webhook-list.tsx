@@ -174,7 +174,7 @@ function RegisterWebhook({ onClose }: { onClose: () => void }) {
         />
         {organizations?.length === 0 && (
           <Notice outcome="refused" action={<AddRecordLink collection="organizations" />}>
-            This sandbox has no organizations, which own the webhooks.
+            A webhook belongs to an organization, and this sandbox has none.
           </Notice>
         )}
         <MultiSelect

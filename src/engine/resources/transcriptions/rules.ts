@@ -18,7 +18,7 @@ function scheduleCompletion(tx: Transaction, subject: string, settings: Settings
   tx.schedule({ kind: "transcription.step", subject, due: tx.now + getTranscriptionDuration(settings) });
 }
 
-/** Handles `transcription.step` timers: completes a transcription and its sentences (G17). */
+/** Handles `transcription.step` timers: completes a transcription, and invents its sentences if there are none (G17). */
 export function completeTranscription(
   tx: Transaction,
   { subject, due }: { subject: string; due: number },
@@ -77,7 +77,7 @@ export const transcriptionState: StateRules<Transcription> = {
     const { transcription_id, audio_duration_seconds } = after;
     // The last sentence to end need not be the last to begin.
     const sentencesByStart = [...tx.index(sentences, "by_transcription", transcription_id)];
-    const speechEnd = sentencesByStart.reduce((longest, { end }) => Math.max(longest, end), 0);
+    const speechEnd = sentencesByStart.reduce((latest, { end }) => Math.max(latest, end), 0);
     if (audio_duration_seconds < speechEnd) {
       const reason = `the last sentence ends after ${speechEnd} seconds`;
       throw invalidInput("audio_duration_seconds", audio_duration_seconds, reason);

@@ -5,9 +5,9 @@ import { collection } from "../../state/collection.ts";
 
 const Limit = () => Nullable(Type.Number({ minimum: 0, maximum: 1e9 }));
 
-/** The form of state calls: amounts in CHF by calendar month; `Usage` is the stored form. */
+/** Describes records in state calls, where `spent` has amounts in CHF by calendar month. `Usage` is the stored form. */
 export const UsageRecord = Type.Object({
-  /** `org_acme` for the organization's own row, `org_acme:apikey_ada` for a key's in it. */
+  /** `org_acme` for the organization's own row, `org_acme:apikey_ada` for the row of one of its keys. */
   id: Type.String({ pattern: "^org_[A-Za-z0-9_-]{1,120}(:apikey_[A-Za-z0-9_-]{1,120})?$" }),
   organization_id: Id("org_", belongsTo("organizations")),
   /** The spending of a key remains when the key is deleted (G33). */
@@ -26,7 +26,10 @@ export const UsageRecord = Type.Object({
   emitted: internal(Type.Array(Type.String())),
 });
 
-/** Stored: `spent` in millionths of a franc by month relative to the origin's. */
+/**
+ * The stored form has the same fields, but `spent` has millionths of a franc, by the number of the month relative to the
+ * sandbox's first month.
+ */
 export type Usage = Static<typeof UsageRecord>;
 
 export const usage = collection({
@@ -57,11 +60,11 @@ export function createEmptyUsage(organization_id: string, api_key_id: string | n
   };
 }
 
-/** Section 3.6. */
+/** A budget's status, by the share of it that is spent (3.6). */
 export const USAGE_STATUSES = ["ok", "warning", "exceeded", "no_limit"] as const;
 export type UsageStatus = (typeof USAGE_STATUSES)[number];
 
-/** Section 2.7; null if no limit is configured (G33). */
+/** A limit and its use (2.7). Without a limit, the nullable fields are null (G33). */
 export const LimitFigures = Type.Object({
   monthly_limit: Nullable(Type.Number()),
   current_usage: Type.Number(),

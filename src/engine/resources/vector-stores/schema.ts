@@ -21,8 +21,8 @@ export const STEPS = ["parsing", "chunking", "embedding"] as const;
 export type Step = (typeof STEPS)[number];
 
 /**
- * A file of a store; the id has both ids. During processing, progress and step follow from the clock; the stored
- * values are those of the end.
+ * A file of a store; its id joins the ids of the store and the file. During processing, the clock determines progress and
+ * step; the stored values are those after the processing.
  */
 export const StoreFile = Type.Object({
   id: Type.String({ pattern: "^vs_[A-Za-z0-9_-]+:file_[A-Za-z0-9_-]+$" }),
@@ -34,12 +34,12 @@ export const StoreFile = Type.Object({
   error_message: Nullable(Type.String()),
   started_at: Instant(),
   completed_at: NullableInstant(),
-  /** The duration of the processing, from the setting at its beginning. */
+  /** The duration of the processing, copied from the setting when it began. */
   processing_ms: internal(Type.Integer({ minimum: 0 })),
 });
 export type StoreFile = Static<typeof StoreFile>;
 
-/** The body of section 2.9. */
+/** The response body (2.9). */
 export const { schema: ProcessingStatus, render: renderProcessing } = publicView(StoreFile, {
   $id: "ProcessingStatus",
   omit: ["id", "store_id", "file_id"],

@@ -64,12 +64,13 @@ export function createUpstream(
       const path = base.pathname.replace(/\/$/, "") + target;
       const createFailure = (status: number, reason: string) =>
         new UpstreamFailure(status, `${method} ${path}: ${reason}`);
-      const isSent = (name: RegExp) => rawHeaders.some((text, index) => index % 2 === 0 && name.test(text));
-      // Node would send the body that the client did not send in chunks.
-      const isEmpty = !(isSent(/^content-length$/i) || NO_BODY.test(method));
-      const framing = isSent(/^transfer-encoding$/i)
+      const hasHeader = (name: RegExp) =>
+        rawHeaders.some((text, index) => index % 2 === 0 && name.test(text));
+      // For a POST without a body, Node would add `Transfer-Encoding: chunked`.
+      const lacksLength = !hasHeader(/^content-length$/i) && !NO_BODY.test(method);
+      const framing = hasHeader(/^transfer-encoding$/i)
         ? ["Transfer-Encoding", "chunked"]
-        : isEmpty
+        : lacksLength
           ? ["Content-Length", "0"]
           : [];
       const host = replaced.has("host") ? [] : ["Host", base.host];
@@ -108,7 +109,7 @@ export function createUpstream(
         };
         const outgoing = (protocol === "https:" ? https : http).request(options);
         destroyOnAbort([signal, deadline.signal], outgoing);
-        const incoming = await exchangeOnce(outgoing, body);
+        const incoming = await awaitResponse(outgoing, body);
         // Without a listener the error would end the process; the reader of the body gets it too.
         incoming.on("error", () => {});
         if (method === "HEAD") incoming.resume();
@@ -146,8 +147,8 @@ function destroyOnAbort(signals: readonly AbortSignal[], outgoing: ClientRequest
   }
 }
 
-/** Resolves with the beginning of the answer, which may come before the end of the body. */
-function exchangeOnce(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<IncomingMessage> {
+/** Sends the body. Resolves with the beginning of the answer, which may come before the end of the body. */
+function awaitResponse(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once("response", (incoming) => {
       if (incoming.statusCode! >= 100) resolve(incoming);
