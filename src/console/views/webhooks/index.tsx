@@ -17,5 +17,5 @@ const TABS = [
 ];
 
 export default function Webhooks() {
-  return <TabbedView title="Webhooks" label="Webhook views" view="webhooks" tabs={TABS} />;
+  return <TabbedView title="Webhooks" label="Webhook sections" view="webhooks" tabs={TABS} />;
 }
