@@ -65,30 +65,25 @@ export function toOriginForm(target: string): string {
  * client can read the refusal. @throws ClientGoneError if the client leaves before the end, or is cut off
  */
 async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  let wake = () => {};
+  const onChange = () => wake();
+  const events = ["readable", "end", "close"];
+  // Events rather than the stream's iterator, which takes as long as the rest of a small request.
+  for (const event of events) request.on(event, onChange);
   try {
-    for (;;) {
-      // Not the stream's iterator, which takes as long as the rest of a small request.
+    while (!request.readableEnded && !request.destroyed) {
       const piece: Buffer | null = request.read();
       if (piece !== null) yield piece;
-      else if (request.complete && request.readableLength === 0) return;
-      else if (request.destroyed) throw new ClientGoneError();
-      else await waitForChange(request);
+      else if (!request.readableEnded)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
     }
   } finally {
+    for (const event of events) request.off(event, onChange);
     stalledClients.delete(request);
   }
-}
-
-/** Resolves when more can be read, or the request has ended or was closed. */
-function waitForChange(request: IncomingMessage): Promise<void> {
-  const events = ["readable", "end", "close"];
-  return new Promise((resolve) => {
-    const onChange = () => {
-      for (const event of events) request.off(event, onChange);
-      resolve();
-    };
-    for (const event of events) request.on(event, onChange);
-  });
+  if (!request.complete || !request.readableEnded) throw new ClientGoneError();
 }
 
 /**
