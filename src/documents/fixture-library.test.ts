@@ -193,13 +193,13 @@ describe("a fixture's contents", () => {
     ]);
   });
 
-  it("are refused for values that the record's status rules out, which were dropped before [interfaces 5]", () => {
+  it("are refused for values that contradict the record's status, but not for null, 0 and an empty text [interfaces 5]", () => {
     const at = "2026-03-10T08:00:00Z";
     const path = write(
       "status.yaml",
       `extends: reference
 vector_stores:
-  - { id: vs_handbook, files: [{ file_id: file_handbook, status: completed, error_message: bad }, { file_id: file_policies, status: processing, completed_at: "${at}" }, { file_id: file_broken, error_message: fine }] }
+  - { id: vs_handbook, files: [{ file_id: file_handbook, status: completed, error_message: bad }, { file_id: file_policies, status: processing, error_message: "", completed_at: "${at}" }, { file_id: file_broken, error_message: fine }] }
 connector_jobs:
   - { job_id: job_x, connection_id: conn_wiki, status: running, bytes_synced: 0, rows_synced: 7 }
 webhooks:

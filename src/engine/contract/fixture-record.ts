@@ -138,7 +138,7 @@ export function readEntries<E, R>(
   return (fixture[key] ?? []) as readonly E[];
 }
 
-/** Reports the values of an entry that its status rules out, which would otherwise be dropped. */
+/** Reports the values of an entry that its status rules out; null, 0 and an empty text are no values. */
 export function reportImpossible<E extends object>(
   entry: E,
   status: string,
@@ -146,7 +146,7 @@ export function reportImpossible<E extends object>(
   report: (field: keyof E & string, message: string) => void,
 ): void {
   for (const field of fields)
-    if (entry[field] !== undefined && entry[field] !== null && (entry[field] as unknown) !== 0)
+    if (entry[field])
       report(field, `${field} contradicts the status ${status}: omit it, or give another status`);
 }
 

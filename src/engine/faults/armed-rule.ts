@@ -125,6 +125,37 @@ export class ArmedRule implements LeaseHolder {
   }
 }
 
+export interface SelectedRules {
+  /** Those that name the caller, or no caller. */
+  rules: readonly ArmedRule[];
+  /** The first of those that name another caller. */
+  otherCallerRule: ArmedRule | undefined;
+}
+
+/** Rules of one operation and phase. They are selected once per caller, since a thousand may name other callers. */
+export class RulesByCaller {
+  readonly all: readonly ArmedRule[];
+  private readonly callers: ReadonlySet<string | undefined>;
+  private readonly selected = new Map<string | undefined, SelectedRules>();
+
+  constructor(all: readonly ArmedRule[]) {
+    this.all = all;
+    this.callers = new Set(all.map(({ rule }) => rule.principal));
+  }
+
+  /** @param user the caller's id; all callers that no rule names share a selection */
+  select(user: string | undefined): SelectedRules {
+    const caller = this.callers.has(user) ? user : undefined;
+    let selected = this.selected.get(caller);
+    if (selected === undefined) {
+      const isFor = ({ rule: { principal } }: ArmedRule) => principal === undefined || principal === caller;
+      selected = { rules: this.all.filter(isFor), otherCallerRule: this.all.find((armed) => !isFor(armed)) };
+      this.selected.set(caller, selected);
+    }
+    return selected;
+  }
+}
+
 /** A rule, or a stage of a scenario, that may end by time. */
 export interface LeaseHolder {
   readonly key: string;

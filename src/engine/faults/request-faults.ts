@@ -1,7 +1,7 @@
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, FaultVerdict, RequestEffect } from "../sandbox/fault-types.ts";
 import type { Hold } from "../sandbox/held.ts";
-import { ArmedRule } from "./armed-rule.ts";
+import { ArmedRule, RulesByCaller, type SelectedRules } from "./armed-rule.ts";
 import { readRelease } from "./check-rule.ts";
 import { type Override, OverrideError, readOverride } from "./override.ts";
 import { containsValue, IS_AUTHORIZED, type Rule, UNDECLARED_OPERATION } from "./rule.ts";
@@ -159,37 +159,6 @@ function createRefusal(message: string): FaultVerdict {
     injection: { decision: "fault:header/refused", delay_ms: 0, effect },
     reasons: [message],
   };
-}
-
-interface SelectedRules {
-  /** Those that name the caller, or no caller. */
-  rules: readonly ArmedRule[];
-  /** The first of those that name another caller. */
-  otherCallerRule: ArmedRule | undefined;
-}
-
-/** Rules of one operation and phase. They are selected once per caller, since a thousand may name other callers. */
-class RulesByCaller {
-  readonly all: readonly ArmedRule[];
-  private readonly callers: ReadonlySet<string | undefined>;
-  private readonly selected = new Map<string | undefined, SelectedRules>();
-
-  constructor(all: readonly ArmedRule[]) {
-    this.all = all;
-    this.callers = new Set(all.map(({ rule }) => rule.principal));
-  }
-
-  /** @param user the caller's id; all callers that no rule names share a selection */
-  select(user: string | undefined): SelectedRules {
-    const caller = this.callers.has(user) ? user : undefined;
-    let selected = this.selected.get(caller);
-    if (selected === undefined) {
-      const isFor = ({ rule: { principal } }: ArmedRule) => principal === undefined || principal === caller;
-      selected = { rules: this.all.filter(isFor), otherCallerRule: this.all.find((armed) => !isFor(armed)) };
-      this.selected.set(caller, selected);
-    }
-    return selected;
-  }
 }
 
 interface EvaluationContext {

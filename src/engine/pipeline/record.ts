@@ -2,7 +2,7 @@ import type { AnsweredRequest, JournalEntry } from "../sandbox/journal-entry.ts"
 import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire } from "./plain-http.ts";
 
-/** Writes the journal entry; it references existing values and copies nothing. */
+/** Writes the journal entry; it references existing values and copies none but the list of headers. */
 export function recordRequest(
   exchange: Exchange,
   answer: Answer,
@@ -32,7 +32,8 @@ export function recordRequest(
     request_headers: exchange.request.rawHeaders,
     request_body: exchange.body ?? exchange.bodyCapture?.bytes(),
     request_bytes: exchange.body?.length ?? exchange.bodyCapture?.size ?? 0,
-    response_headers,
+    // A list that grew has room for more.
+    response_headers: response_headers.slice(),
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
   };
