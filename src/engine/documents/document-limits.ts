@@ -29,5 +29,10 @@ export const OWN_FILE_LIMITS: DocumentLimits = {
   maxValues: 4_000_000,
 };
 
-/** Keys that reach an object's prototype when a value is merged or copied; documents must not contain them. */
-export const DANGEROUS_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+/**
+ * Whether documents must not contain a key, since it reaches an object's prototype when a value is merged or copied. With
+ * `anyKey`, for documents in which any name is a key, only `__proto__` is refused.
+ */
+export function isDangerousKey(key: string, anyKey = false): boolean {
+  return key === "__proto__" || (!anyKey && (key === "constructor" || key === "prototype"));
+}

@@ -194,6 +194,16 @@ describe("a document", () => {
     },
   );
 
+  it("may have any key but `__proto__`, in YAML as inline, if any name can be a key [interfaces 5]", () => {
+    const options = { file: "a.yaml", anyKey: true };
+    expect(readDocument("constructor: { prototype: 1 }", options).value).toEqual({
+      constructor: { prototype: 1 },
+    });
+    expect(() => readDocument("__proto__: 1", options)).toThrow("the key `__proto__` is not allowed");
+    expect(() => createInlineDocument({ constructor: { prototype: 1 } }, options)).not.toThrow();
+    expect(() => createInlineDocument(JSON.parse('{"__proto__":1}'), options)).toThrow("is not allowed");
+  });
+
   it("is read up to the given limits, which are wider for a user's own file [interfaces 5]", () => {
     const large = Array.from({ length: 30_000 }, (_, index) => `- { id: dept_${index} }`).join("\n");
     expect(failure(large).message).toMatch(/^the document is too large/);

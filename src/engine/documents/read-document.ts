@@ -37,7 +37,7 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
   const lines = new LineCounter();
   try {
     const root = parseYaml(content, limits, lines);
-    const { targets, warnings } = checkNodes(root, content);
+    const { targets, warnings } = checkNodes(root, content, options.anyKey ?? false);
     const locateNode = (node: unknown) => toPosition(lines, findOffset(node));
     for (const { offset, message } of warnings)
       options.warn?.({ file, ...toPosition(lines, offset), field: "", message });

@@ -7,7 +7,7 @@ import {
   NO_POSITION,
   type Position,
 } from "./document-error.ts";
-import { DANGEROUS_KEYS, DEFAULT_LIMITS, type DocumentLimits } from "./document-limits.ts";
+import { DEFAULT_LIMITS, type DocumentLimits, isDangerousKey } from "./document-limits.ts";
 
 /** A document of a user: its plain value, and the position of each part in the text. */
 export interface UserDocument {
@@ -53,8 +53,7 @@ export function createInlineDocument(value: unknown, options: ReadOptions): User
       throw refuse(`maps and lists are nested more than ${limits.maxDepth} deep`);
     for (const key of Object.keys(part)) {
       path.push(Array.isArray(part) ? Number(key) : key);
-      if (DANGEROUS_KEYS.has(key) && (key === "__proto__" || !options.anyKey))
-        throw refuse(`the key \`${key}\` is not allowed`, path);
+      if (isDangerousKey(key, options.anyKey)) throw refuse(`the key \`${key}\` is not allowed`, path);
       check((part as Record<string, unknown>)[key]);
       path.pop();
     }

@@ -15,7 +15,7 @@ import {
   type Scalar,
 } from "yaml";
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
-import { DANGEROUS_KEYS, type DocumentLimits } from "./document-limits.ts";
+import { type DocumentLimits, isDangerousKey } from "./document-limits.ts";
 import { toSyntaxMessage } from "./yaml-messages.ts";
 
 /** A syntax problem, with the offset of its first character. */
@@ -126,6 +126,7 @@ export type AliasTargets = ReadonlyMap<Alias, Node>;
 
 interface Walk {
   text: string;
+  anyKey: boolean;
   problems: SyntaxProblem[];
   warnings: SyntaxProblem[];
   targets: Map<Alias, Node>;
@@ -141,9 +142,11 @@ interface Walk {
 export function checkNodes(
   root: Node | null,
   text: string,
+  anyKey: boolean,
 ): { targets: AliasTargets; warnings: readonly SyntaxProblem[] } {
   const walk: Walk = {
     text,
+    anyKey,
     problems: [],
     warnings: [],
     targets: new Map(),
@@ -178,7 +181,7 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
     const name = getKeyName(key);
     if (name === undefined) addProblem(walk, key, "a key must be a plain text");
     else if (name === "") addProblem(walk, key, "a key is missing before the colon");
-    else if (DANGEROUS_KEYS.has(name)) addProblem(walk, key, `the key \`${name}\` is not allowed`);
+    else if (isDangerousKey(name, walk.anyKey)) addProblem(walk, key, `the key \`${name}\` is not allowed`);
     else if (name === "<<")
       addProblem(walk, key, "merge keys (<<) are not supported; write the fields out here");
     else if (seen.has(name)) addProblem(walk, key, `the key \`${clip(name, 60)}\` is given twice`);
