@@ -76,13 +76,6 @@ export function fromLooseBase64(text: string): Uint8Array {
   return fromBase64(digits.length % 4 === 1 ? digits.slice(0, -1) : digits);
 }
 
-/** Compares in a time that does not depend on how much of `a` and `b` is alike. */
-export function isEqualInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
-  let difference = a.length ^ b.length;
-  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ (b[i] ?? 0);
-  return difference === 0;
-}
-
 /** RFC 4648 section 5, without padding. */
 export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -97,7 +90,7 @@ export function areBytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
-/** Compares secrets in a time that depends on their length alone. */
+/** Compares secrets in a time that depends on their lengths only, not on how much of them is equal. */
 export function areSecretsEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

@@ -36,7 +36,7 @@ export interface HostParts
     Pick<RegistryParts, "fixtures" | "serverKey" | "onDelete">,
     Pick<FaultOptions, "scenarios" | "overrides" | "delay"> {
   /** For sandboxes that set none themselves. Default: the reference world, seed 1, the real clock. */
-  defaults: { [K in keyof RegistryParts["defaults"]]?: RegistryParts["defaults"][K] | undefined };
+  defaults: Partial<RegistryParts["defaults"]>;
   /** The operations of all sandboxes: those of the reference, and the host's own. */
   api: Api;
   outbound: ServiceParts["outbound"] & Parameters<typeof createDeliveries>[0]["outbound"];
@@ -161,12 +161,17 @@ export function createEngine(options: HostParts): Engine {
     upstream: options.upstream,
     log,
   };
-  const handle = (request: PlainRequest) => {
-    const address = readAddress(request);
-    return handleRequest(parts, request, { sandbox: sandboxes.get(address.sandbox), address });
-  };
   return {
-    ...{ sandboxes, faults, receivers, requestCounter, wallClock, parts, handle },
+    sandboxes,
+    faults,
+    receivers,
+    requestCounter,
+    wallClock,
+    parts,
+    handle(request) {
+      const address = readAddress(request);
+      return handleRequest(parts, request, { sandbox: sandboxes.get(address.sandbox), address });
+    },
     get api() {
       return api;
     },

@@ -14,8 +14,8 @@ export interface Platform {
   /** Resolves in a later turn of the event loop, so that other requests are served between pieces of long work. */
   nextTurn(): Promise<void>;
   /**
-   * Runs code that may never end, and throws an error with the code ERR_SCRIPT_EXECUTION_TIMEOUT after that time. A page
-   * cannot stop it.
+   * Runs code that may never end; after `ms` it throws an error with the code ERR_SCRIPT_EXECUTION_TIMEOUT. A page
+   * cannot stop the code.
    */
   runBounded<T>(work: () => T, ms: number): T;
   /**

@@ -15,19 +15,13 @@ export interface Api {
   readonly router: Router;
 }
 
-export function createApi(declared: readonly Resource[]): Api {
-  const userEvents = declared.flatMap(({ own: userEvents, events = [] }) =>
-    userEvents === undefined ? [] : events,
-  );
+export function createApi(declarations: readonly Resource[]): Api {
+  const ownEvents = declarations.flatMap(({ own, events = [] }) => (own === undefined ? [] : events));
+  const ownEventNames = ownEvents.map(({ name }) => name);
   const resources =
-    userEvents.length === 0
-      ? declared
-      : declared.map((resource) =>
-          addEventNames(
-            resource,
-            userEvents.map(({ name }) => name),
-          ),
-        );
+    ownEvents.length === 0
+      ? declarations
+      : declarations.map((resource) => addEventNames(resource, ownEventNames));
   const operations = resources.flatMap((resource) => resource.operations);
   return {
     resources,
@@ -54,22 +48,20 @@ function addEventNames(resource: Resource, names: readonly string[]): Resource {
   };
   const extendOperation = (operation: AnyOperation) => {
     const { body, success } = operation;
-    const added = addNames({ body, success });
-    return added.success === success ? operation : { ...operation, ...added };
+    const extended = addNames({ body, success });
+    return extended.success === success ? operation : { ...operation, ...extended };
   };
   return {
     ...resource,
     collections: resource.collections.map(extendCollection),
     operations: resource.operations.map(extendOperation),
-    ...(fixture && {
-      fixture: { ...fixture, keys: addNames(fixture.keys), seed: fixture.seed.bind(fixture) },
-    }),
+    ...(fixture && { fixture: { ...fixture, keys: addNames(fixture.keys) } }),
   };
 }
 
 /** The same API with more resources. */
-export function extendApi(api: Api, added: readonly Resource[]): Api {
-  return added.length === 0 ? api : createApi([...api.resources, ...added]);
+export function extendApi(api: Api, resources: readonly Resource[]): Api {
+  return resources.length === 0 ? api : createApi([...api.resources, ...resources]);
 }
 
 export function findEvent({ events }: Pick<Api, "events">, name: string): AnyEvent | undefined {

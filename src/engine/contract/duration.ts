@@ -52,7 +52,8 @@ function sumParts(parts: readonly (string | undefined)[], units: readonly string
   return partCount === 0 ? undefined : toValidDuration(total);
 }
 
-// 1.001 * 1000 is 1000.9999999999999 in floating point, so the fraction is counted in whole numbers.
+// 1.001 * 1000 is 1000.9999999999999 in floating point, so the fraction is counted in whole numbers; those of more than
+// eight digits would be inexact.
 function toExactMilliseconds(text: string, unit: number): number | undefined {
   const [whole = "", fraction = ""] = text.replace(",", ".").split(".");
   const trimmed = fraction.replace(/0+$/, "");
@@ -65,5 +66,6 @@ function toExactMilliseconds(text: string, unit: number): number | undefined {
 function toValidDuration(milliseconds: number): number | undefined {
   if (!Number.isSafeInteger(milliseconds) || milliseconds < 0 || milliseconds > MAX_DURATION_MS)
     return undefined;
+  // Not -0.
   return milliseconds === 0 ? 0 : milliseconds;
 }

@@ -1,4 +1,5 @@
 import type { ErrorType } from "./errors.ts";
+import type { Settings } from "./settings.ts";
 
 /** Section 7: A for most operations, B for threads and assistant history, C for those of G01 (G06). */
 export type Envelope = "A" | "B" | "C";
@@ -34,19 +35,19 @@ const RENDERERS: Record<Envelope, (error: RenderedError, context: ErrorContext) 
       message,
       type: TYPES_OF_B[status] ?? (status >= 500 ? "server_error" : "invalid_request_error"),
       code: toCodeInB(code, spellings),
-      // G08: a validation error names the parameter.
+      // A validation error names the parameter (G08).
       ...(status === 422 && typeof details["field"] === "string" ? { param: details["field"] } : {}),
     },
   }),
   C: ({ message, status, details }) => ({
-    detail: nameField(message, status === 422 ? details["field"] : undefined),
+    detail: prefixField(message, status === 422 ? details["field"] : undefined),
     status_code: status,
     error_type: TYPES_OF_C[status] ?? "APIError",
   }),
 };
 
-/** G09: envelope C has no separate member for the invalid field. */
-function nameField(message: string, field: unknown): string {
+/** The message begins with the invalid field, for which envelope C has no member (G09). */
+function prefixField(message: string, field: unknown): string {
   return typeof field !== "string" || message.includes(field) ? message : `${field}: ${message}`;
 }
 
@@ -83,10 +84,11 @@ const ALWAYS_A = new Set([
   "METHOD_NOT_ALLOWED",
 ]);
 
+/** The envelope of an error. With the setting `auth_errors: guide`, every 401 and 403 is in C (G06). */
 export function getEnvelope(
   error: { code: string; status: number },
   operationEnvelope: Envelope,
-  authErrors: "operation" | "guide",
+  authErrors: Settings["auth_errors"],
 ): Envelope {
   if (ALWAYS_A.has(error.code)) return "A";
   if (authErrors === "guide" && (error.status === 401 || error.status === 403)) return "C";

@@ -1,8 +1,3 @@
-/**
- * The closed catalogue of error codes (section 7.4 and G01-G13). `status` and `type` follow from the
- * code; an operation lists which codes it can answer, and nothing outside this list leaves the server
- * except an internal error.
- */
 export type ErrorType = "client_error" | "authentication_error" | "authorization_error" | "server_error";
 
 export interface CatalogueEntry {
@@ -31,6 +26,10 @@ function toErrorType(status: number): ErrorType {
   return status >= 500 ? "server_error" : "client_error";
 }
 
+/**
+ * All error codes of the emulated API (section 7.4 and G01-G13). `status` and `type` follow from the code. An operation
+ * lists the codes that it can answer.
+ */
 export const CATALOGUE = {
   AUTHENTICATION_REQUIRED: defineError(
     401,
@@ -245,7 +244,7 @@ export type DetailSource =
   /** A JSON pointer into the body. */
   | { body: string }
   | { always: string | number }
-  /** G32: the organization that the request is about. */
+  /** The organization that the request is about (G32). */
   | "organization"
   /** The field at fault and what was sent there (G08). */
   | "input"

@@ -14,7 +14,7 @@ export interface EventSubject<S extends object, F extends string> {
   find: (world: WorldReader, id: string) => S | undefined;
   /** The fields of its data, by their names in the payload. */
   fields: Readonly<Record<F, TSchema>>;
-  /** The field with another name in the subject, such as `user_id`, which is its `id`. */
+  /** The field of the data that has another name in the subject: `user_id` is its `id`. */
   idAlias?: { field: string; key: string };
   /** The organizations whose webhooks and rules receive the event. */
   listRecipients: (subject: S, world: WorldReader) => readonly string[];
@@ -56,20 +56,18 @@ export function event<const N extends string, S extends object, F extends string
   return declaration;
 }
 
-/** Records in their stored form. `id`: the name of the record's id in the data, if the record calls it just `id`. */
+/**
+ * The records of a collection as subjects, in their stored form. `id` is the name of the record's id in the data, if the
+ * record calls it just `id`. By default the organization that the record names receives the event. `invent` is usually
+ * the record's factory.
+ */
 export function aboutRecords<R extends StoredRecord, Own extends string = keyof R & string>(
   collection: Collection<R>,
   {
     id,
     listRecipients = listOwnOrganization,
     invent,
-  }: {
-    id?: Own;
-    /** Default: the organization that the record names as its own. */
-    listRecipients?: EventSubject<R, string>["listRecipients"];
-    /** Usually the record's factory. */
-    invent?: EventSubject<R, string>["invent"];
-  },
+  }: { id?: Own } & Partial<Pick<EventSubject<R, string>, "listRecipients" | "invent">>,
 ): EventSubject<R, (keyof R & string) | Own> {
   const { idField } = collection;
   const { properties } = collection.schema as TObject;

@@ -129,7 +129,7 @@ export function listReader<R extends StoredRecord, E extends object>(
   };
 }
 
-/** The entries under a key of a fixture; empty without the key. */
+/** The entries under a key of a fixture; empty without the key. `_record` gives their type. */
 export function readEntries<E, R>(
   fixture: FixtureData,
   key: string,
@@ -154,10 +154,10 @@ export function reportImpossible<E extends object>(
 export function readOrGenerate<E extends { id: string }, R>(
   fixture: FixtureData,
   key: string,
-  _record: FixtureRecord<E, R>,
+  record: FixtureRecord<E, R>,
   prefix: string,
 ): E[] {
-  const entries = (fixture[key] ?? []) as readonly E[];
+  const entries = readEntries(fixture, key, record);
   const missing = Math.max(0, Number(fixture.generate?.[key] ?? 0) - entries.length);
   const generated = Array.from(
     { length: missing },
@@ -175,12 +175,12 @@ export function readByOrganization<E, R>(
   const byOwner = (fixture[key] ?? {}) as Record<string, number | E[]>;
   const totals = (fixture.generate?.[key] ?? {}) as Record<string, number>;
   return [...new Set([...Object.keys(byOwner), ...Object.keys(totals)])].map((organization_id) => {
-    const { listed, count } = readListed(byOwner[organization_id], 0);
-    return { organization_id, entries: listed, count: Math.max(count, totals[organization_id] ?? 0) };
+    const { entries, count } = toEntriesAndCount(byOwner[organization_id] ?? 0);
+    return { organization_id, entries, count: Math.max(count, totals[organization_id] ?? 0) };
   });
 }
 
-/** Computes a value when it is first needed: dependent collections are computed together. */
+/** A function that computes its value at the first call, for collections whose records are generated together. */
 export function computeOnce<T>(make: () => T): () => T {
   let value: T | undefined;
   return () => {
@@ -189,13 +189,12 @@ export function computeOnce<T>(make: () => T): () => T {
   };
 }
 
-/** Reads entries that a fixture gives as a list, or as a number. */
-export function readListed<E>(
-  entries: number | readonly E[] | undefined,
-  defaultCount: number,
-): { listed: readonly E[]; count: number } {
-  const listOrCount = entries ?? defaultCount;
+/** The entries of a list and their number; for the number of records to generate, no entries. */
+export function toEntriesAndCount<E>(listOrCount: number | readonly E[]): {
+  entries: readonly E[];
+  count: number;
+} {
   return typeof listOrCount === "number"
-    ? { listed: [], count: listOrCount }
-    : { listed: listOrCount, count: listOrCount.length };
+    ? { entries: [], count: listOrCount }
+    : { entries: listOrCount, count: listOrCount.length };
 }

@@ -15,12 +15,12 @@ type Inventor = Pick<FactoryContext, "random" | "settings">;
 const MAIL_DOMAIN = "example.test";
 const MAX_LOCAL_PART = 64;
 
-/** Latin letters that do not decompose into one of a to z and marks. */
-const LETTERS: Readonly<Record<string, string>> = {
-  ...{ ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ɖ: "d", ɗ: "d", ł: "l" },
-  ...{ þ: "th", ħ: "h", ı: "i", ĸ: "k", ƙ: "k", ŋ: "ng", ŧ: "t", ə: "e", ɛ: "e", ɔ: "o", ɓ: "b", ǥ: "g" },
-  ...{ ƴ: "y", ƒ: "f" },
-};
+/** Latin letters that do not decompose into one of a to z and marks, each with its spelling. */
+const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
+  "ß ss,æ ae,œ oe,ø o,đ d,ð d,ɖ d,ɗ d,ł l,þ th,ħ h,ı i,ĸ k,ƙ k,ŋ ng,ŧ t,ə e,ɛ e,ɔ o,ɓ b,ǥ g,ƴ y,ƒ f"
+    .split(",")
+    .map((pair) => pair.split(" ")),
+);
 
 /** Letters of other scripts stay. */
 function spellInAscii(text: string): string {

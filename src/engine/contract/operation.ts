@@ -137,7 +137,7 @@ export interface Declaration<
   S extends TSchema = TSchema,
   E = string,
 > {
-  /** interfaces 9; also the OpenAPI operationId and the start of its tests' titles. */
+  /** Its name everywhere (interfaces 9); also the OpenAPI operationId and the start of its tests' titles. */
   id: string;
   /** The section, or the gap if the specification shows no endpoint. */
   section: string;
@@ -264,12 +264,12 @@ export function listSuccesses(operation: AnyDeclaration): readonly Success[] {
   return Array.isArray(operation.success) ? operation.success : [operation.success as Success];
 }
 
-/** Every code the operation can answer, its own first, then those its declaration implies (G04). */
+/** Every code that the operation can answer: its own, and those that its declaration implies (G04). */
 export function listErrorCodes(operation: AnyOperation): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>();
   if (operation.credentials !== false) codes.add("AUTHENTICATION_REQUIRED");
   for (const error of operation.errors) codes.add(toErrorCode(error));
-  // G09: an unknown query parameter can be refused for an operation without parameters, too.
+  // An unknown query parameter can be refused for an operation without parameters, too (G09).
   codes.add("INVALID_INPUT");
   const { body } = operation;
   if (body?.kind === "json") codes.add("INVALID_JSON").add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");

@@ -37,7 +37,7 @@ export function findAssumedStatus(operation: DeclaredSource): string | undefined
 
 /** The three facts about a place in a declaration; each needs the ones before it. */
 const FACTS = ["presence", "type", "value"] as const;
-export type Fact = (typeof FACTS)[number];
+type Fact = (typeof FACTS)[number];
 
 /** The assumption behind a fact about a place of a success's body; undefined if the reference states it. */
 export function findAssumedPlace(
@@ -46,29 +46,26 @@ export function findAssumedPlace(
   fact: Fact = "value",
 ): string | undefined {
   const { body, fields = {}, types = {}, values = {}, specified = [] } = operation.assumed ?? {};
-  const bodyAssumption = findAssumedEndpoint(operation) ?? body;
-  const specifiedPlaces = specified
-    .filter((place) => place.startsWith("/"))
-    .map((place) => [place, undefined] as const);
-  const assumedPlaces: readonly [readonly (readonly [string, string | undefined])[], Fact | undefined][] = [
-    [[["", bodyAssumption], ...Object.entries(fields)], undefined],
-    [Object.entries(types), "presence"],
-    [Object.entries(values), "type"],
-    [specifiedPlaces, "value"],
+  // With each place: how many of FACTS the reference states, and the assumption behind the others.
+  const places: [place: string, statedCount: number, assumption?: string][] = [
+    ["", 0, findAssumedEndpoint(operation) ?? body],
+    ...Object.entries(fields).map(([place, id]): [string, number, string] => [place, 0, id]),
+    ...Object.entries(types).map(([place, id]): [string, number, string] => [place, 1, id]),
+    ...Object.entries(values).map(([place, id]): [string, number, string] => [place, 2, id]),
+    ...specified.map((place): [string, number] => [place, FACTS.length]),
   ];
   const parts = pointer.split("/");
-  let nearest = { exactness: -1, gap: undefined as string | undefined };
-  for (const [places, lastStated] of assumedPlaces) {
-    for (const [place, gap] of places) {
-      const placeParts = place.split("/");
-      if (!placeParts.every((part, i) => part === parts[i] || (part === "*" && parts[i] !== undefined)))
-        continue;
-      const exactness = placeParts.length + placeParts.filter((part) => part !== "*").length / 100;
-      const isStated = lastStated !== undefined && FACTS.indexOf(fact) <= FACTS.indexOf(lastStated);
-      if (exactness > nearest.exactness) nearest = { exactness, gap: isStated ? undefined : gap };
-    }
+  let nearest = { exactness: -1, assumption: undefined as string | undefined };
+  for (const [place, statedCount, assumption] of places) {
+    const placeParts = place.split("/");
+    if (!placeParts.every((part, i) => part === parts[i] || (part === "*" && parts[i] !== undefined)))
+      continue;
+    // The longer place is more exact; of two equally long ones, that with fewer `*`.
+    const exactness = placeParts.length + placeParts.filter((part) => part !== "*").length / 100;
+    if (exactness > nearest.exactness)
+      nearest = { exactness, assumption: FACTS.indexOf(fact) < statedCount ? undefined : assumption };
   }
-  return nearest.gap;
+  return nearest.assumption;
 }
 
 export interface AssumedPart {

@@ -46,13 +46,11 @@ export class PublicCollection {
   }
 
   toPublic(record: object, world: Pick<WorldReader, "toIso">): Fields {
-    const publicFields = this.removeInternalFields(
-      this.rules.toPublic?.(record, world as WorldReader) ?? record,
-    );
-    return this.convert(publicFields, (value) => toIso(value, world)) as Fields;
+    const publicRecord = this.rules.toPublic?.(record, world as WorldReader) ?? record;
+    return this.convert(this.pickPublicFields(publicRecord), (value) => toIso(value, world)) as Fields;
   }
 
-  private removeInternalFields(record: object): object {
+  private pickPublicFields(record: object): object {
     if (this.internal.length === 0) return record;
     return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internal.includes(name)));
   }

@@ -38,7 +38,7 @@ export interface FoundReference {
   isKey: boolean;
 }
 
-type Visit = (referral: FoundReference) => void;
+type Visit = (reference: FoundReference) => void;
 type Walk = (value: unknown, path: readonly (string | number)[], visit: Visit) => void;
 
 const walks = new WeakMap<object, Walk | null>();
@@ -156,7 +156,7 @@ export function requireFirstRecord<R extends StoredRecord>(
 
 const MAX_SCANNED = 1000;
 
-/** A record of this organization, if there is one among the first. */
+/** A record of this organization, if there is one among the first thousand. */
 export function findAnyInOrganization<R extends StoredRecord & { organization_id: string }>(
   world: Pick<WorldReader, "all">,
   collection: Collection<R>,

@@ -30,8 +30,8 @@ export function findRefusal(operation: AnyOperation, code: ErrorCode): Refusal {
 }
 
 function listReasons({ errors, path }: AnyOperation, code: ErrorCode): Refusal[] {
-  const declared = errors.filter((error) => toErrorCode(error) === code);
-  return (declared.length === 0 ? [code] : declared).map((error) => {
+  const declarations = errors.filter((error) => toErrorCode(error) === code);
+  return (declarations.length === 0 ? [code] : declarations).map((error) => {
     const details: Details | undefined = typeof error === "string" ? CATALOGUE[code].details : error.details;
     return { code, details: toDetailSources(details, path) };
   });

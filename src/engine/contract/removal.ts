@@ -19,36 +19,36 @@ export function removeWithDependents(tx: Transaction, collection: AnyCollection,
     for (const removedId of level.ids) tx.remove(level.collection, removedId);
     for (const dependent of tx.listCollections()) {
       if (!listOwners(dependent).has(level.collection.name)) continue;
-      const ids = dropDependents(tx, dependent, level);
+      const ids = removeEntries(tx, dependent, level);
       if (ids.size > 0) levels.push({ collection: dependent, ids });
     }
   }
 }
 
 /** Removes map entries; returns the ids of the records that must be removed as a whole. */
-function dropDependents(tx: Transaction, dependent: AnyCollection, removed: RemovedRecords): Set<string> {
+function removeEntries(tx: Transaction, dependent: AnyCollection, removed: RemovedRecords): Set<string> {
   const ids = new Set<string>();
   for (const record of listReferrers(tx, dependent, removed)) {
-    const referrals = findReferrals(dependent, record, removed);
-    if (referrals.some(({ isKey }) => !isKey)) ids.add(dependent.getId(record));
-    else if (referrals.length > 0)
+    const references = findReferencesTo(removed, dependent, record);
+    if (references.some(({ isKey }) => !isKey)) ids.add(dependent.getId(record));
+    else if (references.length > 0)
       tx.put(
         dependent,
-        referrals.reduce((remaining, { path }) => removeEntry(remaining, path), record),
+        references.reduce((remaining, { path }) => removeEntry(remaining, path), record),
       );
   }
   return ids;
 }
 
-function findReferrals(
+function findReferencesTo(
+  { collection, ids }: RemovedRecords,
   { schema }: AnyCollection,
   record: StoredRecord,
-  { collection, ids }: RemovedRecords,
 ): FoundReference[] {
   const references: FoundReference[] = [];
-  visitReferences(schema, record, (referral) => {
-    const { reference, id } = referral;
-    if (reference.owned && reference.collection === collection.name && ids.has(id)) references.push(referral);
+  visitReferences(schema, record, (found) => {
+    const { reference, id } = found;
+    if (reference.owned && reference.collection === collection.name && ids.has(id)) references.push(found);
   });
   return references;
 }

@@ -10,7 +10,7 @@ import type { AnyOperation } from "./operation.ts";
 import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
 
-/** Everything the server knows of one resource; registered in resources/index.ts and nowhere else. */
+/** Everything the server knows of one resource. `resources/index.ts` lists all of them, `resources/events.ts` their events. */
 export interface Resource {
   name: string;
   collections: readonly AnyCollection[];

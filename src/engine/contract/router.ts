@@ -39,7 +39,7 @@ export class Router<O extends Routable = AnyOperation> {
           segment.parameter ??= new Segment();
           segment = segment.parameter;
         } else if (part.includes("{")) {
-          names.push(...[...part.matchAll(TEMPLATE)].map(([, each]) => each!));
+          names.push(...Array.from(part.matchAll(PARAMETER), ([, parameter]) => parameter!));
           segment = addTemplate(segment, part);
         } else {
           const next = segment.fixed.get(part) ?? new Segment<O>();
@@ -69,7 +69,7 @@ export class Router<O extends Routable = AnyOperation> {
   }
 }
 
-const TEMPLATE = /\{([^{}]+)\}/g;
+const PARAMETER = /\{([^{}]+)\}/g;
 
 function addTemplate<O>(segment: Segment<O>, part: string): Segment<O> {
   const text = part
@@ -83,7 +83,7 @@ function addTemplate<O>(segment: Segment<O>, part: string): Segment<O> {
   return added.segment;
 }
 
-/** Decoded; an encoded slash is part of its segment. */
+/** The decoded segments, without a fragment. An encoded slash is part of its segment. */
 function readSegments(path: string): string[] | undefined {
   const hash = path.indexOf("#");
   const parts = (hash < 0 ? path : path.slice(0, hash)).split("/");

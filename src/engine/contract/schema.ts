@@ -77,11 +77,13 @@ export const typed = <S extends TSchema>(type: string, schema: S): S =>
 /** The field of a response for an `Instant` of the record. */
 export const Timestamp = (options: object = {}) => Type.String({ format: "date-time", ...options });
 
-/** Section 2.1; the prefixes of other ids are ours. */
-const SPECIFIED_PREFIXES = [
-  ...["org_", "dept_", "usr_", "uid_", "file_", "vs_", "mbsess_", "mbtrans_", "trans_", "mcoll_", "mtrack_"],
-  ...["dsh_", "slink_", "asst_", "log_", "thread_", "wh_", "whsec_", "del_", "apikey_", "conn_"],
-];
+/** The prefixes of section 2.1; those of other ids are ours. */
+const SPECIFIED_PREFIXES = `
+  org_ dept_ usr_ uid_ file_ vs_ mbsess_ mbtrans_ trans_ mcoll_ mtrack_ dsh_ slink_ asst_ log_ thread_ wh_ whsec_ del_
+  apikey_ conn_
+`
+  .trim()
+  .split(/\s+/);
 
 /** An identifier of section 2.1, such as `Id("dept_")`. */
 export const Id = (prefix: string, options: object = {}) =>
@@ -99,7 +101,7 @@ export function listSpecifiedPrefixes(pattern: string): string[] {
   return prefixes.filter((prefix) => SPECIFIED_PREFIXES.includes(prefix));
 }
 
-/** G08: a user id may be `usr_` or `uid_`. */
+/** The id of a user, which may begin with `usr_` or `uid_` (G08). */
 export const UserId = (options: object = {}) =>
   Type.String({ pattern: "^(usr|uid)_[A-Za-z0-9_-]{1,120}$", examples: ["usr_dan"], ...options });
 
@@ -140,6 +142,16 @@ export const ListOf = <T extends TSchema>(items: T) =>
     { items: Type.Array(items), total: Type.Integer({ minimum: 0 }) },
     { examples: [{ items: getExamples(items), total: 1 }] },
   );
+
+/**
+ * A schema as plain JSON without `$id`, which names it in the OpenAPI document: ajv would treat it as an address that
+ * only one schema may have, and several operations declare the same body.
+ */
+export function toPlainSchema(schema: object): JsonSchema {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value) => (key === "$id" ? undefined : value)),
+  ) as JsonSchema;
+}
 
 export function getExamples(schema: TSchema): unknown[] {
   return (schema as { examples?: unknown[] }).examples ?? [];

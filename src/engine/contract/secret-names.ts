@@ -3,17 +3,17 @@
  * recordings and bundles.
  */
 
-/** Not secrets: a setting, which bundles need, and a header of CORS. */
+/** The setting `cors_credentials`, which bundles need, and the header of CORS are no secrets. */
 const CREDENTIALS = "(?<!cors_|allow-)credentials?";
+
+const SECRET_WORDS =
+  "token|secret|password|passwd|pwd|passphrase|jwt|(?:api|private)[_-]?key|authorization|authentication|auth|bearer";
 
 /**
  * Names of JSON fields, form fields, query parameters and headers, as a part of a case-insensitive pattern. The last
  * word of a name says what it contains, as in `signing_secret` and `accessToken`.
  */
-export const SECRET_NAMES = `(?:[\\w-]{0,80}(?:${[
-  ...["token", "secret", "password", "passwd", "pwd", "passphrase", "jwt", "(?:api|private)[_-]?key"],
-  ...["authorization", "authentication", "auth", "bearer", CREDENTIALS],
-].join("|")}))`;
+export const SECRET_NAMES = `(?:[\\w-]{0,80}(?:${SECRET_WORDS}|${CREDENTIALS}))`;
 
 const SECRET_NAME = new RegExp(`^${SECRET_NAMES}$`, "i");
 

@@ -205,11 +205,8 @@ export const Settings = Type.Object(
 );
 export type Settings = Static<typeof Settings>;
 
-export const DEFAULT_SETTINGS: Settings = Object.fromEntries(
-  Object.entries(Settings.properties).map(([name, schema]) => [
-    name,
-    (schema as { default?: unknown }).default,
-  ]),
+export const DEFAULT_SETTINGS = Object.fromEntries(
+  describeSettings().map((setting) => [setting.name, setting.default]),
 ) as Settings;
 
 /** A row of the settings, as the ledger and the documentation read it. */

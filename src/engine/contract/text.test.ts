@@ -39,17 +39,16 @@ describe("the nearest word", () => {
 it("a count of one thing is in the singular", () => {
   expect([0, 1, 2].map((count) => pluralize(count, "step"))).toEqual(["0 steps", "1 step", "2 steps"]);
   expect([1, 2].map((count) => pluralize(count, "delivery", "deliveries"))).toEqual([
-    ...["1 delivery", "2 deliveries"],
+    "1 delivery",
+    "2 deliveries",
   ]);
 });
 
 it("a count of lost entries is in words, also for one and none", () => {
-  expect([0, 1, 2].map((count) => describeLostEntries(count))).toEqual([
-    ...["no entries were", "1 entry was", "2 entries were"],
-  ]);
-  expect([1, 3].map((count) => describeLostEntries(count, "older"))).toEqual([
-    ...["1 older entry was", "3 older entries were"],
-  ]);
+  const describeEach = (counts: number[], adjective?: string) =>
+    counts.map((count) => describeLostEntries(count, adjective));
+  expect(describeEach([0, 1, 2])).toEqual(["no entries were", "1 entry was", "2 entries were"]);
+  expect(describeEach([1, 3], "older")).toEqual(["1 older entry was", "3 older entries were"]);
 });
 
 const HOSTILE = "a\u001b[2J\u009b31m\u0007\r\u202eb\u2066\u061c\u200e\u200f\u2028\u007f";

@@ -1,6 +1,7 @@
 import { Ajv2020, type Options, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { parseDateOrInstant } from "./instant.ts";
+import { toPlainSchema } from "./schema.ts";
 
 /** An ajv that knows the formats of our schemas. */
 export function makeAjv(options: Options = {}): Ajv2020 {
@@ -19,7 +20,7 @@ export function makeAjv(options: Options = {}): Ajv2020 {
 }
 
 let ajv: Ajv2020 | undefined;
-const compiled = new WeakMap<object, ValidateFunction>();
+const validators = new WeakMap<object, ValidateFunction>();
 const factories = new WeakMap<object, () => ValidateFunction>();
 
 /** Sets the validator of a schema, which is created on first use: schemas of one document share their parts. */
@@ -32,19 +33,11 @@ export function provideValidator(schema: object, create: () => ValidateFunction)
  * does not pay for schemas that are never used.
  */
 export function toValidator(schema: object): ValidateFunction {
-  let validate = compiled.get(schema);
+  let validate = validators.get(schema);
   if (validate === undefined) {
     ajv ??= makeAjv();
-    validate = factories.get(schema)?.() ?? ajv.compile(removeIds(schema));
-    compiled.set(schema, validate);
+    validate = factories.get(schema)?.() ?? ajv.compile(toPlainSchema(schema));
+    validators.set(schema, validate);
   }
   return validate;
-}
-
-/**
- * `$id` names a schema for the OpenAPI document. ajv would treat it as an address that only one schema may have, and
- * several operations declare the same body.
- */
-function removeIds(schema: object): object {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (key === "$id" ? undefined : value))) as object;
 }

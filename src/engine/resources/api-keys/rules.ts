@@ -1,4 +1,4 @@
-import { isEqualInConstantTime } from "../../bytes.ts";
+import { areSecretsEqual } from "../../bytes.ts";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Identity } from "../../contract/operation.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
@@ -17,7 +17,7 @@ import { type ApiKey, apiKeys, digestKey, digestRecord } from "./schema.ts";
 export function findKey(world: WorldReader, key: string): ApiKey | undefined {
   const sent = digestKey(key);
   const candidate = world.index(apiKeys, "by_digest", sent.group).first();
-  return candidate !== undefined && isEqualInConstantTime(digestRecord(candidate).bytes, sent.bytes)
+  return candidate !== undefined && areSecretsEqual(digestRecord(candidate).bytes, sent.bytes)
     ? candidate
     : undefined;
 }

@@ -5,7 +5,7 @@ import {
   type FixtureEntry,
   fixtureRecord,
   readEntries,
-  readListed,
+  toEntriesAndCount,
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -202,12 +202,12 @@ function generateTranscripts(
   { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): TranscriptEntry[] {
   const { random } = context;
-  const { listed, count } = readListed(entry.transcript_entries, DEFAULT_ENTRIES);
+  const { entries, count } = toEntriesAndCount(entry.transcript_entries ?? DEFAULT_ENTRIES);
   const speakers = entry.speakers ?? random.sample(SPEAKERS, 3);
   const lines = drawMeetingLines(theme, count, { random, hasEnded: entry.status !== "running" });
   let lastEnd = 0;
   return lines.map((text, position) => {
-    const fields = transcriptRecord.toFields(listed[position] ?? {}, base);
+    const fields = transcriptRecord.toFields(entries[position] ?? {}, base);
     const start_time = fields.start_time ?? roundToMilliseconds(lastEnd + random.int(400, 9000) / 1000);
     const end_time = fields.end_time === undefined ? undefined : Math.max(start_time, fields.end_time);
     const speaker = speakers[position % speakers.length]!;

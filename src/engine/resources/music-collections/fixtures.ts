@@ -1,6 +1,11 @@
 import { Type } from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type FixtureEntry, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
+import {
+  type FixtureEntry,
+  fixtureRecord,
+  readEntries,
+  toEntriesAndCount,
+} from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
@@ -69,16 +74,16 @@ export const musicCollectionsFixture: FixtureReader = {
 };
 
 /** Generates tracks that were added one after the other since the creation of the collection. */
-function generateTracks({ id, tracks: given }: Entry, base: BaseBuilder): Track[] {
+function generateTracks({ id, tracks: tracksOrCount = DEFAULT_TRACKS }: Entry, base: BaseBuilder): Track[] {
   const { created_at } = base.world.get(musicCollections, id)!;
-  const { listed, count } = readListed(given, DEFAULT_TRACKS);
+  const { entries, count } = toEntriesAndCount(tracksOrCount);
   const context = base.createContext("tracks", id);
   const interval = -created_at / (count + 1);
   const prefix = `mtrack_${id.slice("mcoll_".length)}_`;
   return Array.from({ length: count }, (_, position) => {
     const addedAt = Math.min(-1, Math.round(created_at + (position + context.random.float()) * interval));
     const defaults = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: addedAt };
-    const entry = trackRecord.toFields(listed[position] ?? {}, base);
-    return makeTrack({ ...defaults, ...entry, collection_id: id, position }, context);
+    const fields = trackRecord.toFields(entries[position] ?? {}, base);
+    return makeTrack({ ...defaults, ...fields, collection_id: id, position }, context);
   });
 }

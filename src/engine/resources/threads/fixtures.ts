@@ -3,8 +3,8 @@ import type { Factory } from "../../contract/factory.ts";
 import {
   type FixtureEntry,
   fixtureRecord,
-  readListed,
   readOrGenerate,
+  toEntriesAndCount,
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -100,7 +100,7 @@ function generateThread(entry: Entry, base: BaseBuilder): Thread {
 
 /** Generates questions and answers, a minute apart, from the beginning of the thread on. */
 function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Message[] {
-  const { listed, count } = readListed(entry.messages, 2);
+  const { entries, count } = toEntriesAndCount(entry.messages ?? 2);
   const context = base.createContext("messages", entry.id);
   const firstExchange = context.random.int(0, EXCHANGES.length - 1);
   return Array.from({ length: count }, (_, position) => {
@@ -110,7 +110,7 @@ function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Mess
       content: EXCHANGES[(firstExchange + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
       created_at: thread.created_at + (position + 1) * MINUTE_MS,
     };
-    const fields = messageRecord.toFields(listed[position] ?? {}, base);
+    const fields = messageRecord.toFields(entries[position] ?? {}, base);
     return makeMessage({ ...defaults, ...fields, thread_id: thread.id }, context);
   });
 }

@@ -5,7 +5,7 @@ import {
   type FixtureEntry,
   fixtureRecord,
   readEntries,
-  readListed,
+  toEntriesAndCount,
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -149,11 +149,11 @@ function generateSentences(
 ): Sentence[] {
   const { random } = context;
   const defaultCount = entry.status === "processing" ? 0 : DEFAULT_SENTENCES;
-  const { listed, count } = readListed(entry.sentences, defaultCount);
+  const { entries, count } = toEntriesAndCount(entry.sentences ?? defaultCount);
   const options = { random, pii_redaction: entry.pii_redaction ?? null };
   let lastEnd = 0;
   return Array.from({ length: count }, (_, position) => {
-    const givenSentence = listed[position];
+    const givenSentence = entries[position];
     const fields = givenSentence ? sentenceRecord.toFields(givenSentence, base) : {};
     const text = fields.text ?? inventSentence(position, options);
     const pause = drawPauseSeconds(random);
