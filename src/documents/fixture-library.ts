@@ -206,8 +206,8 @@ function createRootBuilders(resources: readonly Resource[]): RootBuilders {
     isTrusted ? data : expandFixture(data, getFixtureShape(resources), seed);
   return {
     buildBase: (fixture, seed) => buildBase(complete(fixture, seed), seed, resources),
-    buildVariant: (fixture, { seed, settings, buildBase }) =>
-      buildVariant(buildBase, { fixture: complete(fixture, seed), seed, resources, settings }),
+    buildVariant: (fixture, { seed, settings, base }) =>
+      buildVariant(base, { fixture: complete(fixture, seed), seed, resources, settings }),
     // The settings that readers follow and that differ from their defaults.
     describeDifferences: (settings) =>
       followed

@@ -173,7 +173,7 @@ export class SandboxRestorer {
   ): Promise<SandboxValue> {
     const { uploads, validator, log } = this.parts;
     const { taken_at, ...facts } = saved.facts;
-    const world = decodeWorld({ ...facts, tables: saved.tables }, api.collections, { base });
+    const world = decodeWorld({ ...facts, tables: saved.tables }, api.collections, base);
     validator.checkWorld(world, base, api);
     const warn = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
     const blobs = await uploads.fromFiles(saved.uploads ?? {}, warn, folder);

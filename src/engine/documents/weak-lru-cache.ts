@@ -1,6 +1,6 @@
 /**
- * Values by key: the most recently used are stored, others stay as long as they are referenced elsewhere. Sandboxes that
- * start from the same fixture share it, and unused ones are collected.
+ * Values by key. The `maxRecent` most recently used ones stay in memory, others as long as something else refers to them:
+ * sandboxes that start from the same fixture share it, and an unused fixture is collected.
  */
 export class WeakLruCache<K, V extends object> {
   private readonly recent = new Map<K, V>();
@@ -8,10 +8,10 @@ export class WeakLruCache<K, V extends object> {
   private readonly onCollected = new FinalizationRegistry<K>((key) => {
     if (this.references.get(key)?.deref() === undefined) this.references.delete(key);
   });
-  private readonly size: number;
+  private readonly maxRecent: number;
 
-  constructor(size: number) {
-    this.size = size;
+  constructor(maxRecent: number) {
+    this.maxRecent = maxRecent;
   }
 
   get(key: K): V | undefined {
@@ -38,10 +38,6 @@ export class WeakLruCache<K, V extends object> {
     // The newest is last; the oldest is evicted.
     this.recent.delete(key);
     this.recent.set(key, value);
-    if (this.recent.size <= this.size) return;
-    for (const oldest of this.recent.keys()) {
-      this.recent.delete(oldest);
-      return;
-    }
+    if (this.recent.size > this.maxRecent) this.recent.delete(this.recent.keys().next().value!);
   }
 }

@@ -16,7 +16,8 @@ export interface Clock {
 
 export type ClockMode = "real" | "frozen" | "scaled";
 
-export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** The first instant of the year 1. */
 export const FIRST_INSTANT = -62_135_596_800_000;

@@ -6,8 +6,8 @@ export type StoredRecord = object;
 
 export interface IndexSpec<R> {
   /**
-   * The lists that contain a record: several if a list has equality filters. A field's name means one list for each
-   * of its values, such as the messages of each thread; a record with null is in no list.
+   * The groups that contain a record, each an ordered list: several if a list has equality filters. A field's name means
+   * one group for each of its values, such as the messages of each thread; a record with null is in none.
    */
   groups: (keyof R & string) | ((record: R) => readonly string[]);
   /** Ascending; ties are broken by id ascending (G28). Newest first: the negated instant. */
@@ -18,7 +18,7 @@ export interface IndexSpec<R> {
 export interface Index<R> {
   groups: (record: R) => readonly string[];
   order: IndexSpec<R>["order"];
-  /** The field whose values are the names of the lists: records that refer to another are found without a scan. */
+  /** The field whose values are the names of the groups: records that refer to another are found without a scan. */
   field: string | undefined;
   /** Its position among the indexes of its collection. */
   position: number;
@@ -35,7 +35,7 @@ export interface CollectionSpec<
   prefix?: string;
   /** The field that contains the public id. Default: `id`. */
   idField?: keyof R & string;
-  /** The record's public form; fields made with `Instant()` are converted in requests and answers. */
+  /** Requests and answers have `Instant()` fields as timestamps, and no `internal()` ones. */
   schema: S;
   indexes?: Record<string, IndexSpec<R>>;
   /** The kind of timer that has a record's id as its subject; it is removed with the record. */

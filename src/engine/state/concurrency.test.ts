@@ -105,7 +105,7 @@ describe("a fair queue", () => {
     expect(begun).toEqual(["g1", "m1", "g2", "m2", "g3", "g4", "third"]);
   });
 
-  it("runs at most `size` tasks at once, and a failed one makes room [interfaces 7]", async () => {
+  it("runs at most `total` tasks at once, and a failed one makes room [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(2);
     const failing = new FairQueue<object>({ total: 1, perClient: 1 });
     await expect(failing.run({}, never, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");

@@ -20,7 +20,7 @@ function edited(tree: SortedTree<number, object>, changes: readonly Edit[], valu
   );
 }
 
-describe("SortedTree.differences", () => {
+describe("SortedTree.listDifferences", () => {
   it("finds exactly the entries whose values differ, in order [interfaces 4]", () => {
     const values = [{}, {}, {}, {}];
     fc.assert(

@@ -3,7 +3,7 @@ import { digest, hmac } from "../platform.ts";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 const ID_LENGTH = 20;
-const PRIME = 0x01000193;
+const FNV_PRIME = 0x01000193;
 
 /**
  * Seeded randomness. A `Random` is a pure function of its seed and labels, so a draw for one purpose
@@ -28,9 +28,9 @@ export class Random {
   private absorb(text: string): void {
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
-      this.a = Math.imul(this.a ^ code, PRIME);
-      this.b = Math.imul(this.b ^ code, PRIME);
-      this.c = Math.imul(this.c ^ code, PRIME);
+      this.a = Math.imul(this.a ^ code, FNV_PRIME);
+      this.b = Math.imul(this.b ^ code, FNV_PRIME);
+      this.c = Math.imul(this.c ^ code, FNV_PRIME);
     }
   }
 
@@ -85,7 +85,7 @@ export class Random {
 /** FNV-1a with a murmur finaliser: labels that differ in one character give unrelated states. */
 export function hash32(text: string, basis = 0x811c9dc5): number {
   let hash = basis;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME);
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), FNV_PRIME);
   return mix32(hash);
 }
 

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../maps.ts";
 import type { Collection, Index, StoredRecord } from "./collection.ts";
 import { type Compare, SortedTree } from "./sorted-tree.ts";
 import { type IdTree, type Order, View } from "./view.ts";
@@ -183,11 +184,7 @@ function build<R extends StoredRecord>(
   const indexes = indexList.map(({ groups, order }) => {
     const lists = new Map<string, [Order, string][]>();
     for (const [id, record] of entries) {
-      for (const group of groups(record)) {
-        const list = lists.get(group);
-        if (list === undefined) lists.set(group, [[order(record), id]]);
-        else list.push([order(record), id]);
-      }
+      for (const group of groups(record)) getOrAdd(lists, group, () => []).push([order(record), id]);
     }
     const trees = [...lists].map(([group, ids]) => {
       ids.sort(([a, aId], [b, bId]) => byOrderThenId(a, aId, b, bId));

@@ -36,10 +36,6 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     return position === undefined ? undefined : this.list[position];
   }
 
-  listNames(): Iterable<string> {
-    return this.positions.keys();
-  }
-
   all(): readonly AnyTable[] {
     return this.list;
   }

@@ -18,8 +18,6 @@ export type Timer = Static<typeof Timer>;
 /** Timers are records of the root, so snapshots, forks and restarts contain them. */
 export const timers = collection({
   name: "_timers",
-  prefix: "",
-  idField: "id",
   internal: true,
   isPendingWork: true,
   schema: Timer,

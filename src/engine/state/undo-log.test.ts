@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { collection } from "./collection.ts";
-import type { Root } from "./tables.ts";
-import { Tables } from "./tables.ts";
+import { type Root, Tables } from "./tables.ts";
 import { Transaction } from "./transaction.ts";
 import { UndoLog } from "./undo-log.ts";
 
@@ -12,7 +11,9 @@ interface Note {
   text: string;
 }
 const notes = collection<Note>({
-  ...{ name: "notes", prefix: "note_", idField: "id", schema: Type.Object({}) },
+  name: "notes",
+  prefix: "note_",
+  schema: Type.Object({}),
   indexes: { by_text: { groups: "text", order: ({ id }) => id } },
 });
 const start: Root = { tables: Tables.empty([notes]), draws: 0 };

@@ -29,6 +29,7 @@ export class UndoLog {
   private lastNumbered = -1;
   private stepsSinceCheckpoint = 0;
 
+  /** Records a commit: as a step of its own if the version before it is numbered, else as a part of the last step. */
   record({ before, after, written }: Pick<Commit, "before" | "after" | "written">): void {
     this.recordReplacement(before);
     const last = this.steps.at(-1);
@@ -47,8 +48,8 @@ export class UndoLog {
   }
 
   /** Numbers a world's current version, so that `getRoot` can go back to it until it is released. Returns the number. */
-  numberVersion(present: Root): number {
-    this.recordReplacement(present);
+  numberVersion(root: Root): number {
+    this.recordReplacement(root);
     this.lastNumbered = this.version;
     return this.version;
   }
@@ -85,14 +86,15 @@ export class UndoLog {
     this.newest = undefined;
   }
 
-  /** Continues a log that was saved. @param present the version after the last step */
-  restore(oldest: number, steps: readonly Step[], present: Root): void {
+  /** Continues a log that was saved. @param newest the version after the last step */
+  restore(oldest: number, steps: readonly Step[], newest: Root): void {
     this.oldest = oldest;
     this.steps = [...steps];
-    this.newest = present;
+    this.newest = newest;
     this.lastNumbered = this.version;
   }
 
+  /** The number of the newest version. */
   private get version(): number {
     return this.oldest + this.steps.length;
   }

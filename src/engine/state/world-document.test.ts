@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { makeClock } from "./clock.ts";
 import { collection } from "./collection.ts";
 import { Table } from "./table.ts";
-import type { Root } from "./tables.ts";
-import { Tables } from "./tables.ts";
+import { type Root, Tables } from "./tables.ts";
 import { timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
 import { decodeWorld, encodeWorld, type WorldDocument } from "./world-document.ts";
@@ -78,12 +77,12 @@ describe("a world as a document [interfaces 4]", () => {
   });
 
   it("contains only the difference to a base, and decodes with that base [interfaces 2]", () => {
-    const document = encodeWorld(changed, { base: BASE });
+    const document = encodeWorld(changed, BASE);
     expect(document.tables).toEqual({
       notes: { put: [{ id: "note_3", text: "three" }], removed: ["note_1"] },
       _timers: { put: [expect.objectContaining({ subject: "note_3" })], removed: [] },
     });
-    const read = decodeWorld(JSON.parse(JSON.stringify(document)), COLLECTIONS, { base: BASE });
+    const read = decodeWorld(JSON.parse(JSON.stringify(document)), COLLECTIONS, BASE);
     expect(records(read)).toEqual(records(changed));
     expect(read.root.tables.get("drafts")).toBe(BASE.tables.get("drafts"));
   });
@@ -117,7 +116,7 @@ describe("a world as a document [interfaces 4]", () => {
       "must be the id of the record",
     ],
     [
-      "a record of which an index finds nothing",
+      "a record without the field of an index",
       ({ tables }) => Object.assign(tables, { notes: { records: [{ id: "note_9" }] } }),
       "tables.notes",
       "cannot be built",
@@ -129,14 +128,14 @@ describe("a world as a document [interfaces 4]", () => {
       "holds the id note_1 twice",
     ],
     [
-      "a timer of no kind that there is",
+      "a timer of an unknown kind",
       ({ tables }) =>
         Object.assign(tables, { _timers: { records: [{ id: "t", kind: "nap", subject: "x", due: 1 }] } }),
       "tables._timers",
       "t is not a timer that this server knows",
     ],
     [
-      "a timer that is due after all days",
+      "a timer that is due after the year 9999",
       ({ tables }) =>
         Object.assign(tables, {
           _timers: { records: [{ id: "t", kind: "expiry", subject: "x", due: 1e15 }] },
@@ -153,9 +152,9 @@ describe("a world as a document [interfaces 4]", () => {
   });
 
   it("is refused as a difference with an impossible record [interfaces 2]", () => {
-    const document = encodeWorld(changed, { base: BASE });
+    const document = encodeWorld(changed, BASE);
     Object.assign(document.tables, { notes: { put: [{ id: "note_9" }], removed: [] } });
-    expect(() => decodeWorld(document, COLLECTIONS, { base: BASE })).toThrow(
+    expect(() => decodeWorld(document, COLLECTIONS, BASE)).toThrow(
       expect.objectContaining({ field: "tables.notes", message: expect.stringContaining("holds note_9") }),
     );
   });

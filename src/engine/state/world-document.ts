@@ -37,9 +37,8 @@ export class WorldDocumentError extends Error {
  * The value as JSON. With a base, tables are written as their difference from it, and those tables that are
  * equal to the base's are left out unread, so a collection that was never created costs nothing to save.
  */
-export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): WorldDocument {
+export function encodeWorld(value: WorldValue, base?: Root): WorldDocument {
   const { root, clock, origin, requests, seed, secretKey } = value;
-  const tables = encodeTables(root, base);
   return {
     seed,
     secret_key: secretKey,
@@ -47,7 +46,7 @@ export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): 
     clock: { mode: clock.mode, now: clock.at, rate: clock.rate },
     requests,
     draws: root.draws,
-    tables,
+    tables: encodeTables(root, base),
   };
 }
 
@@ -79,7 +78,7 @@ function encodeChanges(baseTable: AnyTable, table: AnyTable): TableDocument {
 export function decodeWorld(
   document: WorldDocument,
   collections: readonly AnyCollection[],
-  { base }: { base?: Root } = {},
+  base?: Root,
 ): WorldValue {
   const tables = decodeTables(document.tables, collections, base);
   for (const timer of tables.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer, document.origin);

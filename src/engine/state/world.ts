@@ -73,7 +73,7 @@ export class World implements ObservedWorld {
     return readClock(this.clock, this.wallClock());
   }
 
-  /** A view of the current world; cheap, and discarded after use. */
+  /** A transaction that only reads the current world; cheap, and discarded after use. */
   read(): Transaction {
     const { root, origin, seed, secretKey } = this;
     return new Transaction(root, { origin, now: this.epochNow() - origin, seed, secretKey });
@@ -161,7 +161,7 @@ export class World implements ObservedWorld {
     const { currentSource } = this;
     return this.advances.run(async () => {
       const { generation } = this;
-      const target = now ?? ((present: number) => (mode === "real" ? this.wallClock() : present));
+      const target = now ?? ((current: number) => (mode === "real" ? this.wallClock() : current));
       const ran = await this.advanceTo(target, currentSource);
       if (generation === this.generation) {
         this.clock = makeClock(mode, this.epochNow(), this.wallClock(), rate);

@@ -26,7 +26,7 @@ export async function everythingOf({ understudy, call }: Api): Promise<Record<st
 
 /** With its records as what became of the fixture's: all of them would be megabytes. */
 async function written({ source, seed, blobs }: Sandbox, { world, windows, blobs: held }: SandboxValue) {
-  const { tables, ...facts } = encodeWorld(world, { base: source.buildRoot(seed) });
+  const { tables, ...facts } = encodeWorld(world, source.buildRoot(seed));
   const changed = Object.entries(tables).filter(([, table]) => !isEmpty(table));
   return [facts, Object.fromEntries(changed), windows, await blobs.encode(held)];
 }
