@@ -80,7 +80,7 @@ public final class UnderstudyExtension implements ParameterResolver, AfterEachCa
       control("POST", "/faults", rule);
     }
 
-    /** Moves the clock, such as by {@code 6h}, and answers what became due and ran. */
+    /** Moves the clock, such as by {@code 6h}, and returns the timers that ran. */
     public String advance(String by) {
       return control("POST", "/clock/advance", "{\"by\": \"" + by + "\"}");
     }
@@ -111,17 +111,17 @@ public final class UnderstudyExtension implements ParameterResolver, AfterEachCa
       }
       try {
         Path ready = Files.createTempDirectory("understudy").resolve("ready.json");
-        Process started =
+        Process npx =
             new ProcessBuilder("npx", "understudy", "start", "--port", "0", "--quiet", "--ready-file", ready.toString())
                 .inheritIO()
                 .start();
         while (!Files.exists(ready)) {
-          if (!started.isAlive()) throw new IllegalStateException("understudy did not start");
+          if (!npx.isAlive()) throw new IllegalStateException("understudy did not start");
           Thread.sleep(50);
         }
-        String told = Files.readString(ready);
-        url = text(told, "url");
-        Matcher pid = Pattern.compile("\"pid\":\\s*(\\d+)").matcher(told);
+        String started = Files.readString(ready);
+        url = text(started, "url");
+        Matcher pid = Pattern.compile("\"pid\":\\s*(\\d+)").matcher(started);
         process = pid.find() ? ProcessHandle.of(Long.parseLong(pid.group(1))).orElse(null) : null;
       } catch (IOException | InterruptedException error) {
         throw new IllegalStateException("understudy did not start", error);

@@ -1,5 +1,5 @@
-// The application's test, run once per scenario by `understudy suite`. It does not know which scenario is in
-// force: it states what has to hold whatever happens.
+// The application's test, run once per scenario by `understudy suite`. It does not know which scenario is
+// active: it checks what must hold under each of them.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -13,7 +13,7 @@ const run = spawnSync(process.execPath, [here("upload-report.mjs"), here("report
 });
 console.log(`${run.stdout}${run.stderr}`.trim());
 
-// What the service holds now, read past the API through the control API of this scenario's sandbox.
+// How many such files the sandbox has, by the control API.
 const response = await fetch(`${process.env.UNDERSTUDY_CONTROL_URL}/state/files?filename=report.csv`, {
   headers: process.env.UNDERSTUDY_TOKEN ? { authorization: `Bearer ${process.env.UNDERSTUDY_TOKEN}` } : {},
 });

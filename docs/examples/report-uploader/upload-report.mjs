@@ -1,5 +1,5 @@
-// A small application: puts one file into an organization, and gets through what a network does to it.
-// Needs nothing but Node. Exit code 0: the file is there, once. 3: the API refused for good.
+// A small application: uploads one file to an organization, and retries temporary failures.
+// Needs nothing but Node. Exit code 0: the file is stored, once. 3: the API refused it. 1: it gave up.
 //
 //   UNDERSTUDY_BASE_URL=http://127.0.0.1:4747 API_KEY=ak_... node upload-report.mjs report.csv
 
@@ -13,7 +13,7 @@ const PAUSES = [50, 100, 200, 400];
 /** Tests do not want to wait the minute that a rate limit may ask for. */
 const LONGEST_PAUSE = Number(process.env.LONGEST_PAUSE_MS ?? 60_000);
 
-/** The API has answered, and asking again would not change the answer. */
+/** A refusal of the API that a retry would not change. */
 export class Refused extends Error {
   constructor(status, body) {
     const error = body?.error ?? {};
@@ -23,12 +23,12 @@ export class Refused extends Error {
   }
 }
 
-/** Whether a later try may succeed: the network's own failures, a full window, a server that is down. */
-function isPassing(status, body) {
+/** Whether a retry may succeed: the server is down, or the rate limit is reached. */
+function isTemporary(status, body) {
   return status >= 500 || (status === 429 && body?.error?.code === "RATE_LIMIT_EXCEEDED");
 }
 
-/** One call, repeated while its failure may pass. Safe only for calls that may be made twice. */
+/** One call, retried after temporary failures. Use it only for calls that may be made twice. */
 async function call(url, options) {
   for (let attempt = 0; ; attempt++) {
     const pause = PAUSES[attempt];
@@ -37,7 +37,8 @@ async function call(url, options) {
       const response = await fetch(url, { ...options, signal: AbortSignal.timeout(5000) });
       const body = await response.json().catch(() => undefined);
       if (response.ok) return body;
-      if (pause === undefined || !isPassing(response.status, body)) throw new Refused(response.status, body);
+      if (pause === undefined || !isTemporary(response.status, body))
+        throw new Refused(response.status, body);
       const asked = Number(response.headers.get("retry-after") ?? 0) * 1000;
       wait = Math.min(LONGEST_PAUSE, Math.max(pause, asked));
     } catch (error) {
@@ -52,16 +53,16 @@ export async function uploadReport({ base, key, organization, name, bytes }) {
   const files = `${base}/v1/organizations/${organization}/files`;
   const json = { "api-key": key, "content-type": "application/json" };
   const about = { filename: name, file_size: bytes.length, mime_type: "text/csv" };
-  const place = await call(`${files}/upload-url`, {
+  const upload = await call(`${files}/upload-url`, {
     method: "POST",
     headers: json,
     body: JSON.stringify(about),
   });
-  await call(place.upload_url, { method: "PUT", headers: { "content-type": "text/csv" }, body: bytes });
+  await call(upload.upload_url, { method: "PUT", headers: { "content-type": "text/csv" }, body: bytes });
   return call(files, {
     method: "POST",
     headers: json,
-    body: JSON.stringify({ ...about, gcs_path: place.gcs_path }),
+    body: JSON.stringify({ ...about, gcs_path: upload.gcs_path }),
   });
 }
 
