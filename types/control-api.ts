@@ -453,7 +453,7 @@ export type Expectation =
         stage?: string;
         /** The id of the user who called */
         principal?: string;
-        /** What the JSON body must contain at least */
+        /** Fields that the JSON body must contain */
         body?: unknown;
         /** Of deliveries: an event name, or a glob of them */
         event?: EventPattern;
@@ -489,7 +489,7 @@ export type Expectation =
         stage?: string;
         /** The id of the user who called */
         principal?: string;
-        /** What the JSON body must contain at least */
+        /** Fields that the JSON body must contain */
         body?: unknown;
         /** Of deliveries: an event name, or a glob of them */
         event?: EventPattern;
@@ -618,7 +618,7 @@ export interface SandboxOptions {
 export interface ClockChange {
   /** `real` is the wall clock, `frozen` does not move, `scaled` runs at a rate */
   mode: "real" | "frozen" | "scaled";
-  /** The new time; by default the present one. Not with mode real */
+  /** The new time; by default the current one. Not with mode real */
   now?: string;
   /** Sandbox seconds per second; only with mode scaled */
   rate?: number;
@@ -1083,13 +1083,13 @@ export interface RuleDefinition {
     query?: {
       [k: string]: string | number | boolean | null;
     };
-    /** What a JSON body must at least hold */
+    /** Fields that a JSON body must contain */
     body?: {
       [k: string]: unknown;
     };
-    /** An event name or a glob of them: hits deliveries, not requests */
+    /** An event name or a glob of them: matches deliveries, not requests */
     event?: EventPattern;
-    /** A webhook id: hits deliveries, not requests */
+    /** A webhook id: matches deliveries, not requests */
     webhook?: string;
   };
   /** On a path that the API lacks: callers without credentials or membership are answered too */
@@ -1097,7 +1097,7 @@ export interface RuleDefinition {
   sequence?: (
     | (number | "pass" | AnyCode)
     | {
-        /** A catalogue code; CODE! also where it is never answered */
+        /** A code of the catalogue; CODE! forces one that the operation never answers */
         error?: AnyCode;
         /** Merged over the details that the operation itself would give */
         details?: {
@@ -1117,7 +1117,7 @@ export interface RuleDefinition {
   probability?: number;
   phase?: "before" | "after";
   effect?: {
-    /** A catalogue code; CODE! also where it is never answered */
+    /** A code of the catalogue; CODE! forces one that the operation never answers */
     error?: AnyCode;
     /** Merged over the details that the operation itself would give */
     details?: {
@@ -1174,13 +1174,13 @@ export interface FaultRule {
     query?: {
       [k: string]: string | number | boolean | null;
     };
-    /** What a JSON body must at least hold */
+    /** Fields that a JSON body must contain */
     body?: {
       [k: string]: unknown;
     };
-    /** An event name or a glob of them: hits deliveries, not requests */
+    /** An event name or a glob of them: matches deliveries, not requests */
     event?: EventPattern;
-    /** A webhook id: hits deliveries, not requests */
+    /** A webhook id: matches deliveries, not requests */
     webhook?: string;
   };
   /** On a path that the API lacks: callers without credentials or membership are answered too */
@@ -1188,7 +1188,7 @@ export interface FaultRule {
   sequence?: (
     | (number | "pass" | AnyCode)
     | {
-        /** A catalogue code; CODE! also where it is never answered */
+        /** A code of the catalogue; CODE! forces one that the operation never answers */
         error?: AnyCode;
         /** Merged over the details that the operation itself would give */
         details?: {
@@ -1208,7 +1208,7 @@ export interface FaultRule {
   probability?: number;
   phase?: "before" | "after";
   effect?: {
-    /** A catalogue code; CODE! also where it is never answered */
+    /** A code of the catalogue; CODE! forces one that the operation never answers */
     error?: AnyCode;
     /** Merged over the details that the operation itself would give */
     details?: {
@@ -1350,7 +1350,7 @@ export interface ReleaseOptions {
     /** A text as it is, anything else as JSON */
     body?: unknown;
   };
-  /** A catalogue code; CODE! also where it is never answered */
+  /** A code of the catalogue; CODE! forces one that the operation never answers */
   error?: AnyCode;
   /** Merged over the details that the operation itself would give */
   details?: {
@@ -1492,7 +1492,7 @@ export interface ScenarioState {
           max?: number;
         };
   }[];
-  /** Why the present text of its file is invalid; the last valid text is active */
+  /** Why the current text of its file is invalid; the last valid text is active */
   problem?: string;
 }
 export interface ActiveScenarios {
@@ -1619,7 +1619,7 @@ export interface JournalPage {
   entries: JournalEntry[];
   /** How many match */
   total: number;
-  /** Entries lost to the journal's bounds */
+  /** Entries that the journal has evicted */
   dropped: number;
 }
 export interface Live {
@@ -1646,7 +1646,7 @@ export interface Live {
   }[];
   /** All that is held, if that has changed since the last message */
   held?: Held[];
-  /** The number of entries that the journal's bounds have dropped */
+  /** Entries that the journal has evicted */
   dropped: number;
 }
 export interface RequestLine {
@@ -1822,7 +1822,7 @@ export interface HistoryPage {
   entries: HistoryEntry[];
   /** How many match */
   total: number;
-  /** Entries lost to the history's bounds */
+  /** Entries that the history has evicted */
   dropped: number;
 }
 export interface HistoryDetail {
@@ -2073,7 +2073,7 @@ export interface Receiver {
   )[];
   /** Whether it has its own secret, which is never shown */
   has_secret: boolean;
-  /** Requests answered with the present list of answers */
+  /** Requests answered with the current list of answers */
   served: number;
   /** It is deleted with its last client */
   leased?: true;
@@ -2438,7 +2438,7 @@ export interface ProblemDocument {
     message: string;
     hint?: string;
   }[];
-  /** Of the first of `problems`, like file, line and column */
+  /** The message of the first of `problems`, like `file`, `line` and `column` */
   message?: string;
   file?: string;
   line?: number;

@@ -29,7 +29,10 @@ export const START_FLAGS = {
   seed: { type: "number", minimum: 0, describe: "Seed of all generated ids and text [default: 1]" },
   clock: { type: "string", describe: "real, frozen, frozen@ISO, or xN [default: real]" },
   delay: { type: "string", describe: "Delay of every answer: 200ms, or percentiles such as 80ms/1s" },
-  persist: { type: "string", describe: "Folder (or FILE.json) that keeps sandboxes between starts" },
+  persist: {
+    type: "string",
+    describe: "Folder (or FILE.json) to save sandboxes in, so that they survive restarts",
+  },
   durable: {
     type: "boolean",
     describe: "With --persist FOLDER: write each change to disk before answering",

@@ -19,7 +19,7 @@ export const ClockInput = ClosedObject(
     now: Type.Optional(
       Type.String({
         title: "an ISO 8601 timestamp",
-        description: "The new time; by default the present one. Not with mode real",
+        description: "The new time; by default the current one. Not with mode real",
       }),
     ),
     rate: Type.Optional(

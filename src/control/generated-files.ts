@@ -174,18 +174,33 @@ const PAGES = ["control-api.md", "errors-and-limits.md", "sandboxes-and-time.md"
  */
 export async function generateFiles(read: (name: string) => string): Promise<Record<string, string>> {
   const openApi = buildOpenApiDocument(API, packageJson.version);
-  return {
-    "openapi.json": toJsonText(openApi),
-    "api.md": renderApiPage(openApi as unknown as ApiDocument),
-    "control-api.json": toJsonText(buildControlApiDocument(CONTROL_OPERATIONS, packageJson.version)),
+  const pages = {
     ...Object.fromEntries(PAGES.map((name) => [name, rewriteTables(read(name), CONTROL_OPERATIONS)])),
+    "api.md": renderApiPage(openApi as unknown as ApiDocument),
     "events.md": renderEventsPage(buildEventCatalogue(API.events)),
     "fidelity.md": renderFidelityPage(buildFidelityLedger(API.operations)),
     "reference/assumptions.md": renderAssumptionsPage(),
+  };
+  return {
+    ...Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, wrapLines(page)])),
+    "openapi.json": toJsonText(openApi),
+    "control-api.json": toJsonText(buildControlApiDocument(CONTROL_OPERATIONS, packageJson.version)),
     "fixture.schema.json": formatFixtureSchema(RESOURCES),
     "scenario.schema.json": formatScenarioSchema(API),
     "binding.schema.json": `${JSON.stringify({ $schema: DIALECT, ...BindingFile }, null, 1)}\n`,
   };
+}
+
+/** Breaks lines of more than 150 characters, but neither tables nor code spans. */
+function wrapLines(page: string): string {
+  return page.replace(/^(?!\|).{151,}$/gm, (line) => {
+    const indent = line.startsWith("- ") ? "  " : "";
+    const words = line.match(/(?:`[^`]*`|\S)+/g)!;
+    return words.reduce((text, word) => {
+      const length = text.length - text.lastIndexOf("\n");
+      return length + word.length > 150 ? `${text}\n${indent}${word}` : `${text} ${word}`;
+    });
+  });
 }
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";

@@ -25,7 +25,7 @@ export function NewestFirst<T extends TObject>(entry: T, log: string) {
     {
       entries: Type.Array(entry, { description: "Newest first" }),
       total: Type.Integer({ minimum: 0, description: "How many match" }),
-      dropped: Type.Integer({ minimum: 0, description: `Entries lost to the ${log}'s bounds` }),
+      dropped: Type.Integer({ minimum: 0, description: `Entries that the ${log} has evicted` }),
     },
     {
       $id: `${log.charAt(0).toUpperCase()}${log.slice(1)}`,

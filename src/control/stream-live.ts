@@ -78,7 +78,7 @@ export const LiveBody = ClosedObject(
     ),
     dropped: Type.Integer({
       minimum: 0,
-      description: "The number of entries that the journal's bounds have dropped",
+      description: "Entries that the journal has evicted",
     }),
   },
   { $id: "Live" },

@@ -71,7 +71,7 @@ describe("auth.create_token", () => {
     expect((await api.call("ada", "POST", "/v1/auth/token", { api_key: "ak_wrong" })).status).toBe(401);
   });
 
-  it("does not take a session token for another one [G01]", async () => {
+  it("does not exchange an access token for another one [G01]", async () => {
     const { access_token } = await tokens();
     const answer = await api.call(undefined, "POST", "/v1/auth/token", {}, bearer(access_token));
     expect(answer.status).toBe(401);
@@ -142,7 +142,7 @@ describe("auth.create_token", () => {
   });
 });
 
-describe("session tokens", () => {
+describe("access tokens", () => {
   it("expire by the sandbox's clock, also if verified before [G01]", async () => {
     const { access_token } = await tokens();
     await api.advance(3_599_000);

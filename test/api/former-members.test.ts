@@ -43,7 +43,7 @@ describe("a former member", () => {
     },
   );
 
-  it("can still use the key and a session token in another organization [G37, 4.5]", async () => {
+  it("can still use the key and an access token in another organization [G37, 4.5]", async () => {
     const world = await FreshWorld.create(api);
     const { body: grant } = await world.call("/v1/auth/token", "POST", { who: "ada" });
     await world.control("PATCH", "/state/users/usr_ada", { memberships: { org_initech: "admin" } });

@@ -35,7 +35,7 @@ describe("users.set_current_organization", () => {
     expect(current("apikey_ci")).toBe("org_acme");
   });
 
-  it("a session token changes its key [G32]", async () => {
+  it("an access token changes its key [G32]", async () => {
     const { body } = await api.call("ci", "POST", "/v1/auth/token", {});
     const bearer = { authorization: `Bearer ${body.access_token}` };
     expect((await setCurrent(undefined, "org_initech", bearer)).status).toBe(200);

@@ -113,14 +113,14 @@ describe("the reference pages", () => {
   it("name every command, action and option [interfaces 2]", async () => {
     const known = terms(page("cli"));
     const named = [...known].map((term) => term.replace(/^understudy /, ""));
-    const lines = text(page("cli")).split("\n");
+    const items = text(page("cli")).split(/\n(?! )/);
     for (const { path, options } of await commandLine()) {
       const [command, action] = path;
       const told = named.some((term) => term === command || term.startsWith(`${command} `));
       expect(told, `understudy ${path.join(" ")}`).toBe(true);
       if (action !== undefined) {
         const own = new RegExp(`\`(${command} )?${action}\\b`);
-        const row = lines.some((line) => line.includes(`\`${command} `) && own.test(line));
+        const row = items.some((item) => item.includes(`\`${command} `) && own.test(item));
         expect(row, `understudy ${path.join(" ")}`).toBe(true);
       }
       for (const option of options) {

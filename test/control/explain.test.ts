@@ -254,7 +254,7 @@ describe("the journal's reasons of a refusal", () => {
     [{ authorization: "Basic YTpi" }, "Authorization has the scheme Basic; `Bearer` is expected"],
     [
       { authorization: "Bearer nonsense" },
-      "Authorization holds what is neither an API key nor a session token",
+      "Authorization holds what is neither an API key nor an access token",
     ],
     [
       { authorization: `Bearer ${KEYS.ada}`, "api-key": "ak_short" },
@@ -270,21 +270,21 @@ describe("the journal's reasons of a refusal", () => {
     },
   );
 
-  it("for a 401 say if a session token has expired, was not signed here, or lost its key [interfaces 11]", async () => {
+  it("for a 401 say if an access token has expired, was not signed here, or lost its key [interfaces 11]", async () => {
     const name = await fresh();
     const { body } = await api.call("dan", "POST", `/_s/${name}/v1/auth/token`);
     const token = { authorization: `Bearer ${body.access_token}` };
     const other = await fresh();
     expect(await reasonOf(other, "/v1/models", token)).toContain(
-      "a session token that this sandbox did not sign",
+      "an access token that this sandbox did not sign",
     );
     await control("POST", `/${name}/clock/advance`, { by: "2d" });
     expect(await reasonOf(name, "/v1/models", token)).toMatch(
-      /^Authorization holds a session token of usr_dan, which expired at 2026-03-15T/,
+      /^Authorization holds an access token of usr_dan, which expired at 2026-03-15T/,
     );
     await control("PATCH", `/${name}/state/users/usr_dan`, { account: "suspended" });
     expect(await reasonOf(name, "/v1/models", token)).toBe(
-      "Authorization holds a session token of the key apikey_dan, which belongs to a user who is suspended",
+      "Authorization holds an access token of the key apikey_dan, which belongs to a user who is suspended",
     );
     await reasonOf(name, "/v1/auth/refresh", {}, "POST");
     const { body: journal } = await control("GET", `/${name}/journal?limit=1`);

@@ -84,7 +84,7 @@ describe("the limit of records per sandbox", () => {
     expect(await records()).toBe(atFirst);
   });
 
-  it("counts session tokens, upload URLs, test deliveries and receivers too [interfaces 7]", async () => {
+  it("counts access tokens, upload URLs, test deliveries and receivers too [interfaces 7]", async () => {
     const hook = { url: "https://example.test/hook", events: ["user.created"] };
     const { webhook_id } = (await api.call("ada", "POST", "/webhooks", hook)).body.data;
     expect((await control("POST", "/receivers", {})).status).toBe(201);

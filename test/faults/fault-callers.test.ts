@@ -28,7 +28,7 @@ describe("a rule for a caller", () => {
     expect([triggered.status, decisionOf(triggered)]).toEqual([503, "fault:inline/seen"]);
   });
 
-  it("matches the sender of an expired session token [interfaces 6]", async () => {
+  it("matches the sender of an expired access token [interfaces 6]", async () => {
     const { body } = await api.call("dan", "POST", "/v1/auth/token");
     const bearer = { authorization: `Bearer ${body.access_token}` };
     await arm(api, { id: "seen", match: { principal: "usr_dan" }, times: 1, effect: { status: 503 } });

@@ -329,8 +329,8 @@ describe("a sandbox in this process", () => {
 
   it("takes every option that the library's page names [interfaces 8]", async () => {
     const page = readFileSync(new URL("../../docs/library.md", import.meta.url), "utf8");
-    const [line = ""] = page.match(/^- `createUnderstudy\(options\?\)`.*$/m) ?? [];
-    const named = [...line.matchAll(/`([a-zA-Z]+)`/g)]
+    const [item = ""] = page.match(/^- `createUnderstudy\(options\?\)`.*(\n {2}.*)*/m) ?? [];
+    const named = [...item.matchAll(/`([a-zA-Z]+)`/g)]
       .map(([, name]) => name!)
       .filter((name) => !["start", "default"].includes(name));
     expect(named).toContain("overrides");

@@ -114,7 +114,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     route: "PUT S/clock",
     summary: "Freeze, scale or release the clock",
     description:
-      "`frozen` without `now` stops the clock at its present time. A later `now` runs the timers that become due; an earlier one is refused.",
+      "`frozen` without `now` stops the clock at its current time. A later `now` runs the timers that become due; an earlier one is refused.",
     body: { kind: "json", schema: ClockInput },
     describeChange: ({ body: { mode, rate } }) => ({
       title:

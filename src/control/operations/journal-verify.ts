@@ -24,7 +24,7 @@ import { waitForChange } from "../stream-entries.ts";
 const Match = ClosedObject({
   ...CONDITION_FIELDS,
   principal: Text("The id of the user who called"),
-  body: Type.Optional(Type.Unknown({ description: "What the JSON body must contain at least" })),
+  body: Type.Optional(Type.Unknown({ description: "Fields that the JSON body must contain" })),
   ...DELIVERY_FIELDS,
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: "Of deliveries: which attempt" })),
 });
@@ -65,7 +65,7 @@ export const checkJournal = operation({
   route: "POST S/journal/verify",
   summary: "Check whether expected requests or deliveries occurred, and show the nearest misses",
   description:
-    "A match that nothing can satisfy is 422: an unknown operation, event or code, an operation with a foreign method or path, an impossible path, and, while the journal is whole, a path, method, user or webhook that it has not seen. Once entries were lost, any other match is 409, since what it is about may have been lost.",
+    "A match that nothing can satisfy is 422: an unknown operation, event or code, an operation with the method or path of another, an impossible path, and, while the journal is complete, a path, method, user or webhook that it has not seen. Once the journal has evicted entries, any other match is 409, since they might have matched.",
   reads: true,
   body: { kind: "json", schema: Expectation, validated: "by handler" },
   errors: ["journal-incomplete"],

@@ -51,7 +51,7 @@ export const ReceiverBody = ClosedObject(
     url: Type.String({ description: "The URL that receives deliveries, as do all paths below it" }),
     answers: ReceiverAnswers,
     has_secret: Type.Boolean({ description: "Whether it has its own secret, which is never shown" }),
-    served: Type.Integer({ minimum: 0, description: "Requests answered with the present list of answers" }),
+    served: Type.Integer({ minimum: 0, description: "Requests answered with the current list of answers" }),
     leased: Type.Optional(Type.Literal(true, { description: "It is deleted with its last client" })),
   },
   {

@@ -59,7 +59,7 @@ export const ScenarioBody = ClosedObject(
     ),
     problem: Type.Optional(
       Type.String({
-        description: "Why the present text of its file is invalid; the last valid text is active",
+        description: "Why the current text of its file is invalid; the last valid text is active",
       }),
     ),
   },

@@ -60,7 +60,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.save",
     route: "POST S/snapshots",
-    summary: "Save the present state",
+    summary: "Save the current state",
     description:
       "Contains data, credentials, clock, timers, pending deliveries, half-finished uploads and random state. Waits up to 5 s for deliveries in progress.",
     body: {
@@ -110,7 +110,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.download",
     route: "GET S/snapshots/{snap}",
-    summary: "Download a snapshot, including uploads; `now` is the present state",
+    summary: "Download a snapshot, including uploads; `now` is the current state",
     params: OfSnapshot,
     errors: ["unknown-snapshot"],
     success: { status: 200, schema: SnapshotFile },
@@ -168,7 +168,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "snapshots.diff",
     route: "GET S/snapshots/{a}/diff/{b}",
-    summary: "Compare two snapshots, also of two sandboxes; `now` is the present state",
+    summary: "Compare two snapshots, also of two sandboxes; `now` is the current state",
     params: OfTwoSnapshots,
     query: DifferenceQuery,
     errors: ["unknown-snapshot"],

@@ -138,7 +138,9 @@ export const ProblemBody = ClosedObject(
       Type.Array(DocumentProblem, { description: "Everything that is wrong in a document" }),
     ),
     message: Type.Optional(
-      Type.String({ description: "Of the first of `problems`, like file, line and column" }),
+      Type.String({
+        description: "The message of the first of `problems`, like `file`, `line` and `column`",
+      }),
     ),
     file: Type.Optional(Type.String()),
     line: Type.Optional(Count()),

@@ -39,13 +39,13 @@ const Match = ClosedObject({
   body: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({
       type: "object",
-      description: "What a JSON body must at least hold",
+      description: "Fields that a JSON body must contain",
     }),
   ),
   event: Pattern("EventPattern", {
-    description: "An event name or a glob of them: hits deliveries, not requests",
+    description: "An event name or a glob of them: matches deliveries, not requests",
   }),
-  webhook: OptionalText("A webhook id: hits deliveries, not requests"),
+  webhook: OptionalText("A webhook id: matches deliveries, not requests"),
 });
 export type MatchDocument = Static<typeof Match>;
 
@@ -242,7 +242,7 @@ export const ScenarioDocument = ClosedObject(
       Type.Array(StageDocument, {
         minItems: 1,
         maxItems: 100,
-        description: "One follows the other as the run goes on; each has rules of its own",
+        description: "Each begins when the one before ends, and has its own rules",
       }),
     ),
     expect: Type.Optional(Type.Array(ExpectDocument, { maxItems: 1000 })),

@@ -70,7 +70,7 @@ export const authConfigsFixture: FixtureReader = {
   keys: {
     auth_configs: ByOrganization(
       Type.Union([Type.Integer({ minimum: 0, maximum: 10_000 }), Type.Array(record.schema)]),
-      { description: "By organization: connector auth configurations, or how many to make up" },
+      { description: "By organization: connector auth configurations, or how many to generate" },
     ),
   },
   seed(fixture, base) {
@@ -106,7 +106,7 @@ const listAuthConfigs = operation({
   method: "GET",
   path: "/v1/admin/connector/auth-configs",
   summary: "List the auth configurations of connectors",
-  description: "Of the key's current organization, newest first; for its owners and admins.",
+  description: "Those of the key's current organization, newest first. Allowed to its owners and admins.",
   errors: ["INSUFFICIENT_PERMISSIONS", ...CURRENT_MEMBER_ERRORS],
   success: {
     status: 200,

@@ -45,7 +45,7 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "The operation's own envelope with RATE_LIMIT_EXCEEDED (and Retry-After) or SPENDING_LIMIT_EXCEEDED, and the figures in the details.",
     details: [
-      "Rate: `{limit, window_seconds, retry_after_seconds}`. Spending: `{scope, monthly_limit, current_usage}`; refused if usage had reached the limit before the request.",
+      "[The codes](../errors-and-limits.md#the-codes) have the details. Spending is refused if usage had reached the limit before the request.",
       "In envelope B the type is `rate_limit_error` and the code `rate_limit_exceeded`.",
     ],
   },
@@ -61,7 +61,7 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "Every counted response has both families. The window is a fixed minute of the sandbox's clock per API key. A token budget is shown and never refuses.",
     details: [
-      "A session token counts on its key; the limit is that of the key's current organization.",
+      "An access token counts on its key; the limit is that of the key's current organization.",
       "The plain family's reset is a Unix time in seconds, the other's a duration such as `41s` or `1m0s`. The token budget is 1,000 times the request limit, is spent by the total tokens of 4.19 and stops at 0.",
     ],
   },

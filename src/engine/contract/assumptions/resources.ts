@@ -63,7 +63,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "A session is running or completed; stop is idempotent. Transcripts, status and logs are server-sent events in order of arrival, resumed with Last-Event-ID.",
     details: [
-      "Members may read and export; the session's owner and the organization's owners and admins may stop and delete it. Streams end when the session has ended.",
+      "Members may read and export; the session's owner and the organization's owners and admins may stop and delete it.",
     ],
   },
   {
@@ -162,12 +162,12 @@ export const RESOURCES: readonly Assumption[] = [
   },
   {
     id: "G34",
-    topic: "What makes processing fail; running work",
+    topic: "Failures of processing; work in progress",
     chosen:
       "A file that is empty, or whose content is not of its type, fails when parsing ends, one without text when chunking ends, one without words when embedding ends; error_message says why.",
     details: [
       "For `application/octet-stream` and a form's file without a Content-Type the file name decides the type. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without uploaded bytes is processed by its type.",
-      "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` job syncs everything since the last one again.",
+      "One connector job in twenty fails after a tenth to nine tenths of its time and keeps what it has synced; seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` job syncs everything since the last one again.",
       "With `live_meetings` on, every running meeting gets a line each 9 to 16 seconds of the sandbox's clock; after each 500 lines, half as often.",
     ],
   },
@@ -191,11 +191,11 @@ export const RESOURCES: readonly Assumption[] = [
   },
   {
     id: "G37",
-    topic: "What members left behind",
+    topic: "Former members; deletion",
     chosen:
       "A key works only while its user is a member of the organization it acts in. Afterwards every operation refuses it like a non-member, by default with 403 ORGANIZATION_ACCESS_DENIED (4.10, 4.19, lists of models and webhooks), until 4.5 changes its organization.",
     details: [
-      "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. A session token of the key can do what the key can.",
+      "Authors (`created_by`, owners, actors of logs) stay named when the person is deleted. An access token of the key can do what the key can.",
       "Deleting a record deletes everything that belongs to it, timers included: an organization's departments, files, threads with messages, webhooks with pending deliveries, uploads, links, logs and figures; a user's keys with sessions and rate windows. A new record with the same id starts empty. A key that acted in a deleted organization acts in another one of its user's, or is deleted if there is none.",
     ],
   },

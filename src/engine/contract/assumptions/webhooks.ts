@@ -8,7 +8,7 @@ export const WEBHOOKS: readonly Assumption[] = [
     chosen:
       "Webhooks belong to the key's current organization; creation is 201, everything else 200; the secret is shown once.",
     details: [
-      "A URL is absolute, http or https, without credentials. The list of events has known ones, each once. A foreign webhook is 404; redelivering a success is 422 with `status`.",
+      "A URL is absolute, http or https, without credentials. Events are known ones, each listed once. A foreign webhook is 404; redelivering a success is 422 with `status`.",
       "`last_delivery` is the latest attempt's time or null. Successes have `delivered_at`, failures `last_attempt` and `next_retry`.",
     ],
   },
@@ -18,7 +18,7 @@ export const WEBHOOKS: readonly Assumption[] = [
     chosen:
       "Each retry is due after the end of the previous attempt. Attempts of one delivery run one after the other; once one succeeds, redeliveries that waited behind it are refused.",
     details: [
-      "[Attempts](../webhooks.md#attempts) has failures, due times and the effects of redeliveries, 410, `active: false`, deletion and a changed URL. The last failure has the `next_retry` null.",
+      "[Attempts](../webhooks.md#attempts) has failures, due times and the effects of redeliveries, 410, `active: false`, deletion and a changed URL.",
       "An attempt that an advance makes has its due time. A redelivery counts in `attempts`.",
     ],
   },

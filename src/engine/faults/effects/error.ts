@@ -13,7 +13,7 @@ export const errorEffect: Effect = {
       "AnyCode",
       Type.String({
         minLength: 1,
-        description: "A catalogue code; CODE! also where it is never answered",
+        description: "A code of the catalogue; CODE! forces one that the operation never answers",
       }),
     ),
     details: Type.Unsafe<Record<string, unknown>>({

@@ -18,7 +18,7 @@ const COUNT = Type.Integer({ minimum: 0, maximum: 2_000_000 });
 export const auditLogFixture: FixtureReader = {
   keys: {
     audit_log: ByOrganization(Type.Union([COUNT, Type.Array(record.schema)]), {
-      description: "By organization: entries of its audit log, or how many to make up",
+      description: "By organization: entries of its audit log, or how many to generate",
     }),
   },
   generate: { audit_log: ByOrganization(COUNT) },

@@ -17,9 +17,9 @@ export const createToken = operation({
   assumptions: ["G01", "G06"],
   method: "POST",
   path: "/v1/auth/token",
-  summary: "Exchange an API key for a session token",
+  summary: "Exchange an API key for an access token",
   description:
-    "The API key is in the body or in a header of section 5; the body wins, so a client may still send its old token.",
+    "The API key is in the body or in a header of section 5; the body wins, so that a client may still send its old token.",
   credentials: false,
   envelope: "C",
   body: { kind: "json", optional: true, schema: Type.Object({ api_key: Type.Optional(Type.String()) }) },
@@ -31,8 +31,8 @@ export const createToken = operation({
         omitRefused(identifyKey(world, api_key)) ??
         refuse(`the body's api_key is ${explainKey(world, api_key)}`)
       );
-    // Only a refresh token can renew a session token.
-    if (principal?.credential === "token") return refuse("a session token does not renew itself");
+    // Only a refresh token can renew an access token.
+    if (principal?.credential === "token") return refuse("an access token does not renew itself");
     if (principal === undefined) return refuse();
     const key = world.get(apiKeys, principal.key_id);
     return omitRefused(key && toIdentity(world, key, "api_key")) ?? refuse();
@@ -46,7 +46,7 @@ export const refreshToken = operation({
   assumptions: ["G01", "G06"],
   method: "POST",
   path: "/v1/auth/refresh",
-  summary: "Exchange a refresh token for a new session token",
+  summary: "Exchange a refresh token for a new access token",
   description: "Each refresh token works once; earlier access tokens stay valid until they expire.",
   credentials: false,
   envelope: "C",

@@ -38,7 +38,7 @@ export function signAccessToken(tx: Transaction, principal: Principal, lifetimeS
 }
 
 /**
- * Identifies the caller of this session token; undefined for one that is forged or from another world, `refused` for
+ * Identifies the caller of this access token; undefined for one that is forged or from another world, `refused` for
  * one that has expired or whose key may no longer be used. Asynchronous only for a token that it has not seen before.
  */
 export function identifyToken(
@@ -88,21 +88,21 @@ function identifyClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | 
   return getSecondsNow(tx) >= exp ? markRefused(identity) : identity;
 }
 
-/** Describes a session token, and why it is refused, without any part of it. */
+/** Describes an access token, and why it is refused, without any part of it. */
 export async function explainToken(tx: Transaction, token: string): Promise<string> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token))
-    return "what is neither an API key nor a session token";
+    return "what is neither an API key nor an access token";
   const secret = tx.get(signingKeys, readClaimedKey(token))?.secret;
   const claims = secret === undefined ? undefined : await verify(token, secret);
   if (claims === undefined)
-    return "a session token that this sandbox did not sign: it is forged, of another sandbox, or from before a reset";
+    return "an access token that this sandbox did not sign: it is forged, of another sandbox, or from before a reset";
   const record = tx.get(apiKeys, claims.key);
   if (record === undefined || record.user_id !== claims.sub)
-    return `a session token of the key ${claims.key}, which was deleted`;
+    return `an access token of the key ${claims.key}, which was deleted`;
   const problem = findKeyProblem(tx, record);
-  if (problem !== undefined) return `a session token of the key ${claims.key}, which ${problem}`;
+  if (problem !== undefined) return `an access token of the key ${claims.key}, which ${problem}`;
   const expiry = `expired at ${new Date(claims.exp * 1000).toISOString()}`;
-  return `a session token of ${claims.sub}, which ${getSecondsNow(tx) >= claims.exp ? expiry : "may be used"}`;
+  return `an access token of ${claims.sub}, which ${getSecondsNow(tx) >= claims.exp ? expiry : "may be used"}`;
 }
 
 /** The API key in a token that is not verified yet; empty without one. */

@@ -61,7 +61,8 @@ export const listConnectorJobs = operation({
   method: "GET",
   path: BASE,
   summary: "List connector jobs",
-  description: "The dates filter by `start_time`. Running jobs have no duration and come last by it.",
+  description:
+    "The dates filter by `start_time`. Running jobs have no duration and come last if sorted by it.",
   params: Type.Object({ organization_id: Id("org_") }),
   query: Type.Object({
     connection_id: Type.Optional(Id("conn_")),

@@ -164,7 +164,7 @@ export const cancelUpload = operation({
   method: "DELETE",
   path,
   summary: "Cancel a resumable upload",
-  description: "499, as Google Cloud Storage answers; afterwards the URL is unknown.",
+  description: "Answers 499, as Google Cloud Storage does; afterwards the URL is unknown.",
   params,
   query,
   credentials: false,

@@ -17,7 +17,8 @@ export const deleteThread = operation({
   method: "DELETE",
   path: "/v1/threads/{thread_id}",
   summary: "Delete a thread for good",
-  description: "With all its messages. For its owner, and owners and admins of its organization.",
+  description:
+    "Deletes its messages too. Allowed to its owner, and to owners and admins of its organization.",
   params: Type.Object({ thread_id: Id("thread_") }),
   envelope: "B",
   spellings: {

@@ -78,7 +78,8 @@ const inventBudget =
 const CROSSING_EVENT = {
   section: "6.1",
   assumptions: ["G25"],
-  description: "Once per crossing, scope and month; both on one jump, the threshold first.",
+  description:
+    "Once per crossing, scope and month. Spending that passes 80 and 100 percent at once emits both, the threshold first.",
   data: [
     "organization_id",
     "scope",

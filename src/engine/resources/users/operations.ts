@@ -18,7 +18,7 @@ export const setCurrentOrganization = operation({
   method: "PUT",
   path: "/v1/user/current-organization",
   summary: "Set the organization that the calling key acts in",
-  description: "Changes only the calling key (for a session token: its key).",
+  description: "Changes only the calling key; for an access token, the key that it came from.",
   body: { kind: "json", schema: Type.Object({ organization_id: Id("org_") }) },
   errors: [{ code: "INSUFFICIENT_PERMISSIONS", details: ["organization_id"] }],
   success: {

@@ -121,7 +121,7 @@ export const updateWebhook = operation({
   path: "/webhooks/{webhook_id}",
   summary: "Change a webhook",
   description:
-    "Only the given fields. Setting it inactive cancels its pending retries; later retries use the new URL.",
+    "Changes only the given fields. Setting it inactive cancels its pending retries; later retries use the new URL.",
   body: {
     kind: "json",
     schema: Type.Object({

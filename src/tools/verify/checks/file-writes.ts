@@ -107,7 +107,7 @@ const tokens: Check = {
     const { verdict, changes } = context;
     const granted = await context.sendAndCheck("auth.create_token");
     if (granted === undefined) return;
-    changes.push({ done: "asked for session tokens", undone: true, detail: "they expire by themselves" });
+    changes.push({ done: "requested access tokens", undone: true, detail: "they expire by themselves" });
     const { access_token, refresh_token } = granted.json;
     const credential = { Authorization: `Bearer ${access_token}` };
     const tokenAnswer = await context.send("models.list", { credential });
