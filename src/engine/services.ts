@@ -27,7 +27,7 @@ export function createServices(parts: ServiceParts): (sandbox: Sandbox, source?:
     return {
       outbound,
       runQueued: (kind, signal, work) => queues[kind].run(sandbox, signal, work),
-      attemptDelivery: (attempt_id) => deliveries.waitForAttempt(sandbox, attempt_id),
+      waitForAttempt: (attempt_id) => deliveries.waitForAttempt(sandbox, attempt_id),
       bytes: uploads.forSandbox(sandbox),
       get settings() {
         return sandbox.settings;

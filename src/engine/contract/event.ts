@@ -1,4 +1,5 @@
 import { type TObject, type TSchema, Type } from "typebox";
+import { HOUR_MS } from "../state/clock.ts";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import { Random } from "../state/random.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
@@ -116,7 +117,6 @@ export function buildEventData<S extends object>(
   return data;
 }
 
-const HOUR_MS = 3_600_000;
 const MAX_AGE_HOURS = 30 * 24;
 
 export interface SampleContext {

@@ -5,7 +5,7 @@ import { invalidInput } from "./errors.ts";
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
-// G08: years outside 1 to 9999 are refused, also if only the offset moves an instant out of them.
+// Years outside 1 to 9999 are refused, also if only the offset moves an instant out of them (G08).
 const EARLIEST = toMidnight(1, 1, 1);
 const LATEST = toMidnight(9999, 12, 31) + DAY_MS - 1;
 

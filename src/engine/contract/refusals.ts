@@ -37,7 +37,7 @@ function listReasons({ errors, path }: AnyOperation, code: ErrorCode): Refusal[]
   });
 }
 
-/** One limit of section 8's hierarchy, in the currency of 4.17. */
+/** One limit of section 8's hierarchy with the spending of a month, in CHF. */
 export interface SpendingFigures {
   scope: string;
   /** Null: no limit. */

@@ -10,7 +10,7 @@ export interface Services {
   /** A transaction of its own, for work that ends after the request's has committed. */
   transact<T>(change: (tx: Transaction) => T): T;
   /** Waits for the end of an attempt that the transaction queued; false if it was cancelled. */
-  attemptDelivery(attempt_id: string): Promise<boolean>;
+  waitForAttempt(attempt_id: string): Promise<boolean>;
   /** Bytes of uploads, kept on disk per sandbox. */
   bytes: ByteStore;
   /**

@@ -1,5 +1,4 @@
 import { type Static, Type } from "typebox";
-import { ApiError } from "../contract/errors.ts";
 import type { Factory } from "../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord } from "../contract/fixture-record.ts";
 import { operation } from "../contract/operation.ts";
@@ -7,20 +6,19 @@ import { publicView } from "../contract/public-view.ts";
 import { belongsTo } from "../contract/references.ts";
 import type { FixtureReader, Resource } from "../contract/resource.ts";
 import { Id, Instant } from "../contract/schema.ts";
+import { DAY_MS } from "../state/clock.ts";
 import { collection } from "../state/collection.ts";
 import {
-  ADMINISTRATOR_ROLE,
   CURRENT_MEMBER_ERRORS,
   chooseOrganization,
-  explainRefusal,
-  isAdministrator,
+  requireAdministrator,
   requireCurrentMember,
 } from "./organizations/access.ts";
 import { ByOrganization } from "./organizations/schema.ts";
 
-/** Section 2.11, with the organization it belongs to. */
+/** An auth configuration (2.11), with its organization. */
 export const AuthConfig = Type.Object({
-  /** Section 2.1 gives these no prefix, so any identifier will do. */
+  /** Any identifier, since 2.1 gives these no prefix. */
   id: Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$", examples: ["authcfg_example"] }),
   toolkit: Type.String({ minLength: 1 }),
   type: Type.String({ minLength: 1 }),
@@ -46,7 +44,6 @@ export const authConfigs = collection({
   },
 });
 
-const DAY_MS = 86_400_000;
 export const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"];
 const TYPES = ["oauth2", "api_key", "basic"];
 
@@ -112,15 +109,7 @@ const listAuthConfigs = operation({
     status: 200,
     schema: Type.Object({ auth_configs: Type.Array(AuthConfigBody), total: Type.Integer({ minimum: 0 }) }),
   },
-  access(call) {
-    const organization_id = requireCurrentMember(call);
-    if (!isAdministrator(call, organization_id)) {
-      throw new ApiError("INSUFFICIENT_PERMISSIONS", {
-        details: { required_role: "admin" },
-        reason: explainRefusal(call, organization_id, ADMINISTRATOR_ROLE),
-      });
-    }
-  },
+  access: (call) => requireAdministrator(call, requireCurrentMember(call)),
   handle({ principal, world }) {
     const configs = world.index(authConfigs, "by_organization", principal.organization_id);
     const auth_configs = [...configs].map((config) => renderAuthConfig(config, world));

@@ -5,6 +5,7 @@ import { inventTeam } from "../contract/invent.ts";
 import { belongsTo } from "../contract/references.ts";
 import type { Resource } from "../contract/resource.ts";
 import { Id, Instant, Nullable } from "../contract/schema.ts";
+import { DAY_MS } from "../state/clock.ts";
 import { collection } from "../state/collection.ts";
 import { chooseOrganization } from "./organizations/access.ts";
 
@@ -30,7 +31,6 @@ export const connections = collection({
   schema: Connection,
 });
 
-const DAY_MS = 86_400_000;
 const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "calendar"] as const;
 
 export const makeConnection: Factory<Connection> = (fields, context) => {

@@ -6,6 +6,7 @@ import { belongsTo } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
 import { Id, Instant, internal, Nullable, Words } from "../contract/schema.ts";
 import type { Settings } from "../contract/settings.ts";
+import { DAY_MS } from "../state/clock.ts";
 import { collection } from "../state/collection.ts";
 import { timers, toTimerId } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -42,8 +43,6 @@ export const invoices = collection({
   schema: Invoice,
   timer: "invoice",
 });
-
-const DAY_MS = 86_400_000;
 
 export const makeInvoice: Factory<Invoice> = (fields, context) => {
   const { random, world, past, now } = context;
@@ -96,11 +95,11 @@ export const STATUS_EVENTS = {
 export const INVOICE_EVENTS = [invoiceCreated, invoicePaid, invoiceFailed] as const;
 
 /** The time from an invoice to its payment (G36). */
-const PAYMENT_MS = 3 * 86_400_000;
-/** The key of the month's timer; payments' timers have their invoices' ids. */
+const PAYMENT_MS = 3 * DAY_MS;
+/** The key of the timer for the end of a month; the timer of a payment has the invoice's id. */
 const MONTH_END = "month";
 
-/** G36: with `invoicing` on, sets timers for the end of this month and for the payments of issued invoices. */
+/** With `invoicing` on, sets timers for the end of this month and for the payments of issued invoices (G36). */
 export function updateInvoiceTimers(tx: Transaction, { invoicing }: Settings): void {
   if (invoicing === "off") {
     for (const { key, subject } of tx.index(timers, "by_kind", "invoice"))
@@ -169,7 +168,7 @@ function schedulePayment(tx: Transaction, { invoice_id, created_at }: Invoice): 
   tx.schedule({ kind: "invoice", subject: invoice_id, due: Math.max(tx.now, created_at + PAYMENT_MS) });
 }
 
-/** G18: the API shows no invoices; state calls create and delete them, and emit the billing events. */
+/** The API shows no invoices; state calls create and delete them, and emit the billing events (G18). */
 export const invoiceRules: StateRules<Invoice> = {
   insert(tx, record, actor) {
     tx.insert(invoices, record);

@@ -6,7 +6,7 @@ import { getOrAdd } from "../../maps.ts";
 import { digest } from "../../platform.ts";
 import { collection } from "../../state/collection.ts";
 
-/** Section 2.15: `ak_` and 39 alphanumerics. */
+/** `ak_` and 39 letters or digits (2.15). */
 export const KEY_PATTERN = "^ak_[A-Za-z0-9]{39}$";
 
 export const ApiKey = Type.Object({

@@ -8,6 +8,7 @@ import {
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import { type Actor, findActor, pickActor } from "../change-logs/rules.ts";
 import type { FieldChange } from "../change-logs/schema.ts";
@@ -56,15 +57,15 @@ export const makeAssistant: Factory<Assistant> = (fields, context) => {
   const { random, world, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   const name = fields.name ?? random.pick(ASSISTANT_NAMES);
-  const drawn = pickSettings(random);
+  const settings = pickSettings(random);
   return {
     id: fields.id ?? context.createId("asst_"),
     organization_id,
     name,
-    description: fields.description ?? drawn.description,
-    instructions: fields.instructions ?? drawn.instructions,
-    model: fields.model ?? drawn.model,
-    temperature: fields.temperature ?? drawn.temperature,
+    description: fields.description ?? settings.description,
+    instructions: fields.instructions ?? settings.instructions,
+    model: fields.model ?? settings.model,
+    temperature: fields.temperature ?? settings.temperature,
     created_by: fields.created_by ?? findAuthor(world, organization_id),
     created_at: fields.created_at ?? now,
     deleted_at: fields.deleted_at ?? null,
@@ -112,7 +113,6 @@ function pickOrigin(random: Random): HistoryEntry["metadata"] {
   };
 }
 
-const HOUR_MS = 3_600_000;
 const VARIED_FIELDS = Object.keys(VARIED_SETTINGS) as (keyof typeof VARIED_SETTINGS)[];
 const Count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
@@ -162,8 +162,8 @@ interface AssistantLife {
 function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
   const context = base.createContext("assistants", entry.id);
   const { random, world } = context;
-  const { created = 1, updated = 0, deleted = 0 } = entry.history ?? {};
-  const count = created + updated + deleted;
+  const { created: creations = 1, updated: updates = 0, deleted: deletions = 0 } = entry.history ?? {};
+  const count = creations + updates + deletions;
   const fields = record.toFields(entry, base);
   const initial = makeAssistant({ ...fields, deleted_at: null }, context);
   const { id, organization_id, name, created_by } = initial;
@@ -172,17 +172,17 @@ function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
   const interval = Math.max(0, Math.min(HOUR_MS, Math.floor(age / Math.max(1, count))));
   const createdAt = fields.created_at ?? -count * interval;
   const getTimestamp = (position: number) =>
-    position < created ? createdAt : -(count - position) * interval;
+    position < creations ? createdAt : -(count - position) * interval;
   const assistant = {
     ...initial,
     created_at: createdAt,
-    deleted_at: deleted > 0 ? getTimestamp(count - 1) : null,
+    deleted_at: deletions > 0 ? getTimestamp(count - 1) : null,
   };
   const values: SettingValues = { ...assistant };
   const history = Array.from({ length: count }, (_, newerEntries) => {
     const position = count - 1 - newerEntries;
     const timestamp = getTimestamp(position);
-    const action = position < created ? "created" : position < created + updated ? "updated" : "deleted";
+    const action = position < creations ? "created" : position < creations + updates ? "updated" : "deleted";
     const actor =
       action === "created"
         ? toCreator(created_by, creator)

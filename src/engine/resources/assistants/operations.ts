@@ -37,7 +37,7 @@ export const listAssistantHistory = operation({
     offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
   }),
   envelope: "B",
-  // G03 gives this operation a 403; by G18 each of our own reasons for one is answered with 404.
+  // The 403 of G03 can only be injected: a foreign assistant is answered with 404, like an unknown one (G18).
   errors: [{ code: "INSUFFICIENT_PERMISSIONS", details: ["assistant_id"] }, "RESOURCE_NOT_FOUND"],
   success: {
     status: 200,
@@ -53,10 +53,11 @@ export const listAssistantHistory = operation({
   },
   access(call) {
     const { assistant_id } = call.params;
-    const organizationRecord =
+    // The history of a deleted assistant remains.
+    const record =
       call.world.get(assistants, assistant_id) ??
       call.world.index(assistantHistory, "newest", toHistoryGroup(assistant_id, {})).first();
-    if (organizationRecord === undefined || !isMember(call, organizationRecord.organization_id))
+    if (record === undefined || !isMember(call, record.organization_id))
       throw resourceNotFound("assistant_id", assistant_id);
   },
   handle({ params: { assistant_id }, query, world }) {

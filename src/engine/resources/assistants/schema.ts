@@ -7,7 +7,7 @@ import { createEntryFields } from "../change-logs/schema.ts";
 
 export const HISTORY_ACTIONS = ["created", "updated", "deleted"] as const;
 
-/** Section 2.1 names assistants and shows no fields; these are the fields of their history (G18). */
+/** An assistant. 2.1 shows none of its fields; these are the fields of its history (G18). */
 export const Assistant = Type.Object({
   id: Id("asst_"),
   organization_id: Id("org_", belongsTo("organizations")),
@@ -28,7 +28,7 @@ export const assistants = collection({
   schema: Assistant,
 });
 
-/** Section 2.6. It has an organization of its own, because it outlives the assistant (G18). */
+/** An entry of a history (2.6). It names its organization itself, because it outlives the assistant (G18). */
 export const HistoryEntry = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   ...createEntryFields({ resource_type: Type.Literal("assistant"), action: Words(HISTORY_ACTIONS) }),

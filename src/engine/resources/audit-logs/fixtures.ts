@@ -24,12 +24,12 @@ export const auditLogFixture: FixtureReader = {
   generate: { audit_log: ByOrganization(COUNT) },
   dependsOn: ["locale"],
   seed(fixture, base) {
-    const readCounts = () => readByOrganization(fixture, "audit_log", record);
+    const readLogs = () => readByOrganization(fixture, "audit_log", record);
     base.fill(
       auditLogs,
-      () => readCounts().flatMap((one) => makeEntries({ base, ...one })),
+      () => readLogs().flatMap((log) => makeEntries({ base, ...log })),
       // Counts without creating entries: each new world counts its records, and most worlds never list their log.
-      () => readCounts().reduce((sum, { count }) => sum + count, 0),
+      () => readLogs().reduce((sum, { count }) => sum + count, 0),
     );
   },
 };
@@ -44,12 +44,13 @@ interface RequestedLog {
 /** Makes the entries newest first, as the index orders them. */
 function makeEntries({ base, organization_id, entries, count }: RequestedLog): AuditLog[] {
   const context = base.createContext("audit_log", organization_id);
-  const log = generateLog(readFinalState(base, organization_id), context, { count, listed: entries.length });
-  const listedEntries = log.listed.map((timestamp, n) => {
+  const options = { count, givenCount: entries.length };
+  const log = generateLog(readFinalState(base, organization_id), context, options);
+  const givenEntries = log.givenInstants.map((timestamp, n) => {
     const fields = { id: toLogId(organization_id, n), organization_id, timestamp };
     return makeAuditLog({ ...fields, ...record.toFields(entries[n]!, base) }, context);
   });
-  return [...listedEntries, ...log.generated];
+  return [...givenEntries, ...log.generatedEntries];
 }
 
 function readFinalState({ world }: BaseBuilder, organization_id: string): FinalState {

@@ -1,5 +1,6 @@
 /** The steps of one object in a valid order; other objects do not change. */
 export interface Lifecycle<Step> {
+  /** The oldest first. */
   steps: Step[];
   /** Lifecycles with the same key do not overlap in time. */
   key?: string;

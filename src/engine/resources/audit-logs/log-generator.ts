@@ -1,5 +1,6 @@
 import type { FactoryContext } from "../../contract/factory.ts";
 import { inventEmail, inventJob, inventName, inventTeam, inventTitle } from "../../contract/invent.ts";
+import { DAY_MS, HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import type { Department } from "../departments/schema.ts";
 import { SYSTEM_USER_ID } from "../organizations/access.ts";
@@ -20,8 +21,8 @@ import {
 } from "./log-changes.ts";
 import type { AuditLog, EntityType } from "./schema.ts";
 
-const HALF_YEAR_MS = 180 * 86_400_000;
-const MAX_GAP_MS = 3 * 3_600_000;
+const HALF_YEAR_MS = 180 * DAY_MS;
+const MAX_GAP_MS = 3 * HOUR_MS;
 const MAX_TRIES = 8;
 
 /** The organization as the fixture describes it: the state at the end of its log (G40). */
@@ -32,7 +33,7 @@ export interface FinalState {
   stores: readonly VectorStore[];
 }
 
-interface Event {
+interface LogEvent {
   at: number;
   change: AuditChange;
   /** The actor, if the created record names one. */
@@ -42,29 +43,29 @@ interface Event {
 /**
  * Generates the newest `count` entries of an organization's log, newest first. An object that exists at the end is created at
  * its own instant. The other entries are complete lifecycles: an object is created and deleted, or a change is made and
- * reverted. So the log leads to the current state, wherever it begins. The fixture itself has the newest `listed` entries; only
- * their instants are returned, in milliseconds from the sandbox's origin.
+ * reverted. So the log leads to the current state, wherever it begins. The newest `givenCount` entries are the fixture's own;
+ * only their instants are returned, in milliseconds from the sandbox's origin.
  */
 export function generateLog(
   finalState: FinalState,
   context: FactoryContext,
-  { count, listed }: { count: number; listed: number },
-): { listed: readonly number[]; generated: AuditLog[] } {
+  { count, givenCount }: { count: number; givenCount: number },
+): { givenInstants: readonly number[]; generatedEntries: AuditLog[] } {
   const { random } = context;
   const { organization_id, people } = finalState;
-  const oldestUser = people.reduce((least, { created_at }) => Math.min(least, created_at), 0);
-  const span = oldestUser < 0 ? Math.min(HALF_YEAR_MS, -oldestUser) : HALF_YEAR_MS;
+  const firstCreation = people.reduce((earliest, { created_at }) => Math.min(earliest, created_at), 0);
+  const span = firstCreation < 0 ? Math.min(HALF_YEAR_MS, -firstCreation) : HALF_YEAR_MS;
   const interval = Math.max(1, Math.min(MAX_GAP_MS, Math.floor(span / count)));
   const instants = Array.from({ length: count }, (_, n) => -(n * interval + random.int(1, interval)));
-  const generatedInstants = instants.slice(listed);
+  const generatedInstants = instants.slice(givenCount);
   const finalEvents = listFinalEvents(finalState, random, -(count + 1) * interval);
   const drawLifecycle = createLifecycleGenerator(finalState, context);
   const lifecycleChanges = interleave(
     Math.max(0, generatedInstants.length - finalEvents.length),
-    ({ oldest: oldestUser, ...position }) => drawLifecycle(generatedInstants[oldestUser]!, position),
+    ({ oldest, ...limits }) => drawLifecycle(generatedInstants[oldest]!, limits),
   );
   const lifecycleEvents = lifecycleChanges
-    .map((change, position): Event => ({ at: generatedInstants[position]!, change }))
+    .map((change, position): LogEvent => ({ at: generatedInstants[position]!, change }))
     .reverse();
   // The sort is stable: at one instant, existing objects come first, parents before their children.
   const events = [...finalEvents, ...lifecycleEvents].sort((a, b) => a.at - b.at);
@@ -72,11 +73,11 @@ export function generateLog(
   const actors = sortByAge(
     people.filter((user) => user.account === "active" && isAdministrator(user, organization_id)),
   );
-  const generated = log.reverse().map(({ at, change, creator }, n) => {
+  const generatedEntries = log.reverse().map(({ at, change, creator }, n) => {
     const { entity, target, entity_type, action } = change;
     const actor = creator ?? pickActor(actors, random, { at, excluded: entity.id });
     return {
-      id: toLogId(organization_id, listed + n),
+      id: toLogId(organization_id, givenCount + n),
       organization_id,
       timestamp: at,
       entity_type,
@@ -93,7 +94,7 @@ export function generateLog(
       new_value: change.new_value ?? null,
     };
   });
-  return { listed: instants.slice(0, listed), generated };
+  return { givenInstants: instants.slice(0, givenCount), generatedEntries };
 }
 
 /** The id of the n-th newest entry, counted from 0. */
@@ -101,17 +102,17 @@ export function toLogId(organization_id: string, n: number): string {
   return `log_${organization_id.slice("org_".length)}_${String(n + 1).padStart(6, "0")}`;
 }
 
-/** Lists the events since an instant that follow from the existing records, unordered. */
+/** Lists the events since an instant that follow from the records of the final state, unordered. */
 function listFinalEvents(
   { people, departments, stores }: FinalState,
   random: Random,
   since: number,
-): Event[] {
+): LogEvent[] {
   const users = new Map(people.map((user) => [user.id, user]));
   const departmentsById = new Map(departments.map((department) => [department.id, department]));
   const lastActions = new Map<string, number>();
   const events = people.map(
-    (user): Event => ({ at: user.created_at, change: makeChange("user", "created", user) }),
+    (user): LogEvent => ({ at: user.created_at, change: makeChange("user", "created", user) }),
   );
   for (const department of departments.toSorted((a, b) => a.depth - b.depth)) {
     const { created_at: at, created_by, parent_id } = department;
@@ -188,7 +189,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
       ],
     };
   };
-  const department: DrawLifecycle = (at) => {
+  const drawDepartment: DrawLifecycle = (at) => {
     const place = inventObject("dept_", inventTeam(context));
     const [parent, other, user] = [pick(departments, at), pick(departments, at), pick(people, at)];
     const [before, after] = [{ description: "Being set up." }, { description: place.name }];
@@ -251,7 +252,7 @@ function createLifecycleGenerator(finalState: FinalState, context: FactoryContex
   const generators: readonly DrawLifecycle[] = [
     drawUser,
     drawMembership,
-    department,
+    drawDepartment,
     drawPermission,
     drawObject(["role", "role_"], (role, at) => makeAssignment(role, pick(people, at))),
     drawObject(["knowledge_slice", "kslice_"], (slice, at) => makeGrant(slice, pick(departments, at))),

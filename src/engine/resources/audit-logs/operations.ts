@@ -10,19 +10,17 @@ import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/acc
 import { auditLogFixture, makeAuditLog } from "./fixtures.ts";
 import { type AuditLog, auditLogs, ENTITY_TYPES, NAMED_ACTIONS } from "./schema.ts";
 
-const Optional = Type.Optional;
-
 const Query = Type.Object({
-  entity_type: Optional(Words(ENTITY_TYPES)),
-  action_type: Optional(Type.String({ description: `Such as ${NAMED_ACTIONS.join(", ")}` })),
-  actor_id: Optional(UserId({ description: "The user who acted" })),
-  target_id: Optional(
+  entity_type: Type.Optional(Words(ENTITY_TYPES)),
+  action_type: Type.Optional(Type.String({ description: `Such as ${NAMED_ACTIONS.join(", ")}` })),
+  actor_id: Type.Optional(UserId({ description: "The user who acted" })),
+  target_id: Type.Optional(
     Type.String({ pattern: "^[a-z]+_[A-Za-z0-9_-]{1,120}$", description: "The target entity" }),
   ),
-  department_id: Optional(Id("dept_", { description: "The department concerned" })),
-  from_date: Optional(DateOrInstant()),
-  to_date: Optional(DateOrInstant()),
-  search_term: Optional(
+  department_id: Type.Optional(Id("dept_", { description: "The department concerned" })),
+  from_date: Type.Optional(DateOrInstant()),
+  to_date: Type.Optional(DateOrInstant()),
+  search_term: Type.Optional(
     Type.String({ description: "Part of the entity's name or of the actor's name or e-mail address" }),
   ),
 });
@@ -50,14 +48,14 @@ function toMatcher(query: Query): ((entry: AuditLog) => boolean) | undefined {
     (term === "" || SEARCHED_FIELDS.some((field) => entry[field].toLowerCase().includes(term)));
 }
 
-/** 4.15: older rows are left out. */
+/** Older rows are left out (4.15). */
 const MAX_ROWS = 10_000;
 /** Rows per chunk: few enough that other requests wait a millisecond at most. */
 const BATCH_SIZE = 200;
 /** Maximum number of entries that are read in one turn of the event loop. */
 const MAX_SCANNED = 5_000;
 
-/** Section 2.6, in its order. */
+/** The columns of section 2.6, in its order. */
 const COLUMNS: Readonly<Record<string, (entry: AuditLog, iso: CsvSource["toIso"]) => string | null>> = {
   Timestamp: ({ timestamp }, iso) => iso(timestamp),
   "Entity Type": ({ entity_type }) => entity_type,
@@ -88,19 +86,19 @@ export async function* writeCsv(source: CsvSource, signal: AbortSignal): AsyncGe
   yield stringify([Object.keys(COLUMNS)]);
   const columns = Object.values(COLUMNS);
   let rows: (string | null)[][] = [];
-  let written = 0;
-  let scanned = 0;
+  let rowCount = 0;
+  let scannedCount = 0;
   for (const entry of source.entries) {
     if (source.matches === undefined || source.matches(entry)) {
-      rows.push(columns.map((write) => write(entry, source.toIso)));
-      written += 1;
+      rows.push(columns.map((toCell) => toCell(entry, source.toIso)));
+      rowCount += 1;
     }
-    scanned += 1;
-    if (rows.length === BATCH_SIZE || written === MAX_ROWS) {
+    scannedCount += 1;
+    if (rows.length === BATCH_SIZE || rowCount === MAX_ROWS) {
       yield stringify(rows, options);
       rows = [];
-    } else if (scanned % MAX_SCANNED !== 0) continue;
-    if (written === MAX_ROWS) return;
+    } else if (scannedCount % MAX_SCANNED !== 0) continue;
+    if (rowCount === MAX_ROWS) return;
     // A client that reads fast would otherwise block all other requests until the last row.
     await platform().nextTurn();
     if (signal.aborted) return;
@@ -116,7 +114,7 @@ export const exportAuditLog = operation({
   method: "GET",
   path: "/v1/organizations/{organization_id}/audit-log/export",
   summary: "Export the organization's audit log as CSV",
-  description: `The newest ${MAX_ROWS / 1000},000 entries that pass the filters, newest first.`,
+  description: `The newest ${MAX_ROWS.toLocaleString("en")} entries that pass the filters, newest first.`,
   params: Type.Object({ organization_id: Id("org_") }),
   query: Query,
   errors: ADMINISTRATOR_ERRORS,

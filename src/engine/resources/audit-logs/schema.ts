@@ -3,7 +3,7 @@ import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant, Nullable, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-/** 4.15: a closed list. */
+/** The closed list of 4.15. */
 export const ENTITY_TYPES = [
   "user",
   "department",
@@ -18,7 +18,7 @@ export const ENTITY_TYPES = [
 ] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];
 
-/** 4.15 names these "and further values", so the field accepts any text. */
+/** The actions that 4.15 names; since there may be "further values", the field accepts any text. */
 export const NAMED_ACTIONS = [
   "created",
   "updated",

@@ -14,8 +14,8 @@ const RefreshToken = Type.Object({
 export type RefreshToken = Static<typeof RefreshToken>;
 
 /**
- * G01: unused refresh tokens; only their digests are stored. Part of the world like any record,
- * so that snapshots and forks contain them and a reset removes them.
+ * Unused refresh tokens (G01); only their digests are stored. They are part of the world, so that snapshots and forks
+ * contain them and a reset removes them.
  */
 export const refreshTokens = collection({
   name: "_refresh_tokens",
@@ -36,7 +36,7 @@ export const signingKeys = collection({
   schema: Type.Object({ id: Type.String(belongsTo("api_keys")), secret: Type.String() }),
 });
 
-/** G01's answer to both of its calls. */
+/** The answer to both token endpoints (G01). */
 export const TokenGrant = Type.Object(
   {
     access_token: Type.String(),

@@ -1,13 +1,14 @@
 import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../bytes.ts";
 import type { Identity, Principal } from "../../contract/operation.ts";
 import { digest, hmac } from "../../platform.ts";
+import { DAY_MS } from "../../state/clock.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import type { TimerHandler } from "../../state/world-parts.ts";
 import { findKeyProblem, markRefused, toIdentity } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { type RefreshToken, refreshTokens, signingKeys } from "./schema.ts";
 
-/** G01: the claims of an access token; instants in seconds since 1970 on the sandbox's clock. */
+/** The claims of an access token (G01); instants are in seconds since 1970 on the sandbox's clock. */
 interface Claims {
   sub: string;
   org: string;
@@ -134,7 +135,7 @@ function toBase64Json(value: object): string {
   return toBase64Url(toUtf8(JSON.stringify(value)));
 }
 
-const LIFETIME_MS = 30 * 86_400_000;
+const LIFETIME_MS = 30 * DAY_MS;
 
 /** A new refresh token for a key; the text is handed out once and cannot be read back (G01). */
 export function issueRefreshToken(

@@ -3,6 +3,7 @@ import type { Factory, FactoryContext } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
 import { inventJob, inventName, inventTitle } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { HOUR_MS } from "../../state/clock.ts";
 import { assistantHistory } from "../assistants/schema.ts";
 import { interleave, type Lifecycle, type LifecycleContext } from "../audit-logs/lifecycles.ts";
 import { chooseOrganization } from "../organizations/access.ts";
@@ -10,7 +11,6 @@ import { ByOrganization } from "../organizations/schema.ts";
 import { findActor, pickActor } from "./rules.ts";
 import { ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
 
-const HOUR_MS = 3_600_000;
 const INTERVAL_MS = 4 * HOUR_MS;
 const Count = Type.Integer({ minimum: 0, maximum: 2_000_000 });
 
@@ -26,12 +26,13 @@ export const changeLogsFixture: FixtureReader = {
   dependsOn: ["locale"],
   generate: { dashboard_change_logs: ByOrganization(Count) },
   seed(fixture, base) {
-    const readCounts = () => readByOrganization(fixture, "dashboard_change_logs", record);
     base.fill(changeLogs, () =>
-      readCounts().flatMap(({ organization_id, entries, count }) => [
-        ...entries.map((entry, i) => makeGivenEntry(entry, i, { organization_id, base })),
-        ...generateChanges({ organization_id, base }, count - entries.length),
-      ]),
+      readByOrganization(fixture, "dashboard_change_logs", record).flatMap(
+        ({ organization_id, entries, count }) => [
+          ...entries.map((entry, i) => makeGivenEntry(entry, i, { organization_id, base })),
+          ...generateChanges({ organization_id, base }, count - entries.length),
+        ],
+      ),
     );
   },
 };
@@ -84,7 +85,7 @@ type Step = Pick<ChangeLog, "resource_type" | "resource_id" | "resource_name" | 
 
 interface Subject {
   prefix: string;
-  inventName: (context: FactoryContext) => string;
+  invent: (context: FactoryContext) => string;
   /** Fields that people change, with their values. */
   fields: Readonly<Record<string, readonly string[]>>;
 }
@@ -92,12 +93,12 @@ interface Subject {
 const SUBJECTS: Record<ResourceType, Subject> = {
   organization_user: {
     prefix: "usr_",
-    inventName,
+    invent: inventName,
     fields: { role: ["member", "admin"], account: ["active", "suspended"] },
   },
   assistant: {
     prefix: "asst_",
-    inventName: inventJob,
+    invent: inventJob,
     fields: {
       model: ["atlas-large", "comet-mini"],
       description: ["Answers questions.", "Cites its sources."],
@@ -105,12 +106,12 @@ const SUBJECTS: Record<ResourceType, Subject> = {
   },
   rule: {
     prefix: "rule_",
-    inventName: inventTitle,
+    invent: inventTitle,
     fields: { severity: ["info", "warning", "blocking"], scope: ["all assistants", "customer-facing"] },
   },
   document: {
     prefix: "doc_",
-    inventName: inventTitle,
+    invent: inventTitle,
     fields: { title: ["Draft", "Final"], visibility: ["team", "organization"] },
   },
 };
@@ -137,11 +138,11 @@ function createLifecycleGenerator(context: FactoryContext): (place: LifecycleCon
     // Objects that are not deleted must be of a type that no endpoint lists: rules.
     const resource_type = maxSteps === 1 ? "rule" : RESOURCE_TYPES[drawnCount % RESOURCE_TYPES.length]!;
     const hasAllKinds = drawnCount < RESOURCE_TYPES.length;
-    const { prefix, inventName, fields } = SUBJECTS[resource_type];
+    const { prefix, invent, fields } = SUBJECTS[resource_type];
     const object = {
       resource_type,
       resource_id: `${prefix}former-${++drawnCount}`,
-      resource_name: inventName(context),
+      resource_name: invent(context),
     };
     const episodes = EPISODES.filter(() => hasAllKinds || random.chance(0.5));
     while (2 + episodes.flat().length > maxSteps && episodes.length > 0) episodes.pop();
@@ -169,8 +170,8 @@ export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const id = partial.id ?? context.createId("log_");
   const resource_type = partial.resource_type ?? "assistant";
   const action = partial.action ?? "updated";
-  const { prefix, inventName, fields } = SUBJECTS[resource_type];
-  const resource_name = partial.resource_name ?? inventName(context);
+  const { prefix, invent, fields } = SUBJECTS[resource_type];
+  const resource_name = partial.resource_name ?? invent(context);
   const actor =
     past && partial.user_id === undefined
       ? pickActor(world, { organization_id, at: partial.timestamp ?? now }, random)

@@ -4,7 +4,7 @@ import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, UserId, Words } from "../../contract/schema.ts";
 import { collection, listFilterGroups, toFilterGroup } from "../../state/collection.ts";
 
-/** Section 4.16. */
+/** The types and actions of 4.16. */
 export const RESOURCE_TYPES = ["organization_user", "assistant", "rule", "document"] as const;
 export const CHANGE_ACTIONS = [
   "created",
@@ -50,7 +50,7 @@ export const ChangeLog = Type.Object({
 });
 export type ChangeLog = Static<typeof ChangeLog>;
 
-/** Section 2.6, without the metadata that only assistant history carries. */
+/** The body of an entry (2.6), without the metadata that only assistant history has. */
 export const { schema: ChangeLogBody, render: renderChangeLog } = publicView(ChangeLog, {
   $id: "ChangeLog",
   omit: ["organization_id"],

@@ -10,12 +10,12 @@ import {
 import { requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
+import { HOUR_MS } from "../../state/clock.ts";
 import { type Connection, connections } from "../connections.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { drawFailure, drawTotals, findRunningJob, getJobDuration, planTotals } from "./rules.ts";
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
-const HOUR_MS = 3_600_000;
 const DEFAULT_DURATION_MS = getJobDuration(DEFAULT_SETTINGS);
 const MAX_SCANNED = 1000;
 

@@ -38,7 +38,7 @@ import {
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/jobs";
 const JobParams = Type.Object({ organization_id: Id("org_"), job_id: JobId() });
 
-/** 2.10 shows the names of a job's fields and the values of `job_type`. */
+/** The reference shows the names of a job's fields, and the values of `job_type` (2.10). */
 const JOB_ASSUMED = {
   types: Object.fromEntries(
     Object.keys(ConnectorJobBody.properties)
@@ -142,8 +142,8 @@ export const triggerConnectorJob = operation({
     }
     const job_id = world.createId("job_");
     const newJob = { job_id, organization_id, connection_id, job_type, start_time: world.now };
-    const drawn = drawTotals(world.random("connector_job"));
-    const totals = planTotals(world, newJob, { now: world.now, totals: drawn });
+    const newTotals = drawTotals(world.random("connector_job"));
+    const totals = planTotals(world, newJob, { now: world.now, totals: newTotals });
     const duration_ms = getJobDuration(settings);
     const fails_after = drawFailureTime(world, newJob, { duration_ms, settings });
     return renderJob(startJob(world, newJob, { duration_ms, totals, fails_after }), world);

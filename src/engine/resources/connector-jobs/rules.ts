@@ -9,14 +9,21 @@ import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { connections } from "../connections.ts";
 import { type ConnectorJob, connectorJobs, renderFigures, toJobGroup } from "./schema.ts";
 
-/** G15: events for notification rules; webhooks of section 6.1 have no such events. */
+/** Notification rules can name these events (G15), webhooks cannot (6.1). */
 const JOB_EVENT = {
   section: "4.14",
   assumptions: ["G15"],
   about: aboutRecords(connectorJobs, {}),
   data: [
-    ...(["job_id", "status", "job_type", "start_time", "connection_id"] as const),
-    ...(["bytes_synced", "rows_synced", "duration", "organization_id"] as const),
+    "job_id",
+    "status",
+    "job_type",
+    "start_time",
+    "connection_id",
+    "bytes_synced",
+    "rows_synced",
+    "duration",
+    "organization_id",
   ],
 } as const;
 
@@ -36,7 +43,7 @@ export const jobFailed = event({
 
 export const JOB_EVENTS = [jobSucceeded, jobFailed] as const;
 
-/** G14: how long a job runs that begins now, in whole milliseconds. */
+/** The duration of a job that begins now, in whole milliseconds (G14). */
 export function getJobDuration({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
   return Math.round(connector_job_seconds * 1000);
 }
@@ -51,7 +58,7 @@ export function drawTotals(random: Random): Totals {
 
 const MAX_JOBS_OF_A_RESET = 1000;
 
-/** G34: a reset starts from zero: it syncs everything since the last reset again, and the new data. */
+/** The totals of a job. A reset syncs everything since the last reset again, and the new data (G34). */
 export function planTotals(
   world: RecordLookup,
   job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
@@ -70,8 +77,8 @@ export function planTotals(
 }
 
 /**
- * G34: the milliseconds until the connection's next job fails; null if it succeeds. Depends only on the sandbox's seed,
- * the connection, and its number of jobs.
+ * The milliseconds until the connection's next job fails; null if it succeeds. They depend only on the sandbox's seed, the
+ * connection, and its number of jobs (G34).
  */
 export function drawFailureTime(
   tx: Transaction,
@@ -83,7 +90,7 @@ export function drawFailureTime(
   return drawFailure(new Random(tx.seed, `connector_failure/${connection_id}`, size), { duration_ms, rate });
 }
 
-/** Draws the instant at which a job fails, in the middle of its duration. */
+/** Draws the milliseconds until a job fails, 10 to 90 percent of its duration; null if it succeeds. */
 export function drawFailure(
   random: Random,
   { duration_ms, rate }: { duration_ms: number; rate: number },
@@ -94,7 +101,7 @@ export function drawFailure(
 
 export type SyncedFigures = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
 
-/** G14: what has been synced by an instant, a pure function of it while the job runs. */
+/** The figures at an instant; while the job runs, they depend on that instant alone (G14). */
 export function calculateSynced(job: ConnectorJob, now: number): SyncedFigures {
   const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
   if (status !== "running" || due === null) return { bytes_synced, rows_synced };

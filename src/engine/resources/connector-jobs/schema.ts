@@ -13,8 +13,8 @@ export type JobOrder = (typeof JOB_ORDERS)[number];
 export const JobId = () => Type.String({ pattern: "^[A-Za-z0-9_-]{1,124}$", examples: ["job_example"] });
 
 /**
- * Section 2.10. A running job contains its totals, and its figures follow from the clock; the stored `bytes_synced` and
- * `rows_synced` are those of its end.
+ * A connector job (2.10). The figures of a running job follow from its totals and the clock; the stored `bytes_synced`
+ * and `rows_synced` are those of its end.
  */
 export const ConnectorJob = Type.Object({
   job_id: JobId(),
@@ -54,7 +54,7 @@ export function toJobGroup(organization_id: string, { connection_id, job_type, s
 const listGroups = ({ organization_id, connection_id, job_type, status }: ConnectorJob) =>
   listFilterGroups(organization_id, connection_id, job_type, status);
 
-/** G14: a job without a duration comes last in both directions. */
+/** The orders of lists. A job without a duration comes last in both directions (G14). */
 export const JOB_ORDER: Readonly<Record<JobOrder, (job: ConnectorJob) => number>> = {
   "-start_time": ({ start_time }) => -start_time,
   start_time: ({ start_time }) => start_time,

@@ -49,7 +49,7 @@ export interface Notice {
 }
 
 /**
- * G15: events reach the rules that name them. E-mails are written in the same transaction; webhooks are called after
+ * Sends events to the rules that name them (G15). E-mails are written in the same transaction; webhooks are called after
  * the commit, without retries: the reference describes retries for deliveries only.
  */
 export const notifyOfEvents: EventListener = (tx, events) => {

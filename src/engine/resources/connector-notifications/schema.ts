@@ -9,7 +9,7 @@ import { URL_PATTERN } from "../webhooks/schema.ts";
 
 export const NOTIFICATION_TYPES = ["webhook", "email"] as const;
 
-/** G15: the events of section 6.1, and those of connector jobs. */
+/** The events of section 6.1, and those of connector jobs (G15). */
 const NOTIFICATION_EVENTS = [...EVENT_NAMES, ...JOB_EVENTS.map(({ name }) => name)] as const;
 
 export const MAX_RULES = 100;

@@ -3,10 +3,10 @@ import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor, SYSTEM_USER_ID } from "../organizations/access.ts";
 import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
 
-const DAY_MS = 86_400_000;
 const TITLES = ["Revenue", "Assistant adoption", "Cost per team", "Answer quality", "Usage"];
 const READERS = ["board", "partner", "team", "press"];
 
@@ -70,15 +70,12 @@ export const dashboardsFixture: FixtureReader = {
         makeDashboard(record.toFields(entry, base), base.createContext("dashboards", entry.id)),
       ),
     );
-    base.fill(shareLinks, () => entries.flatMap((entry) => generateLinks(entry, base)));
+    base.fill(shareLinks, () => entries.flatMap((entry) => makeLinks(entry, base)));
   },
 };
 
-/** Generates a link for each day from the day of the dashboard's creation on. */
-function generateLinks(
-  { id, share_links = [] }: FixtureEntry<typeof record>,
-  base: BaseBuilder,
-): ShareLink[] {
+/** Makes the links of a dashboard: the first was created a day after it, each other one a day after the one before. */
+function makeLinks({ id, share_links = [] }: FixtureEntry<typeof record>, base: BaseBuilder): ShareLink[] {
   const { created_at } = base.world.get(dashboards, id)!;
   return share_links.map((entry, position) =>
     makeShareLink(

@@ -3,12 +3,11 @@ import type { Factory } from "../../contract/factory.ts";
 import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
+import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { users } from "../users/schema.ts";
 import { derivePath } from "./rules.ts";
 import { Department, departments } from "./schema.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Path and depth follow from the parent, unless the fixture's reader gives them, whose tree is still incomplete. */
 export const makeDepartment: Factory<Department> = (fields, context) => {
@@ -16,7 +15,7 @@ export const makeDepartment: Factory<Department> = (fields, context) => {
   const id = fields.id ?? context.createId("dept_");
   const parent_id = fields.path === undefined ? fields.parent_id : undefined;
   const parent = parent_id == null ? undefined : world.get(departments, parent_id);
-  const derived = derivePath(id, parent);
+  const position = derivePath(id, parent);
   const organization_id = fields.organization_id ?? parent?.organization_id ?? chooseOrganization(world);
   const name = fields.name ?? inventTeam(context);
   const member_count = fields.member_count ?? (past ? random.int(1, 30) : 0);
@@ -26,8 +25,8 @@ export const makeDepartment: Factory<Department> = (fields, context) => {
     name,
     description: fields.description ?? `${name} at a glance: people, plans and knowledge of the department.`,
     parent_id: fields.parent_id ?? null,
-    path: fields.path ?? derived.path,
-    depth: fields.depth ?? derived.depth,
+    path: fields.path ?? position.path,
+    depth: fields.depth ?? position.depth,
     organization_id,
     member_count,
     is_active: fields.is_active ?? true,
@@ -144,14 +143,14 @@ function limitAge(parent: Department | undefined, department: Department): Depar
 /** The departments that `generate:` adds: a tree with eight children per node, in the first organization. */
 function generateDepartments(fixture: FixtureData, base: BaseBuilder, existingCount: number): Department[] {
   const missingCount = Number(fixture.generate?.["departments"] ?? 0) - existingCount;
-  const added: Department[] = [];
-  if (missingCount <= 0) return added;
+  const generated: Department[] = [];
+  if (missingCount <= 0) return generated;
   const organization_id = chooseOrganization(base.world);
   for (let i = 0; i < missingCount; i++) {
-    const parent = i === 0 ? undefined : added[Math.floor((i - 1) / 8)];
+    const parent = i === 0 ? undefined : generated[Math.floor((i - 1) / 8)];
     const id = `dept_gen${String(i).padStart(7, "0")}`;
     const fields = { id, parent_id: parent?.id ?? null, organization_id, ...derivePath(id, parent) };
-    added.push(limitAge(parent, makeDepartment(fields, base.createContext("departments", id))));
+    generated.push(limitAge(parent, makeDepartment(fields, base.createContext("departments", id))));
   }
-  return added;
+  return generated;
 }

@@ -34,7 +34,7 @@ export const reparentDepartment = operation({
     const department = call.world.get(departments, department_id);
     if (department?.organization_id !== organization_id)
       throw resourceNotFound("department_id", department_id);
-    // G04: the existence of the parent is checked with the other existence checks; cycles are checked here.
+    // The existence of the parent is checked with the other existence checks, cycles in `handle` (G04).
     const parent = new_parent_id === null ? undefined : call.world.get(departments, new_parent_id);
     if (new_parent_id !== null && parent?.organization_id !== organization_id)
       throw resourceNotFound("new_parent_id", new_parent_id);
@@ -44,7 +44,7 @@ export const reparentDepartment = operation({
     if (parent && wouldCycle(department, parent)) {
       throw new ApiError("DEPARTMENT_CYCLE_DETECTED", { details: { department_id, new_parent_id } });
     }
-    // G31: a move to the current parent is not a change.
+    // A move to the current parent is not a change (G31).
     if (department.parent_id === new_parent_id) return renderDepartment(department, world);
     const moved = moveDepartment(world, department, parent);
     recordAudit(world, toReparentedEntry(department, parent), principal.user_id);

@@ -4,12 +4,12 @@ import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { type AuditEntry, recordStateAudit, toAuditValues } from "../audit-logs/rules.ts";
 import { type Department, departments } from "./schema.ts";
 
-/** Section 3.5: itself or a descendant cannot become a department's parent. */
+/** Whether the new parent is the department itself or one of its descendants (3.5). */
 export function wouldCycle(department: Department, newParent: Department): boolean {
   return newParent.id === department.id || `/${newParent.path}/`.includes(`/${department.id}/`);
 }
 
-/** G10: a top-level department is at depth 0 and its path is its own id. */
+/** A top-level department is at depth 0, and its path is its own id (G10). */
 export function derivePath(id: string, parent: Department | undefined): { path: string; depth: number } {
   return parent === undefined
     ? { path: id, depth: 0 }
@@ -27,30 +27,25 @@ export function moveDepartment(
 ): Department {
   const { path, depth } = derivePath(department.id, parent);
   const moved = tx.put(departments, { ...department, parent_id: parent?.id ?? null, path, depth });
-  const descendants: Department[] = [];
-  for (
-    let current: Department | undefined = moved, nextIndex = 0;
-    current !== undefined;
-    current = descendants[nextIndex++]
-  ) {
-    for (const child of tx.index(departments, "by_parent", current.id)) {
-      descendants.push({ ...child, ...derivePath(child.id, current) });
-    }
-  }
-  if (descendants.length > 0) tx.putAll(departments, descendants);
+  const changed = [moved];
+  // The loop also reaches the departments that it adds.
+  for (const current of changed)
+    for (const child of tx.index(departments, "by_parent", current.id))
+      changed.push({ ...child, ...derivePath(child.id, current) });
+  tx.putAll(departments, changed.slice(1));
   return moved;
 }
 
 /** Everything below a department, parents before their children. */
 export function listDescendants(world: WorldReader, { id }: Department): Department[] {
   const descendants = [...world.index(departments, "by_parent", id)];
-  for (let next = 0; next < descendants.length; next++) {
-    for (const child of world.index(departments, "by_parent", descendants[next]!.id)) descendants.push(child);
-  }
+  // The loop also reaches the departments that it adds.
+  for (const current of descendants)
+    for (const child of world.index(departments, "by_parent", current.id)) descendants.push(child);
   return descendants;
 }
 
-/** G31: the audit entry of a move; the target is the new parent, empty at top level. */
+/** The audit entry of a move; the target is the new parent, empty at top level (G31). */
 export function toReparentedEntry(before: Department, parent: Department | undefined): AuditEntry {
   return {
     organization_id: before.organization_id,

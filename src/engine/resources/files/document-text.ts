@@ -17,9 +17,8 @@ const HIDDEN_ELEMENTS = new Set([
 
 /** Elements within a line; all others begin a new line. */
 const INLINE_ELEMENTS = new Set(
-  "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr".split(
-    " ",
-  ),
+  `a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span strike
+  strong sub sup time tt u var wbr`.split(/\s+/),
 );
 
 /** The cells of a row stay on one line. */

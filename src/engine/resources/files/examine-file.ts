@@ -31,6 +31,11 @@ interface Source {
   read: (maxBytes: number) => Promise<Uint8Array>;
 }
 
+interface ExamineIo {
+  services: Pick<Services, "bytes" | "runQueued">;
+  signal: AbortSignal;
+}
+
 /** Finds the passages or the picture of a complete upload, or the reason why processing will fail (G34). */
 export function examineUpload(upload: Upload, io: ExamineIo): Promise<Findings> {
   const { filename, mime_type, file_size } = upload;
@@ -39,11 +44,6 @@ export function examineUpload(upload: Upload, io: ExamineIo): Promise<Findings> 
     { filename, mime_type, size: file_size, read: (maxBytes) => bytes.read(upload.id, maxBytes) },
     io,
   );
-}
-
-interface ExamineIo {
-  services: Pick<Services, "bytes" | "runQueued">;
-  signal: AbortSignal;
 }
 
 /** @throws ApiError PAYLOAD_TOO_LARGE if the sandbox has no room for the text */
@@ -81,8 +81,10 @@ const HEAVY_WORK: Record<Kind, HeavyWork | undefined> = {
   container: undefined,
 };
 
-type ReadSource = Source & { type: string; signal: AbortSignal };
-type Reader = (bytes: Uint8Array, source: ReadSource) => Findings | Promise<Findings>;
+type Reader = (
+  bytes: Uint8Array,
+  source: Source & { type: string; signal: AbortSignal },
+) => Findings | Promise<Findings>;
 
 const READERS: Record<Kind, Reader> = {
   text: createTextReader((text) => text),

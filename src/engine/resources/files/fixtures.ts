@@ -2,6 +2,7 @@ import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
 import { inventFilename } from "../../contract/invent.ts";
 import { guessType, toExtension, toMediaType, UNKNOWN_TYPE } from "../../contract/media-types.ts";
+import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { FileObject, files, toStoragePath } from "./schema.ts";
 
@@ -13,8 +14,6 @@ export function findEffectiveType({ mime_type, filename }: { mime_type: string; 
   const type = toMediaType(mime_type);
   return type === UNKNOWN_TYPE ? guessType(filename) : type;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Makes a file without bytes; its text follows from its name. */
 export const makeFile: Factory<FileObject> = (fields, context) => {

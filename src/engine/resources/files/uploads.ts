@@ -115,8 +115,8 @@ export const putUpload = operation({
     const { bytes } = services;
     const range = readRange(headers, upload.file_size);
     if (upload.status === "complete")
-      return { received: upload.file_size, is_probe: false, crc32c: upload.crc32c };
-    if (range.kind === "probe") return { received: bytes.size(upload.id), is_probe: true, crc32c: null };
+      return { receivedBytes: upload.file_size, isProbe: false, crc32c: upload.crc32c };
+    if (range.kind === "probe") return { receivedBytes: bytes.size(upload.id), isProbe: true, crc32c: null };
     try {
       await receive(range);
     } catch (error) {
@@ -126,7 +126,7 @@ export const putUpload = operation({
       throw error;
     }
     await checkComplete();
-    return { received: bytes.size(upload.id), is_probe: false, crc32c: bytes.crc32c(upload.id) };
+    return { receivedBytes: bytes.size(upload.id), isProbe: false, crc32c: bytes.crc32c(upload.id) };
 
     /** @throws ApiError INVALID_DIGEST; the upload then begins again */
     async function checkComplete(): Promise<boolean> {
@@ -147,11 +147,11 @@ export const putUpload = operation({
       if (outcome === "excess") throw createExcessError(headers["content-range"], upload.file_size);
     }
   },
-  handle({ world }, upload, { received, is_probe, crc32c }) {
+  handle({ world }, upload, { receivedBytes, isProbe, crc32c }) {
     if (upload.status === "complete") return renderObject(upload, world);
     // A probe does not complete an upload whose last byte is just being received.
-    if (is_probe || received < upload.file_size) {
-      return new Reply(308, undefined, received === 0 ? {} : { Range: `bytes=0-${received - 1}` });
+    if (isProbe || receivedBytes < upload.file_size) {
+      return new Reply(308, undefined, receivedBytes === 0 ? {} : { Range: `bytes=0-${receivedBytes - 1}` });
     }
     return renderObject(completeUpload(world, upload.id, crc32c), world);
   },

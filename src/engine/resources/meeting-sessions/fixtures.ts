@@ -9,6 +9,7 @@ import {
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { HOUR_MS } from "../../state/clock.ts";
 import type { Random } from "../../state/random.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { roundToMilliseconds } from "../transcriptions/rules.ts";
@@ -27,7 +28,6 @@ import {
 } from "./schema.ts";
 
 const HALF_AN_HOUR_MS = 1_800_000;
-const HOUR_MS = 3_600_000;
 
 /** Makes a session, which runs unless the record has an end. */
 export const makeSession: Factory<MeetingSession> = (fields, context) => {

@@ -94,9 +94,9 @@ function createStreamedRules<R extends StoredRecord & { session_id: string }>(
   collection: Collection<R>,
   check: (record: R) => void = () => {},
 ) {
-  const toEntry = (record: R) => ({
-    ...{ session_id: record.session_id, kind, record_id: collection.getId(record) },
-  });
+  const toEntry = (record: R): Entry => {
+    return { session_id: record.session_id, kind, record_id: collection.getId(record) };
+  };
   return {
     insert(tx, record) {
       check(record);
@@ -159,8 +159,12 @@ export function finishRecording(recording: MeetingRecording, ended_at: number | 
 /** Starts the recording of a session; one of a session that has ended covers all of it. */
 function startRecording(tx: Transaction, { session_id, started_at, ended_at }: MeetingSession): void {
   const recording = {
-    ...{ recording_id: tx.createId("mbrec_"), session_id, mime_type: "audio/mp4", started_at },
-    ...{ duration_seconds: null, size_bytes: null },
+    recording_id: tx.createId("mbrec_"),
+    session_id,
+    mime_type: "audio/mp4",
+    started_at,
+    duration_seconds: null,
+    size_bytes: null,
   };
   tx.insert(meetingRecordings, finishRecording(recording, ended_at));
 }

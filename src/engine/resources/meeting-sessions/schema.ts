@@ -38,7 +38,7 @@ export const meetingSessions = collection({
   },
 });
 
-/** Section 2.4, with the session. */
+/** An entry of a transcript (2.4), with its session. */
 export const TranscriptEntry = Type.Object({
   transcript_id: Id("mbtrans_"),
   text: Type.String(),

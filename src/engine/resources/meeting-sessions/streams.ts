@@ -26,7 +26,7 @@ interface StreamedEvent {
   data: object;
 }
 
-/** Lists the events after a position, in order, and the latest position of the stream. */
+/** Lists the events after a position, in order, with the latest position of the stream. */
 type ListSince = (
   world: WorldReader,
   session: MeetingSession,
@@ -96,8 +96,8 @@ function declareStream({ id, name, summary, eventDescription, events, listSince 
       hasReceivedAll(world, session, { listSince, last_event_id: headers["last-event-id"] })
         ? noContent()
         : undefined,
-    finish({ params: { session_id }, headers }, endAnswer, services: Services) {
-      if (endAnswer !== undefined) return endAnswer;
+    finish({ params: { session_id }, headers }, answer, services: Services) {
+      if (answer !== undefined) return answer;
       const source = { services, session_id, listSince, last_event_id: headers["last-event-id"] };
       const body = new StreamBody("text/event-stream", (signal) => writeEvents(source, signal));
       return new Reply(200, body, { "Cache-Control": "no-cache" });

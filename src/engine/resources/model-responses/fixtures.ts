@@ -32,11 +32,11 @@ export function findRuleProblem(
 export const replyRuleState: StateRules<ReplyRule> = {
   insert: (tx, rule) => tx.insert(replyRules, requireValid(rule)),
   update(tx, before, after) {
-    const changed = REPLY_KINDS.filter((name) => after[name] !== before[name]);
-    // Another kind of answer replaces the former one.
-    const replaced = changed.length === 1 ? REPLY_KINDS.filter((name) => name !== changed[0]) : [];
+    const changedKinds = REPLY_KINDS.filter((name) => after[name] !== before[name]);
     const rule = { ...after };
-    for (const name of replaced) delete rule[name];
+    // Another kind of answer replaces the former one.
+    if (changedKinds.length === 1)
+      for (const name of REPLY_KINDS) if (name !== changedKinds[0]) delete rule[name];
     return tx.put(replyRules, requireValid(rule));
   },
 };

@@ -119,7 +119,7 @@ function requireModel(
   return model;
 }
 
-/** Section 2.13: items carry an id when the API returns them. */
+/** An input as the API returns it: with an id (2.13). */
 function toReturnedInput({ id, role, content, texts, files }: InputMessage, world: Transaction) {
   return {
     id: id ?? world.createId("msg_"),

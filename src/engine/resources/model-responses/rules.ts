@@ -61,7 +61,7 @@ export function calculateCost(total_tokens: number, cost_per_1k_tokens: number |
 }
 
 /**
- * Section 2.13 counts the files of a message in both places; the schema counts each place alone.
+ * Counts the files of a message in both places together (2.13); the schema counts each place alone.
  * @throws ApiError INVALID_INPUT
  */
 export function requireFileLimit(input: InputMessage, position: number): void {

@@ -7,7 +7,7 @@ import { ContentBlock, MESSAGE_ROLES } from "../threads/schema.ts";
 /** The most texts of one reply rule. */
 const MAX_SEQUENCE = 1000;
 
-/** Section 2.13. */
+/** The maximum of 2.13. */
 export const FILES_PER_MESSAGE = 10;
 
 const messageFields = {
@@ -28,7 +28,7 @@ const messageFields = {
   files: Type.Optional(Type.Array(Type.Object({ file_id: Id("file_") }), { maxItems: FILES_PER_MESSAGE })),
 };
 
-/** Section 2.13 in both forms: `content`, or `texts` of the API overview (G20). */
+/** A message (2.13) in either form: with `content`, or with `texts` of the API overview (G20). */
 export const InputMessage = Type.Object(
   { ...messageFields, id: Type.Optional(Type.String()) },
   { $id: "InputMessage", if: { required: ["texts"] }, else: { required: ["content"] } },

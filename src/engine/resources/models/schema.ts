@@ -4,12 +4,12 @@ import { publicView } from "../../contract/public-view.ts";
 import { Description, Id, Nullable, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-/** Section 2.8 has four vendors and leaves out their names. */
+/** The four vendors of 2.8, which leaves out their names. */
 export const PROVIDERS = ["vendor_a", "vendor_b", "vendor_c", "vendor_d"] as const;
 
 const MAX_ORDER = 1_000_000_000;
 
-/** Section 2.8. */
+/** A model (2.8). */
 export const Model = Type.Object({
   id: Id("model_"),
   title: Type.String({ minLength: 1 }),
@@ -22,7 +22,7 @@ export const Model = Type.Object({
   order: Type.Integer({ minimum: 0, maximum: MAX_ORDER }),
   max_tokens: Nullable(Type.Integer({ minimum: 1 })),
   cost_per_1k_tokens: Nullable(Type.Number({ minimum: 0 })),
-  /** Whether the model takes images; internal (G35). */
+  /** Whether the model takes images; no answer shows it (G35). */
   vision: Type.Boolean(),
 });
 export type Model = Static<typeof Model>;

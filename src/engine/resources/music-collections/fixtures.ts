@@ -8,10 +8,10 @@ import {
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { MusicCollection, musicCollections, Track, tracks } from "./schema.ts";
 
-const DAY_MS = 86_400_000;
 const MOODS = ["Quiet", "Early", "Late", "Bright", "Slow", "Deep", "Rainy", "Open"];
 const OCCASIONS = ["focus", "commute", "workshop", "evening", "studio", "retro", "Friday"];
 

@@ -39,7 +39,7 @@ export const listTracks = operation({
       musicCollection?.organization_id === organization_id &&
       musicCollection.owner_id === call.principal.user_id &&
       isMember(call, organization_id);
-    // G03: every refusal is this 404, also for an unknown or foreign organization.
+    // Every refusal is this 404, also for an unknown or foreign organization (G03).
     if (!isVisible) throw resourceNotFound("collection_id", collection_id);
     return musicCollection;
   },

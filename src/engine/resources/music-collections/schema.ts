@@ -29,7 +29,7 @@ export const Track = Type.Object({
 });
 export type Track = Static<typeof Track>;
 
-/** Section 2.3. */
+/** The body of a track (2.3). */
 export const { schema: TrackBody, render: renderTrack } = publicView(Track, {
   $id: "CollectionTrack",
   omit: ["id", "collection_id"],

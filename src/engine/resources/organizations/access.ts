@@ -96,7 +96,7 @@ export function isAdministrator(caller: Caller, organization_id: string): boolea
   return role === "owner" || role === "admin";
 }
 
-/** G02: owners and admins have every capability. */
+/** Owners and admins have every capability (G02). */
 export function hasCapability(caller: Caller, organization_id: string, capability: string): boolean {
   if (isAdministrator(caller, organization_id)) return true;
   const { capabilities } = requireCaller(caller);

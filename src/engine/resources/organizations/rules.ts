@@ -6,15 +6,13 @@ import { apiKeys } from "../api-keys/schema.ts";
 import { users } from "../users/schema.ts";
 import { Organization, organizations } from "./schema.ts";
 
-export const makeOrganization: Factory<Organization> = (fields, context) => {
-  return {
-    id: fields.id ?? context.createId("org_"),
-    name: fields.name ?? inventCompany(context),
-    type: fields.type ?? "company",
-    plan: fields.plan ?? "standard",
-    rate_limit: fields.rate_limit ?? null,
-  };
-};
+export const makeOrganization: Factory<Organization> = (fields, context) => ({
+  id: fields.id ?? context.createId("org_"),
+  name: fields.name ?? inventCompany(context),
+  type: fields.type ?? "company",
+  plan: fields.plan ?? "standard",
+  rate_limit: fields.rate_limit ?? null,
+});
 
 /** The service has no call that creates or deletes an organization; state calls do, with everything that it owns. */
 export const organizationState: StateRules<Organization> = {

@@ -33,7 +33,7 @@ export const organizations = collection({
   schema: Organization,
 });
 
-/** Section 2.14: the answer of 4.5. */
+/** The organization in the answer of 4.5 (2.14). */
 export const OrganizationSummary = Type.Object({
   id: Id("org_"),
   name: Type.String(),

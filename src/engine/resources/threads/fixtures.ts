@@ -8,6 +8,7 @@ import {
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { DAY_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { Message, messages, Thread, threads } from "./schema.ts";
 
@@ -38,8 +39,6 @@ export const EXCHANGES: readonly (readonly [question: string, answer: string])[]
     "Ten working days after the receipts are in, five for amounts under 100 CHF.",
   ],
 ];
-
-const DAY_MS = 86_400_000;
 
 export const makeThread: Factory<Thread> = (fields, context) => {
   const { random, world, past, now } = context;

@@ -3,7 +3,7 @@ import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-/** Section 2.13. */
+/** The roles of 2.13. */
 export const MESSAGE_ROLES = ["user", "system", "assistant"] as const;
 
 export const Thread = Type.Object({
@@ -20,7 +20,7 @@ export const threads = collection({
   schema: Thread,
 });
 
-/** Section 2.13: the type decides which other field is required. */
+/** A block of a message (2.13); its type decides which other field is required. */
 export const ContentBlock = Type.Object(
   {
     type: Words(["text", "file"]),

@@ -9,12 +9,11 @@ import {
 } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { HOUR_MS } from "../../state/clock.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { drawPauseSeconds, getTranscriptionDuration, roundToMilliseconds } from "./rules.ts";
 import { estimateSeconds, FILENAMES, inventSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
-
-const HOUR_MS = 3_600_000;
 
 export const makeTranscription: Factory<Transcription> = (fields, context) => {
   const { random, world, past, now } = context;
@@ -87,8 +86,12 @@ const sentenceRecord = fixtureRecord(Sentence, { needs: ["text"], omit: ["id", "
 const record = fixtureRecord(Transcription, {
   needs: ["transcription_id"],
   omit: [
-    ...(["processing_time_ms", "upstream_latency_ms", "retry_attempts", "cache_hit"] as const),
-    ...(["completed_at", "updated_at"] as const),
+    "processing_time_ms",
+    "upstream_latency_ms",
+    "retry_attempts",
+    "cache_hit",
+    "completed_at",
+    "updated_at",
   ],
   names: { transcription_id: "id", owner_id: "owner" },
   more: {

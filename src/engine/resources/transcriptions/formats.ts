@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { toHex } from "../../bytes.ts";
 import { Reply } from "../../contract/reply.ts";
 import { digest } from "../../platform.ts";
@@ -88,10 +88,13 @@ function joinSentences(sentences: readonly TimedText[]): TimedText {
   };
 }
 
-/** The headers of a representation for caches and conditional requests (4.11). */
+/**
+ * The headers of a representation for caches and conditional requests (4.11). `isWhole`: whether the content is the whole
+ * answer.
+ */
 export function createCacheHeaders(
   { updated_at, pii_redaction }: Transcription,
-  { content, isWhole }: { content: string /** Whether the content is the whole answer. */; isWhole: boolean },
+  { content, isWhole }: { content: string; isWhole: boolean },
   world: WorldReader,
 ): Record<string, string> {
   // A strong tag must identify every byte of the answer (RFC 9110, 8.8.1).
@@ -148,7 +151,7 @@ function matches(header: string, etag: string): boolean {
 }
 
 const Action = Type.Object({ href: Type.String({ format: "uri" }), method: Type.Literal("GET") });
-type Action = { href: string; method: "GET" };
+type Action = Static<typeof Action>;
 
 /** The formats of a transcription link to each other (4.11, G17). */
 export const Actions = Type.Object(
@@ -182,7 +185,7 @@ export interface Page {
 /** The largest page (section 8). */
 const MAX_PAGE_SIZE = 1000;
 
-/** Links to the next and the previous page, if there is one; all pages together have each sentence once. */
+/** Links to the next and the previous page, if there are any; all pages together have each sentence once. */
 export function buildPageLinks(base: string, { offset, limit, total }: Page) {
   const end = limit === undefined ? total : offset + limit;
   const links: { next?: Action; previous?: Action } = {};

@@ -80,8 +80,10 @@ export const listSentences = operation({
     envelope: "G17",
     fields: { "/success": "G17", "/actions/*": "G17" },
     types: {
-      ...{ "/metadata": "G17", "/actions": "G17" },
-      ...{ "/actions/get_paragraphs": "G17", "/actions/get_subtitles_srt": "G17" },
+      "/metadata": "G17",
+      "/actions": "G17",
+      "/actions/get_paragraphs": "G17",
+      "/actions/get_subtitles_srt": "G17",
     },
   },
   path: `${BASE}/sentences`,

@@ -60,7 +60,7 @@ export function roundToMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }
 
-/** G17 has no endpoint that creates transcriptions, so state calls create and delete them. */
+/** No endpoint creates transcriptions, so state calls create and delete them (G17). */
 export const transcriptionState: StateRules<Transcription> = {
   insert(tx, record, { settings }) {
     tx.insert(transcriptions, record);

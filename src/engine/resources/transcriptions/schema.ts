@@ -34,7 +34,7 @@ export const transcriptions = collection({
   timer: "transcription.step",
 });
 
-/** Section 2.5, with the transcription. */
+/** A sentence (2.5), with its transcription. */
 export const Sentence = Type.Object({
   id: Id("sent_"),
   transcription_id: Id("trans_", belongsTo("transcriptions")),

@@ -16,7 +16,7 @@ export const makeUsage: Factory<Usage> = (fields, { world }) => {
   const givenOrganization = fields.organization_id ?? organization;
   const { organization_id, api_key_id } =
     givenOrganization === undefined
-      ? findFreeKey(world, fields.api_key_id)
+      ? chooseOwner(world, fields.api_key_id)
       : {
           organization_id: givenOrganization,
           api_key_id: fields.api_key_id === undefined ? key : fields.api_key_id,
@@ -29,17 +29,17 @@ export const makeUsage: Factory<Usage> = (fields, { world }) => {
   };
 };
 
-/** The default organization of a row: that of its key, or one without a row. */
-function findFreeKey(world: RecordLookup, api_key_id: string | null | undefined) {
+/**
+ * The organization and the key of a row that names no organization: the given key, or the first one that has no row, in
+ * the organization that it acts in; else the first organization.
+ */
+function chooseOwner(world: RecordLookup, api_key_id: string | null | undefined) {
   const candidates = api_key_id ? [world.get(apiKeys, api_key_id)] : world.all(apiKeys);
   for (const key of api_key_id === null ? [] : candidates) {
     if (key && world.get(usage, toUsageId(key.current, key.id)) === undefined)
       return { organization_id: key.current, api_key_id: key.id };
   }
-  return {
-    organization_id: chooseOrganization(world),
-    api_key_id: api_key_id ?? null,
-  };
+  return { organization_id: chooseOrganization(world), api_key_id: api_key_id ?? null };
 }
 
 const Amount = () => Type.Number({ minimum: 0, maximum: 1e9 });
@@ -59,14 +59,7 @@ const record = fixtureRecord(UsageRecord, {
   more: {
     spent: Type.Optional(Spent),
     keys: Type.Optional(
-      MapOf(
-        keyRecord.schema,
-        {
-          additionalProperties: false,
-          ...keysBelongTo("api_keys"),
-        },
-        "^apikey_",
-      ),
+      MapOf(keyRecord.schema, { additionalProperties: false, ...keysBelongTo("api_keys") }, "^apikey_"),
     ),
   },
 });

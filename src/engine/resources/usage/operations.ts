@@ -53,7 +53,7 @@ export const retrieveUsageLimits = operation({
   },
 });
 
-/** G33: year and month are the current ones by default. */
+/** The requested month; year and month are the current ones by default (G33). */
 function readMonth(world: WorldReader, current: number, query: { year?: number; month?: number }): number {
   if (query.year === undefined && query.month === undefined) return current;
   const { year, month } = { ...toCalendar(world, current), ...query };

@@ -15,12 +15,12 @@ export function fromMicro(micro: number): number {
   return micro / MICRO;
 }
 
-/** G33: two decimals. */
+/** Rounds to two decimals (G33). */
 export function roundAmount(amount: number): number {
   return Math.round(amount * 100) / 100;
 }
 
-/** G39: in the details of an error an amount below a hundredth has all its six decimals. */
+/** Rounds for the details of an error, in which an amount below a hundredth has all its six decimals (G39). */
 export function roundInDetails(amount: number): number {
   return amount < 0.01 ? Math.round(amount * MICRO) / MICRO : roundAmount(amount);
 }
@@ -77,7 +77,7 @@ export function calculateUtilization(spentMicro: number, limit: number): number 
   return limitMicro === 0 ? 1 : spentMicro / limitMicro;
 }
 
-/** Section 3.6, classified before rounding (G33). */
+/** The status of 3.6, decided before rounding (G33). */
 export function toStatus(spentMicro: number, limit: number | null): UsageStatus {
   if (limit === null) return "no_limit";
   const share = calculateUtilization(spentMicro, limit);
@@ -86,12 +86,12 @@ export function toStatus(spentMicro: number, limit: number | null): UsageStatus 
 
 const BY_SEVERITY: readonly UsageStatus[] = ["no_limit", "ok", "warning", "exceeded"];
 
-/** G33: of organization, total and keys, the worst counts. */
+/** The worse of two statuses: of organization, total and keys, the worst counts (G33). */
 export function pickWorse(a: UsageStatus, b: UsageStatus): UsageStatus {
   return BY_SEVERITY.indexOf(a) >= BY_SEVERITY.indexOf(b) ? a : b;
 }
 
-/** Section 2.7, rounded for display. */
+/** The figures of 2.7, rounded for display. */
 export function renderLimitFigures(spentMicro: number, limit: number | null) {
   const spent = fromMicro(spentMicro);
   return {

@@ -43,7 +43,7 @@ export const usage = collection({
   },
 });
 
-/** A key's limit belongs to (organization, key) (G33). */
+/** The id of the row of an organization, or of a key in it: a key may have another limit in each (G33). */
 export function toUsageId(organization_id: string, api_key_id: string | null): string {
   return api_key_id === null ? organization_id : `${organization_id}:${api_key_id}`;
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { type EventSubject, emit, event } from "../../contract/event.ts";
 import type { Principal } from "../../contract/operation.ts";
+import type { SpendingFigures } from "../../contract/refusals.ts";
 import { Id, Nullable, Words } from "../../contract/schema.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
@@ -59,7 +60,7 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
   listRecipients: ({ organization_id }) => [organization_id],
 };
 
-/** An organization's budget with this spending. */
+/** An organization's budget of which this percentage is spent. */
 const inventBudget =
   (utilization_percentage: number): EventSubject<BudgetFigures, string>["invent"] =>
   (fields, { world }, organization_id) => {
@@ -106,19 +107,12 @@ export const usageLimit = event({
 
 export const USAGE_EVENTS = [usageThreshold, usageLimit] as const;
 
-function toSpending({ scope, limit, spentMicro }: Budget): Spending {
+function toSpendingFigures({ scope, limit, spentMicro }: Budget): SpendingFigures {
   return {
     scope,
     monthly_limit: limit === null ? null : roundInDetails(limit),
     current_usage: roundInDetails(fromMicro(spentMicro)),
   };
-}
-
-export interface Spending {
-  scope: Budget["scope"];
-  /** CHF; null: no limit. */
-  monthly_limit: number | null;
-  current_usage: number;
 }
 
 /** The caller's budgets of this month, in the organization that the key acts in. */
@@ -127,25 +121,26 @@ function listCallerBudgets(world: WorldReader, { organization_id, key_id }: Prin
 }
 
 /** A caller's figures in section 8's hierarchy this month, in the order in which they are checked. */
-export function listSpendingFigures(world: WorldReader, caller: Principal): Spending[] {
-  return listCallerBudgets(world, caller).map(toSpending);
+export function listSpendingFigures(world: WorldReader, caller: Principal): SpendingFigures[] {
+  return listCallerBudgets(world, caller).map(toSpendingFigures);
 }
 
 /**
- * Section 8: organization limit, total API-key limit, the key's own, in this order. A request is refused when usage
- * has reached the limit before it (G05).
+ * Refuses a request if usage had reached a limit before it (G05). The limits are checked in this order: the
+ * organization's, that of all its API keys together, the key's own (section 8).
  * @throws ApiError SPENDING_LIMIT_EXCEEDED with `scope`, `monthly_limit` and `current_usage` in CHF
  */
 export function requireBudget(world: WorldReader, caller: Principal): void {
   const exceeded = listCallerBudgets(world, caller).find(
     ({ limit, spentMicro }) => toStatus(spentMicro, limit) === "exceeded",
   );
-  if (exceeded) throw new ApiError("SPENDING_LIMIT_EXCEEDED", { details: { ...toSpending(exceeded) } });
+  if (exceeded)
+    throw new ApiError("SPENDING_LIMIT_EXCEEDED", { details: { ...toSpendingFigures(exceeded) } });
 }
 
 /**
- * Books a billable request on the organization and on the key, in the sandbox's current month, and
- * emits `usage.threshold` and `usage.limit` if it crossed one of the two.
+ * Adds the cost of a billable request to the spending of the organization and of the key, in the sandbox's current month,
+ * and emits `usage.threshold` and `usage.limit` if it crossed one of the two.
  * @param spending its `amount` is in CHF, precise to six decimals
  */
 export function recordSpending(
@@ -176,7 +171,7 @@ const THRESHOLDS = [
 
 /**
  * Makes a change to usage rows of an organization and emits the events of the thresholds that the month's figures
- * crossed on the way up: once per border, scope and month (G25).
+ * crossed on the way up: once per threshold, scope and month (G25).
  */
 export function emitThresholdEvents<T>(
   tx: Transaction,

@@ -2,11 +2,10 @@ import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
 import { inventEmail, inventName, makeDistinctEmail } from "../../contract/invent.ts";
 import type { FixtureReader, NumberedLists } from "../../contract/resource.ts";
+import { DAY_MS } from "../../state/clock.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
 import { User, users } from "./schema.ts";
-
-const DAY_MS = 86_400_000;
 
 /** A fixture's users have its memberships; a state call's user joins the first organization and is not verified yet. */
 export const makeUser: Factory<User> = (fields, context) => {

@@ -17,7 +17,7 @@ const userEvent = {
   data: ["user_id", "name", "email", "account", "verified", "created_at"],
 } as const;
 
-/** 6.2 shows only these three fields. */
+/** Its data has the three fields that 6.2 shows. */
 export const userCreated = event({
   name: "user.created",
   section: "6.2",
@@ -63,15 +63,15 @@ export const userState: StateRules<User> = {
     requireMembershipForCapabilities(after);
     tx.put(users, after);
     const change = { tx, actor, user: after };
-    const values = toAuditValues(before, after);
-    if (values === undefined) return after;
-    const otherChanges = toAuditValues(before, after, ["memberships", "capabilities", "account"]);
-    const hasOtherChanges = toAuditValues(before, after, ["verified"]) !== undefined;
+    if (toAuditValues(before, after) === undefined) return after;
+    // Changes of these fields have audit entries of their own.
+    const profileValues = toAuditValues(before, after, ["memberships", "capabilities", "account"]);
     const becameVerified = after.verified && !before.verified;
+    const isOnlyVerified = becameVerified && toAuditValues(before, after, ["verified"]) === undefined;
     for (const organization_id of listOrganizations(before, after)) {
       if (becameVerified) emitUnlessSilent(change, organization_id, userVerified);
-      if (hasOtherChanges || !becameVerified) emitUnlessSilent(change, organization_id, userUpdated);
-      if (otherChanges !== undefined) recordUserAudit(change, organization_id, "updated", otherChanges);
+      if (!isOnlyVerified) emitUnlessSilent(change, organization_id, userUpdated);
+      if (profileValues !== undefined) recordUserAudit(change, organization_id, "updated", profileValues);
       if (after.account !== before.account) recordAccountAudit(change, organization_id, before);
       recordRoleAudit(change, organization_id, before);
       recordCapabilityAudit(change, organization_id, before);
@@ -130,8 +130,13 @@ function recordRoleAudit({ tx, actor, user }: UserChange, organization_id: strin
   const roleBefore = before.memberships[organization_id];
   const roleAfter = user.memberships[organization_id];
   if (roleBefore === roleAfter) return;
-  const target = { organization_id, entity_id: user.id, target_id: user.id, target_name: user.name };
-  const entry = { ...target, entity_type: "role_assignment" as const };
+  const entry = {
+    organization_id,
+    entity_type: "role_assignment" as const,
+    entity_id: user.id,
+    target_id: user.id,
+    target_name: user.name,
+  };
   if (roleBefore !== undefined)
     recordStateAudit(tx, actor, {
       ...entry,
@@ -158,9 +163,15 @@ function recordCapabilityAudit({ tx, actor, user }: UserChange, organization_id:
       ? ["denied", "granted"]
       : ["granted", "denied"];
     recordStateAudit(tx, actor, {
-      ...{ organization_id, entity_type: "permission", action: "updated", previous_value, new_value },
-      ...{ entity_id: `perm_${name.replaceAll("-", "_")}`, entity_name: name },
-      ...{ target_id: user.id, target_name: user.name },
+      organization_id,
+      entity_type: "permission",
+      entity_id: `perm_${name.replaceAll("-", "_")}`,
+      entity_name: name,
+      action: "updated",
+      target_id: user.id,
+      target_name: user.name,
+      previous_value,
+      new_value,
     });
   }
 }

@@ -3,7 +3,7 @@ import { Instant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 
-/** G02: roles and capabilities are per organization. */
+/** A user, with a role and capabilities in each organization (G02). */
 export const User = Type.Object({
   id: UserId(),
   name: Type.String({ minLength: 1 }),

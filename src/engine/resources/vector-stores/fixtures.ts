@@ -10,6 +10,7 @@ import {
 import { requireReferencedRecord } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
+import { DAY_MS } from "../../state/clock.ts";
 import { files } from "../files/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import {
@@ -22,7 +23,6 @@ import {
 } from "./rules.ts";
 import { StoreFile, storeFiles, toStoreFileId, VectorStore, vectorStores } from "./schema.ts";
 
-const DAY_MS = 86_400_000;
 /** Past processing has the default duration; the sandbox's setting is for processing that still runs. */
 const PAST_PROCESSING_MS = getProcessingMs(DEFAULT_SETTINGS);
 
@@ -121,15 +121,15 @@ export const vectorStoresFixture: FixtureReader = {
       const seen = new Set<string>();
       for (const [index, file] of (store.files ?? []).entries()) {
         const { file_id } = file;
-        const at = (field: string) => ["vector_stores", position, "files", index, field];
-        if (seen.has(file_id)) report(at("file_id"), `${file_id} is in ${store.id} already`);
+        const toPath = (field: string) => ["vector_stores", position, "files", index, field];
+        if (seen.has(file_id)) report(toPath("file_id"), `${file_id} is in ${store.id} already`);
         seen.add(file_id);
         const status = pickStatus(file as Pick<StoreFile, "status" | "error_message">, true);
         const impossible = [
           ...(status === "failed" ? [] : (["error_message"] as const)),
           ...(status === "processing" ? (["completed_at"] as const) : []),
         ];
-        reportImpossible(file, status, impossible, (field, message) => report(at(field), message));
+        reportImpossible(file, status, impossible, (field, message) => report(toPath(field), message));
       }
     }
   },

@@ -1,5 +1,6 @@
 import { buildEventData, inventData } from "../../contract/event.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
+import { getOrAdd } from "../../maps.ts";
 import { Random } from "../../state/random.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../../state/transaction.ts";
 import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
@@ -51,7 +52,7 @@ export function toBody(delivery: Delivery, world: WorldReader): string {
 
 const idsByTransaction = new WeakMap<Transaction, string[]>();
 
-/** For each emitted event and each active webhook of its organization that subscribed to it, one delivery. */
+/** Queues one delivery for each emitted event and each active webhook of its organization that subscribed to it. */
 export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]): void {
   for (const { event, organization_id, data } of events) {
     for (const webhook of tx.index(webhooks, "by_event", toSubscriberKey(organization_id, event))) {
@@ -60,7 +61,7 @@ export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]):
   }
 }
 
-/** 4.21: a test is a delivery like any other, and an inactive webhook gets it too (G23). */
+/** A test is a delivery like any other (4.21), and an inactive webhook gets it too (G23). */
 export function enqueueTest(tx: Transaction, webhook: Webhook): string {
   return enqueue(tx, webhook, { event: webhookTest.name, data: buildEventData(webhookTest, webhook, tx) });
 }
@@ -77,14 +78,12 @@ function enqueue(
   { event, data }: { event: string; data: object },
 ): string {
   const { webhook_id, organization_id } = webhook;
-  // interfaces 5: receivers skip known ids, so ids must not repeat after a reset or in another sandbox.
+  // Receivers skip known ids, so ids must not repeat after a reset or in another sandbox (interfaces 5).
   const delivery_id = tx.createUnrepeatedId("del_");
   const body = renderBody({ event, data, timestamp: tx.toIso(tx.now), webhook_id, delivery_id });
   const first = { organization_id, event, created_at: tx.now, body };
   queueAttempt(tx, { id: delivery_id, kind: "first", webhook_id, delivery_id, first });
-  const ids = idsByTransaction.get(tx);
-  if (ids) ids.push(delivery_id);
-  else idsByTransaction.set(tx, [delivery_id]);
+  getOrAdd(idsByTransaction, tx, () => []).push(delivery_id);
   return delivery_id;
 }
 
@@ -176,7 +175,7 @@ export function queueRetry(tx: Transaction, delivery_id: string): string | undef
   return id;
 }
 
-/** After a 410, or an update to inactive: cancels pending retries and waiting attempts (G24). */
+/** Cancels the pending retries and waiting attempts of a webhook that became inactive (G24). */
 export function cancelPending(tx: Transaction, webhook_id: string): void {
   for (const delivery of tx.index(deliveries, "retrying", webhook_id)) {
     const { delivery_id } = tx.put(deliveries, { ...delivery, next_retry: null });
@@ -232,7 +231,7 @@ function toRetryId(delivery_id: string): string {
   return `${delivery_id}/retry`;
 }
 
-/** The changes of records by attempts, for the sender. */
+/** The functions by which the sender of attempts reads and changes records. */
 export const DELIVERY_RULES = {
   plan: planAttempt,
   record: recordAttempt,

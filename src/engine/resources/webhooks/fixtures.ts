@@ -10,6 +10,7 @@ import { inventTeam } from "../../contract/invent.ts";
 import { belongsTo, requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { Words } from "../../contract/schema.ts";
+import { DAY_MS } from "../../state/clock.ts";
 import { collection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
@@ -23,7 +24,7 @@ export interface FixtureFact {
   organization_id: string;
 }
 
-/** Remembers which organization the fixture names first; a table is sorted by id. */
+/** The organization that the fixture names first: the table of organizations is sorted by id, and does not show it. */
 export const fixtureFacts = collection<FixtureFact>({
   name: "_fixture_facts",
   internal: true,
@@ -37,7 +38,6 @@ export function getDefaultOrganization(world: WorldReader): string | undefined {
   return world.all(organizations).first()?.id;
 }
 
-const DAY_MS = 86_400_000;
 /** No server listens on port 9, so a generated webhook calls none. */
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 
@@ -58,7 +58,7 @@ export const makeWebhook: Factory<Webhook> = (fields, context) => {
   };
 };
 
-/** G23: `delivered_at` only on success, `last_attempt` and `next_retry` only on failure. */
+/** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */
 export const makeDelivery: Factory<Delivery> = (fields, context) => {
   const { world, past, now } = context;
   const webhook_id = fields.webhook_id ?? requireFirstRecord(world, webhooks, "webhook_id").webhook_id;
@@ -93,10 +93,7 @@ function getScheduleTime(attempts: number): number {
 const deliveryRecord = fixtureRecord(Delivery, {
   needs: ["delivery_id", "status"],
   notNull: ["delivered_at", "last_attempt"],
-  omit: [
-    ...(["webhook_id", "organization_id", "event", "scheduled_attempts"] as const),
-    ...(["created_at", "body", "attempt_log"] as const),
-  ],
+  omit: ["webhook_id", "organization_id", "event", "scheduled_attempts", "created_at", "body", "attempt_log"],
   // The event of a stored delivery may no longer exist.
   more: { event: Words([...EVENT_NAMES, webhookTest.name], { "x-events": true }) },
 });

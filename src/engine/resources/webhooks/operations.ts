@@ -244,11 +244,11 @@ function toRedeliveryId(delivery_id: string, request_id: string): string {
  * makes no attempt and is refused.
  */
 async function readOutcome(services: Services, attempt: { delivery_id: string; attempt_id: string }) {
-  const result = await services.attemptDelivery(attempt.attempt_id);
+  const wasMade = await services.waitForAttempt(attempt.attempt_id);
   const world = services.read();
   const delivery = world.get(deliveries, attempt.delivery_id);
   if (delivery === undefined) throw resourceNotFound("delivery_id", attempt.delivery_id);
-  if (!result && delivery.status === "success") throw createDeliveredError(delivery);
+  if (!wasMade && delivery.status === "success") throw createDeliveredError(delivery);
   return toEnvelope(renderDelivery(delivery, world));
 }
 

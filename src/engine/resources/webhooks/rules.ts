@@ -40,13 +40,13 @@ export const deliveryState: StateRules<Delivery> = {
   },
 };
 
-/** G23: `delivered_at` only on success, `last_attempt` and `next_retry` only on failure. */
+/** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */
 function setConsistentTimes(delivery: Delivery): Delivery {
   if (delivery.status === "success") return { ...delivery, last_attempt: null, next_retry: null };
   return { ...delivery, delivered_at: null };
 }
 
-/** Section 2.12: the time of success, or those of the failure and the retry, never both (G23). */
+/** Shows the time of the success, or those of the failure and the retry (2.12, G23). */
 export function renderDelivery(delivery: Delivery, world: WorldReader) {
   const { delivery_id, event, status, response_code, attempts, next_retry } = delivery;
   const times =

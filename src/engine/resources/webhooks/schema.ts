@@ -7,7 +7,7 @@ import { Description, Id, Instant, NullableInstant, Timestamp, Words } from "../
 import { collection } from "../../state/collection.ts";
 import { EVENT_NAMES } from "../events.ts";
 
-/** G23: http or https and absolute; `requireCallable` checks more than the pattern. */
+/** An absolute http or https URL (G23); `requireCallable` checks more than the pattern. */
 export const WebhookUrl = () =>
   Type.String({ pattern: URL_PATTERN, maxLength: 2048, examples: ["https://partner.example/hooks"] });
 export const URL_PATTERN = "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$";
@@ -24,7 +24,7 @@ export function requireCallable(url: string, field = "url"): void {
     throw invalidInput(field, url, `${field} must not contain credentials`);
 }
 
-/** G23: at least one, all known, each once. */
+/** At least one event, all known, each once (G23). */
 export const EventList = () =>
   Type.Array(Words(EVENT_NAMES, { "x-events": true }), {
     minItems: 1,
@@ -32,7 +32,7 @@ export const EventList = () =>
     examples: [["user.created"]],
   });
 
-/** Section 2.12, as it is stored. */
+/** A webhook (2.12) as it is stored. */
 export const Webhook = Type.Object({
   webhook_id: Id("wh_"),
   url: WebhookUrl(),
@@ -124,7 +124,7 @@ export const Attempt = Type.Object({
 });
 export type Attempt = Static<typeof Attempt>;
 
-/** Section 2.12, as it is stored, with every attempt and the exact text that each sends. */
+/** A delivery (2.12) as it is stored, with every attempt and the exact text that each sends. */
 export const Delivery = Type.Object({
   delivery_id: Id("del_"),
   webhook_id: Id("wh_", belongsTo("webhooks")),
@@ -171,7 +171,7 @@ const {
   omit: ["webhook_id", "organization_id", "scheduled_attempts", "created_at", "body", "attempt_log"],
 });
 
-/** Section 2.12; times that do not belong to its status are left out (`renderDelivery`). */
+/** The body of a delivery (2.12), without times that do not belong to its status (`renderDelivery`). */
 export const DeliveryBody = Type.Object(
   {
     ...commonFields,
