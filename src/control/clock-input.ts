@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { parseInstant } from "../engine/contract/instant.ts";
-import { ClosedObject, Timestamp, Words } from "../engine/contract/schema.ts";
+import { ClosedObject, StringEnum, Timestamp } from "../engine/contract/schema.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { World } from "../engine/state/world.ts";
 import { unprocessable } from "./problem.ts";
@@ -8,7 +8,7 @@ import { unprocessable } from "./problem.ts";
 const MAX_RATE = 1_000_000;
 
 const Mode = () =>
-  Words(["real", "frozen", "scaled"], {
+  StringEnum(["real", "frozen", "scaled"], {
     description: "`real` is the wall clock, `frozen` does not move, `scaled` runs at a rate",
   });
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject, getExamples, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
+import { ClosedObject, getExamples, Nullable, StringEnum, Timestamp } from "../engine/contract/schema.ts";
 import { toBody } from "../engine/resources/webhooks/deliveries.ts";
 import { renderDelivery } from "../engine/resources/webhooks/rules.ts";
 import {
@@ -47,7 +47,7 @@ type ListedDelivery = Static<typeof ListedDelivery>;
 
 const AttemptBody = ClosedObject({
   at: Timestamp({ description: "When it began; the due time if it ran during an advance of the clock" }),
-  kind: Words(["first", "retry", "redelivery"]),
+  kind: StringEnum(["first", "retry", "redelivery"]),
   url: Type.String(),
   response_code: Type.Integer({ description: "0 for no answer" }),
   duration_ms: Type.Integer({ description: "On the wall clock" }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject, MapOf, Nullable, Timestamp, typed } from "../engine/contract/schema.ts";
+import { ClosedObject, MapOf, Nullable, Timestamp, withLibraryType } from "../engine/contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
 import { NoPortError, type Site } from "../engine/pipeline/plain-http.ts";
 import { randomHex } from "../engine/platform.ts";
@@ -30,7 +30,7 @@ export const SandboxBody = ClosedObject(
     forked_from: Type.Optional(
       Nullable(Type.String({ description: "With `forks`: the sandbox that it is a fork of, if any" })),
     ),
-    counts: typed(
+    counts: withLibraryType(
       "Record<CollectionName, number>",
       MapOf(Type.Integer({ minimum: 0 }), {
         description: "How many records each collection holds",

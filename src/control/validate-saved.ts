@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Api } from "../engine/contract/api.ts";
-import { MapOf, Words } from "../engine/contract/schema.ts";
+import { MapOf, StringEnum } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
 import { StoredUploads } from "../engine/sandbox/snapshots.ts";
@@ -59,7 +59,7 @@ const Entry = Type.Object(
       sequence: WholeNumber,
       at: Epoch,
       parent: WholeNumber,
-      kind: Words(HISTORY_KINDS),
+      kind: StringEnum(HISTORY_KINDS),
     },
     // Earlier versions did not save these two.
     seq: Type.Optional(WholeNumber),

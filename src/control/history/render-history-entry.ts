@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject, MapOf, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, MapOf, Nullable, StringEnum, Timestamp } from "../../engine/contract/schema.ts";
 import { describeLostEntries } from "../../engine/contract/text.ts";
 import { type BeforeAfter, HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -20,7 +20,7 @@ export const HistoryEntryBody = ClosedObject(
     }),
     sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
     at: Timestamp({ description: "On the sandbox's clock" }),
-    kind: Words(HISTORY_KINDS),
+    kind: StringEnum(HISTORY_KINDS),
     title: Type.String({ description: "What happened, in a sentence" }),
     subject: Nullable(Type.String({ description: "The id of the record that it is about" })),
     cause: Nullable(EntryId("The entry that caused it, such as the attempt before a retry")),

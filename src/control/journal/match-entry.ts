@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import { normalizePath } from "../../engine/contract/http-url.ts";
-import { typed } from "../../engine/contract/schema.ts";
+import { withLibraryType } from "../../engine/contract/schema.ts";
 import { compileGlob, compilePathGlob, GlobError, isGlob } from "../../engine/documents/glob.ts";
 import { findNearestPath } from "../../engine/faults/check-rule.ts";
 import { listMatchingOperations } from "../../engine/faults/rule.ts";
@@ -12,7 +12,7 @@ import { redactJson, redactText } from "../../tools/redact.ts";
 import { LISTING_ADVICE, unknownWord, unprocessable } from "../problem.ts";
 import { parseRequestBody } from "./render-journal-entry.ts";
 
-const Status = typed(
+const Status = withLibraryType(
   "StatusPattern",
   Type.Unsafe<string | number>({
     type: ["string", "integer"],
@@ -24,7 +24,7 @@ const Status = typed(
   }),
 );
 export const Text = (description: string, type = "string") =>
-  Type.Optional(typed(type, Type.String({ minLength: 1, description })));
+  Type.Optional(withLibraryType(type, Type.String({ minLength: 1, description })));
 
 export const CONDITION_FIELDS = {
   operation: Text("An operation id, or a glob of them", "OperationPattern"),

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { ClosedObject, ListOf, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, Nullable, StringEnum, Timestamp } from "../../engine/contract/schema.ts";
 import type { Held } from "../../engine/sandbox/held.ts";
 import { MaskedMessage, maskMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
@@ -13,7 +13,7 @@ export const HeldBody = ClosedObject(
     id: Type.String({ description: "`held_1`; never repeated in a sandbox" }),
     kind,
     rule: Type.String({ description: "`<scenario | inline>/<rule id>`" }),
-    phase: Words(["before", "after"], { description: "`after`: the change was made, its answer waits" }),
+    phase: StringEnum(["before", "after"], { description: "`after`: the change was made, its answer waits" }),
     at,
     ends_at: Timestamp({ description: "When it is released by itself, on the wall clock" }),
     request_id: Type.String({ description: "The id that its journal entry will have" }),

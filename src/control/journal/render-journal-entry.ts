@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
-import { ClosedObject, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable, StringEnum, Timestamp } from "../../engine/contract/schema.ts";
 import type { AppliedFault, JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { decodeBody, MASKED_MESSAGE, MaskedMessage, maskMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
@@ -11,7 +11,7 @@ const JournaledDelivery = ClosedObject({
   webhook_id: Type.String(),
   delivery_id: Type.String(),
   attempt: Type.Integer({ minimum: 1, description: "The number of the attempt, from 1" }),
-  kind: Words(["first", "retry", "redelivery"]),
+  kind: StringEnum(["first", "retry", "redelivery"]),
   url: Type.String({ description: "Where it was sent, secrets masked" }),
   error: Nullable(Type.String({ description: "Why there was no answer" })),
 });
@@ -21,7 +21,7 @@ const AppliedFaultBody = Type.Unsafe<AppliedFault>(
     {
       by: Type.String({ description: "The rule, as in `decision`" }),
       delay_ms: Type.Integer({ minimum: 0, description: "How long it delayed the answer" }),
-      replaced: Words(["nothing", "response", "connection"], {
+      replaced: StringEnum(["nothing", "response", "connection"], {
         description: "`nothing`: the answer is the operation's own, or the receiver's",
       }),
     },
@@ -40,7 +40,7 @@ export const JournalEntryBody = ClosedObject(
       description: "Its number in the sandbox's timeline, never repeated; the same in journal and history",
     }),
     sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
-    kind: Words(["request", "delivery"], {
+    kind: StringEnum(["request", "delivery"], {
       description: "An incoming request, or an attempt to deliver an event",
     }),
     at: Timestamp({ description: "On the sandbox's clock" }),

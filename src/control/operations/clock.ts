@@ -1,7 +1,13 @@
 import { type Static, Type } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
 import { noContent } from "../../engine/contract/reply.ts";
-import { ClosedObject, Nullable, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
+import {
+  ClosedObject,
+  Nullable,
+  StringEnum,
+  Timestamp,
+  withLibraryType,
+} from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { type AdvanceTarget, TIMER_KINDS } from "../../engine/state/clock.ts";
 import type { PendingTimer } from "../../engine/state/timers.ts";
@@ -13,7 +19,7 @@ import { unprocessable } from "../problem.ts";
 import { listStateCollections } from "../state/state-collection.ts";
 
 const timer = {
-  kind: Words(TIMER_KINDS),
+  kind: StringEnum(TIMER_KINDS),
   subject: Type.String({ description: "The id of the record that it is about" }),
 };
 export const RanTimerBody = ClosedObject(
@@ -32,7 +38,7 @@ export const ClockChangeBody = ClosedObject(
 export const AdvanceInput = ClosedObject(
   {
     by: Type.Optional(
-      typed(
+      withLibraryType(
         "Duration",
         Type.Unsafe<string | number>({
           type: ["string", "number"],

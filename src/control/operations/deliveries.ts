@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
-import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, StringEnum } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -16,7 +16,7 @@ const MAX_LISTED = 10_000;
 /** Maximum number of attempts that one call begins. */
 const MAX_REDELIVERED = 1000;
 
-const Status = Words(["success", "failed", "pending"], {
+const Status = StringEnum(["success", "failed", "pending"], {
   description: "`pending`: a retry is due; `failed`: no more retries",
 });
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type Api, findEvent } from "../../engine/contract/api.ts";
 import { type AnyEvent, buildEventData, inventData } from "../../engine/contract/event.ts";
-import { ClosedObject, isJsonObject, typed } from "../../engine/contract/schema.ts";
+import { ClosedObject, isJsonObject, withLibraryType } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { EventName } from "../../engine/resources/events.ts";
 import { organizations } from "../../engine/resources/organizations/schema.ts";
@@ -18,7 +18,7 @@ import { quoteWord, unprocessable } from "../problem.ts";
 
 export const TriggerInput = ClosedObject(
   {
-    event: typed(
+    event: withLibraryType(
       "EventName",
       Type.Unsafe<EventName>({ type: "string", description: "Its name, such as `user.created`" }),
     ),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { ClosedObject, MapOf, Nullable, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, MapOf, Nullable, StringEnum, withLibraryType } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
 import { findKeyOfUser } from "../../engine/resources/api-keys/rules.ts";
@@ -15,7 +15,7 @@ const Scalar = Type.Unsafe<string | number | boolean>({ type: ["string", "number
 export const ExplainInput = ClosedObject(
   {
     operation: Type.Optional(
-      typed("OperationId", Type.String({ description: "Instead of method and path" })),
+      withLibraryType("OperationId", Type.String({ description: "Instead of method and path" })),
     ),
     params: Type.Optional(
       MapOf(Scalar, {
@@ -47,7 +47,7 @@ const StepOutcomeBody = ClosedObject({
     type: "string",
     description: "As in `X-Sandbox-Decision`; a fault triggers before the change or after it",
   }),
-  outcome: Words(["passes", "decides", "skipped", "not reached"], {
+  outcome: StringEnum(["passes", "decides", "skipped", "not reached"], {
     description:
       "`decides`: the request ends here; `skipped`: the step depends on something that was not given",
   }),
@@ -56,7 +56,7 @@ const StepOutcomeBody = ClosedObject({
 
 const RuleOutcomeBody = ClosedObject({
   rule: Type.String({ description: "`<scenario | inline>/<rule id>`" }),
-  phase: Words(["before", "after"]),
+  phase: StringEnum(["before", "after"]),
   triggers: Type.Boolean(),
   why: Type.String({ description: "Why it would trigger, or why not" }),
 });

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Reply } from "../../engine/contract/reply.ts";
-import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, getExamples, StringEnum } from "../../engine/contract/schema.ts";
 import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { AnswerDifference, compareAnswers } from "../history/answer-differences.ts";
@@ -20,7 +20,9 @@ import {
 import type { RuleInput } from "./faults.ts";
 
 const To = Type.Optional(
-  Words(["before", "after"], { description: "The state before or after the entry; by default `before`" }),
+  StringEnum(["before", "after"], {
+    description: "The state before or after the entry; by default `before`",
+  }),
 );
 export const RewindInput = ClosedObject({ to: To }, { $id: "RewindInput", examples: [{ to: "before" }] });
 

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
-import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, getExamples, StringEnum } from "../../engine/contract/schema.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import { RecordChangesBody, toRecordChanges } from "../history/record-changes.ts";
 import {
@@ -18,7 +18,7 @@ import { TRAVEL_OPERATIONS } from "./history-travel.ts";
 const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
 
 export const HistoryQuery = ClosedObject({
-  kind: Type.Optional(Words(HISTORY_KINDS, { description: "What did it" })),
+  kind: Type.Optional(StringEnum(HISTORY_KINDS, { description: "What did it" })),
   subject: Text("The id of the record that it is about"),
   cause: Text("The id of the entry that caused it, also through an advance of the clock"),
   ...LIST_QUERY,

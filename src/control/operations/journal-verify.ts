@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
 import { normalizePath } from "../../engine/contract/http-url.ts";
-import { ClosedObject, typed } from "../../engine/contract/schema.ts";
+import { ClosedObject, withLibraryType } from "../../engine/contract/schema.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import { webhooks } from "../../engine/resources/webhooks/schema.ts";
@@ -29,7 +29,7 @@ const Match = ClosedObject({
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: "Of deliveries: which attempt" })),
 });
 const Within = Type.Optional(
-  typed(
+  withLibraryType(
     "Duration",
     Type.Unsafe<string | number>({
       type: ["string", "number"],

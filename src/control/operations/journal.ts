@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
-import { ClosedObject, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
 import { describeLostEntries } from "../../engine/contract/text.ts";
 import { type JournalEntry, toBodyText } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -19,7 +19,7 @@ import { Problem } from "../problem.ts";
 import { RESUME_HEADERS, readLastEvent, streamEntries } from "../stream-entries.ts";
 import { checkJournal } from "./journal-verify.ts";
 
-const Kind = Words(["request", "delivery"], {
+const Kind = StringEnum(["request", "delivery"], {
   description: "Only incoming requests, or only attempts to deliver events",
 });
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { ReceiverReport } from "../../../types/control-api.ts";
 import { StreamBody } from "../../engine/contract/reply.ts";
-import { ClosedObject, MapOf, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, MapOf, StringEnum, withLibraryType } from "../../engine/contract/schema.ts";
 import { capitalize, toSentence } from "../../engine/contract/text.ts";
 import { type GradeReceiverOptions, OPTION_NAMES, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
@@ -34,12 +34,12 @@ export const ReceiverTestInput = ClosedObject(
     only: Type.Optional(Type.Array(Type.String(), { description: "Checks to run, by id; by default all" })),
     skip: Type.Optional(Type.Array(Type.String(), { description: "Checks to leave out, by id" })),
     fail_on: Type.Optional(
-      Words(SEVERITIES, {
+      StringEnum(SEVERITIES, {
         description: "The lowest severity at which a failed check fails the receiver; by default `minor`",
       }),
     ),
     event: Type.Optional(
-      typed(
+      withLibraryType(
         "EventName",
         Type.String({ description: "The event of deliveries in checks that work with any event" }),
       ),

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { isPath } from "../../documents/files.ts";
 import { noContent } from "../../engine/contract/reply.ts";
-import { ClosedObject, ListOf, typed } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, withLibraryType } from "../../engine/contract/schema.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../../engine/state/tables.ts";
@@ -21,7 +21,7 @@ import {
 } from "../sandbox-body.ts";
 import { Seed } from "../sandbox-start.ts";
 
-export const FixtureInput = typed(
+export const FixtureInput = withLibraryType(
   "FixtureInput",
   Type.Unsafe<string | object>({
     type: ["string", "object"],
@@ -55,7 +55,7 @@ export const SandboxInput = ClosedObject(
     seed: Type.Optional(Seed),
     clock: Type.Optional(ClockInput),
     scenarios: Type.Optional(
-      Type.Array(typed("ScenarioName", Type.String()), {
+      Type.Array(withLibraryType("ScenarioName", Type.String()), {
         description: "Names of the scenarios that are active from the start",
       }),
     ),

@@ -5,8 +5,8 @@ import {
   getExamples,
   ListOf,
   Nullable,
+  StringEnum,
   Timestamp,
-  Words,
 } from "../../engine/contract/schema.ts";
 import { ArmedRule } from "../../engine/faults/armed-rule.ts";
 import type { ArmedRules } from "../../engine/faults/armed-rules.ts";
@@ -24,7 +24,7 @@ const { rules: _rules, ...writtenStage } = StageDocument.properties;
 const StageBody = ClosedObject({
   ...writtenStage,
   rules: Type.Array(Type.String(), { description: "The ids of its rules" }),
-  state: Words(["waiting", "current", "ended"]),
+  state: StringEnum(["waiting", "current", "ended"]),
   began_at: Nullable(Timestamp({ description: "On the sandbox's clock" })),
   ended_at: Nullable(Timestamp()),
   requests: Type.Integer({ minimum: 0, description: "How many came in it" }),
@@ -44,7 +44,7 @@ export const ScenarioBody = ClosedObject(
     description: Type.String(),
     active: Type.Boolean({ description: "Active in this sandbox" }),
     shipped: Type.Boolean(),
-    origin: Words(["own", "shipped", "derived"], {
+    origin: StringEnum(["own", "shipped", "derived"], {
       description: "Your file, a shipped file, or derived from an operation's documented refusals",
     }),
     file: Type.String({

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { RawBody } from "../../engine/contract/reply.ts";
-import { ClosedObject, ListOf, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, StringEnum, Timestamp } from "../../engine/contract/schema.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
 import { CataloguedEvent } from "../../tools/reports/event-catalogue.ts";
 import { FidelityLedger } from "../../tools/reports/fidelity.ts";
@@ -18,7 +18,7 @@ function renderSaving(failure: SavingFailure | null | undefined): { saving?: Sta
 }
 
 const Saving = ClosedObject({
-  state: Words(["ok", "failing"]),
+  state: StringEnum(["ok", "failing"]),
   since: Type.Optional(Timestamp()),
   reason: Type.Optional(Type.String()),
 });
@@ -27,7 +27,7 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const FleetFigures = ClosedObject({
   node: Type.String({ description: "This node's `--node-url`" }),
-  lease: Words(["held", "lost"], { description: "Whether it may own anything at the moment" }),
+  lease: StringEnum(["held", "lost"], { description: "Whether it may own anything at the moment" }),
   owned: Count("Sandboxes that this node owns"),
   proxied: Count("Requests proxied to other nodes since the start"),
   taken_over: Count("Sandboxes taken over since the start"),

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { removeInternalFields } from "../../engine/contract/public-view.ts";
 import { noContent } from "../../engine/contract/reply.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
-import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, StringEnum } from "../../engine/contract/schema.ts";
 import { toPublicSchema } from "../../engine/own/own-resource.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -79,7 +79,7 @@ const SomeFields = Type.Unsafe<Fields>({
   examples: [{ title: "Plans for the summer" }],
 });
 
-const Collection = Words(Object.keys(RECORDS), {
+const Collection = StringEnum(Object.keys(RECORDS), {
   description: "The collection's name",
   examples: ["threads"],
 });

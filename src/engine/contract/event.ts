@@ -44,7 +44,7 @@ export interface EventDeclaration<
   /** Values that the change gives its subject. */
   implies?: Readonly<Partial<Record<F, string | boolean>>>;
   /** Whether the subject was created by the change that emits the event. */
-  fresh?: true;
+  createsSubject?: true;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list holds events of every subject
@@ -139,12 +139,12 @@ export function inventData(
   const values: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(givenFields))
     if (Object.hasOwn(fields, field)) values[field === idAlias?.field ? idAlias.key : field] = value;
-  const now = event.fresh ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
+  const now = event.createsSubject ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
   const createId = (prefix: string) => random.id(prefix);
   const context: FactoryContext = {
     random,
     now,
-    past: false,
+    isFixture: false,
     settings,
     world,
     createId,

@@ -15,8 +15,8 @@ export interface FactoryContext {
   readonly random: Random;
   /** The instant of its creation, in milliseconds since the sandbox's origin. */
   readonly now: number;
-  /** Whether the record is older, as in a fixture; a record of a state call begins now. */
-  readonly past: boolean;
+  /** Whether the record is a fixture's, and so older than the sandbox; a record of a state call begins now. */
+  readonly isFixture: boolean;
   /** Settings of the sandbox; the `dependsOn` of a fixture's reader lists those that its records depend on. */
   readonly settings: Settings;
   readonly world: RecordLookup;
@@ -42,7 +42,7 @@ export function createStateContext(
   parts: Pick<FactoryContext, "random" | "settings">,
 ): FactoryContext {
   return {
-    past: false,
+    isFixture: false,
     now: world.now,
     world,
     ...parts,

@@ -105,7 +105,7 @@ function removeNull(schema: TSchema): TSchema {
 export type FixtureEntry<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
 
 interface ListOptions<E, R extends StoredRecord>
-  extends Pick<FixtureReader, "check" | "numbered" | "dependsOn"> {
+  extends Pick<FixtureReader, "check" | "fieldGenerators" | "dependsOn"> {
   record: FixtureRecord<E, R>;
   factory: Factory<R>;
 }
@@ -119,7 +119,7 @@ export function listReader<R extends StoredRecord, E extends object>(
   return {
     ...rest,
     keys: { [name]: Type.Array(record.schema) },
-    seed(fixture, base) {
+    addRecords(fixture, base) {
       base.fill(collection, () =>
         readEntries(fixture, name, record).map((entry) =>
           factory(record.toFields(entry, base), base.createContext(name, String(entry[record.id]))),

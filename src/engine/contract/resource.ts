@@ -72,8 +72,9 @@ export interface FixtureReader {
    * By key of the fixture: creates the fields, except the id, of records that a number asks for. Called once
    * for all records of the list, with the lists that exist by then.
    */
-  numbered?: Readonly<Record<string, (lists: NumberedLists) => (position: number) => object>>;
-  seed: (fixture: FixtureData, base: BaseBuilder) => void;
+  fieldGenerators?: Readonly<Record<string, (lists: FixtureLists) => (position: number) => object>>;
+  /** Fills the collections of its resource with the records of a fixture. */
+  addRecords: (fixture: FixtureData, base: BaseBuilder) => void;
   /**
    * The settings that its records depend on. Sandboxes with other values than the defaults get their own version of
    * these collections, and share all others.
@@ -82,7 +83,7 @@ export interface FixtureReader {
 }
 
 /** The lists of a fixture while numbers are replaced by records. */
-export interface NumberedLists {
+export interface FixtureLists {
   listRecords(key: string): readonly Readonly<Record<string, unknown>>[];
 }
 

@@ -71,7 +71,7 @@ export const internal = <T extends TSchema>(schema: T) =>
  * The library's type for a value that JSON Schema describes less exactly: a name of control/api-schemas.ts, or
  * TypeScript.
  */
-export const typed = <S extends TSchema>(type: string, schema: S): S =>
+export const withLibraryType = <S extends TSchema>(type: string, schema: S): S =>
   Object.assign(schema, { "x-type": type });
 
 /** The field of a response for an `Instant` of the record. */
@@ -111,11 +111,11 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const Description = () => Type.String({ maxLength: 10_000 });
 
 /** A page size or offset; `out_of_range_limits: clamp` moves it into its bounds (G08). */
-export const PageNumber = (options: { minimum: number; maximum?: number; default: number }) =>
+export const PageParameter = (options: { minimum: number; maximum?: number; default: number }) =>
   Type.Integer({ "x-page": true, ...options });
 
-/** A closed list of words. */
-export const Words = <const T extends readonly string[]>(words: T, options: object = {}) =>
+/** A text from a closed list. */
+export const StringEnum = <const T extends readonly string[]>(words: T, options: object = {}) =>
   Type.Unsafe<T[number]>({ type: "string", enum: [...words], ...options });
 
 /** An ISO 8601 date or date-time in a query or body (G28). */

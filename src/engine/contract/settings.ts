@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Words } from "./schema.ts";
+import { StringEnum } from "./schema.ts";
 
 /** The locales of faker, by the names of its modules. */
 export const LOCALES: readonly string[] = `
@@ -25,27 +25,27 @@ export const Settings = Type.Object(
       "x-assumption": "G01",
       description: "lifetime of an access token",
     }),
-    auth_errors: Words(["operation", "guide"], {
+    auth_errors: StringEnum(["operation", "guide"], {
       default: "operation",
       "x-assumption": "G06",
       description: "`guide`: every 401 and 403 in envelope C",
     }),
-    auth_challenge: Words(["on", "off"], {
+    auth_challenge: StringEnum(["on", "off"], {
       default: "on",
       "x-assumption": "G41",
       description: "`WWW-Authenticate` of a 401",
     }),
-    rate_headers: Words(["both", "plain", "alternative"], {
+    rate_headers: StringEnum(["both", "plain", "alternative"], {
       default: "both",
       "x-assumption": "G07",
       description: "families of rate headers",
     }),
-    out_of_range_limits: Words(["reject", "clamp"], {
+    out_of_range_limits: StringEnum(["reject", "clamp"], {
       default: "reject",
       "x-assumption": "G08",
       description: "page sizes and offsets out of bounds: 422, or the nearest bound",
     }),
-    unknown_fields: Words(["warn", "reject"], {
+    unknown_fields: StringEnum(["warn", "reject"], {
       default: "warn",
       "x-assumption": "G09",
       description: "unknown body fields and query parameters: a warning in the journal, or 422",
@@ -71,7 +71,7 @@ export const Settings = Type.Object(
         description: "request headers of pages, in addition to the API's; `*`: any",
       },
     ),
-    cors_credentials: Words(["on", "off"], {
+    cors_credentials: StringEnum(["on", "off"], {
       default: "off",
       "x-assumption": "G30",
       description: 'cookies of pages (`credentials: "include"`)',
@@ -104,7 +104,7 @@ export const Settings = Type.Object(
       "x-assumption": "G34",
       description: "share of connector jobs that fail, unless the connection has its own",
     }),
-    live_meetings: Words(["on", "off"], {
+    live_meetings: StringEnum(["on", "off"], {
       default: "off",
       "x-assumption": "G34",
       description: "new lines in running meetings as the clock advances",
@@ -116,17 +116,17 @@ export const Settings = Type.Object(
       "x-assumption": "G17",
       description: "how long a transcription takes",
     }),
-    v2_models: Words(["on", "off"], {
+    v2_models: StringEnum(["on", "off"], {
       default: "on",
       "x-assumption": "G21",
       description: "`/v2/models`",
     }),
-    preview: Words(["on", "off"], {
+    preview: StringEnum(["on", "off"], {
       default: "off",
       "x-assumption": "G22",
       description: "an organization's announced model listing (4.18)",
     }),
-    upload_digests: Words(["check", "ignore"], {
+    upload_digests: StringEnum(["check", "ignore"], {
       default: "check",
       "x-assumption": "G43",
       description: "`X-Goog-Hash` and `Content-MD5` of uploads",
@@ -138,17 +138,17 @@ export const Settings = Type.Object(
       "x-assumption": "G26",
       description: "largest image file, in MiB",
     }),
-    csv_formulas: Words(["keep", "escape"], {
+    csv_formulas: StringEnum(["keep", "escape"], {
       default: "keep",
       "x-assumption": "G28",
       description: "exported cells that a spreadsheet would run",
     }),
-    context_window: Words(["enforce", "ignore"], {
+    context_window: StringEnum(["enforce", "ignore"], {
       default: "enforce",
       "x-assumption": "G35",
       description: "422 for more input tokens than the model's `max_tokens`",
     }),
-    invoicing: Words(["on", "off"], {
+    invoicing: StringEnum(["on", "off"], {
       default: "off",
       "x-assumption": "G36",
       description: "invoices for each month's spending",
@@ -174,13 +174,13 @@ export const Settings = Type.Object(
       description:
         "the wait before each retry, from the end of the attempt before; at most six attempts in all",
     }),
-    locale: Words(LOCALES, {
+    locale: StringEnum(LOCALES, {
       default: "en",
       "x-assumption": "G44",
       description:
         "language and country of generated names, addresses, titles and file names; a fixture's are generated at creation or reset",
     }),
-    check_answers: Words(["on", "off"], {
+    check_answers: StringEnum(["on", "off"], {
       default: "off",
       description: "checks each answer against its schema before it is sent; one that does not fit is a 500",
     }),

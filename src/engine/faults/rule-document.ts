@@ -3,7 +3,7 @@ import type { Api } from "../contract/api.ts";
 import { CATALOGUE } from "../contract/errors.ts";
 import { METHODS } from "../contract/operation.ts";
 import type { JsonObject } from "../contract/schema.ts";
-import { ClosedObject, MapOf, typed, Words } from "../contract/schema.ts";
+import { ClosedObject, MapOf, StringEnum, withLibraryType } from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
 
@@ -13,7 +13,7 @@ export const SCENARIO_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/;
 const Text = (options: object = {}) => Type.String({ minLength: 1, maxLength: 4096, ...options });
 const OptionalText = (description: string) => Type.Optional(Text({ description }));
 const Pattern = (type: "OperationPattern" | "EventPattern", options: object = {}) =>
-  Type.Optional(typed(type, Text(options)));
+  Type.Optional(withLibraryType(type, Text(options)));
 const ExactValues = (part: string) => {
   const value = Type.Unsafe<string | number | boolean | null>({
     type: ["string", "number", "boolean", "null"],
@@ -29,7 +29,7 @@ const Match = ClosedObject({
   operation: Pattern("OperationPattern", {
     description: "An operation id or a glob of them, such as files.*",
   }),
-  method: Type.Optional(Words<readonly string[]>(METHODS)),
+  method: Type.Optional(StringEnum<readonly string[]>(METHODS)),
   path: OptionalText("Without sandbox prefix and query; globs allowed"),
   principal: OptionalText("A user id"),
   api_key: OptionalText("The id of an API key, not the key itself"),
@@ -79,7 +79,7 @@ export const RuleDocument = ClosedObject({
   sequence: Type.Optional(
     Type.Array(
       Type.Union([
-        typed(
+        withLibraryType(
           'number | "pass" | AnyCode',
           TextOrNumber("integer", {
             minimum: 200,
@@ -95,13 +95,13 @@ export const RuleDocument = ClosedObject({
   times: Count(1),
   every: Count(1),
   probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  phase: Type.Optional(Words(["before", "after"])),
+  phase: Type.Optional(StringEnum(["before", "after"])),
   effect: Type.Optional(EffectSchema),
   lease: Type.Optional(
     ClosedObject(
       {
         ttl: Type.Optional(
-          typed(
+          withLibraryType(
             "Duration",
             TextOrNumber("number", { title: "a duration such as 10m, on the sandbox's clock" }),
           ),
@@ -124,7 +124,7 @@ export function toEntryEffect(entry: string | number | EffectDocument): EffectDo
 const ExpectedMatch = ClosedObject(
   {
     operation: Pattern("OperationPattern"),
-    method: Type.Optional(Words<readonly string[]>([...METHODS, "HEAD", "OPTIONS"])),
+    method: Type.Optional(StringEnum<readonly string[]>([...METHODS, "HEAD", "OPTIONS"])),
     path: Type.Optional(Text()),
     status: Type.Optional(
       TextOrNumber("integer", {
@@ -134,7 +134,7 @@ const ExpectedMatch = ClosedObject(
         title: "a status such as 404, or a class such as 4xx",
       }),
     ),
-    code: Type.Optional(typed("ErrorCode", Text())),
+    code: Type.Optional(withLibraryType("ErrorCode", Text())),
     body: Type.Optional(Type.Unsafe<unknown>({})),
   },
   { minProperties: 1 },
@@ -181,7 +181,7 @@ export const ExpectDocument = ClosedObject({
   match: Type.Optional(ExpectedMatch),
   sequence: Type.Optional(Type.Array(ExpectedMatch, { minItems: 1, maxItems: 100 })),
   client: Type.Optional(
-    Type.Array(Words(CLIENT_CHECK_NAMES), {
+    Type.Array(StringEnum(CLIENT_CHECK_NAMES), {
       minItems: 1,
       description: "Checks of `understudy client-test` that the requests must pass",
     }),
@@ -214,7 +214,7 @@ export const StageDocument = ClosedObject({
           Type.Integer({ minimum: 1, description: "The stage ends with its request of this number" }),
         ),
         time: Type.Optional(
-          typed(
+          withLibraryType(
             "Duration",
             TextOrNumber("number", { title: "a duration such as 2m, on the sandbox's clock" }),
           ),

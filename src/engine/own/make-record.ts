@@ -46,7 +46,7 @@ interface InventContext {
 
 function invent(name: string, schema: JsonSchema, inventContext: InventContext): unknown {
   const { context } = inventContext;
-  const { random, now, past } = context;
+  const { random, now, isFixture } = context;
   if (schema.default !== undefined) return schema.default;
   if (schema.const !== undefined) return schema.const;
   const types = [schema.type ?? []].flat();
@@ -54,7 +54,7 @@ function invent(name: string, schema: JsonSchema, inventContext: InventContext):
   if (schema.enum !== undefined) return random.pick(schema.enum);
   const reference = schema["x-refers-to"] as Reference | undefined;
   if (reference !== undefined) return findReferredId(reference, inventContext);
-  if (isInstant(schema as never)) return past ? -random.int(DAY_MS, 30 * DAY_MS) : now;
+  if (isInstant(schema as never)) return isFixture ? -random.int(DAY_MS, 30 * DAY_MS) : now;
   if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventContext);
   const [type] = types;
   if (type === "boolean") return random.int(0, 1) === 1;

@@ -232,9 +232,9 @@ export function toFixtureReader(
     get keys() {
       return Object.assign({}, ...collections.map((declared) => toReader(declared).keys));
     },
-    seed(fixture, base) {
+    addRecords(fixture, base) {
       for (const declared of collections)
-        if (fixture[declared.name] !== undefined) toReader(declared).seed(fixture, base);
+        if (fixture[declared.name] !== undefined) toReader(declared).addRecords(fixture, base);
     },
   };
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import { parseDuration } from "../contract/duration.ts";
 import { isBodyless } from "../contract/operation.ts";
-import { Instant, typed } from "../contract/schema.ts";
+import { Instant, withLibraryType } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import { sleep } from "../webhooks/attempt.ts";
 
@@ -24,7 +24,7 @@ export const ReceiverAnswer = Type.Unsafe<ReceiverAnswer>({
       type: "object",
       properties: {
         status: Status,
-        delay: typed(
+        delay: withLibraryType(
           "Duration",
           Type.Unsafe({ type: ["string", "number"], title: "a duration such as 200ms" }),
         ),

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { fromUtf8 } from "../bytes.ts";
 import { normalizePath } from "../contract/http-url.ts";
 import { removeWithDependents } from "../contract/removal.ts";
-import { ClosedObject, MapOf, Timestamp, Words } from "../contract/schema.ts";
+import { ClosedObject, MapOf, StringEnum, Timestamp } from "../contract/schema.ts";
 import { getOrAdd } from "../maps.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
@@ -28,7 +28,7 @@ export const ReceivedRequestBody = ClosedObject(
     path: Type.String({ description: "Below the receiver's own; empty for itself" }),
     headers: MapOf(Type.Unsafe<string | string[]>({ type: ["string", "array"] })),
     body: Type.String({ description: "The raw text; a byte that is not UTF-8 becomes U+FFFD" }),
-    verdict: Words(["valid", "invalid", "missing"], { description: "On the signature" }),
+    verdict: StringEnum(["valid", "invalid", "missing"], { description: "On the signature" }),
     reason: Type.String(),
     answer: Type.String({ description: "How it was answered, such as `503`, `hang` or `forward`" }),
   },

@@ -48,7 +48,7 @@ export const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat",
 const TYPES = ["oauth2", "api_key", "basic"];
 
 export const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const toolkit = fields.toolkit ?? random.pick(TOOLKITS);
   const type = random.pick(TYPES);
   return {
@@ -56,7 +56,7 @@ export const makeAuthConfig: Factory<AuthConfig> = (fields, context) => {
     toolkit,
     type: fields.type ?? type,
     organization_id: chooseOrganization(world, fields.organization_id),
-    created_at: fields.created_at ?? (past ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
+    created_at: fields.created_at ?? (isFixture ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
   };
 };
 
@@ -70,7 +70,7 @@ export const authConfigsFixture: FixtureReader = {
       { description: "By organization: connector auth configurations, or how many to generate" },
     ),
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const byOwner = (fixture["auth_configs"] ?? {}) as Record<string, number | Entry[]>;
     base.fill(authConfigs, () =>
       Object.entries(byOwner).flatMap(([organization_id, entriesOrCount]) => {

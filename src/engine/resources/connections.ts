@@ -34,7 +34,7 @@ export const connections = collection({
 const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "calendar"] as const;
 
 export const makeConnection: Factory<Connection> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   // For example, `conn_drive` connects to Drive.
   const toolkitInId = TOOLKITS.find((toolkit) => fields.id?.includes(toolkit));
   const toolkit = fields.toolkit ?? toolkitInId ?? random.pick(TOOLKITS);
@@ -43,7 +43,7 @@ export const makeConnection: Factory<Connection> = (fields, context) => {
     organization_id: chooseOrganization(world, fields.organization_id),
     name: fields.name ?? `${inventTeam(context)} ${toolkit}`,
     toolkit,
-    created_at: fields.created_at ?? (past ? -random.int(10, 200) * DAY_MS : now),
+    created_at: fields.created_at ?? (isFixture ? -random.int(10, 200) * DAY_MS : now),
     failure_rate: fields.failure_rate ?? null,
   };
 };

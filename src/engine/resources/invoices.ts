@@ -4,7 +4,7 @@ import type { Factory } from "../contract/factory.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
 import { belongsTo } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
-import { Id, Instant, internal, Nullable, Words } from "../contract/schema.ts";
+import { Id, Instant, internal, Nullable, StringEnum } from "../contract/schema.ts";
 import type { Settings } from "../contract/settings.ts";
 import { DAY_MS } from "../state/clock.ts";
 import { collection } from "../state/collection.ts";
@@ -30,10 +30,10 @@ export const Invoice = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   amount: Type.Number({ minimum: 0 }),
   currency: Type.String({ pattern: "^[A-Z]{3}$" }),
-  status: Words(["draft", "paid", "failed"]),
+  status: StringEnum(["draft", "paid", "failed"]),
   created_at: Instant(),
   /** The status that an invoice for a month's spending gets when it is due (G36); null for others. */
-  settles: internal(Nullable(Words(["paid", "failed"]))),
+  settles: internal(Nullable(StringEnum(["paid", "failed"]))),
 });
 export type Invoice = Static<typeof Invoice>;
 
@@ -45,14 +45,14 @@ export const invoices = collection({
 });
 
 export const makeInvoice: Factory<Invoice> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   return {
     invoice_id: fields.invoice_id ?? context.createId("inv_"),
     organization_id: chooseOrganization(world, fields.organization_id),
     amount: fields.amount ?? random.int(2_000, 90_000) / 100,
     currency: fields.currency ?? "CHF",
     status: fields.status ?? "draft",
-    created_at: fields.created_at ?? (past ? -random.int(1, 60) * DAY_MS : now),
+    created_at: fields.created_at ?? (isFixture ? -random.int(1, 60) * DAY_MS : now),
     settles: null,
   };
 };
@@ -68,7 +68,7 @@ export const invoiceCreated = event({
   ...invoiceEvent,
   name: "invoice.created",
   summary: "An invoice was written",
-  fresh: true,
+  createsSubject: true,
 });
 
 export const invoicePaid = event({

@@ -1,5 +1,11 @@
 import { Type } from "typebox";
-import { ClosedObject, Nullable, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
+import {
+  ClosedObject,
+  Nullable,
+  StringEnum,
+  Timestamp,
+  withLibraryType,
+} from "../../engine/contract/schema.ts";
 import { SEVERITIES } from "./report.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
@@ -7,7 +13,7 @@ const Count = () => Type.Integer({ minimum: 0 });
 const RequestBody = ClosedObject({
   method: Type.String(),
   url: Type.String(),
-  headers: typed(
+  headers: withLibraryType(
     "[name: string, value: string][]",
     Type.Array(Type.Unsafe<[name: string, value: string]>({ type: "array", items: { type: "string" } }), {
       description: "In the order and letter case in which they were sent",
@@ -20,9 +26,9 @@ const CheckBody = ClosedObject(
   {
     id: Type.String(),
     title: Type.String(),
-    severity: Words(SEVERITIES),
+    severity: StringEnum(SEVERITIES),
     why: Type.String(),
-    outcome: Words(["passed", "failed", "not-observable", "error"]),
+    outcome: StringEnum(["passed", "failed", "not-observable", "error"]),
     detail: Type.String(),
     advice: Type.String({ description: "What to change when the check fails" }),
     note: Nullable(Type.String({ description: "A note that is not a failure" })),
@@ -39,8 +45,8 @@ export const ReceiverReportBody = ClosedObject(
     probe: Nullable(Type.String()),
     started_at: Timestamp({ description: "On the wall clock" }),
     duration_ms: Count(),
-    verdict: Words(["pass", "fail"]),
-    fail_on: Words(SEVERITIES, { description: "The lowest severity whose failure fails the receiver" }),
+    verdict: StringEnum(["pass", "fail"]),
+    fail_on: StringEnum(SEVERITIES, { description: "The lowest severity whose failure fails the receiver" }),
     stopped: Nullable(Type.String({ description: "Why grading ended before the last check" })),
     summary: ClosedObject({
       total: Count(),

@@ -6,7 +6,7 @@ import {
   listSuccesses,
   METHODS,
 } from "../../engine/contract/operation.ts";
-import { ClosedObject, Nullable, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable, StringEnum, withLibraryType } from "../../engine/contract/schema.ts";
 import type { OutcomeCounts } from "../../engine/sandbox/counters.ts";
 
 const Percent = Type.Number({ minimum: 0, maximum: 100, description: "With one decimal, rounded down" });
@@ -15,7 +15,10 @@ const Count = Type.Integer({ minimum: 0 });
 const CoveredOutcome = ClosedObject({
   status: Type.Integer(),
   code: Nullable(
-    typed("ErrorCode", Type.Unsafe<ErrorCode>({ type: "string", description: "Null for a success" })),
+    withLibraryType(
+      "ErrorCode",
+      Type.Unsafe<ErrorCode>({ type: "string", description: "Null for a success" }),
+    ),
   ),
   hits: Count,
 });
@@ -25,7 +28,7 @@ const CoveredOperation = ClosedObject({
   operation: Type.String(),
   section: Type.String(),
   own: Type.Optional(Type.String({ description: "The file that declares a user's own operation" })),
-  method: Words(METHODS),
+  method: StringEnum(METHODS),
   path: Type.String(),
   percent: Percent,
   outcomes: Type.Array(CoveredOutcome, { description: "The number of documented outcomes" }),

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { type AssumedPart, findAssumedEndpoint, listAssumedParts } from "../../engine/contract/provenance.ts";
-import { ClosedObject, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, StringEnum } from "../../engine/contract/schema.ts";
 import { listSettings } from "../../engine/contract/settings.ts";
 
 const Texts = Type.Array(Type.String());
@@ -15,7 +15,7 @@ export const FidelityLedger = ClosedObject(
         section: Type.String(),
         method: Type.String(),
         path: Type.String(),
-        provenance: Words(["specified", "assumed", "own"], {
+        provenance: StringEnum(["specified", "assumed", "own"], {
           description: "`assumed` if the reference shows no such endpoint, `own` if a user declares it",
         }),
         assumptions: Type.Array(Type.String(), { description: "Assumptions about the operation" }),

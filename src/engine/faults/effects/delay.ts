@@ -1,13 +1,13 @@
 import { Type } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
-import { typed } from "../../contract/schema.ts";
+import { withLibraryType } from "../../contract/schema.ts";
 import type { Random } from "../../state/random.ts";
 import type { DelayPlan, Effect } from "./effect.ts";
 
 /** Longer than any client waits; a timer holds at most 24 days. */
 export const MAX_DELAY_MS = 3_600_000;
 
-export const DurationText = typed(
+export const DurationText = withLibraryType(
   "Duration",
   Type.Unsafe<string | number>({
     type: ["string", "number"],

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { CATALOGUE, type ErrorCode } from "../../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../contract/operation.ts";
-import { typed } from "../../contract/schema.ts";
+import { withLibraryType } from "../../contract/schema.ts";
 import { findNearest } from "../../contract/text.ts";
 import { checkHeaders, Headers, toHeaders } from "./answer.ts";
 import type { AnswerPlan, Effect } from "./effect.ts";
@@ -9,7 +9,7 @@ import type { AnswerPlan, Effect } from "./effect.ts";
 /** A catalogue code, answered in the form of the matched operation. */
 export const errorEffect: Effect = {
   keys: {
-    error: typed(
+    error: withLibraryType(
       "AnyCode",
       Type.String({
         minLength: 1,

@@ -1,7 +1,7 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
 import { requireFirstRecord } from "../../contract/references.ts";
-import type { NumberedLists } from "../../contract/resource.ts";
+import type { FixtureLists } from "../../contract/resource.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { ApiKey, apiKeys } from "./schema.ts";
@@ -31,7 +31,7 @@ const record = fixtureRecord(ApiKey, { needs: ["id", "user_id", "current"], notN
 export const apiKeysFixture = listReader(apiKeys, {
   record,
   factory: makeApiKey,
-  numbered: { api_keys: assignUsers },
+  fieldGenerators: { api_keys: assignUsers },
   check(fixture, report) {
     const keys = new Map<string, string>();
     for (const [position, { id, key }] of readEntries(fixture, "api_keys", record).entries()) {
@@ -44,7 +44,7 @@ export const apiKeysFixture = listReader(apiKeys, {
 });
 
 /** One key for each user in turn, which acts in an organization of that user. */
-function assignUsers(lists: NumberedLists) {
+function assignUsers(lists: FixtureLists) {
   const users = lists.listRecords("users");
   const [first] = lists.listRecords("organizations");
   return (position: number) => {

@@ -74,9 +74,9 @@ export const makeAssistant: Factory<Assistant> = (fields, context) => {
 
 /** Makes an entry without a change, for example for a very long history. */
 export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
-  const { world, past, now } = context;
+  const { world, isFixture, now } = context;
   const resource_id = fields.resource_id ?? requireFirstRecord(world, assistants, "resource_id").id;
-  const assistant = past ? undefined : world.get(assistants, resource_id);
+  const assistant = isFixture ? undefined : world.get(assistants, resource_id);
   const organization_id = fields.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
   const actor = findActor(world, fields.user_id, organization_id);
   return {
@@ -91,7 +91,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (fields, context) => {
     user_name: fields.user_name ?? actor.user_name,
     user_email: fields.user_email ?? actor.user_email,
     changes: fields.changes ?? [],
-    metadata: fields.metadata ?? (past ? pickOrigin(context.random) : STATE_CALL),
+    metadata: fields.metadata ?? (isFixture ? pickOrigin(context.random) : STATE_CALL),
   };
 };
 
@@ -140,7 +140,7 @@ type Entry = FixtureEntry<typeof record>;
 export const assistantsFixture: FixtureReader = {
   keys: { assistants: Type.Array(record.schema) },
   generate: { assistants: Count },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const computeLives = computeOnce(() =>
       readOrGenerate(fixture, "assistants", record, "asst_").map((entry) => generateLife(entry, base)),
     );

@@ -3,7 +3,7 @@ import { resourceNotFound } from "../../contract/errors.ts";
 import { parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { DateOrInstant, Id, PageNumber, UserId, Words } from "../../contract/schema.ts";
+import { DateOrInstant, Id, PageParameter, StringEnum, UserId } from "../../contract/schema.ts";
 import { isMember } from "../organizations/access.ts";
 import { assistantsFixture, makeAssistant, makeHistoryEntry } from "./fixtures.ts";
 import { assistantState } from "./rules.ts";
@@ -29,12 +29,12 @@ export const listAssistantHistory = operation({
   description: "Newest first, also after the assistant has been deleted.",
   params: Type.Object({ assistant_id: Id("asst_") }),
   query: Type.Object({
-    action: Type.Optional(Words(HISTORY_ACTIONS)),
+    action: Type.Optional(StringEnum(HISTORY_ACTIONS)),
     user_id: Type.Optional(UserId()),
     start_date: Type.Optional(DateOrInstant()),
     end_date: Type.Optional(DateOrInstant()),
-    limit: Type.Optional(PageNumber({ minimum: 1, maximum: 100, default: 50 })),
-    offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
+    limit: Type.Optional(PageParameter({ minimum: 1, maximum: 100, default: 50 })),
+    offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
   }),
   envelope: "B",
   // The 403 of G03 can only be injected: a foreign assistant is answered with 404, like an unknown one (G18).

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Description, Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { Description, Id, Instant, NullableInstant, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection, listFilterGroups, toFilterGroup } from "../../state/collection.ts";
 import { createEntryFields } from "../change-logs/schema.ts";
 
@@ -31,7 +31,7 @@ export const assistants = collection({
 /** An entry of a history (2.6). It names its organization itself, because it outlives the assistant (G18). */
 export const HistoryEntry = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
-  ...createEntryFields({ resource_type: Type.Literal("assistant"), action: Words(HISTORY_ACTIONS) }),
+  ...createEntryFields({ resource_type: Type.Literal("assistant"), action: StringEnum(HISTORY_ACTIONS) }),
   /** The assistant, which may no longer exist. */
   resource_id: Id("asst_"),
   metadata: Type.Object({

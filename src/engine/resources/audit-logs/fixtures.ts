@@ -23,7 +23,7 @@ export const auditLogFixture: FixtureReader = {
   },
   generate: { audit_log: ByOrganization(COUNT) },
   dependsOn: ["locale"],
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const readLogs = () => readByOrganization(fixture, "audit_log", record);
     base.fill(
       auditLogs,

@@ -3,7 +3,7 @@ import { parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import { Reply, StreamBody } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { DateOrInstant, Id, UserId, Words } from "../../contract/schema.ts";
+import { DateOrInstant, Id, StringEnum, UserId } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { platform } from "../../platform.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
@@ -11,7 +11,7 @@ import { auditLogFixture, makeAuditLog } from "./fixtures.ts";
 import { type AuditLog, auditLogs, ENTITY_TYPES, NAMED_ACTIONS } from "./schema.ts";
 
 const Query = Type.Object({
-  entity_type: Type.Optional(Words(ENTITY_TYPES)),
+  entity_type: Type.Optional(StringEnum(ENTITY_TYPES)),
   action_type: Type.Optional(Type.String({ description: `Such as ${NAMED_ACTIONS.join(", ")}` })),
   actor_id: Type.Optional(UserId({ description: "The user who acted" })),
   target_id: Type.Optional(

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, Instant, Nullable, UserId, Words } from "../../contract/schema.ts";
+import { Id, Instant, Nullable, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** The closed list of 4.15. */
@@ -39,7 +39,7 @@ export const AuditLog = Type.Object({
   id: Id("log_"),
   organization_id: Id("org_", belongsTo("organizations")),
   timestamp: Instant(),
-  entity_type: Words(ENTITY_TYPES),
+  entity_type: StringEnum(ENTITY_TYPES),
   entity_id: Type.String({ minLength: 1 }),
   entity_name: Type.String(),
   action: Type.String({ minLength: 1 }),

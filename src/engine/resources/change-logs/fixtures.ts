@@ -25,7 +25,7 @@ export const changeLogsFixture: FixtureReader = {
   },
   dependsOn: ["locale"],
   generate: { dashboard_change_logs: ByOrganization(Count) },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     base.fill(changeLogs, () =>
       readByOrganization(fixture, "dashboard_change_logs", record).flatMap(
         ({ organization_id, entries, count }) => [
@@ -165,7 +165,7 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
 
 /** Makes an entry that no change has written; it has no other effect. */
 export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const organization_id = chooseOrganization(world, partial.organization_id);
   const id = partial.id ?? context.createId("log_");
   const resource_type = partial.resource_type ?? "assistant";
@@ -173,7 +173,7 @@ export const makeChangeLog: Factory<ChangeLog> = (partial, context) => {
   const { prefix, invent, fields } = SUBJECTS[resource_type];
   const resource_name = partial.resource_name ?? invent(context);
   const actor =
-    past && partial.user_id === undefined
+    isFixture && partial.user_id === undefined
       ? pickActor(world, { organization_id, at: partial.timestamp ?? now }, random)
       : findActor(world, partial.user_id, organization_id);
   return {

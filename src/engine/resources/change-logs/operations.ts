@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
+import { DateOrInstant, Id, PageParameter, StringEnum } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { changeLogsFixture, makeChangeLog } from "./fixtures.ts";
 import {
@@ -32,12 +32,12 @@ export const listChangeLogs = operation({
     kind: "json",
     optional: true,
     schema: Type.Object({
-      skip: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
-      take: Type.Optional(PageNumber({ minimum: 1, maximum: 100, default: 50 })),
+      skip: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
+      take: Type.Optional(PageParameter({ minimum: 1, maximum: 100, default: 50 })),
       start_date: Type.Optional(DateOrInstant()),
       end_date: Type.Optional(DateOrInstant()),
-      resource_type: Type.Optional(Words(RESOURCE_TYPES)),
-      action: Type.Optional(Words(CHANGE_ACTIONS)),
+      resource_type: Type.Optional(StringEnum(RESOURCE_TYPES)),
+      action: Type.Optional(StringEnum(CHANGE_ACTIONS)),
     }),
   },
   errors: ADMINISTRATOR_ERRORS,

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Instant, UserId, Words } from "../../contract/schema.ts";
+import { Id, Instant, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection, listFilterGroups, toFilterGroup } from "../../state/collection.ts";
 
 /** The types and actions of 4.16. */
@@ -46,7 +46,7 @@ export function createEntryFields<T extends TSchema, A extends TSchema>(schemas:
 
 export const ChangeLog = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
-  ...createEntryFields({ resource_type: Words(RESOURCE_TYPES), action: Words(CHANGE_ACTIONS) }),
+  ...createEntryFields({ resource_type: StringEnum(RESOURCE_TYPES), action: StringEnum(CHANGE_ACTIONS) }),
 });
 export type ChangeLog = Static<typeof ChangeLog>;
 

@@ -20,18 +20,18 @@ const DEFAULT_DURATION_MS = getJobDuration(DEFAULT_SETTINGS);
 const MAX_SCANNED = 1000;
 
 export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
-  const { random, world, past, settings } = context;
-  const slot = past ? readSlot(fields, world) : findSlot(fields, world);
+  const { random, world, isFixture, settings } = context;
+  const slot = isFixture ? readSlot(fields, world) : findSlot(fields, world);
   const drawnTotals = drawTotals(random);
   const status = fields.status ?? (slot.isFree ? "running" : "succeeded");
   const isRunning = status === "running";
   const seconds = fields.duration ?? random.int(5, 120);
   const start_time = fields.start_time ?? drawStart(isRunning, seconds, context);
   const { organization_id, connection_id, job_type } = slot;
-  const totals = past ? drawnTotals : planTotals(world, slot, { now: context.now, totals: drawnTotals });
+  const totals = isFixture ? drawnTotals : planTotals(world, slot, { now: context.now, totals: drawnTotals });
   const duration_ms = getJobDuration(settings);
   const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
-  const fails_after = past && isRunning ? drawFailure(random, { duration_ms, rate }) : null;
+  const fails_after = isFixture && isRunning ? drawFailure(random, { duration_ms, rate }) : null;
   const syncedTotals = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
   return {
     job_id: fields.job_id ?? context.createId("job_"),
@@ -56,9 +56,9 @@ export const makeConnectorJob: Factory<ConnectorJob> = (fields, context) => {
 function drawStart(
   isRunning: boolean,
   seconds: number,
-  { random, past, now, settings }: FactoryContext,
+  { random, isFixture, now, settings }: FactoryContext,
 ): number {
-  if (!past) return isRunning ? now : now - seconds * 1000;
+  if (!isFixture) return isRunning ? now : now - seconds * 1000;
   return isRunning
     ? -Math.round((random.int(1, 20) * 1000 * getJobDuration(settings)) / DEFAULT_DURATION_MS)
     : -random.int(2, 400) * HOUR_MS;
@@ -136,7 +136,7 @@ export const connectorJobsFixture: FixtureReader = {
       running.add(slot);
     }
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const entries = readEntries(fixture, "connector_jobs", record);
     const makeJob = (entry: FixtureEntry<typeof record>) =>
       makeConnectorJob(record.toFields(entry, base), base.createContext("connector_jobs", entry.job_id));

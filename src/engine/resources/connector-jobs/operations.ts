@@ -4,7 +4,7 @@ import { type DateSpan, parseDateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import { noContent } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
+import { DateOrInstant, Id, PageParameter, StringEnum } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { View } from "../../state/view.ts";
 import { connections } from "../connections.ts";
@@ -66,13 +66,13 @@ export const listConnectorJobs = operation({
   params: Type.Object({ organization_id: Id("org_") }),
   query: Type.Object({
     connection_id: Type.Optional(Id("conn_")),
-    job_type: Type.Optional(Words(JOB_TYPES)),
-    status: Type.Optional(Words(JOB_STATUSES)),
+    job_type: Type.Optional(StringEnum(JOB_TYPES)),
+    status: Type.Optional(StringEnum(JOB_STATUSES)),
     start_date: Type.Optional(DateOrInstant()),
     end_date: Type.Optional(DateOrInstant()),
-    order_by: Type.Optional(Words(JOB_ORDERS, { default: "-start_time" })),
-    limit: Type.Optional(PageNumber({ minimum: 1, maximum: 100, default: 50 })),
-    offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
+    order_by: Type.Optional(StringEnum(JOB_ORDERS, { default: "-start_time" })),
+    limit: Type.Optional(PageParameter({ minimum: 1, maximum: 100, default: 50 })),
+    offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
   }),
   errors: MEMBER_ERRORS,
   success: {
@@ -124,7 +124,10 @@ export const triggerConnectorJob = operation({
   description:
     "The job runs as long as the setting `connector_job_seconds` says at that moment, unless it fails (G34); a reset syncs everything again. One job of a type runs per connection.",
   params: Type.Object({ organization_id: Id("org_") }),
-  body: { kind: "json", schema: Type.Object({ connection_id: Id("conn_"), job_type: Words(JOB_TYPES) }) },
+  body: {
+    kind: "json",
+    schema: Type.Object({ connection_id: Id("conn_"), job_type: StringEnum(JOB_TYPES) }),
+  },
   errors: [...MEMBER_ERRORS, { code: "RESOURCE_NOT_FOUND", details: ["connection_id"] }],
   success: { status: 201, schema: ConnectorJobBody },
   access(call) {

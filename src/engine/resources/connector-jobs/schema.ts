@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, Instant, internal, Nullable, NullableInstant, Words } from "../../contract/schema.ts";
+import { Id, Instant, internal, Nullable, NullableInstant, StringEnum } from "../../contract/schema.ts";
 import { collection, listFilterGroups, toFilterGroup } from "../../state/collection.ts";
 
 export const JOB_TYPES = ["sync", "reset"] as const;
@@ -18,8 +18,8 @@ export const JobId = () => Type.String({ pattern: "^[A-Za-z0-9_-]{1,124}$", exam
  */
 export const ConnectorJob = Type.Object({
   job_id: JobId(),
-  status: Words(JOB_STATUSES),
-  job_type: Words(JOB_TYPES),
+  status: StringEnum(JOB_STATUSES),
+  job_type: StringEnum(JOB_TYPES),
   start_time: Instant(),
   connection_id: Id("conn_", belongsTo("connections")),
   bytes_synced: Type.Integer({ minimum: 0 }),

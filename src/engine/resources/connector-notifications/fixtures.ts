@@ -7,10 +7,10 @@ import { toStoredRules } from "./rules.ts";
 import { connectorNotifications, MAX_RULES, type NotificationConfig, NotificationRule } from "./schema.ts";
 
 /** The rules of a fixture have no `updated_at`, since no user has set them. */
-export const makeNotificationConfig: Factory<NotificationConfig> = (fields, { world, past, now }) => ({
+export const makeNotificationConfig: Factory<NotificationConfig> = (fields, { world, isFixture, now }) => ({
   organization_id: fields.organization_id ?? findOrganizationWithoutRules(world),
   notifications: toStoredRules(fields.notifications ?? []),
-  updated_at: fields.updated_at ?? (past ? null : now),
+  updated_at: fields.updated_at ?? (isFixture ? null : now),
 });
 
 /** @throws ApiError INVALID_INPUT if every organization has rules */
@@ -40,7 +40,7 @@ export const connectorNotificationsFixture: FixtureReader = {
       }
     }
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     base.fill(connectorNotifications, () =>
       Object.entries(readRules(fixture)).map(([organization_id, notifications]) =>
         makeNotificationConfig(

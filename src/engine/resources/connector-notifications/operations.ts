@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
+import { Id, Nullable, StringEnum, Timestamp } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type Caller, MEMBER_ERRORS, requireCaller, requireMember } from "../organizations/access.ts";
 import { requireCallable } from "../webhooks/schema.ts";
@@ -83,7 +83,7 @@ export const testNotification = operation({
   body: {
     kind: "json",
     schema: Type.Object({
-      notification_type: Words(NOTIFICATION_TYPES),
+      notification_type: StringEnum(NOTIFICATION_TYPES),
       url: Type.Optional(CallableUrl()),
     }),
   },
@@ -91,7 +91,7 @@ export const testNotification = operation({
     status: 200,
     schema: Type.Object({
       success: Type.Boolean(),
-      notification_type: Words(NOTIFICATION_TYPES),
+      notification_type: StringEnum(NOTIFICATION_TYPES),
       status_code: Nullable(
         Type.Integer({ description: "The receiver's status; 0: no answer; null: e-mail" }),
       ),

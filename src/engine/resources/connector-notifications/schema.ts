@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, NullableInstant, Words } from "../../contract/schema.ts";
+import { Id, NullableInstant, StringEnum } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { JOB_EVENTS } from "../connector-jobs/rules.ts";
 import { EVENT_NAMES } from "../events.ts";
@@ -20,10 +20,13 @@ export const CallableUrl = () => Type.String({ pattern: URL_PATTERN, maxLength: 
 /** The type of a rule determines its only address, see `toStoredRules` (G15). */
 export const NotificationRule = Type.Object(
   {
-    type: Words(NOTIFICATION_TYPES),
+    type: StringEnum(NOTIFICATION_TYPES),
     url: Type.Optional(CallableUrl()),
     email: Type.Optional(Type.String({ format: "email", maxLength: 254 })),
-    events: Type.Array(Words(NOTIFICATION_EVENTS, { "x-events": true }), { minItems: 1, uniqueItems: true }),
+    events: Type.Array(StringEnum(NOTIFICATION_EVENTS, { "x-events": true }), {
+      minItems: 1,
+      uniqueItems: true,
+    }),
   },
   { $id: "NotificationRule", description: "A webhook rule has a url, an email rule an email" },
 );

@@ -11,23 +11,23 @@ const TITLES = ["Revenue", "Assistant adoption", "Cost per team", "Answer qualit
 const READERS = ["board", "partner", "team", "press"];
 
 export const makeDashboard: Factory<Dashboard> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   return {
     id: fields.id ?? context.createId("dsh_"),
     organization_id,
     title: fields.title ?? random.pick(TITLES),
     created_by: fields.created_by ?? findAuthor(world, organization_id),
-    created_at: fields.created_at ?? (past ? -random.int(20 * DAY_MS, 200 * DAY_MS) : now),
+    created_at: fields.created_at ?? (isFixture ? -random.int(20 * DAY_MS, 200 * DAY_MS) : now),
   };
 };
 
 /** The link is created by the creator of the dashboard. */
 export const makeShareLink: Factory<ShareLink> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const dashboard_id = fields.dashboard_id ?? requireFirstRecord(world, dashboards, "dashboard_id").id;
   const status = fields.status ?? "active";
-  const revoked_at = past ? now - DAY_MS : now;
+  const revoked_at = isFixture ? now - DAY_MS : now;
   return {
     link_id: fields.link_id ?? context.createId("slink_"),
     dashboard_id,
@@ -63,7 +63,7 @@ export const dashboardsFixture: FixtureReader = {
       }
     }
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const entries = readEntries(fixture, "dashboards", record);
     base.fill(dashboards, () =>
       entries.map((entry) =>

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { Id, Instant, NullableInstant, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 export const Dashboard = Type.Object({
@@ -22,7 +22,7 @@ export const ShareLink = Type.Object({
   link_id: Id("slink_"),
   dashboard_id: Id("dsh_", belongsTo("dashboards")),
   slug: Type.String({ pattern: "^[A-Za-z0-9_-]{1,120}$" }),
-  status: Words(["active", "revoked"]),
+  status: StringEnum(["active", "revoked"]),
   created_by: UserId(mentions("users")),
   created_at: Instant(),
   revoked_at: NullableInstant(),

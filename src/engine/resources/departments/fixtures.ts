@@ -11,14 +11,14 @@ import { Department, departments } from "./schema.ts";
 
 /** Path and depth follow from the parent, unless the fixture's reader gives them, whose tree is still incomplete. */
 export const makeDepartment: Factory<Department> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const id = fields.id ?? context.createId("dept_");
   const parent_id = fields.path === undefined ? fields.parent_id : undefined;
   const parent = parent_id == null ? undefined : world.get(departments, parent_id);
   const position = derivePath(id, parent);
   const organization_id = fields.organization_id ?? parent?.organization_id ?? chooseOrganization(world);
   const name = fields.name ?? inventTeam(context);
-  const member_count = fields.member_count ?? (past ? random.int(1, 30) : 0);
+  const member_count = fields.member_count ?? (isFixture ? random.int(1, 30) : 0);
   const created_by = fields.created_by ?? findAuthor(world, organization_id);
   return {
     id,
@@ -36,7 +36,7 @@ export const makeDepartment: Factory<Department> = (fields, context) => {
     // A department is no older than the user who created it.
     created_at:
       fields.created_at ??
-      (past
+      (isFixture
         ? Math.max(-random.int(30, 300) * DAY_MS, world.get(users, created_by)?.created_at ?? -Infinity)
         : now),
   };
@@ -73,7 +73,7 @@ export const departmentsFixture: FixtureReader = {
       }
     }
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     base.fill(departments, () => {
       const entries = readDepartmentEntries(fixture).map(({ entry }) => entry);
       const records = new Map<string, Department>();

@@ -17,7 +17,7 @@ export function findEffectiveType({ mime_type, filename }: { mime_type: string; 
 
 /** Makes a file without bytes; its text follows from its name. */
 export const makeFile: Factory<FileObject> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const extension = fields.mime_type ? toExtension(fields.mime_type) : random.pick(EXTENSIONS);
   const organization_id = chooseOrganization(world, fields.organization_id);
   const filename = fields.filename ?? inventFilename(extension, context);
@@ -30,7 +30,7 @@ export const makeFile: Factory<FileObject> = (fields, context) => {
     organization_id,
     status: "uploaded",
     gcs_path: fields.gcs_path ?? toStoragePath(organization_id, random.letters(20), filename),
-    created_at: fields.created_at ?? (past ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
+    created_at: fields.created_at ?? (isFixture ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
     created_by: fields.created_by ?? findAuthor(world, organization_id),
   };
 };

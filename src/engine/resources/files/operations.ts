@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { Id, Timestamp, Words } from "../../contract/schema.ts";
+import { Id, StringEnum, Timestamp } from "../../contract/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { examineFile, examineUpload } from "./examine-file.ts";
 import { filesFixture, makeFile } from "./fixtures.ts";
@@ -64,7 +64,7 @@ export const createUploadUrl = operation({
       upload_url: Type.String({ format: "uri" }),
       gcs_path: Type.String(),
       expires_at: Timestamp(),
-      method: Words(["PUT"]),
+      method: StringEnum(["PUT"]),
     }),
   },
   access: (call) => requireMember(call, call.params.organization_id),

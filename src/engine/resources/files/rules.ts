@@ -41,7 +41,7 @@ export const fileUploaded = event({
   ...fileEvent,
   name: "file.uploaded",
   summary: "A file was uploaded",
-  fresh: true,
+  createsSubject: true,
 });
 
 export const fileDeleted = event({ ...fileEvent, name: "file.deleted", summary: "A file was deleted" });

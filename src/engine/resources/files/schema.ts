@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { Id, Instant, Nullable, NullableInstant, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** The bucket that gcs_path and upload URLs name. */
@@ -35,12 +35,12 @@ export const FileSize = () => Type.Integer({ minimum: 0, maximum: MAX_FILE_BYTES
 /** The file object of section 2.14 and G13. */
 export const FileObject = Type.Object({
   id: Id("file_"),
-  object: Words(["file"]),
+  object: StringEnum(["file"]),
   filename: FileName(),
   mime_type: MimeType(),
   file_size: FileSize(),
   organization_id: Id("org_", belongsTo("organizations")),
-  status: Words(["uploaded"]),
+  status: StringEnum(["uploaded"]),
   gcs_path: Type.String({ minLength: 1 }),
   created_at: Instant(),
   created_by: UserId(mentions("users")),
@@ -64,7 +64,7 @@ export const Upload = Type.Object({
   mime_type: MimeType(),
   file_size: FileSize(),
   gcs_path: Type.String(),
-  status: Words(["open", "complete", "cancelled", "expired"]),
+  status: StringEnum(["open", "complete", "cancelled", "expired"]),
   created_at: Instant(),
   expires_at: Instant(),
   completed_at: NullableInstant(),
@@ -120,7 +120,7 @@ export const fileTexts = collection<FileText>({
     file_id: Id("file_", belongsTo("files")),
     passages: Type.Array(Type.String()),
     failure: Type.Optional(
-      Type.Object({ step: Words(["parsing", "chunking", "embedding"]), message: Type.String() }),
+      Type.Object({ step: StringEnum(["parsing", "chunking", "embedding"]), message: Type.String() }),
     ),
     picture: Type.Optional(
       Type.Object({

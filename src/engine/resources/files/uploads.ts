@@ -3,7 +3,7 @@ import { renderError } from "../../contract/envelopes.ts";
 import { ApiError, invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
-import { Timestamp, Words } from "../../contract/schema.ts";
+import { StringEnum, Timestamp } from "../../contract/schema.ts";
 import type { FileDigest } from "../../contract/services.ts";
 import { wasRepeated } from "../../contract/text.ts";
 import type { WorldReader } from "../../state/transaction.ts";
@@ -13,7 +13,7 @@ import { BUCKET, type Upload, uploads } from "./schema.ts";
 /** The answer of Google Cloud Storage to the last bytes; its official client compares the checksum with its own. */
 const StoredObject = Type.Object(
   {
-    kind: Words(["storage#object"]),
+    kind: StringEnum(["storage#object"]),
     id: Type.String(),
     name: Type.String(),
     bucket: Type.String(),

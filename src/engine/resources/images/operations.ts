@@ -3,7 +3,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { RawBody, Reply } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { Id, Words } from "../../contract/schema.ts";
+import { Id, StringEnum } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { type Border, type Colour, MAX_IMAGE_PIXELS, platform } from "../../platform.ts";
 import { Random } from "../../state/random.ts";
@@ -16,7 +16,7 @@ const SIZES = ["1024x1024", "1024x1536", "1536x1024"] as const;
 const ExtendBy = () => Type.Optional(Type.Integer({ minimum: 0, maximum: 2000 }));
 
 const UncropFields = Type.Object({
-  provider: Words(["provider_a", "provider_b"]),
+  provider: StringEnum(["provider_a", "provider_b"]),
   organization_id: Id("org_"),
   extend_left: ExtendBy(),
   extend_right: ExtendBy(),
@@ -24,7 +24,7 @@ const UncropFields = Type.Object({
   extend_down: ExtendBy(),
   seed: Type.Optional(Type.Integer()),
   prompt: Type.Optional(Type.String()),
-  size: Type.Optional(Words(SIZES)),
+  size: Type.Optional(StringEnum(SIZES)),
 });
 type UncropFields = Static<typeof UncropFields>;
 

@@ -146,7 +146,7 @@ export const meetingSessionsFixture: FixtureReader = {
         report(path, "the session would end before it starts");
     }
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const getSessions = computeOnce(() =>
       readEntries(fixture, "meeting_sessions", record).map((entry) => generateSession(entry, base)),
     );

@@ -3,7 +3,7 @@ import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
 import { noContent, RawBody, Reply } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { Id, Words } from "../../contract/schema.ts";
+import { Id, StringEnum } from "../../contract/schema.ts";
 import { requireCaller } from "../organizations/access.ts";
 import { formatClockTime, toOneLine, toSrt } from "../transcriptions/formats.ts";
 import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
@@ -59,7 +59,7 @@ export const exportTranscript = operation({
   description:
     "As a file: text with time and speaker on each line, SRT subtitles, or a JSON array of entries. Text and SRT replace line breaks inside an entry by spaces.",
   params: SessionParams,
-  query: Type.Object({ format: Type.Optional(Words(EXPORT_FORMATS, { default: "txt" })) }),
+  query: Type.Object({ format: Type.Optional(StringEnum(EXPORT_FORMATS, { default: "txt" })) }),
   errors: SESSION_ERRORS,
   success: {
     status: 200,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { Id, Instant, Nullable, NullableInstant, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 export const SESSION_STATUSES = ["running", "completed"] as const;
@@ -11,7 +11,7 @@ const LanguageCode = () => Type.String({ minLength: 2, maxLength: 35 });
 export const MeetingSession = Type.Object({
   session_id: Id("mbsess_"),
   title: Type.String(),
-  status: Words(SESSION_STATUSES),
+  status: StringEnum(SESSION_STATUSES),
   language_code: LanguageCode(),
   owner_id: UserId(mentions("users")),
   organization_id: Id("org_", belongsTo("organizations")),
@@ -71,7 +71,7 @@ export const MeetingLog = Type.Object({
   id: Id("mblog_"),
   session_id: Id("mbsess_", belongsTo("meeting_sessions")),
   at: Instant(),
-  level: Words(["debug", "info", "warning", "error"]),
+  level: StringEnum(["debug", "info", "warning", "error"]),
   message: Type.String(),
 });
 export type MeetingLog = Static<typeof MeetingLog>;
@@ -112,7 +112,7 @@ export const meetingRecordings = collection({
 const Arrival = Type.Object({
   id: Type.String(),
   session_id: Type.String(belongsTo("meeting_sessions")),
-  kind: Words(["transcript", "log"]),
+  kind: StringEnum(["transcript", "log"]),
   /** The event id of the stream: from 1 on, per session and kind. */
   position: Type.Integer({ minimum: 1 }),
   /** Null if the entry was deleted or moved to another session. */

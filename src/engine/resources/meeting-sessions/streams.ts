@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { noContent, Reply, StreamBody } from "../../contract/reply.ts";
-import { Id, Timestamp, Words } from "../../contract/schema.ts";
+import { Id, StringEnum, Timestamp } from "../../contract/schema.ts";
 import type { Services } from "../../contract/services.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
@@ -47,7 +47,7 @@ export const streamStatus = declareStream({
   name: "status",
   summary: "Follow a meeting's status",
   eventDescription: "`{status, at}` (running, then completed)",
-  events: Type.Object({ status: Words(SESSION_STATUSES), at: Timestamp() }),
+  events: Type.Object({ status: StringEnum(SESSION_STATUSES), at: Timestamp() }),
   listSince(world, { started_at, ended_at }, position) {
     const history = [{ position: 1, data: { status: "running", at: world.toIso(started_at) } }];
     if (ended_at !== null)

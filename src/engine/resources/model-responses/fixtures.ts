@@ -79,7 +79,7 @@ export const replyRulesFixture: FixtureReader = {
       if (problem) report(["reply_rules", position, problem.field], problem.message);
     }
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     base.fill(replyRules, () =>
       readEntries(fixture, "reply_rules", record).map((entry, position) =>
         makeReplyRule(

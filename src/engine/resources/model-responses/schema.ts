@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
-import { Id, Timestamp, Words } from "../../contract/schema.ts";
+import { Id, StringEnum, Timestamp } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { ContentBlock, MESSAGE_ROLES } from "../threads/schema.ts";
 
@@ -11,7 +11,7 @@ const MAX_SEQUENCE = 1000;
 export const FILES_PER_MESSAGE = 10;
 
 const messageFields = {
-  role: Words(MESSAGE_ROLES),
+  role: StringEnum(MESSAGE_ROLES),
   content: Type.Optional(
     Type.Union([
       Type.String(),

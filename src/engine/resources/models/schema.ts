@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { toLatin1, toUtf8 } from "../../bytes.ts";
 import { publicView } from "../../contract/public-view.ts";
-import { Description, Id, Nullable, Words } from "../../contract/schema.ts";
+import { Description, Id, Nullable, StringEnum } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** The four vendors of 2.8, which leaves out their names. */
@@ -16,7 +16,7 @@ export const Model = Type.Object({
   description: Nullable(Description()),
   key: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:/-]{0,119}$" }),
   external: Type.String({ minLength: 1 }),
-  provider: Words(PROVIDERS),
+  provider: StringEnum(PROVIDERS),
   is_active: Type.Boolean(),
   is_visible_in_ui: Type.Boolean(),
   order: Type.Integer({ minimum: 0, maximum: MAX_ORDER }),

@@ -16,14 +16,14 @@ const MOODS = ["Quiet", "Early", "Late", "Bright", "Slow", "Deep", "Rainy", "Ope
 const OCCASIONS = ["focus", "commute", "workshop", "evening", "studio", "retro", "Friday"];
 
 export const makeMusicCollection: Factory<MusicCollection> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   return {
     id: fields.id ?? context.createId("mcoll_"),
     name: fields.name ?? `${random.pick(MOODS)} ${random.pick(OCCASIONS)}`,
     organization_id,
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
-    created_at: fields.created_at ?? (past ? -random.int(30, 300) * DAY_MS : now),
+    created_at: fields.created_at ?? (isFixture ? -random.int(30, 300) * DAY_MS : now),
   };
 };
 
@@ -62,7 +62,7 @@ type Entry = FixtureEntry<typeof record>;
 
 export const musicCollectionsFixture: FixtureReader = {
   keys: { music_collections: Type.Array(record.schema) },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const entries = readEntries(fixture, "music_collections", record);
     base.fill(musicCollections, () =>
       entries.map((entry) =>

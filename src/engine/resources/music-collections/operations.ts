@@ -3,7 +3,7 @@ import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { requireReferencedRecord } from "../../contract/references.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
-import { Id, PageNumber } from "../../contract/schema.ts";
+import { Id, PageParameter } from "../../contract/schema.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { isMember } from "../organizations/access.ts";
 import { makeMusicCollection, makeTrack, musicCollectionsFixture } from "./fixtures.ts";
@@ -19,8 +19,8 @@ export const listTracks = operation({
   description: "By position. You see only your own collections.",
   params: Type.Object({ organization_id: Id("org_"), collection_id: Id("mcoll_") }),
   query: Type.Object({
-    limit: Type.Optional(PageNumber({ minimum: 1, maximum: 500, default: 200 })),
-    offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
+    limit: Type.Optional(PageParameter({ minimum: 1, maximum: 500, default: 200 })),
+    offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
   }),
   errors: ["RESOURCE_NOT_FOUND"],
   success: {

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { keysBelongTo } from "../../contract/references.ts";
-import { Id, MapOf, Nullable, Words } from "../../contract/schema.ts";
+import { Id, MapOf, Nullable, StringEnum } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 export const ORGANIZATION_TYPES = ["company", "personal"] as const;
@@ -9,8 +9,8 @@ export const PLANS = ["standard", "premium", "enterprise"] as const;
 export const Organization = Type.Object({
   id: Id("org_"),
   name: Type.String({ minLength: 1 }),
-  type: Words(ORGANIZATION_TYPES),
-  plan: Words(PLANS),
+  type: StringEnum(ORGANIZATION_TYPES),
+  plan: StringEnum(PLANS),
   /** Requests per minute of an enterprise plan, whose limit is agreed one by one (section 8). */
   rate_limit: Nullable(Type.Integer({ minimum: 1 })),
 });
@@ -37,7 +37,7 @@ export const organizations = collection({
 export const OrganizationSummary = Type.Object({
   id: Id("org_"),
   name: Type.String(),
-  type: Words(ORGANIZATION_TYPES),
+  type: StringEnum(ORGANIZATION_TYPES),
 });
 
 const PLAN_LIMITS = { standard: 100, premium: 1000, enterprise: 10_000 } as const;

@@ -41,14 +41,14 @@ export const EXCHANGES: readonly (readonly [question: string, answer: string])[]
 ];
 
 export const makeThread: Factory<Thread> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   return {
     id: fields.id ?? context.createId("thread_"),
     organization_id,
     owner_id: fields.owner_id ?? findAuthor(world, organization_id),
     title: fields.title ?? random.pick(THREAD_TITLES),
-    created_at: fields.created_at ?? (past ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
+    created_at: fields.created_at ?? (isFixture ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
   };
 };
 
@@ -81,7 +81,7 @@ type Entry = FixtureEntry<typeof record>;
 export const threadsFixture: FixtureReader = {
   keys: { threads: Type.Array(record.schema) },
   generate: { threads: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     base.fill(threads, () =>
       readOrGenerate(fixture, "threads", record, "thread_").map((entry) => generateThread(entry, base)),
     );

@@ -31,7 +31,7 @@ export const messageCreated = event({
   ...MESSAGE_EVENT,
   name: "message.created",
   summary: "A message was added to a thread",
-  fresh: true,
+  createsSubject: true,
 });
 export const messageUpdated = event({
   ...MESSAGE_EVENT,
@@ -56,7 +56,7 @@ export const threadCreated = event({
   ...THREAD_EVENT,
   name: "thread.created",
   summary: "A thread was created",
-  fresh: true,
+  createsSubject: true,
 });
 export const threadUpdated = event({
   ...THREAD_EVENT,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Instant, UserId, Words } from "../../contract/schema.ts";
+import { Id, Instant, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** The roles of 2.13. */
@@ -23,7 +23,7 @@ export const threads = collection({
 /** A block of a message (2.13); its type decides which other field is required. */
 export const ContentBlock = Type.Object(
   {
-    type: Words(["text", "file"]),
+    type: StringEnum(["text", "file"]),
     text: Type.Optional(Type.String()),
     file_id: Type.Optional(Id("file_")),
   },
@@ -39,7 +39,7 @@ export type ContentBlock = Static<typeof ContentBlock>;
 export const Message = Type.Object({
   id: Id("msg_"),
   thread_id: Id("thread_", belongsTo("threads")),
-  role: Words(MESSAGE_ROLES),
+  role: StringEnum(MESSAGE_ROLES),
   content: Type.Union([Type.String(), Type.Array(ContentBlock)]),
   created_at: Instant(),
 });

@@ -16,13 +16,13 @@ import { estimateSeconds, FILENAMES, inventSentence } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
 
 export const makeTranscription: Factory<Transcription> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const organization_id = chooseOrganization(world, fields.organization_id);
   const status = fields.status ?? "completed";
-  const startedAt = fields.created_at ?? (past ? pickPastStart(status, context) : undefined);
+  const startedAt = fields.created_at ?? (isFixture ? pickPastStart(status, context) : undefined);
   const processing_time_ms = fields.processing_time_ms ?? random.int(1200, 9000);
   const created_at = startedAt ?? (status === "processing" ? now : now - processing_time_ms);
-  const endedAt = past ? created_at + processing_time_ms : now;
+  const endedAt = isFixture ? created_at + processing_time_ms : now;
   const completed_at =
     fields.completed_at === undefined ? (status === "completed" ? endedAt : null) : fields.completed_at;
   return {
@@ -36,11 +36,11 @@ export const makeTranscription: Factory<Transcription> = (fields, context) => {
     pii_redaction: fields.pii_redaction ?? null,
     processing_time_ms,
     upstream_latency_ms: fields.upstream_latency_ms ?? random.int(400, 1100),
-    retry_attempts: fields.retry_attempts ?? (past && random.chance(0.1) ? 1 : 0),
+    retry_attempts: fields.retry_attempts ?? (isFixture && random.chance(0.1) ? 1 : 0),
     cache_hit: fields.cache_hit ?? false,
     created_at,
     completed_at,
-    updated_at: fields.updated_at ?? (past ? (completed_at ?? created_at) : now),
+    updated_at: fields.updated_at ?? (isFixture ? (completed_at ?? created_at) : now),
   };
 };
 
@@ -107,7 +107,7 @@ type Entry = FixtureEntry<typeof record>;
 export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(record.schema) },
   dependsOn: ["transcription_seconds"],
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const getTranscriptions = computeOnce(() =>
       readEntries(fixture, "transcriptions", record).map((entry) => generateTranscription(entry, base)),
     );

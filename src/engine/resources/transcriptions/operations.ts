@@ -3,7 +3,7 @@ import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { RawBody } from "../../contract/reply.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { Id, PageNumber } from "../../contract/schema.ts";
+import { Id, PageParameter } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import type { View } from "../../state/view.ts";
 import { type Caller, isMember } from "../organizations/access.ts";
@@ -91,7 +91,7 @@ export const listSentences = operation({
   description: "The transcription must be completed. All sentences without `limit`.",
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, "x-page": true })),
-    offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
+    offset: Type.Optional(PageParameter({ minimum: 0, default: 0 })),
   }),
   success: [{ status: 200, schema: createEnvelopeSchema("sentences"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {

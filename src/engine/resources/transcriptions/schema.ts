@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { Id, Instant, Nullable, NullableInstant, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** For example `person_name`; its alphabet is limited, because it is sent in a header. */
@@ -11,7 +11,7 @@ export const Transcription = Type.Object({
   transcription_id: Id("trans_"),
   organization_id: Id("org_", belongsTo("organizations")),
   owner_id: UserId(mentions("users")),
-  status: Words(["processing", "completed", "failed"]),
+  status: StringEnum(["processing", "completed", "failed"]),
   filename: Type.String({ minLength: 1 }),
   language_code: Type.String({ minLength: 2, maxLength: 35 }),
   audio_duration_seconds: Type.Number({ minimum: 0 }),

@@ -71,7 +71,7 @@ export const usageFixture: FixtureReader = {
       description: "CHF by organization; keys not named have neither limit nor spending",
     }),
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const entries = (fixture["usage"] ?? {}) as Entries;
     base.fill(usage, () =>
       Object.entries(entries).flatMap(([organization_id, entry]) => [

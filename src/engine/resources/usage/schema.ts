@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, internal, MapOf, Nullable, Words } from "../../contract/schema.ts";
+import { Id, internal, MapOf, Nullable, StringEnum } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 const Limit = () => Nullable(Type.Number({ minimum: 0, maximum: 1e9 }));
@@ -70,7 +70,7 @@ export const LimitFigures = Type.Object({
   current_usage: Type.Number(),
   utilization_percentage: Nullable(Type.Number()),
   remaining_budget: Nullable(Type.Number()),
-  status: Words(USAGE_STATUSES),
+  status: StringEnum(USAGE_STATUSES),
 });
 
 export const UsageLimits = Type.Object(
@@ -84,14 +84,14 @@ export const UsageLimits = Type.Object(
         monthly_limit: Nullable(Type.Number()),
         current_usage: Type.Number(),
         utilization_percentage: Nullable(Type.Number()),
-        status: Words(USAGE_STATUSES),
+        status: StringEnum(USAGE_STATUSES),
       }),
     ),
     summary: Type.Object({
       total_keys: Type.Integer(),
       keys_with_limits: Type.Integer(),
       keys_exceeded: Type.Integer(),
-      overall_status: Words(USAGE_STATUSES),
+      overall_status: StringEnum(USAGE_STATUSES),
     }),
   },
   { $id: "UsageLimits" },

@@ -1,7 +1,7 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
 import { inventEmail, inventName, makeDistinctEmail } from "../../contract/invent.ts";
-import type { FixtureReader, NumberedLists } from "../../contract/resource.ts";
+import type { FixtureLists, FixtureReader } from "../../contract/resource.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -9,13 +9,13 @@ import { User, users } from "./schema.ts";
 
 /** A fixture's users have its memberships; a state call's user joins the first organization and is not verified yet. */
 export const makeUser: Factory<User> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   const id = fields.id ?? context.createId("usr_");
   const name = fields.name ?? inventName(context);
-  const firstOrganization = past ? undefined : world.all(organizations).first();
+  const firstOrganization = isFixture ? undefined : world.all(organizations).first();
   const email = () => {
     const invented = inventEmail(name, id, context);
-    return past ? invented : makeDistinctEmail(invented, (other) => hasEmail(world, other));
+    return isFixture ? invented : makeDistinctEmail(invented, (other) => hasEmail(world, other));
   };
   return {
     id,
@@ -25,8 +25,8 @@ export const makeUser: Factory<User> = (fields, context) => {
       fields.memberships ?? (firstOrganization === undefined ? {} : { [firstOrganization.id]: "member" }),
     capabilities: fields.capabilities ?? {},
     account: fields.account ?? "active",
-    verified: fields.verified ?? past,
-    created_at: fields.created_at ?? (past ? -random.int(60, 400) * DAY_MS : now),
+    verified: fields.verified ?? isFixture,
+    created_at: fields.created_at ?? (isFixture ? -random.int(60, 400) * DAY_MS : now),
   };
 };
 
@@ -41,10 +41,10 @@ export const usersFixture: FixtureReader = {
   ...listReader(users, {
     record,
     factory: makeUser,
-    numbered: { users: assignInTurn },
+    fieldGenerators: { users: assignInTurn },
     dependsOn: ["locale"],
   }),
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     base.fill(users, () => {
       const entries = readEntries(fixture, "users", record);
       const taken = new Set(entries.map(({ email }) => email));
@@ -60,7 +60,7 @@ export const usersFixture: FixtureReader = {
 };
 
 /** Assigns users to the organizations in turn; the first user of an organization without an owner owns it. */
-function assignInTurn(lists: NumberedLists) {
+function assignInTurn(lists: FixtureLists) {
   const organizations = lists.listRecords("organizations").map(({ id }) => String(id));
   const organizationsWithOwner = new Set(
     lists.listRecords("users").flatMap(({ memberships }) =>

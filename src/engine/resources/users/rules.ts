@@ -24,7 +24,7 @@ export const userCreated = event({
   summary: "A user was created",
   about: userEvent.about,
   data: ["user_id", "email", "created_at"],
-  fresh: true,
+  createsSubject: true,
 });
 
 export const userUpdated = event({ ...userEvent, name: "user.updated", summary: "A user was changed" });

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Instant, UserId, Words } from "../../contract/schema.ts";
+import { Instant, StringEnum, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 
@@ -8,9 +8,9 @@ export const User = Type.Object({
   id: UserId(),
   name: Type.String({ minLength: 1 }),
   email: Type.String({ minLength: 3 }),
-  memberships: ByOrganization(Words(["owner", "admin", "member"])),
+  memberships: ByOrganization(StringEnum(["owner", "admin", "member"])),
   capabilities: ByOrganization(Type.Array(Type.String())),
-  account: Words(["active", "suspended", "disabled"]),
+  account: StringEnum(["active", "suspended", "disabled"]),
   verified: Type.Boolean(),
   created_at: Instant(),
 });

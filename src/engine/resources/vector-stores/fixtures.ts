@@ -27,26 +27,27 @@ import { StoreFile, storeFiles, toStoreFileId, VectorStore, vectorStores } from 
 const PAST_PROCESSING_MS = getProcessingMs(DEFAULT_SETTINGS);
 
 export const makeVectorStore: Factory<VectorStore> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   return {
     id: fields.id ?? context.createId("vs_"),
     name: fields.name ?? random.pick(STORE_NAMES),
     organization_id: chooseOrganization(world, fields.organization_id),
-    created_at: fields.created_at ?? (past ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
+    created_at: fields.created_at ?? (isFixture ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
   };
 };
 
 /** Makes a file of a store; progress, step and times follow from its status (3.1, G11). */
 export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
-  const { past, now } = context;
+  const { isFixture, now } = context;
   const ids = pickStoreAndFile(fields, context.world);
-  const status = pickStatus(fields, past);
+  const status = pickStatus(fields, isFixture);
   const processing_ms =
-    past && status !== "processing" ? PAST_PROCESSING_MS : getProcessingMs(context.settings);
+    isFixture && status !== "processing" ? PAST_PROCESSING_MS : getProcessingMs(context.settings);
   const started_at = fields.started_at ?? pickStart(status, processing_ms, context);
   const processing = { started_at, processing_ms };
   const processingEnd = status === "failed" ? getStepEnd(processing, "parsing") : started_at + processing_ms;
-  const completed_at = status === "processing" ? null : (fields.completed_at ?? (past ? processingEnd : now));
+  const completed_at =
+    status === "processing" ? null : (fields.completed_at ?? (isFixture ? processingEnd : now));
   const progress = calculateProgress(processing, completed_at ?? now);
   const progress_percent =
     status === "failed" ? (fields.progress_percent ?? progress.progress_percent) : progress.progress_percent;
@@ -64,16 +65,16 @@ export const makeStoreFile: Factory<StoreFile> = (fields, context) => {
   };
 };
 
-function pickStatus({ status, error_message }: Partial<StoreFile>, past: boolean): StoreFile["status"] {
-  return status ?? (error_message ? "failed" : past ? "completed" : "processing");
+function pickStatus({ status, error_message }: Partial<StoreFile>, isFixture: boolean): StoreFile["status"] {
+  return status ?? (error_message ? "failed" : isFixture ? "completed" : "processing");
 }
 
 function pickStart(
   status: StoreFile["status"],
   processing_ms: number,
-  { random, past, now }: FactoryContext,
+  { random, isFixture, now }: FactoryContext,
 ): number {
-  if (!past) return now;
+  if (!isFixture) return now;
   return status === "processing"
     ? -random.int(0, Math.max(0, processing_ms - 1))
     : -random.int(DAY_MS, 30 * DAY_MS);
@@ -133,7 +134,7 @@ export const vectorStoresFixture: FixtureReader = {
       }
     }
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const entries = readEntries(fixture, "vector_stores", record);
     const generateFile = (store_id: string, entry: FixtureEntry<typeof fileRecord>) =>
       makeStoreFile(

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, Instant, internal, Nullable, NullableInstant, Words } from "../../contract/schema.ts";
+import { Id, Instant, internal, Nullable, NullableInstant, StringEnum } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 export const VectorStore = Type.Object({
@@ -28,9 +28,9 @@ export const StoreFile = Type.Object({
   id: Type.String({ pattern: "^vs_[A-Za-z0-9_-]+:file_[A-Za-z0-9_-]+$" }),
   store_id: Id("vs_", belongsTo("vector_stores")),
   file_id: Id("file_", belongsTo("files")),
-  status: Words(["processing", "completed", "failed"]),
+  status: StringEnum(["processing", "completed", "failed"]),
   progress_percent: Type.Integer({ minimum: 0, maximum: 100 }),
-  current_step: Nullable(Words(STEPS)),
+  current_step: Nullable(StringEnum(STEPS)),
   error_message: Nullable(Type.String()),
   started_at: Instant(),
   completed_at: NullableInstant(),

@@ -9,7 +9,7 @@ import {
 import { inventTeam } from "../../contract/invent.ts";
 import { belongsTo, requireFirstRecord, requireReferencedRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { Words } from "../../contract/schema.ts";
+import { StringEnum } from "../../contract/schema.ts";
 import { DAY_MS } from "../../state/clock.ts";
 import { collection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
@@ -42,16 +42,16 @@ export function getDefaultOrganization(world: WorldReader): string | undefined {
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 
 export const makeWebhook: Factory<Webhook> = (fields, context) => {
-  const { random, world, past, now } = context;
+  const { random, world, isFixture, now } = context;
   return {
     webhook_id: fields.webhook_id ?? context.createNewestFirstId("wh_"),
     organization_id: chooseOrganization(world, fields.organization_id),
     url: fields.url ?? QUIET_URL,
     secret: fields.secret ?? `whsec_${context.createSecret("webhook")}`,
     events: fields.events ? [...fields.events] : random.sample(EVENT_NAMES, 3),
-    description: fields.description ?? (past ? inventTeam(context) : ""),
+    description: fields.description ?? (isFixture ? inventTeam(context) : ""),
     active: fields.active ?? true,
-    created_at: fields.created_at ?? (past ? -random.int(DAY_MS, 30 * DAY_MS) : now),
+    created_at: fields.created_at ?? (isFixture ? -random.int(DAY_MS, 30 * DAY_MS) : now),
     last_delivery: fields.last_delivery ?? null,
     ...(fields.inactive_because === undefined ? {} : { inactive_because: fields.inactive_because }),
     ...(fields.receiver_id === undefined ? {} : { receiver_id: fields.receiver_id }),
@@ -60,13 +60,13 @@ export const makeWebhook: Factory<Webhook> = (fields, context) => {
 
 /** A success has `delivered_at`, a failure `last_attempt` and perhaps `next_retry` (G23). */
 export const makeDelivery: Factory<Delivery> = (fields, context) => {
-  const { world, past, now } = context;
+  const { world, isFixture, now } = context;
   const webhook_id = fields.webhook_id ?? requireFirstRecord(world, webhooks, "webhook_id").webhook_id;
   const getWebhook = () => requireReferencedRecord(world, webhooks, { field: "webhook_id", id: webhook_id });
   const status = fields.status ?? (fields.next_retry == null ? "success" : "failed");
   const hasFailed = status === "failed";
   const attempts = fields.attempts ?? 1;
-  const endedAt = fields.delivered_at ?? fields.last_attempt ?? (past ? -DAY_MS : now);
+  const endedAt = fields.delivered_at ?? fields.last_attempt ?? (isFixture ? -DAY_MS : now);
   return {
     delivery_id: fields.delivery_id ?? context.createNewestFirstId("del_"),
     webhook_id,
@@ -76,7 +76,7 @@ export const makeDelivery: Factory<Delivery> = (fields, context) => {
     response_code: fields.response_code ?? (hasFailed ? 500 : 200),
     attempts,
     scheduled_attempts: fields.scheduled_attempts ?? Math.min(attempts, 6),
-    created_at: fields.created_at ?? (past ? endedAt - getScheduleTime(attempts) : now),
+    created_at: fields.created_at ?? (isFixture ? endedAt - getScheduleTime(attempts) : now),
     delivered_at: hasFailed ? null : endedAt,
     last_attempt: hasFailed ? endedAt : null,
     next_retry: hasFailed ? (fields.next_retry ?? null) : null,
@@ -95,7 +95,7 @@ const deliveryRecord = fixtureRecord(Delivery, {
   notNull: ["delivered_at", "last_attempt"],
   omit: ["webhook_id", "organization_id", "event", "scheduled_attempts", "created_at", "body", "attempt_log"],
   // The event of a stored delivery may no longer exist.
-  more: { event: Words([...EVENT_NAMES, webhookTest.name], { "x-events": true }) },
+  more: { event: StringEnum([...EVENT_NAMES, webhookTest.name], { "x-events": true }) },
 });
 const record = fixtureRecord(Webhook, {
   needs: ["webhook_id"],
@@ -111,7 +111,7 @@ export const webhooksFixture: FixtureReader = {
     webhooks: Type.Union([Type.Array(record.schema), Type.Integer({ minimum: 0, maximum: 10_000 })]),
   },
   // A generated webhook must not call a server.
-  numbered: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
+  fieldGenerators: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
   check(fixture, report) {
     const seen = new Set<string>();
     for (const [position, { deliveries: deliveryEntries = [] }] of readEntries(
@@ -136,7 +136,7 @@ export const webhooksFixture: FixtureReader = {
       }
     }
   },
-  seed(fixture, base) {
+  addRecords(fixture, base) {
     const entries = readEntries(fixture, "webhooks", record);
     base.fill(fixtureFacts, () => {
       const first = base.world.all(organizations).first();

@@ -3,7 +3,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, event } from "../../contract/event.ts";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
-import { Description, Id, Instant, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
+import { Description, Id, Instant, NullableInstant, StringEnum, Timestamp } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { EVENT_NAMES } from "../events.ts";
 
@@ -26,7 +26,7 @@ export function requireCallable(url: string, field = "url"): void {
 
 /** At least one event, all known, each once (G23). */
 export const EventList = () =>
-  Type.Array(Words(EVENT_NAMES, { "x-events": true }), {
+  Type.Array(StringEnum(EVENT_NAMES, { "x-events": true }), {
     minItems: 1,
     uniqueItems: true,
     examples: [["user.created"]],
@@ -115,7 +115,7 @@ export function toSubscriberKey(organization_id: string, event: string): string 
 export const Attempt = Type.Object({
   at: Instant({ description: "When it began; the due time if it ran during an advance of the clock" }),
   ended_at: Type.Optional(Instant()),
-  kind: Words(["first", "retry", "redelivery"]),
+  kind: StringEnum(["first", "retry", "redelivery"]),
   url: Type.String(),
   response_code: Type.Integer(),
   duration_ms: Type.Integer({ description: "On the wall clock" }),
@@ -130,7 +130,7 @@ export const Delivery = Type.Object({
   webhook_id: Id("wh_", belongsTo("webhooks")),
   organization_id: Id("org_", belongsTo("organizations")),
   event: Type.String({ minLength: 1 }),
-  status: Words(["success", "failed"]),
+  status: StringEnum(["success", "failed"]),
   response_code: Type.Integer({ minimum: 0, maximum: 999 }),
   attempts: Type.Integer({ minimum: 1 }),
   scheduled_attempts: Type.Integer({ minimum: 0, description: "Attempts without redeliveries" }),
