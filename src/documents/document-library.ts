@@ -38,9 +38,9 @@ export class Document<T> {
   private readonly source: DocumentSource<T>;
   private readonly versionsByFile = new Map<string, string>();
 
-  constructor(origin: DocumentSource<T>) {
-    this.file = origin.file;
-    this.source = origin;
+  constructor(source: DocumentSource<T>) {
+    this.file = source.file;
+    this.source = source;
   }
 
   /** The files that it was read from, and those that prevent a newer version. */
@@ -64,8 +64,8 @@ export class Document<T> {
   }
 
   /**
-   * Reads the document again; then the newest version is used, or the last good one with a problem. Returns whether the
-   * version changed, as `differs` decides; it throws if the newer version cannot replace the other.
+   * Reads the document again. If the newest text is invalid, or `differs` refuses it, the last good version stays, with
+   * the problem. Returns whether the version changed, as `differs` decides.
    */
   refresh(differs: (before: T, after: T) => boolean): boolean {
     const before = this.version;
@@ -75,7 +75,7 @@ export class Document<T> {
       if (changed) this.version = value;
       this.problem = undefined;
       this.versionsByFile.clear();
-      for (const [file, mark] of files) this.versionsByFile.set(file, mark);
+      for (const [file, version] of files) this.versionsByFile.set(file, version);
       return changed;
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;
@@ -242,7 +242,7 @@ export class DocumentLibrary<T> {
     for (const document of this.listLoaded()) document.refresh(() => true);
   }
 
-  /** The documents in use. */
+  /** The documents in use that a file belongs to. */
   private listDependents(file: string): Document<T>[] {
     return this.listLoaded().filter((document) => document.dependsOn(file) && this.options.isInUse(document));
   }

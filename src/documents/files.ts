@@ -81,12 +81,6 @@ export function readUserText(file: string, displayName = file): string {
   return decodeText(readFileSync(file), displayName);
 }
 
-export interface FileText {
-  text: string;
-  /** Identifies the version of the file: an edit changes it. */
-  version: string;
-}
-
 /** The version of a missing file. */
 const GONE = "gone";
 
@@ -101,13 +95,13 @@ export function getFileVersion(file: string): string {
 }
 
 /**
- * Reads a document's file; messages call it `displayName` and, by its kind, `noun`.
+ * Reads a document's file; messages call it `displayName` and, by its kind, `noun`. An edit changes its `version`.
  * @throws UnreadableFile
  */
 export function readFileText(
   file: string,
   { displayName, noun, maxBytes }: { displayName: string; noun: string; maxBytes: number },
-): FileText {
+): { text: string; version: string } {
   const refuse = (message: string): never => {
     throw new UnreadableFile(displayName, message);
   };

@@ -12,18 +12,13 @@ import { countMinimumRecords, type FixtureShape, getFixtureShape } from "../engi
 import { digest } from "../engine/platform.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/tables.ts";
+import { type Document, DocumentLibrary, type LoadedDocument } from "./document-library.ts";
 import {
-  type AffectedDocuments,
-  type Document,
-  DocumentLibrary,
-  type LoadedDocument,
-} from "./document-library.ts";
-import {
+  type FixtureReadOptions,
   findFixture,
   listFixtureFolders,
   listFixtureNames,
-  type ReadFixture,
-  type ReadPlaces,
+  type ParsedFixture,
   readFixtureFile,
   readInlineFixture,
 } from "./read-fixture.ts";
@@ -31,10 +26,10 @@ import {
 /** The number of unused fixtures that stay in memory. */
 const CACHED_FIXTURES = 8;
 /** Maximum number of names and paths that are remembered; a client that sends more is guessing. */
-const MAX_SPELLINGS = 1000;
+const MAX_NAMES = 1000;
 
-/** By resources, then by stored value, so that the servers of a process share shipped fixtures. */
-const shipped = new WeakMap<readonly Resource[], WeakLruCache<unknown, Fixture>>();
+/** By resources, then by stored value, so that the servers of a process share them. */
+const shippedFixtures = new WeakMap<readonly Resource[], WeakLruCache<unknown, Fixture>>();
 
 export interface FixtureLibraryOptions {
   resources: readonly Resource[];
@@ -51,12 +46,12 @@ export interface FixtureLibraryOptions {
 export class FixtureLibrary implements FixtureSource {
   readonly files: DocumentLibrary<Fixture>;
   private resources: readonly Resource[];
-  private readonly places: ReadPlaces;
+  private readonly places: FixtureReadOptions;
   private builders: RootBuilders;
   /** Files by the name or path that was given, so that the disk is searched once. */
   private readonly filesByName = new Map<string, string>();
-  private readonly loaded = new WeakMap<LoadedFixture, Document<Fixture>>();
-  private readonly spellings = new WeakMap<Document<Fixture>, string>();
+  private readonly documentsByFixture = new WeakMap<LoadedFixture, Document<Fixture>>();
+  private readonly requestedNames = new WeakMap<Document<Fixture>, string>();
 
   constructor({ resources, cwd = process.cwd(), trustBuild, warn, ...options }: FixtureLibraryOptions) {
     const folders = options.folders ?? listFixtureFolders(cwd);
@@ -101,7 +96,7 @@ export class FixtureLibrary implements FixtureSource {
       countMinimumRecords: () => countMinimumRecords(document.version!.data, this.shape),
       getDocument: () => document.version!.data,
     };
-    this.loaded.set(loaded, document);
+    this.documentsByFixture.set(loaded, document);
     return loaded;
   }
 
@@ -120,17 +115,12 @@ export class FixtureLibrary implements FixtureSource {
 
   /** The document of a result of `load`. */
   findDocument(loaded: LoadedFixture): Document<Fixture> | undefined {
-    return this.loaded.get(loaded);
+    return this.documentsByFixture.get(loaded);
   }
 
   /** The name or path by which a document was first requested. */
-  findSpelling(document: Document<Fixture>): string {
-    return this.spellings.get(document) ?? "inline";
-  }
-
-  /** Reads the fixtures that an edited file belongs to again. */
-  refresh(file: string): AffectedDocuments<Fixture> {
-    return this.files.refresh(file);
+  findRequestedName(document: Document<Fixture>): string {
+    return this.requestedNames.get(document) ?? "inline";
   }
 
   /** @throws DocumentError */
@@ -142,10 +132,10 @@ export class FixtureLibrary implements FixtureSource {
     const cachedFile = this.filesByName.get(name);
     const file = cachedFile ?? this.findFile(name);
     const document = requireReadable(this.files.getByFile(file));
-    if (!this.spellings.has(document)) this.recordFirstUse(document, name);
+    if (!this.requestedNames.has(document)) this.recordFirstUse(document, name);
     if (cachedFile === undefined) {
       // Only a fixture that could be read is remembered under its name.
-      if (this.filesByName.size >= MAX_SPELLINGS) this.filesByName.clear();
+      if (this.filesByName.size >= MAX_NAMES) this.filesByName.clear();
       this.filesByName.set(name, file);
     }
     return document;
@@ -168,25 +158,25 @@ export class FixtureLibrary implements FixtureSource {
     const key = `inline ${toHex(digest("sha256", text))}`;
     const read = () => readInlineFixture(createInlineDocument(JSON.parse(text), { file }), this.places);
     const document = requireReadable(this.files.readValue(key, () => this.createFixture(read())));
-    if (!this.spellings.has(document)) this.recordFirstUse(document, "inline");
+    if (!this.requestedNames.has(document)) this.recordFirstUse(document, "inline");
     return document;
   }
 
-  private recordFirstUse(document: Document<Fixture>, spelling: string): void {
-    this.spellings.set(document, spelling);
+  private recordFirstUse(document: Document<Fixture>, name: string): void {
+    this.requestedNames.set(document, name);
     if ([...document.files].length > 0) this.files.announceUse();
   }
 
   /** @throws DocumentError */
-  private createFixture({ document, files, trusted }: ReadFixture): LoadedDocument<Fixture> {
-    if (trusted) return { value: this.findShipped(document.value), files };
+  private createFixture({ document, files, isTrusted }: ParsedFixture): LoadedDocument<Fixture> {
+    if (isTrusted) return { value: this.findShipped(document.value), files };
     throwLayerProblems(document, checkFixtureDocument(document, this.shape));
-    return { value: new Fixture(document.value as FixtureData, trusted, this.builders), files };
+    return { value: new Fixture(document.value as FixtureData, isTrusted, this.builders), files };
   }
 
   private findShipped(value: unknown): Fixture {
-    const cache = shipped.get(this.resources) ?? new WeakLruCache<unknown, Fixture>(0);
-    shipped.set(this.resources, cache);
+    const cache = shippedFixtures.get(this.resources) ?? new WeakLruCache<unknown, Fixture>(0);
+    shippedFixtures.set(this.resources, cache);
     const fixture = cache.get(value);
     if (fixture !== undefined) return fixture;
     const created = new Fixture(value as FixtureData, true, this.builders);
@@ -201,16 +191,16 @@ export class FixtureLibrary implements FixtureSource {
 }
 
 function createRootBuilders(resources: readonly Resource[]): RootBuilders {
-  const followed = [...new Set(resources.flatMap(({ fixture }) => fixture?.dependsOn ?? []))];
-  const complete = ({ data, isTrusted }: Fixture, seed: number) =>
+  const settingNames = [...new Set(resources.flatMap(({ fixture }) => fixture?.dependsOn ?? []))];
+  const expand = ({ data, isTrusted }: Fixture, seed: number) =>
     isTrusted ? data : expandFixture(data, getFixtureShape(resources), seed);
   return {
-    buildBase: (fixture, seed) => buildBase(complete(fixture, seed), seed, resources),
+    buildBase: (fixture, seed) => buildBase(expand(fixture, seed), seed, resources),
     buildVariant: (fixture, { seed, settings, base }) =>
-      buildVariant(base, { fixture: complete(fixture, seed), seed, resources, settings }),
+      buildVariant(base, { fixture: expand(fixture, seed), seed, resources, settings }),
     // The settings that readers follow and that differ from their defaults.
     describeDifferences: (settings) =>
-      followed
+      settingNames
         .filter((name) => settings[name] !== DEFAULT_SETTINGS[name])
         .map((name) => `${name}=${JSON.stringify(settings[name])}`)
         .join(" "),
@@ -232,17 +222,10 @@ function tryStringify(value: object): string | undefined {
   }
 }
 
-export interface CheckPlaces {
-  resources: readonly Resource[];
-  cwd?: string;
-  folders?: readonly string[];
-  warn?: Warn;
-}
-
 /** Checks a fixture, given by name or path; undefined if it can be used. */
-export function checkFixture(fixture: string, places: CheckPlaces): DocumentError | undefined {
+export function checkFixture(fixture: string, options: FixtureLibraryOptions): DocumentError | undefined {
   try {
-    new FixtureLibrary({ ...places, trustBuild: false }).load(fixture);
+    new FixtureLibrary({ ...options, trustBuild: false }).load(fixture);
     return undefined;
   } catch (error) {
     if (error instanceof DocumentError) return error;

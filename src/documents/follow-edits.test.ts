@@ -52,7 +52,7 @@ async function start(): Promise<void> {
   await watch.waitUntilReady();
 }
 
-/** The n-th thing that the watch said, when it has. */
+/** Resolves with the n-th event of the watch. */
 async function said(count: number): Promise<FixtureChange | string> {
   while (events.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
   return events[count - 1]!;
@@ -148,7 +148,7 @@ describe("a fixture file that changes on disk", () => {
     write("late.yaml", world("later"));
     await said(4);
     expect(ids(sandbox)).toEqual(["org_later"]);
-    // A broken base speaks for itself; once it is fixed, those that extend it follow.
+    // A broken base is reported as itself; once it is fixed, the fixtures that extend it change.
     write("late.yaml", "organizations: [");
     expect(await said(5)).toMatch(/^late.yaml:/);
     write("late.yaml", world("fixed"));

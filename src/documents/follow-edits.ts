@@ -39,24 +39,25 @@ export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): Wa
   return {
     files: library.files,
     applyEdit(file) {
-      const { changed, broken } = library.refresh(file);
-      for (const { document, problem } of broken) edits.onProblem(problem, library.findSpelling(document));
+      const { changed, broken } = library.files.refresh(file);
+      for (const { document, problem } of broken)
+        edits.onProblem(problem, library.findRequestedName(document));
       for (const document of changed) {
-        const fixture = library.findSpelling(document);
-        const moved = moveSandboxes(library, document, edits.sandboxes());
-        edits.onChange({ fixture, file, ...moved, message: describeEdit(fixture, moved) });
+        const fixture = library.findRequestedName(document);
+        const affected = reloadSandboxes(library, document, edits.sandboxes());
+        edits.onChange({ fixture, file, ...affected, message: describeEdit(fixture, affected) });
       }
     },
   };
 }
 
-type MovedSandboxes = Pick<FixtureChange, "renewed" | "waiting">;
+type AffectedSandboxes = Pick<FixtureChange, "renewed" | "waiting">;
 
-function moveSandboxes(
+function reloadSandboxes(
   library: FixtureLibrary,
   document: Document<Fixture>,
   sandboxes: Iterable<FixtureUser>,
-): MovedSandboxes {
+): AffectedSandboxes {
   const renewed: string[] = [];
   const waiting: string[] = [];
   for (const sandbox of sandboxes) {
@@ -66,7 +67,7 @@ function moveSandboxes(
   return { renewed, waiting };
 }
 
-function describeEdit(fixture: string, { renewed, waiting }: MovedSandboxes): string {
+function describeEdit(fixture: string, { renewed, waiting }: AffectedSandboxes): string {
   const parts = [`fixture ${fixture} was edited`];
   if (renewed.length > 0) parts.push(`applied to ${listNames(renewed)}`);
   if (waiting.length > 0)

@@ -24,23 +24,23 @@ export async function openOwnFiles({
   return files;
 }
 
-export async function loadOwnSources(all: readonly OwnFiles[]): Promise<OperationSource[]> {
-  const lists: (readonly OperationSource[])[] = [];
-  for (const one of all) lists.push(await one.load());
-  return lists.flat();
+export async function loadOwnSources(ownFiles: readonly OwnFiles[]): Promise<OperationSource[]> {
+  const sources: OperationSource[] = [];
+  for (const files of ownFiles) sources.push(...(await files.load()));
+  return sources;
 }
 
 /** Applies edits of the files to a running server, one after the other. */
 export function followOwnFiles(
-  all: readonly OwnFiles[],
+  ownFiles: readonly OwnFiles[],
   edits: { apply(sources: readonly OperationSource[]): void; onProblem(error: Error): void },
 ): WatchedDocuments[] {
   let last: Promise<unknown> = Promise.resolve();
-  return all.map(({ files }) => ({
+  return ownFiles.map(({ files }) => ({
     files,
     applyEdit() {
       last = last
-        .then(() => loadOwnSources(all))
+        .then(() => loadOwnSources(ownFiles))
         .then(edits.apply)
         .catch(edits.onProblem);
     },

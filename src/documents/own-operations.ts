@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { extname, join, resolve } from "node:path";
+import { dirname, extname, join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { OwnOperationError } from "../engine/contract/errors.ts";
 import {
@@ -44,7 +44,7 @@ export class OwnOperations implements OwnFiles {
     const { createJiti } = await import("jiti");
     const jiti = createJiti(import.meta.url, {
       fsCache: false,
-      alias: { [LIBRARY]: findLibrary() },
+      alias: { [LIBRARY]: createRequire(import.meta.url).resolve(LIBRARY) },
       interopDefault: false,
     });
     for (const file of this.versions.keys()) delete jiti.cache[file];
@@ -72,11 +72,11 @@ export class OwnOperations implements OwnFiles {
       this.listeners.notify();
     }
     for (const file of this.versions.keys()) this.requireUtf8(file);
-    const displayName = files.map((file) => formatPath(file, this.cwd));
+    const displayNames = files.map((file) => formatPath(file, this.cwd));
     // Without the paths, so that the digest is the same in any folder.
     const digests = [...this.versions.keys()].map((file) => digestFile(file)).sort();
     const sha256 = createHash("sha256").update(digests.join("\n"));
-    const details = { source: displayName.join(", "), sha256: sha256.digest("hex"), files: origins };
+    const details = { source: displayNames.join(", "), sha256: sha256.digest("hex"), files: origins };
     const source = readDeclarations(exports, details);
     this.check(source, files);
     return [source];
@@ -160,15 +160,7 @@ export class OwnOperations implements OwnFiles {
   /** Whether it is a file in one of the folders that was not there before. */
   private isNew(file: string): boolean {
     const folders = this.paths.map((path) => resolve(this.cwd, path));
-    return (
-      !this.versions.has(file) &&
-      isDeclarationFile(file) &&
-      folders.some(
-        (folder) =>
-          join(folder, file.slice(folder.length + 1)) === file &&
-          !file.slice(folder.length + 1).includes("/"),
-      )
-    );
+    return !this.versions.has(file) && isDeclarationFile(file) && folders.includes(dirname(file));
   }
 }
 
@@ -180,7 +172,7 @@ function isDeclarationFile(file: string): boolean {
   return EXTENSIONS.includes(extname(file)) && !/(^|\/)\.|\.d\.m?ts$|\.(test|spec)\./.test(file);
 }
 
-/** The position of a declaration's id in the text. */
+/** The position of an id or a module's name in the text, where it is quoted. */
 function findSubject(text: string, subject: string | undefined): Position | undefined {
   const lines = text.split("\n");
   for (const quote of ['"', "'", "`"]) {
@@ -188,8 +180,4 @@ function findSubject(text: string, subject: string | undefined): Position | unde
     if (line >= 0) return { line: line + 1, column: lines[line]!.indexOf(`${quote}${subject}${quote}`) + 1 };
   }
   return undefined;
-}
-
-function findLibrary(): string {
-  return createRequire(import.meta.url).resolve("understudy-sandbox/operations");
 }

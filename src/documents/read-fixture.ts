@@ -7,6 +7,7 @@ import { readDocument } from "../engine/documents/read-document.ts";
 import {
   createInlineDocument,
   locateProblem,
+  type ProblemDetails,
   throwProblems,
   type UserDocument,
   type Warn,
@@ -23,16 +24,16 @@ import {
 import { dirname, existsSync, extname, join, realpathSync, resolve } from "./node-files.ts";
 import { SHIPPED_FIXTURES } from "./shipped-files.ts";
 
-export interface FixturePlaces {
+/** Why there is no fixture of a name. */
+type NotFound = Pick<ProblemDetails, "message" | "hint">;
+
+export interface FixtureReadOptions {
   /** Searched by name in this order. */
   folders: readonly string[];
   /** The folder that relative paths start from. */
   cwd: string;
-}
-
-export interface NotFound {
-  message: string;
-  hint?: string | undefined;
+  trustBuild?: boolean | undefined;
+  warn?: Warn | undefined;
 }
 
 /** The user's folder of fixtures, if there is one, then the shipped one. */
@@ -45,7 +46,7 @@ export function listFixtureFolders(cwd = process.cwd()): string[] {
  * The file of a fixture named on its own or by another's `extends`. A file never finds itself by name, so
  * that a user's reference.yaml can extend the shipped one.
  */
-export function findFixture(fixture: string, places: FixturePlaces, from?: string): string | NotFound {
+export function findFixture(fixture: string, places: FixtureReadOptions, from?: string): string | NotFound {
   const start = from === undefined ? places.cwd : dirname(from);
   if (isPath(fixture)) {
     const file = resolve(start, fixture);
@@ -83,40 +84,35 @@ const LIMITS: DocumentLimits = { ...DEFAULT_LIMITS, maxBytes: OWN_FILE_LIMITS.ma
 /** Characters from which on a JSON file is read by the platform, a hundred times faster than by the YAML reader. */
 const LARGE_JSON = 256 * 1024;
 
-export interface ReadFixture {
+export interface ParsedFixture {
   document: LayeredDocument;
   /** The files that it was read from, by their real paths, each with its version at that time. */
   files: ReadonlyMap<string, string>;
   /** The value was stored by the build and needs no check. */
-  trusted: boolean;
-}
-
-export interface ReadPlaces extends FixturePlaces {
-  trustBuild?: boolean | undefined;
-  warn?: Warn | undefined;
+  isTrusted: boolean;
 }
 
 /**
  * Reads a fixture's file with everything it extends.
  * @throws DocumentError for a file that cannot be read, and for a chain that is broken or closes on itself
  */
-export function readFixtureFile(file: string, places: ReadPlaces): ReadFixture {
+export function readFixtureFile(file: string, places: FixtureReadOptions): ParsedFixture {
   return readChain(readLayer(file, places), places);
 }
 
 /** The same for a fixture that was given as a value. */
-export function readInlineFixture(document: UserDocument, places: ReadPlaces): ReadFixture {
-  return readChain({ document, trusted: false, file: undefined, version: "" }, places);
+export function readInlineFixture(document: UserDocument, places: FixtureReadOptions): ParsedFixture {
+  return readChain({ document, isTrusted: false, file: undefined, version: "" }, places);
 }
 
 interface Layer {
   document: UserDocument;
-  trusted: boolean;
+  isTrusted: boolean;
   file: string | undefined;
   version: string;
 }
 
-function readChain(top: Layer, places: ReadPlaces): ReadFixture {
+function readChain(top: Layer, places: FixtureReadOptions): ParsedFixture {
   const layers: [Layer, ...Layer[]] = [top];
   for (let next = readExtended(top, layers, places); next !== undefined; ) {
     layers.push(next);
@@ -127,11 +123,15 @@ function readChain(top: Layer, places: ReadPlaces): ReadFixture {
     files: new Map(
       layers.flatMap(({ file, version }) => (file === undefined ? [] : [[file, version] as const])),
     ),
-    trusted: layers.length === 1 && top.trusted,
+    isTrusted: layers.length === 1 && top.isTrusted,
   };
 }
 
-function readExtended(layer: Layer, descendants: readonly Layer[], places: ReadPlaces): Layer | undefined {
+function readExtended(
+  layer: Layer,
+  descendants: readonly Layer[],
+  places: FixtureReadOptions,
+): Layer | undefined {
   const { document, file: from } = layer;
   const name = isJsonObject(document.value) ? document.value["extends"] : undefined;
   // The schema refuses anything other than a text.
@@ -158,7 +158,7 @@ function readExtended(layer: Layer, descendants: readonly Layer[], places: ReadP
   }
 }
 
-function readLayer(file: string, { cwd, trustBuild, warn }: ReadPlaces): Layer {
+function readLayer(file: string, { cwd, trustBuild, warn }: FixtureReadOptions): Layer {
   const displayName = formatPath(file, cwd);
   const { text, version } = readFileText(file, {
     displayName,
@@ -167,14 +167,14 @@ function readLayer(file: string, { cwd, trustBuild, warn }: ReadPlaces): Layer {
   });
   const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.findCompiled(file, text);
   if (value !== undefined)
-    return { document: locateLazily(text, displayName, value), trusted: true, file, version };
+    return { document: locateLazily(text, displayName, value), isTrusted: true, file, version };
   const document =
     readLargeJson(file, text, displayName) ?? readDocument(text, { file: displayName, limits: LIMITS, warn });
   if (!isJsonObject(document.value))
     throwProblems(document, [
       locateProblem(document, { path: [], message: "a fixture must be a map of lists and settings" }),
     ]);
-  return { document, trusted: false, file, version };
+  return { document, isTrusted: false, file, version };
 }
 
 function readLargeJson(file: string, text: string, displayName: string): UserDocument | undefined {

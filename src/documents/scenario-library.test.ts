@@ -41,8 +41,9 @@ describe("a scenario's name", () => {
     );
   });
 });
+
 /** A library whose folders hold these names; `files` are called like their scenarios. */
-function stand(names: string[], files: string[] = []) {
+function createRecentNames(names: string[], files: string[] = []) {
   const counted = { listings: 0, at: 0 };
   const library = {
     listNames: () => {
@@ -56,7 +57,7 @@ function stand(names: string[], files: string[] = []) {
 
 describe("a scenario's name in a request", () => {
   it("is looked up at most once a second if it is unknown, however many requests use it [interfaces 3]", () => {
-    const { counted, recent } = stand(["outage"]);
+    const { counted, recent } = createRecentNames(["outage"]);
     for (let i = 0; i < 1000; i++) expect(recent.has(`nothing-${i}`)).toBe(false);
     expect(counted.listings).toBe(1);
     counted.at += 1000;
@@ -67,7 +68,7 @@ describe("a scenario's name in a request", () => {
   it("is known at once if its file has that name, otherwise within a second [interfaces 3]", () => {
     const names = ["outage"];
     const files: string[] = [];
-    const { counted, recent } = stand(names, files);
+    const { counted, recent } = createRecentNames(names, files);
     expect(recent.has("outage")).toBe(true);
     files.push("new");
     names.push("renamed");

@@ -12,8 +12,12 @@ import {
   type ScenarioSubscriber,
 } from "../engine/faults/scenario.ts";
 import { UnknownScenarioError } from "../engine/sandbox/fault-types.ts";
-import type { Document, LoadedDocument } from "./document-library.ts";
-import { type AffectedDocuments, DocumentLibrary } from "./document-library.ts";
+import {
+  type AffectedDocuments,
+  type Document,
+  DocumentLibrary,
+  type LoadedDocument,
+} from "./document-library.ts";
 import { isPath, readFileText, UnreadableFile } from "./files.ts";
 import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
@@ -42,17 +46,17 @@ export class ScenarioLibrary implements ScenarioSource {
   readonly recentNames: ScenarioNames = new RecentNames(this);
   private api: RuleApi;
   private readonly warn: Warn | undefined;
-  private derived: RefusalScenarios;
+  private refusalScenarios: RefusalScenarios;
   private readonly openedScenarios = new Map<string, Scenario>();
   /** Sandboxes with the names of their active scenarios. */
-  private readonly users = new Map<ScenarioSubscriber, readonly string[]>();
+  private readonly subscribers = new Map<ScenarioSubscriber, readonly string[]>();
   /** The number of sandboxes by name of the scenario. */
   private readonly activeCounts = new Map<string, number>();
 
   constructor({ api, folders = listScenarioFolders(), cwd = process.cwd(), warn }: ScenarioLibraryOptions) {
     this.api = api;
     this.warn = warn;
-    this.derived = new RefusalScenarios(api.operations);
+    this.refusalScenarios = new RefusalScenarios(api.operations);
     this.files = new DocumentLibrary<Scenario>({
       folders,
       cwd,
@@ -67,7 +71,7 @@ export class ScenarioLibrary implements ScenarioSource {
   /** Call this after the operations have changed. */
   setApi(api: RuleApi): void {
     this.api = api;
-    this.derived = new RefusalScenarios(api.operations);
+    this.refusalScenarios = new RefusalScenarios(api.operations);
     this.files.rereadAll();
   }
 
@@ -98,7 +102,7 @@ export class ScenarioLibrary implements ScenarioSource {
   has(name: string): boolean {
     return (
       this.isActive(name) ||
-      this.derived.has(name) ||
+      this.refusalScenarios.has(name) ||
       this.openedScenarios.has(name) ||
       this.files.find(name) !== undefined
     );
@@ -106,11 +110,11 @@ export class ScenarioLibrary implements ScenarioSource {
 
   /** Whether it is active, derived, or has a file of its name; does not list folders. */
   hasWithoutListing(name: string): boolean {
-    const { openedScenarios, derived, files } = this;
+    const { openedScenarios, refusalScenarios, files } = this;
     return (
       this.isActive(name) ||
       openedScenarios.has(name) ||
-      derived.has(name) ||
+      refusalScenarios.has(name) ||
       files.findByFile(name) !== undefined
     );
   }
@@ -118,25 +122,27 @@ export class ScenarioLibrary implements ScenarioSource {
   listNames(): string[] {
     const { files } = this;
     const inFiles = [...files.list(), ...files.listInUse()].map((document) => files.getName(document));
-    return [...new Set([...inFiles, ...this.openedScenarios.keys(), ...this.derived.listNames()])].sort();
+    return [
+      ...new Set([...inFiles, ...this.openedScenarios.keys(), ...this.refusalScenarios.listNames()]),
+    ].sort();
   }
 
   /** Lists scenarios by name; includes active ones whose file is gone. */
   list(): ListedScenario[] {
-    const { files, derived } = this;
-    const present = files.list();
-    const names = new Set(present.map((document) => files.getName(document)));
-    const lost = files.listInUse().filter((document) => !names.has(files.getName(document)));
-    for (const document of lost) names.add(files.getName(document));
-    const listed = [...present, ...lost].map((document) => this.toListed(document, lost.includes(document)));
-    const describedOpened = [...this.openedScenarios.values()].map(describeOpened);
-    const others = [
-      ...describedOpened,
-      ...derived.listNames().map((name) => describeDerived(derived.find(name)!)),
+    const { files, refusalScenarios } = this;
+    const current = files.list();
+    const names = new Set(current.map((document) => files.getName(document)));
+    const withoutFile = files.listInUse().filter((document) => !names.has(files.getName(document)));
+    for (const document of withoutFile) names.add(files.getName(document));
+    const inFiles = [
+      ...current.map((document) => this.toListed(document, false)),
+      ...withoutFile.map((document) => this.toListed(document, true)),
     ];
-    return [...listed, ...others.filter(({ name }) => !names.has(name))].sort((a, b) =>
-      a.name < b.name ? -1 : 1,
-    );
+    const others = [
+      ...[...this.openedScenarios.values()].map(describeOpened),
+      ...refusalScenarios.listNames().map((name) => describeDerived(refusalScenarios.find(name)!)),
+    ].filter(({ name }) => !names.has(name));
+    return [...inFiles, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /**
@@ -172,17 +178,17 @@ export class ScenarioLibrary implements ScenarioSource {
     const { scenarios } = user;
     for (const name of scenarios) this.activeCounts.set(name, (this.activeCounts.get(name) ?? 0) + 1);
     this.unsubscribe(user);
-    this.users.set(user, scenarios);
+    this.subscribers.set(user, scenarios);
     this.files.announceUse();
   }
 
   unsubscribe(user: ScenarioSubscriber): void {
-    for (const name of this.users.get(user) ?? []) {
+    for (const name of this.subscribers.get(user) ?? []) {
       const remaining = this.activeCounts.get(name)! - 1;
       if (remaining === 0) this.activeCounts.delete(name);
       else this.activeCounts.set(name, remaining);
     }
-    this.users.delete(user);
+    this.subscribers.delete(user);
   }
 
   /** Applies an edited file to the sandboxes that use it. */
@@ -190,7 +196,8 @@ export class ScenarioLibrary implements ScenarioSource {
     const { changed, broken } = this.files.refresh(file);
     // A scenario that another file of the same name hides is active nowhere.
     const current = changed.filter((document) => this.files.find(document.version!.name) === document);
-    for (const { version } of current) for (const user of this.users.keys()) user.replaceScenario(version!);
+    for (const { version } of current)
+      for (const user of this.subscribers.keys()) user.replaceScenario(version!);
     return { changed: current, broken };
   }
 
@@ -209,7 +216,7 @@ export class ScenarioLibrary implements ScenarioSource {
 
   /** @throws UnknownScenarioError */
   private findDerived(name: string): Scenario {
-    const scenario = this.openedScenarios.get(name) ?? this.derived.find(name);
+    const scenario = this.openedScenarios.get(name) ?? this.refusalScenarios.find(name);
     if (scenario === undefined) throw new UnknownScenarioError(name, findNearest(name, this.listNames()));
     return scenario;
   }
@@ -267,7 +274,7 @@ const FRESH_MS = 1_000;
 export class RecentNames implements ScenarioNames {
   private readonly library: Pick<ScenarioLibrary, "hasWithoutListing" | "listNames">;
   private readonly now: () => number;
-  private listed: readonly string[] = [];
+  private names: readonly string[] = [];
   private readAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -283,9 +290,9 @@ export class RecentNames implements ScenarioNames {
   }
 
   listNames(): readonly string[] {
-    if (this.now() - this.readAt < FRESH_MS) return this.listed;
-    this.listed = this.library.listNames();
+    if (this.now() - this.readAt < FRESH_MS) return this.names;
+    this.names = this.library.listNames();
     this.readAt = this.now();
-    return this.listed;
+    return this.names;
   }
 }

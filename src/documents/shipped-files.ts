@@ -6,10 +6,10 @@ interface ShippedDocument {
 }
 
 /** A folder of documents that come with Understudy. */
-export class ShippedFiles {
+class ShippedFiles {
   readonly folder: string;
   private readonly build: string;
-  private stored: Readonly<Record<string, ShippedDocument>> | undefined;
+  private documents: Readonly<Record<string, ShippedDocument>> | undefined;
 
   constructor(name: string) {
     this.folder = join(PROJECT_FOLDER, name);
@@ -26,10 +26,10 @@ export class ShippedFiles {
    */
   findCompiled(file: string, text: string): unknown {
     if (!this.holds(file)) return undefined;
-    this.stored ??= readStored(this.build);
+    this.documents ??= readStored(this.build);
     const name = basename(file);
-    const stored = Object.hasOwn(this.stored, name) ? this.stored[name] : undefined;
-    return stored?.text === text ? stored.value : undefined;
+    const document = Object.hasOwn(this.documents, name) ? this.documents[name] : undefined;
+    return document?.text === text ? document.value : undefined;
   }
 }
 

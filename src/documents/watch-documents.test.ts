@@ -17,7 +17,7 @@ const pathFor = (name: string) => join(cwd, `${name}.yaml`);
 const write = (name: string, text: string) => writeFileSync(pathFor(name), text);
 const getVersion = (name: string) => library.find(name)?.version;
 
-/** A document is its text, and wrong where that says so. */
+/** The value of a document is its text; a text that starts with `wrong` is invalid. */
 function read(file: string) {
   const { text, version } = readFileText(file, { displayName: file, noun: "document", maxBytes: 1000 });
   if (text.startsWith("wrong"))

@@ -43,21 +43,21 @@ export function followVersions(
 
 /** One watcher for all documents in use, loaded with the first of them. */
 export class DocumentWatch {
-  private readonly followed: readonly WatchedDocuments[];
+  private readonly documents: readonly WatchedDocuments[];
   private readonly onError: (error: Error) => void;
   private readonly unsubscribers: readonly (() => void)[];
   private readonly paths = new Set<string>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
-  private opened: Promise<FSWatcher> | undefined;
+  private watcher: Promise<FSWatcher> | undefined;
   private allWatched: Promise<void> = Promise.resolve();
   private failed = false;
   private closed = false;
 
   /** @param onError called once if files cannot be watched, and for each edit that cannot be applied */
-  constructor(followed: readonly WatchedDocuments[], onError: (error: Error) => void) {
-    this.followed = followed;
+  constructor(documents: readonly WatchedDocuments[], onError: (error: Error) => void) {
+    this.documents = documents;
     this.onError = onError;
-    this.unsubscribers = followed.map(({ files }) => files.onUse(() => this.follow()));
+    this.unsubscribers = documents.map(({ files }) => files.onUse(() => this.follow()));
     this.follow();
   }
 
@@ -70,21 +70,22 @@ export class DocumentWatch {
     this.closed = true;
     for (const stop of this.unsubscribers) stop();
     for (const timer of this.timers.values()) clearTimeout(timer);
-    await (await this.opened?.catch(() => undefined))?.close();
+    await (await this.watcher?.catch(() => undefined))?.close();
   }
 
   /** Folders are watched along with their files, because editors replace a file as often as they write into it. */
   private follow(): void {
-    const files = this.followed.flatMap((one) => [...one.files.listFilesInUse()]);
-    const added = [...new Set(files.flatMap((file) => [file, dirname(file)]))].filter(
+    const files = this.documents.flatMap((one) => [...one.files.listFilesInUse()]);
+    const newPaths = [...new Set(files.flatMap((file) => [file, dirname(file)]))].filter(
       (path) => !this.paths.has(path),
     );
-    if (this.closed || added.length === 0) return;
-    for (const path of added) this.paths.add(path);
-    const before = this.opened;
-    this.opened = before === undefined ? this.open(added) : before.then((watcher) => watcher.add(added));
-    const watched = this.opened.then(before === undefined ? waitForFirstScan : waitToSettle).then(
-      () => this.scheduleMissedEdits(added),
+    if (this.closed || newPaths.length === 0) return;
+    for (const path of newPaths) this.paths.add(path);
+    const before = this.watcher;
+    this.watcher =
+      before === undefined ? this.open(newPaths) : before.then((watcher) => watcher.add(newPaths));
+    const watched = this.watcher.then(before === undefined ? waitForFirstScan : waitToSettle).then(
+      () => this.scheduleMissedEdits(newPaths),
       (error) => this.fail(error),
     );
     this.allWatched = Promise.all([this.allWatched, watched]).then(() => {});
@@ -120,7 +121,7 @@ export class DocumentWatch {
   private applyEdit(file: string): void {
     this.timers.delete(file);
     try {
-      for (const one of this.followed) if (one.files.isFileInUse(file)) one.applyEdit(file);
+      for (const one of this.documents) if (one.files.isFileInUse(file)) one.applyEdit(file);
       // An edit may extend other files.
       this.follow();
     } catch (error) {
@@ -130,11 +131,11 @@ export class DocumentWatch {
   }
 
   private isInUse(file: string): boolean {
-    return this.followed.some(({ files }) => files.isFileInUse(file));
+    return this.documents.some(({ files }) => files.isFileInUse(file));
   }
 
   private isOutdated(file: string): boolean {
-    return this.followed.some(({ files }) => files.isOutdated(file));
+    return this.documents.some(({ files }) => files.isOutdated(file));
   }
 
   private fail(error: Error): void {

@@ -5,24 +5,23 @@ import type { JsonObject } from "../../engine/contract/schema.ts";
 import { hash32 } from "../../engine/state/random.ts";
 import { declareOperation, findSuccess } from "./declare-operation.ts";
 import { findExample, generateValue } from "./generate-value.ts";
-import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
+import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 
 /** An operation without a binding: it answers its example, else a value that its schema describes. */
-export function answerUnbound(described: DescribedOperation, reading: ReadOpenApi): AnyOperation {
+export function answerUnbound(described: DescribedOperation, reading: OpenApiReading): AnyOperation {
   const { references, schemas } = reading;
   const { status, json, media, node } = findSuccess(described);
-  const toHeaders = describeHeaders(node, reading);
-  const chosen = json ?? media;
+  const toHeaders = createHeaderGenerator(node, reading);
   const example =
-    chosen && findExample(chosen.node, schemas, (one) => references.follow({ node: one, path: [] }).node);
+    media && findExample(media.node, schemas, (one) => references.follow({ node: one, path: [] }).node);
   const handle = ({ world, params }: Call) => {
     // The same request has the same answer; another request has another.
     const seed = hash32(`${world.seed} ${described.id} ${JSON.stringify(params)}`);
     const reply = (body: unknown, decision: string) => new Reply(status, body, toHeaders(seed), decision);
-    if (chosen === undefined) return reply(undefined, "generated");
-    if (example !== undefined) return reply(toBody(example.value, json, chosen.type), "example");
-    const value = chosen.schema === undefined ? {} : generateValue(schemas, chosen.schema.node, seed);
-    return reply(toBody(value, json, chosen.type), "generated");
+    if (media === undefined) return reply(undefined, "generated");
+    if (example !== undefined) return reply(toBody(example.value, json, media.type), "example");
+    const value = media.schema === undefined ? {} : generateValue(schemas, media.schema.node, seed);
+    return reply(toBody(value, json, media.type), "generated");
   };
   return {
     ...declareOperation(described, reading),
@@ -47,9 +46,9 @@ const SERVER_HEADER =
   /^(connection|keep-alive|transfer-encoding|trailer|upgrade|date|vary|content-(type|length|encoding)|access-control-.*|x-ratelimit-.*|x-request-id|service-.*|x-sandbox-.*)$/i;
 
 /** The described headers of an answer: each has its example, else a value that fits its schema. */
-export function describeHeaders(
+export function createHeaderGenerator(
   { headers }: JsonObject,
-  { references, schemas }: ReadOpenApi,
+  { references, schemas }: OpenApiReading,
 ): (seed: number) => Record<string, string> {
   const follow = (node: JsonObject) => references.follow({ node, path: [] }).node;
   const described = Object.entries((headers ?? {}) as JsonObject).flatMap(([name, header]) => {
@@ -63,9 +62,9 @@ export function describeHeaders(
   return (seed) => {
     const values: Record<string, string> = {};
     for (const { name, value, schema } of described) {
-      const found = value ?? generateValue(schemas, schema, hash32(`${seed} ${name}`));
-      const text = Array.isArray(found) ? found.join(",") : String(found);
-      if (typeof found !== "object" || Array.isArray(found)) values[name] = text;
+      const headerValue = value ?? generateValue(schemas, schema, hash32(`${seed} ${name}`));
+      const text = Array.isArray(headerValue) ? headerValue.join(",") : String(headerValue);
+      if (typeof headerValue !== "object" || Array.isArray(headerValue)) values[name] = text;
       if (findUnsendableHeader(values) !== undefined) delete values[name];
     }
     return values;

@@ -9,15 +9,14 @@ import {
   requireAdministrator,
   requireMember,
 } from "../../engine/resources/organizations/access.ts";
-import { describeHeaders } from "./answer-unbound.ts";
-import { type Action, getAction, type OperationBinding } from "./binding-schema.ts";
-import type { BindingContext } from "./bound-access.ts";
-import type { BoundCollection } from "./bound-collection.ts";
+import { createHeaderGenerator } from "./answer-unbound.ts";
+import { getAction, type OperationBinding } from "./binding-schema.ts";
+import type { BindingContext, BoundParts } from "./bound-access.ts";
 import { receiveFiles, takesBytes } from "./bound-files.ts";
 import { BoundOperation } from "./bound-operation.ts";
 import { declareOperation, findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
-import { type Selector, toSelector } from "./select-records.ts";
+import { toSelector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 
 /**
@@ -45,7 +44,7 @@ export function bindOperation(
     ...declareOperation(described, context.reading),
     credentials: access !== "anyone",
     reads: action === "list" || action === "retrieve" || action === "download",
-    errors: listErrors({ access, action, target, selector }),
+    errors: listErrors(access, { action, target, selector }),
     success: {
       status,
       ...(schema && { schema: context.reading.schemas.declare(schema, "answer") }),
@@ -59,17 +58,10 @@ export function bindOperation(
   };
 }
 
-function listErrors({
-  access,
-  action,
-  target,
-  selector,
-}: {
-  access: string;
-  action: Action;
-  target: BoundCollection;
-  selector: Selector;
-}): ErrorCode[] {
+function listErrors(
+  access: string,
+  { action, target, selector }: Pick<BoundParts, "action" | "target" | "selector">,
+): ErrorCode[] {
   const errors: ErrorCode[] = [];
   if (access === "member") errors.push(...MEMBER_ERRORS);
   if (access === "admin") errors.push(...ADMINISTRATOR_ERRORS);
@@ -85,7 +77,7 @@ function answerFixed(
   { reading }: BindingContext,
 ): AnyOperation {
   const { status: describedStatus, json, node } = findSuccess(described);
-  const toHeaders = describeHeaders(node, reading);
+  const toHeaders = createHeaderGenerator(node, reading);
   const status = binding.status ?? describedStatus;
   const { access = described.isPublic ? "anyone" : "caller" } = binding;
   return {

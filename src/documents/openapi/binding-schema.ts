@@ -63,7 +63,9 @@ const collection = text("The name of a collection: of the reference, or of `coll
 const FORMS = {
   list: binding({
     list: collection,
-    ...{ where: commonKeys.where, parents, deleted },
+    where: commonKeys.where,
+    parents,
+    deleted,
     items_at: Place("Where the answer has the list; without it, the answer is the list, or its only list"),
     page: Optional(Page),
     sort: Optional(text("A field to order by; `-field` for descending. Default: newest first")),
@@ -74,12 +76,15 @@ const FORMS = {
   replace: binding({ replace: collection, ...recordKeys, set, emit }),
   delete: binding({
     delete: collection,
-    ...{ where: commonKeys.where, id: recordKeys.id, item_at: commonKeys.item_at, emit },
+    where: commonKeys.where,
+    id: recordKeys.id,
+    item_at: commonKeys.item_at,
+    emit,
     soft: Optional(
       text("A field that gets the time of the deletion; the record stays, but is no longer found"),
     ),
   }),
-  download: binding({ download: collection, ...{ where: commonKeys.where, id: recordKeys.id } }),
+  download: binding({ download: collection, where: commonKeys.where, id: recordKeys.id }),
   answer: binding({ answer: Type.Unknown({ description: "The body; placeholders as in `where`" }) }),
 };
 export const OperationBinding = Type.Union(Object.values(FORMS));
@@ -157,8 +162,8 @@ export function areBindings(value: unknown): boolean {
 }
 
 export function isBinding(value: unknown): boolean {
-  const key = isJsonObject(value) && Object.keys(FORMS).find((recordKeys) => recordKeys in value);
-  return typeof key === "string" && toValidator(FORMS[key as keyof typeof FORMS])(value);
+  const form = isJsonObject(value) && Object.entries(FORMS).find(([key]) => key in value)?.[1];
+  return form ? toValidator(form)(value) : false;
 }
 
 /** The action of a binding and its collection; undefined for a fixed answer. */

@@ -4,22 +4,27 @@ import type { Call } from "../../engine/contract/operation.ts";
 import { visitReferences } from "../../engine/contract/references.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
 import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
-import type { Action } from "./binding-schema.ts";
+import type { Action, OperationBinding } from "./binding-schema.ts";
 import type { BoundCollection } from "./bound-collection.ts";
-import type { ListParts } from "./bound-list.ts";
-import type { ReadOpenApi } from "./list-operations.ts";
+import type { DescribedSuccess } from "./declare-operation.ts";
+import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 import { matches } from "./list-records.ts";
 import { createRecordRows, type RecordRows, type Selector } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
 
 export interface BindingContext {
-  reading: ReadOpenApi;
+  reading: OpenApiReading;
   getTarget(name: string): BoundCollection;
   /** The event of a binding's `emit`. */
   findEvent(name: string): AnyEvent | undefined;
 }
 
-export interface BoundParts extends ListParts {
+export interface BoundParts {
+  described: DescribedOperation;
+  binding: OperationBinding;
+  target: BoundCollection;
+  success: DescribedSuccess;
+  status: number;
   action: Action;
   context: BindingContext;
   selector: Selector;
@@ -121,12 +126,12 @@ export class BoundAccess {
     } else {
       for (const record of this.rows.list(call.world, conditions)) if (fits(record)) return record;
     }
-    const [field = "id"] = id === undefined ? Object.keys(conditions) : [toName(id) ?? "id"];
+    const field = (id === undefined ? Object.keys(conditions)[0] : toName(id)) ?? "id";
     throw resourceNotFound(field, key ?? conditions[field] ?? null);
   }
 }
 
-/** The parameter that a template consists of. */
+/** The name of the parameter, if the template is that parameter alone, such as `{note_id}`. */
 function toName(template: unknown): string | undefined {
   return typeof template === "string" ? /^\{([\w-]+)\}$/.exec(template)?.[1] : undefined;
 }

@@ -26,7 +26,7 @@ export class BoundCollection extends PublicCollection {
   readonly fields: ReadonlySet<string>;
   private readonly schemas: Schemas;
   private readonly instants: readonly string[];
-  private readonly numericId: boolean;
+  private readonly hasNumericId: boolean;
 
   constructor(
     collection: AnyCollection,
@@ -40,7 +40,7 @@ export class BoundCollection extends PublicCollection {
     this.instants = names.filter((field) => isStoredInstant(properties[field]!));
     this.fields = new Set(names);
     const id = spec && schemas.listFields(spec.schema).get(spec.idField);
-    this.numericId = id !== undefined && isNumeric(id, schemas);
+    this.hasNumericId = id !== undefined && isNumeric(id, schemas);
   }
 
   /** The collection whose records own those of this one by a field. */
@@ -69,7 +69,7 @@ export class BoundCollection extends PublicCollection {
   override toPublic(record: object, world: WorldReader): JsonObject {
     const publicFields = { ...super.toPublic(record, world) };
     const { idField } = this.collection;
-    if (this.numericId) publicFields[idField] = Number(publicFields[idField]);
+    if (this.hasNumericId) publicFields[idField] = Number(publicFields[idField]);
     return publicFields;
   }
 
@@ -111,41 +111,36 @@ export class BoundCollection extends PublicCollection {
     for (const field of this.instants)
       if (record[field] === undefined && (CREATED_NAMES.test(field) || UPDATED_NAMES.test(field)))
         record[field] = world.now;
-    const whole = completeObject(record, spec?.schema, {
-      schemas: this.schemas,
-      now: world.toIso(world.now),
-      seed: world.random(collection.name).uint32(),
-      sent: fields,
-    });
-    return world.insert(collection, this.toWhole(whole, world));
+    return world.insert(collection, this.complete(record, fields, world));
   }
 
-  update(call: Call, before: object, changes: JsonObject, { whole }: { whole: boolean }): object {
+  /** @param isReplacement whether fields that `changes` lacks are removed, unless only the server sets them */
+  update(call: Call, before: object, changes: JsonObject, isReplacement: boolean): object {
     const { world } = call;
     const fields = this.toStored(changes, world);
-    const base = whole && this.spec !== undefined ? this.keepServerFields(before as JsonObject) : before;
+    const base =
+      isReplacement && this.spec !== undefined ? this.keepServerFields(before as JsonObject) : before;
     const after: JsonObject = { ...base, ...fields };
     for (const field of this.instants) if (UPDATED_NAMES.test(field)) after[field] = world.now;
     for (const field in after) if (after[field] === undefined) delete after[field];
     if (this.spec === undefined && this.rules.update)
       return this.rules.update(world, before, after, this.toActor(call));
-    if (!whole || this.spec === undefined) return world.put(this.collection, after as object);
-    const invention = {
+    if (!isReplacement || this.spec === undefined) return world.put(this.collection, after as object);
+    return world.put(this.collection, this.complete(after, changes, world));
+  }
+
+  /** Invents values for required fields that a record lacks, and orders the fields as the schema does. */
+  private complete(record: JsonObject, sent: JsonObject, world: Transaction): object {
+    const fields = completeObject(record, this.spec?.schema, {
       schemas: this.schemas,
       now: world.toIso(world.now),
       seed: world.random(this.collection.name).uint32(),
-      sent: changes,
-    };
-    const complete = completeObject(after, this.spec.schema, invention);
-    return world.put(this.collection, this.toWhole(complete, world));
-  }
-
-  /** Orders the fields as the schema does, and converts invented instants from their public to their stored form. */
-  private toWhole(fields: JsonObject, world: Transaction): object {
+      sent,
+    });
     const ordered: JsonObject = {};
     for (const name of this.fields) if (fields[name] !== undefined) ordered[name] = fields[name];
-    const whole = { ...ordered, ...fields };
-    return this.convert(whole, (at) =>
+    // Invented instants are in their public form.
+    return this.convert({ ...ordered, ...fields }, (at) =>
       typeof at === "string" ? world.toInstant(Date.parse(at)) : at,
     ) as object;
   }
@@ -156,8 +151,8 @@ export class BoundCollection extends PublicCollection {
   }
 
   isSetByServer(field: string): boolean {
-    if (field === this.collection.idField || this.spec === undefined)
-      return field === this.collection.idField;
+    if (field === this.collection.idField) return true;
+    if (this.spec === undefined) return false;
     const { belongs_to, schema } = this.spec;
     const node = this.schemas.listFields(schema).get(field);
     return (
@@ -192,7 +187,7 @@ export class BoundCollection extends PublicCollection {
   /** An id as the schema asks for, with the prefix where it has no form of its own. */
   private createId(world: Transaction): string {
     const { collection, spec, schemas } = this;
-    if (this.numericId) return this.findNextNumber(world);
+    if (this.hasNumericId) return this.findNextNumber(world);
     const node = schemas.listFields(spec?.schema).get(collection.idField);
     const usual = world.createNewestFirstId(collection.prefix);
     const digits = usual.slice(collection.prefix.length, collection.prefix.length + 7);
@@ -202,7 +197,7 @@ export class BoundCollection extends PublicCollection {
     const rank = Number.parseInt(digits, 36).toString(16).padStart(8, "0");
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const generated = String(generateValue(schemas, node, random.uint32()));
-      // Records of the same instant are ordered by their ids, so a later record gets a greater id.
+      // Records of the same instant are ordered by their ids, so a later record gets a smaller id.
       const id = isUuid ? rank + generated.slice(rank.length) : generated;
       if (world.get(collection, id) === undefined) return id;
     }

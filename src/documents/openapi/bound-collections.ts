@@ -11,7 +11,7 @@ export type AvailableDeclarations = Pick<Api, "resources" | "events">;
 
 /** The collections that a document's operations may work on. */
 export class BoundCollections {
-  readonly declared: AnyCollection[] = [];
+  readonly declaredCollections: AnyCollection[] = [];
   private readonly available: AvailableDeclarations;
   private readonly schemas: Schemas;
   private readonly byName = new Map<string, BoundCollection>();
@@ -24,7 +24,7 @@ export class BoundCollections {
   add(spec: CollectionSpec): void {
     const { schemas } = this;
     const collection = toCollection(spec, schemas);
-    this.declared.push(collection);
+    this.declaredCollections.push(collection);
     this.byName.set(spec.name, new BoundCollection(collection, { spec, schemas }));
   }
 
@@ -43,16 +43,16 @@ export class BoundCollections {
 
   /**
    * Describes the problem that no collection has a name, with the nearest name as a hint.
-   * @param declared names that the bindings declare, also of collections not yet added
+   * @param declaredNames names that the bindings declare, also of collections not yet added
    */
-  describeMissing(name: string, declared: Iterable<string>): Pick<ProblemDetails, "message" | "hint"> {
+  describeMissing(name: string, declaredNames: Iterable<string>): Pick<ProblemDetails, "message" | "hint"> {
     const collections = this.available.resources.flatMap(({ collections }) =>
       collections.filter(({ internal }) => !internal),
     );
-    const names = [...collections, ...this.declared].map((one) => one.name);
+    const names = [...collections, ...this.declaredCollections].map((one) => one.name);
     return {
       message: `there is no collection ${JSON.stringify(name)}`,
-      hint: findNearest(name, [...names, ...declared]),
+      hint: findNearest(name, [...names, ...declaredNames]),
     };
   }
 }

@@ -1,10 +1,8 @@
 import type { Call } from "../../engine/contract/operation.ts";
 import { Reply } from "../../engine/contract/reply.ts";
 import type { JsonObject } from "../../engine/contract/schema.ts";
-import type { OperationBinding } from "./binding-schema.ts";
+import type { BoundAccess, BoundParts } from "./bound-access.ts";
 import type { BoundCollection } from "./bound-collection.ts";
-import type { DescribedSuccess } from "./declare-operation.ts";
-import type { DescribedOperation } from "./list-operations.ts";
 import {
   findPageNames,
   listFacts,
@@ -18,31 +16,20 @@ import {
 } from "./list-records.ts";
 import { createBodyPresenter, createRecordPresenter, findSchema } from "./present-record.ts";
 import type { Schemas } from "./schemas.ts";
-import type { RecordRows } from "./select-records.ts";
 import { fill, toValues } from "./templates.ts";
-
-export interface ListParts {
-  described: DescribedOperation;
-  binding: OperationBinding;
-  target: BoundCollection;
-  success: DescribedSuccess;
-  status: number;
-}
 
 /** Answers a page of a target's records in the form that the document describes. */
 export function createLister(
-  { described, binding, target, success, status }: ListParts,
-  {
-    rows,
-    schemas,
-    toConditions,
-  }: { rows: RecordRows; schemas: Schemas; toConditions: (call: Call) => JsonObject },
+  { described, binding, target, success, status }: BoundParts,
+  access: BoundAccess,
+  schemas: Schemas,
 ): (call: Call) => unknown {
+  const { rows } = access;
   const answer = success.json?.schema?.node;
   const itemsAt = binding.items_at ?? findItems(answer, target, schemas);
   const list = itemsAt === "" ? answer : findSchema(answer, itemsAt, schemas);
   const presentRecord = createRecordPresenter(target, schemas.mergeKeywords(list)["items"] ?? {}, schemas);
-  const names = findPageNames(described, answer, { schemas, declared: binding.page });
+  const names = findPageNames(described, answer, { schemas, boundNames: binding.page });
   const presentBody = itemsAt === "" ? undefined : createBodyPresenter(answer, schemas);
   const paging = new Set(Object.values(names));
   const filters = described.parameters
@@ -57,7 +44,7 @@ export function createLister(
   };
   const findRows = (call: Call) => {
     const query = call.query as JsonObject;
-    const conditions = toConditions(call);
+    const conditions = access.toConditions(call);
     for (const name of filters) if (query[name] !== undefined) conditions[name] = query[name];
     const records = rows.list(call.world, conditions);
     if (binding.sort === undefined) return records;
@@ -70,7 +57,7 @@ export function createLister(
     const find = (id: string) => target.find(call.world, id);
     const page = readPage(records, query, names, { ...recordOrder, find });
     const items = page.records.map((record) => presentRecord(record, call.world));
-    const facts = toFacts(page, { ...recordOrder, find });
+    const facts = toFacts(page, recordOrder.getId);
     const sentHeaders = Object.fromEntries(pages.listHeaders(headers, call, page));
     if (presentBody === undefined) return new Reply(status, items, sentHeaders);
     const places: [string, unknown][] = [[itemsAt, items]];
@@ -127,14 +114,15 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
   /** `Link`, and headers such as `X-Total-Count` and `X-Next-Page`, where the document has them. */
   const listHeaders = (headers: readonly string[], call: Call, page: RecordPage): [string, string][] => {
     const [next, previous] = [toPageQuery(page, names, 1), toPageQuery(page, names, -1)];
-    const facts = toFacts(page, NO_IDS);
+    // Headers for ids are left out.
+    const facts = toFacts(page, () => "");
     const links = Object.entries({ next, prev: previous }).flatMap(([rel, step]) =>
       step ? [`<${toUrl(call, step)}>; rel="${rel}"`] : [],
     );
     const toValue = (name: string) => {
       if (name === "link") return links.length > 0 ? links.join(", ") : undefined;
       if (/^total(_count)?$/.test(name)) return page.total;
-      const [[, fact] = []] = listFacts([name], []);
+      const fact = listFacts([name], [])[0]?.[1];
       const step = name.startsWith("next") ? next : fact === "previous" ? previous : undefined;
       return step ? Object.values(step)[0] : fact && fact !== "previous" ? facts[fact] : undefined;
     };
@@ -145,8 +133,6 @@ function createPageLinks(names: PageNames, answer: unknown, schemas: Schemas) {
   };
   return { find, listHeaders };
 }
-
-const NO_IDS = { order: () => 0, getId: () => "", find: () => undefined };
 
 /** Whether a place has a URL rather than a cursor. */
 const isUrl = (place: string, { format }: JsonObject) =>

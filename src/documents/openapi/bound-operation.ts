@@ -21,7 +21,7 @@ export class BoundOperation {
   private readonly parts: BoundParts;
   private readonly schemas: Schemas;
   /** Properties of the body that the server sets. */
-  private readonly ignored: ReadonlySet<string>;
+  private readonly readOnlyFields: ReadonlySet<string>;
   private readonly presentRecord: ReturnType<typeof createRecordPresenter>;
   private readonly presentBody: ReturnType<typeof createBodyPresenter> | undefined;
   private readonly itemAt: string;
@@ -31,7 +31,7 @@ export class BoundOperation {
     this.parts = parts;
     this.schemas = context.reading.schemas;
     const body = described.body && chooseMedia(described.body.media)?.schema?.node;
-    this.ignored = new Set(
+    this.readOnlyFields = new Set(
       [...this.schemas.listFields(body)]
         .filter(([, one]) => this.schemas.has(one, "readOnly"))
         .map(([name]) => name),
@@ -48,11 +48,7 @@ export class BoundOperation {
   private toHandler(): BoundOperation["handle"] {
     switch (this.parts.action) {
       case "list":
-        return createLister(this.parts, {
-          rows: this.access.rows,
-          schemas: this.schemas,
-          toConditions: (call) => this.access.toConditions(call),
-        });
+        return createLister(this.parts, this.access, this.schemas);
       case "create":
         return (call, _record, prepared) => this.create(call, prepared as SentFile[] | undefined);
       case "retrieve":
@@ -70,22 +66,20 @@ export class BoundOperation {
   private create(call: Call, files: readonly SentFile[] | undefined): unknown {
     const { target, binding } = this.parts;
     const fields = this.readBody(call, files);
-    const sent = Object.keys(fields);
+    const sentNames = Object.keys(fields);
     const values = toValues(call, call.params as JsonObject, call.body);
     Object.assign(fields, this.access.toConditions(call));
     if (target.spec !== undefined) this.addOwners(call, fields);
-    const early = binding.set === undefined ? {} : withoutNewId(binding.set);
-    Object.assign(fields, fill(early, values));
+    const set = Object.entries(binding.set ?? {});
+    const needsNewId = ([, template]: [string, unknown]) => JSON.stringify(template).includes("{id}");
+    const [early, late] = [set.filter((entry) => !needsNewId(entry)), set.filter(needsNewId)];
+    Object.assign(fields, fill(Object.fromEntries(early), values));
     this.requireOwners(call, fields);
     let record = target.create(call, fields);
-    this.requireFit(call, record, sent);
-    const late = Object.entries(binding.set ?? {}).filter(([field]) => !Object.hasOwn(early, field));
+    this.requireFit(call, record, sentNames);
     if (late.length > 0) {
-      const set = fill(
-        Object.fromEntries(late),
-        toValues(call, call.params as JsonObject, call.body, target.getId(record)),
-      ) as JsonObject;
-      record = target.set(call.world, record, set);
+      const allValues = toValues(call, call.params as JsonObject, call.body, target.getId(record));
+      record = target.set(call.world, record, fill(Object.fromEntries(late), allValues) as JsonObject);
     }
     this.emit(call, record);
     return this.withLocation(this.present(record, call), record, call);
@@ -107,7 +101,8 @@ export class BoundOperation {
     const isForm = media?.type.startsWith("multipart/") === true;
     const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
     const fields: JsonObject = {};
-    if (isJsonObject(body)) for (const name in body) if (!this.ignored.has(name)) fields[name] = body[name];
+    if (isJsonObject(body))
+      for (const name in body) if (!this.readOnlyFields.has(name)) fields[name] = body[name];
     const { spec } = this.parts.target;
     if (
       spec !== undefined &&
@@ -143,7 +138,7 @@ export class BoundOperation {
   private update(call: Call, record: object, prepared: SentFile[] | undefined): unknown {
     const { target, binding, action } = this.parts;
     const fields = Array.isArray(call.body) ? this.readPatch(call, record) : this.readBody(call, prepared);
-    const sent = Object.keys(fields);
+    const sentNames = Object.keys(fields);
     const { idField } = target.collection;
     if (fields[idField] !== undefined && String(fields[idField]) !== target.getId(record))
       throw invalidInput(idField, fields[idField], `${idField} cannot change`);
@@ -152,8 +147,8 @@ export class BoundOperation {
     this.requireOwners(call, fields);
     const isPatch = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
     const changes = isPatch ? this.mergePatch(target.toPublic(record, call.world), fields) : fields;
-    const after = target.update(call, record, changes, { whole: action === "replace" });
-    this.requireFit(call, after, sent);
+    const after = target.update(call, record, changes, action === "replace");
+    this.requireFit(call, after, sentNames);
     this.emit(call, after);
     return this.present(after, call);
   }
@@ -170,11 +165,11 @@ export class BoundOperation {
     const before = this.parts.target.toPublic(record, world);
     const after = applyPatch(before, body as unknown[]);
     if (!isJsonObject(after)) throw invalidInput("body", after, "the patched record must be an object");
-    const changed = Object.keys({ ...before, ...after }).filter(
+    const changedNames = Object.keys({ ...before, ...after }).filter(
       (name) => !this.parts.target.isSetByServer(name) && !isEqual(before[name], after[name]),
     );
     const removedValue = this.parts.target.spec === undefined ? null : undefined;
-    return Object.fromEntries(changed.map((name) => [name, name in after ? after[name] : removedValue]));
+    return Object.fromEntries(changedNames.map((name) => [name, name in after ? after[name] : removedValue]));
   }
 
   /** The schema of a request may be wider than that of the record. @throws ApiError INVALID_INPUT */
@@ -224,24 +219,17 @@ export class BoundOperation {
   /** Emits the binding's event, unless the rules of the reference's collection have emitted it already. */
   private emit(call: Call, record: object): void {
     const { emit: name } = this.parts.binding;
-    const declared = name === undefined ? undefined : this.parts.context.findEvent(name);
-    if (declared === undefined || call.world.emitted.some(({ event }) => event === name)) return;
-    const organizations = declared.about.listRecipients(record, call.world);
+    const event = name === undefined ? undefined : this.parts.context.findEvent(name);
+    if (event === undefined || call.world.emitted.some((one) => one.event === name)) return;
+    const organizations = event.about.listRecipients(record, call.world);
     const organization = this.access.findOrganization(call, record) ?? call.principal?.organization_id;
     emit(
       call.world,
-      declared,
+      event,
       record,
       organizations.length > 0 || organization === undefined ? organizations : [organization],
     );
   }
-}
-
-/** The part of `set` that needs no id of the new record. */
-function withoutNewId(set: Readonly<Record<string, unknown>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(set).filter(([, template]) => !JSON.stringify(template).includes("{id}")),
-  );
 }
 
 /** A merge patch (RFC 7396), applied to the fields that it names. */

@@ -12,7 +12,7 @@ import type { AvailableDeclarations, BoundCollections } from "./bound-collection
 import { findSuccess } from "./declare-operation.ts";
 import type { DescribedOperation } from "./list-operations.ts";
 import { listPlaces, listQueryNames } from "./list-records.ts";
-import { type LocatedBinding, type ReadBindings, toProblem } from "./read-bindings.ts";
+import { type LocatedBinding, type ParsedBindings, toProblem } from "./read-bindings.ts";
 import type { Schemas } from "./schemas.ts";
 import { listPathNames, toSelector } from "./select-records.ts";
 import { listPlaceholders, listUnknownPlaceholders } from "./templates.ts";
@@ -20,7 +20,9 @@ import { listPlaceholders, listUnknownPlaceholders } from "./templates.ts";
 const READ_METHODS: readonly Method[] = ["GET", "POST"];
 /** Clients repeat, cache and prefetch a GET, and expect a change of the other methods. */
 const USUAL_METHODS: Readonly<Record<Action, readonly Method[]>> = {
-  ...{ list: READ_METHODS, retrieve: READ_METHODS, download: READ_METHODS },
+  list: READ_METHODS,
+  retrieve: READ_METHODS,
+  download: READ_METHODS,
   create: ["POST", "PUT"],
   update: ["PATCH", "PUT", "POST"],
   replace: ["PUT", "PATCH", "POST"],
@@ -37,18 +39,18 @@ export class BindingChecker {
   private readonly targets: BoundCollections;
   private readonly schemas: Schemas;
   /** Names of the collections that bindings declare. */
-  private readonly declared: readonly string[];
+  private readonly declaredNames: readonly string[];
 
   constructor(
     available: AvailableDeclarations,
     targets: BoundCollections,
     schemas: Schemas,
-    bindings: ReadBindings,
+    bindings: ParsedBindings,
   ) {
     this.available = available;
     this.targets = targets;
     this.schemas = schemas;
-    this.declared = [...bindings.collections.keys()];
+    this.declaredNames = [...bindings.collections.keys()];
   }
 
   check(operation: DescribedOperation, binding: LocatedBinding): void {
@@ -63,7 +65,7 @@ export class BindingChecker {
     if (target === undefined) {
       this.report(binding, {
         path: [boundAction.action],
-        ...this.targets.describeMissing(boundAction.name, this.declared),
+        ...this.targets.describeMissing(boundAction.name, this.declaredNames),
       });
       return;
     }
@@ -186,14 +188,14 @@ export class BindingChecker {
     const { emit: name } = binding.value;
     if (name === undefined || this.events.has(name)) return;
     const all = this.available.events;
-    const declared = all.find((one) => one.name === name);
+    const existing = all.find((one) => one.name === name);
     const { collection } = target;
-    const isAbout = declared?.about.collections.some((one: AnyCollection) => one.name === collection.name);
-    if (isAbout === true) this.events.set(name, declared!);
-    else if (declared !== undefined)
+    const isAbout = existing?.about.collections.some((one: AnyCollection) => one.name === collection.name);
+    if (isAbout === true) this.events.set(name, existing!);
+    else if (existing !== undefined)
       this.report(binding, {
         path: ["emit"],
-        message: `${name} is an event about ${declared.about.collections.map((one: AnyCollection) => one.name).join(", ")}, not about ${collection.name}`,
+        message: `${name} is an event about ${existing.about.collections.map((one: AnyCollection) => one.name).join(", ")}, not about ${collection.name}`,
       });
     else if (target.spec === undefined)
       this.report(binding, {
@@ -245,7 +247,9 @@ function toEvent(name: string, collection: AnyCollection): AnyEvent {
   const { properties } = collection.schema as unknown as { properties: Record<string, never> };
   const data = Object.keys(properties).filter((field) => !isInternal(properties[field]!));
   return event({
-    ...{ name, section: "own", data },
+    name,
+    section: "own",
+    data,
     summary: `${collection.name}: ${name.split(".").at(-1)!.replaceAll("_", " ")}`,
     about: aboutRecords<Record<string, unknown>>(collection as never, {}),
   }) as AnyEvent;

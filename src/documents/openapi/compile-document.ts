@@ -24,11 +24,11 @@ import { inferPairs } from "./infer-bindings.ts";
 import {
   type DescribedOperation,
   describeUnsupported,
-  type ReadOpenApi,
+  type OpenApiReading,
   readOpenApi,
 } from "./list-operations.ts";
 import { requireOpenApi } from "./open-document.ts";
-import { type LocatedBinding, type ReadBindings, readBindings, toProblem } from "./read-bindings.ts";
+import { type LocatedBinding, type ParsedBindings, readBindings, toProblem } from "./read-bindings.ts";
 
 export interface CompiledDocument {
   collections: AnyCollection[];
@@ -71,8 +71,8 @@ function requireNoProblems(
 
 class DocumentCompiler {
   readonly problems: DocumentProblem[] = [];
-  private readonly reading: ReadOpenApi;
-  private readonly bindings: ReadBindings;
+  private readonly reading: OpenApiReading;
+  private readonly bindings: ParsedBindings;
   private readonly available: AvailableDeclarations;
   private readonly targets: BoundCollections;
   /** The operations that documents bind to each collection, by its name. */
@@ -81,10 +81,10 @@ class DocumentCompiler {
    * Inferred bindings, which no document contains. Their answers need not fit the document, which may contradict
    * itself.
    */
-  private readonly inferred = new Set<LocatedBinding>();
+  private readonly inferredBindings = new Set<LocatedBinding>();
   private readonly warnings: DocumentProblem[];
 
-  constructor(reading: ReadOpenApi, bindings: ReadBindings, available: AvailableDeclarations) {
+  constructor(reading: OpenApiReading, bindings: ParsedBindings, available: AvailableDeclarations) {
     this.reading = reading;
     this.bindings = bindings;
     this.available = available;
@@ -105,7 +105,7 @@ class DocumentCompiler {
       this.uses.set(name, [...uses, { value: binding.value, operation }]);
     }
     this.inferBindings(bound);
-    for (const [name, binding] of this.bindings.collections) this.addDeclared(name, binding);
+    for (const [name, binding] of this.bindings.collections) this.declareCollection(name, binding);
     const checker = new BindingChecker(this.available, this.targets, this.reading.schemas, this.bindings);
     for (const [operation, binding] of bound) checker.check(operation, binding);
     this.problems.push(...checker.problems);
@@ -122,12 +122,12 @@ class DocumentCompiler {
         ? answerUnbound(operation, this.reading)
         : {
             ...bindOperation(operation, binding.value, context),
-            ...(this.inferred.has(binding) && { check: false as const }),
+            ...(this.inferredBindings.has(binding) && { check: false as const }),
           };
     });
     this.warnOfUnreadBodies(described);
     const events = [...checker.events.values()].filter((one) => !this.available.events.includes(one));
-    return { collections: this.targets.declared, operations, events, warnings: this.warnings };
+    return { collections: this.targets.declaredCollections, operations, events, warnings: this.warnings };
   }
 
   /** Warns once of each kind of unread body, with its first place. */
@@ -167,13 +167,13 @@ class DocumentCompiler {
           prefix: undefined,
           belongs_to: {},
           soft: undefined,
-          files: false,
+          hasFiles: false,
         });
       }
       for (const [id, value] of unbound) {
         const operation = byId.get(id)!;
         const binding = { value, path: operation.place, document };
-        this.inferred.add(binding);
+        this.inferredBindings.add(binding);
         bound.set(operation, binding);
       }
     }
@@ -194,7 +194,7 @@ class DocumentCompiler {
     });
   }
 
-  private addDeclared(name: string, binding: LocatedBinding<CollectionBinding>): void {
+  private declareCollection(name: string, binding: LocatedBinding<CollectionBinding>): void {
     const { schema, prefix, id = "id", belongs_to = {} } = binding.value;
     const { references, schemas, document } = this.reading;
     if (this.targets.find(name) !== undefined) {
@@ -219,7 +219,7 @@ class DocumentCompiler {
     }
     const uses = this.uses.get(name) ?? [];
     const soft = uses.map(({ value }) => value.soft).find((one) => one !== undefined);
-    const files = uses.some(
+    const hasFiles = uses.some(
       ({ value, operation }) => value.download !== undefined || this.takesFiles(operation),
     );
     const fields = schemas.listFields(resolved.node);
@@ -235,7 +235,7 @@ class DocumentCompiler {
         message: `${schema} has no property ${JSON.stringify(id)}`,
         hint: findNearest(id, fields.keys()),
       });
-    this.targets.add({ name, schema: resolved.node, idField: id, prefix, belongs_to, soft, files });
+    this.targets.add({ name, schema: resolved.node, idField: id, prefix, belongs_to, soft, hasFiles });
   }
 
   private takesFiles({ body }: DescribedOperation): boolean {

@@ -6,7 +6,7 @@ import type { DocumentPath } from "../../engine/documents/document-error.ts";
 import { parseIfJson } from "../../engine/pipeline/form-parts.ts";
 import { findResponse, renderByDocument } from "./error-body.ts";
 import { JSON_PATCH } from "./json-patch.ts";
-import { type DescribedOperation, isJsonType, type Media, type ReadOpenApi } from "./list-operations.ts";
+import { type DescribedOperation, isJsonType, type Media, type OpenApiReading } from "./list-operations.ts";
 import { coerce, ParameterReader, readNested } from "./read-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -15,7 +15,7 @@ export interface DescribedSuccess {
   status: number;
   /** The media type of its JSON; undefined if it has none. */
   json: Media | undefined;
-  /** The first of its media types. */
+  /** The same, else the first of its media types. */
   media: Media | undefined;
   node: JsonObject;
 }
@@ -66,7 +66,7 @@ export function chooseMedia(media: readonly Media[]): Media | undefined {
 const FORM = "application/x-www-form-urlencoded";
 
 /** How the body of an operation is read; undefined if it takes none. */
-function toBody({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
+function toBodySpec({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
   const media = body && chooseMedia(body.media);
   if (body === undefined || media === undefined || method === "GET") return undefined;
   const declareSchema = (schema: unknown) =>
@@ -74,23 +74,24 @@ function toBody({ body, method }: DescribedOperation, schemas: Schemas): BodySpe
   const patchMedia = body.media.find(({ type }) => type.startsWith(JSON_PATCH) && type !== media.type);
   const plainBody = media.schema?.node ?? true;
   // A JSON patch is a list, and no other body of an update is.
-  const whole = patchMedia
+  const bodySchema = patchMedia
     ? // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       { if: { type: "array" }, then: patchMedia.schema?.node ?? true, else: plainBody }
     : plainBody;
-  if (isJsonType(media.type)) return { kind: "json", schema: declareSchema(whole), optional: !body.required };
-  if (media.type.startsWith("multipart/")) return toForm(whole, schemas);
+  if (isJsonType(media.type))
+    return { kind: "json", schema: declareSchema(bodySchema), optional: !body.required };
+  if (media.type.startsWith("multipart/")) return toForm(bodySchema, schemas);
   if (media.type.startsWith(FORM))
     return {
       kind: "json",
-      schema: declareSchema(whole),
+      schema: declareSchema(bodySchema),
       optional: !body.required,
-      text: { types: [FORM], read: (text) => parseForm(text, whole, schemas) },
+      text: { types: [FORM], read: (text) => parseForm(text, bodySchema, schemas) },
     };
   if (media.type.startsWith("text/"))
     return {
       kind: "json",
-      schema: declareSchema(whole),
+      schema: declareSchema(bodySchema),
       text: { types: [media.type], read: (text) => text },
     };
   return { kind: "stream" };
@@ -103,27 +104,28 @@ export function* listUnreadBodies(
 ): Generator<{ feature: string; path: DocumentPath }> {
   const readMedia = body && chooseMedia(body.media);
   if (body === undefined || readMedia === undefined) return;
-  const whole = [...place, "requestBody"];
-  if (method === "GET") return yield { feature: "a body of GET (it is not read)", path: whole };
+  const bodyPath = [...place, "requestBody"];
+  if (method === "GET") return yield { feature: "a body of GET (it is not read)", path: bodyPath };
   for (const { type, schema } of body.media)
     if (type !== readMedia.type && !(isJsonType(type) && isJsonType(readMedia.type)))
       yield {
         feature: `a body in ${type} beside ${readMedia.type} (only the latter is read)`,
-        path: schema?.path.slice(0, -1) ?? whole,
+        path: schema?.path.slice(0, -1) ?? bodyPath,
       };
-  const path = readMedia.schema?.path.slice(0, -1) ?? whole;
+  const path = readMedia.schema?.path.slice(0, -1) ?? bodyPath;
   const isMultipart = readMedia.type.startsWith("multipart/");
   if (isMultipart && !readMedia.type.startsWith("multipart/form-data"))
     yield { feature: `a body in ${readMedia.type} (only multipart/form-data is read)`, path };
   else if (isMultipart && schemas.listProperties(readMedia.schema?.node).size === 0)
     yield { feature: "a form without named fields (its files are not read)", path };
-  else if (!isMultipart && !isJsonType(readMedia.type) && !PLAIN.test(readMedia.type))
+  else if (!isMultipart && !isJsonType(readMedia.type) && !EXPECTED_TYPES.test(readMedia.type))
     yield { feature: `a body in ${readMedia.type} (any bytes are accepted)`, path };
 }
 
-const PLAIN = /^(text|image|audio|video)\/|^application\/(x-www-form-urlencoded|octet-stream|pdf|zip|gzip)/;
+const EXPECTED_TYPES =
+  /^(text|image|audio|video)\/|^application\/(x-www-form-urlencoded|octet-stream|pdf|zip|gzip)/;
 
-/** The number of parts that a form may have. */
+/** The number of files that a list field may have, unless its schema says otherwise. */
 const MAX_FILES = 100;
 
 function toForm(node: unknown, schemas: Schemas): BodySpec {
@@ -160,28 +162,33 @@ export function coerceForm(value: unknown, node: unknown, schemas: Schemas): unk
       const types = schemas.listTypes(schema);
       if (!types.has("array"))
         return [name, coerce(types.has("object") ? parseIfJson(sent) : sent, schema, schemas)];
-      const whole = parseIfJson(sent);
-      const list = Array.isArray(sent) ? sent.map(tryItem) : Array.isArray(whole) ? whole : [tryItem(sent)];
+      const parsed = parseIfJson(sent);
+      const list = Array.isArray(sent)
+        ? sent.map(parseItem)
+        : Array.isArray(parsed)
+          ? parsed
+          : [parseItem(sent)];
       return [name, coerce(list, schema, schemas)];
     }),
   );
 }
 
-const tryItem = (sent: unknown) =>
+const parseItem = (sent: unknown) =>
   typeof sent === "string" && sent.startsWith("{") ? parseIfJson(sent) : sent;
 
 /** A url-encoded form, also with nested names such as `items[0][price]`. */
 function parseForm(text: string, node: unknown, schemas: Schemas): unknown {
-  const sent = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(text)) sent.set(name, [...(sent.get(name) ?? []), value]);
+  const valuesByName = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text))
+    valuesByName.set(name, [...(valuesByName.get(name) ?? []), value]);
   const form: JsonObject = {};
-  for (const [name, values] of sent) {
+  for (const [name, values] of valuesByName) {
     const [, outer] = /^([^[]+)\[/.exec(name) ?? [];
     if (outer === undefined) form[name] = values.length === 1 ? values[0] : values;
     else if (!Object.hasOwn(form, outer))
-      form[outer] = sent.has(`${outer}[]`)
-        ? sent.get(`${outer}[]`)
-        : readNested(outer, [...sent.keys()], (key) => sent.get(key)!);
+      form[outer] = valuesByName.has(`${outer}[]`)
+        ? valuesByName.get(`${outer}[]`)
+        : readNested(outer, [...valuesByName.keys()], (key) => valuesByName.get(key)!);
   }
   return coerce(form, node, schemas);
 }
@@ -189,15 +196,20 @@ function parseForm(text: string, node: unknown, schemas: Schemas): unknown {
 /** The declaration that all operations of a document have in common. */
 export function declareOperation(
   described: DescribedOperation,
-  { schemas, root }: Pick<ReadOpenApi, "schemas" | "root">,
+  { schemas, root }: Pick<OpenApiReading, "schemas" | "root">,
 ): Omit<AnyOperation, "handle" | "success" | "errors"> & { errors: ErrorCode[] } {
   const { id, method, path, node, isPublic } = described;
   const reader = new ParameterReader(schemas, described);
-  const body = toBody(described, schemas);
+  const body = toBodySpec(described, schemas);
+  const description = toText(node["description"]);
   return {
-    ...{ id, method, path, section: "own", errors: [] },
+    id,
+    method,
+    path,
+    section: "own",
+    errors: [],
     summary: toText(node["summary"]) ?? `${method} ${path}`,
-    ...(toText(node["description"]) !== undefined && { description: toText(node["description"])! }),
+    ...(description !== undefined && { description }),
     ...(body && { body }),
     ...(isPublic && { credentials: false }),
     readInput({ params, search, headers }) {
@@ -227,7 +239,8 @@ function describeAnswer(
     return undefined;
   const json = response.media.find(({ type }) => isJsonType(type));
   return {
-    ...{ status, content_types: response.media.map(({ type }) => type) },
+    status,
+    content_types: response.media.map(({ type }) => type),
     ...(json?.schema && { schema: schemas.declare(json.schema, "answer") as TSchema }),
   };
 }

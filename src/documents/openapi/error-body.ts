@@ -1,7 +1,7 @@
 import type { ErrorContext, RenderedError } from "../../engine/contract/envelopes.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { inventField } from "./generate-value.ts";
-import { type DescribedOperation, isJsonType, type Media } from "./list-operations.ts";
+import { type DescribedOperation, isJsonType } from "./list-operations.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** An error as the document's own schema for its status describes it; undefined if it describes none. */
@@ -10,7 +10,7 @@ export function renderByDocument(
   context: ErrorContext,
   { operation, schemas }: { operation: DescribedOperation; schemas: Schemas },
 ): { body: unknown; content_type: string } | undefined {
-  const media = findErrorMedia(operation, error.status);
+  const media = findResponse(operation, error.status)?.media.find(({ type }) => isJsonType(type));
   if (media?.schema === undefined) return undefined;
   const type = media.type.includes("*") ? "application/json" : media.type;
   return {
@@ -24,10 +24,6 @@ export function renderByDocument(
   };
 }
 
-export function findErrorMedia(operation: DescribedOperation, status: number): Media | undefined {
-  return findResponse(operation, status)?.media.find(({ type }) => isJsonType(type));
-}
-
 export function findResponse({ responses }: DescribedOperation, status: number) {
   return responses.get(String(status)) ?? responses.get(`${String(status)[0]}XX`) ?? responses.get("default");
 }
@@ -36,7 +32,7 @@ interface FillContext {
   error: RenderedError;
   context: ErrorContext;
   schemas: Schemas;
-  /** RFC 9457. */
+  /** Whether the answer is a problem document (RFC 9457). */
   isProblem: boolean;
 }
 

@@ -13,9 +13,11 @@ export function generateValue(schemas: Schemas, node: unknown, seed: number): un
 function generate(shape: JsonObject, seed: number): unknown {
   return generateSync(shape as JsonSchema, {
     seed,
-    ...{ alwaysFakeOptionals: true, failOnInvalidTypes: false },
+    alwaysFakeOptionals: true,
+    failOnInvalidTypes: false,
     // Instants of the machine's present would differ from day to day.
-    ...{ minDateTime: "2026-01-01T00:00:00.000Z", maxDateTime: "2026-12-31T00:00:00.000Z" },
+    minDateTime: "2026-01-01T00:00:00.000Z",
+    maxDateTime: "2026-12-31T00:00:00.000Z",
     formats: FORMATS,
   });
 }
@@ -32,7 +34,7 @@ export interface Invention {
   /** ISO 8601. */
   now: string;
   seed: number;
-  /** The fields in their public form, if the object has them as they are stored. */
+  /** The fields as the client sent them, if the object has them in the form in which they are stored. */
   sent?: JsonObject;
 }
 
@@ -72,24 +74,25 @@ export function completeObject(
   depth = 0,
 ): JsonObject {
   const { schemas } = invention;
-  const whole = { ...fields };
+  const complete = { ...fields };
   const required = schemas.listRequired(node);
   for (const [name, schema] of schemas.listProperties(node)) {
-    const present = Object.hasOwn(whole, name) ? whole[name] : undefined;
-    if (isJsonObject(present) && depth < MAX_DEPTH)
-      whole[name] = completeObject(present, schema, invention, depth + 1);
-    if (present !== undefined) continue;
+    const value = Object.hasOwn(complete, name) ? complete[name] : undefined;
+    if (isJsonObject(value) && depth < MAX_DEPTH)
+      complete[name] = completeObject(value, schema, invention, depth + 1);
+    if (value !== undefined) continue;
     if (
       required.has(name)
         ? !schemas.has(schema, "writeOnly")
         : schemas.mergeKeywords(schema)["default"] !== undefined
     )
-      whole[name] = inventField(schema, invention);
+      complete[name] = inventField(schema, invention);
   }
   // The object as it was sent; it may lack fields that the server sets.
-  const sent = depth === 0 ? (invention.sent ?? whole) : whole;
+  const sent = depth === 0 ? (invention.sent ?? complete) : complete;
   const form = schemas.findForm(node, sent);
-  return form === undefined || depth >= MAX_DEPTH ? whole : completeObject(whole, form, invention, depth + 1);
+  if (form === undefined || depth >= MAX_DEPTH) return complete;
+  return completeObject(complete, form, invention, depth + 1);
 }
 
 /** The first example of a media type, a schema or a parameter, if it has one. */

@@ -2,7 +2,7 @@ import equal from "fast-deep-equal";
 import { isJsonObject } from "../../engine/contract/schema.ts";
 import type { OperationBinding } from "./binding-schema.ts";
 import { chooseMedia, findSuccess } from "./declare-operation.ts";
-import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
+import type { DescribedOperation, OpenApiReading } from "./list-operations.ts";
 
 /** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
 export interface InferredPair {
@@ -20,7 +20,7 @@ export interface InferredPair {
 export function inferPairs({
   operations,
   schemas,
-}: Pick<ReadOpenApi, "operations" | "schemas">): InferredPair[] {
+}: Pick<OpenApiReading, "operations" | "schemas">): InferredPair[] {
   const byPath = new Map<string, Map<string, DescribedOperation>>();
   for (const operation of operations) {
     const methods = byPath.get(operation.path) ?? new Map<string, DescribedOperation>();
@@ -64,7 +64,7 @@ export function inferPairs({
 }
 
 /** The schema of the items, if the answer has one list. */
-function findItem(answer: unknown, schemas: ReadOpenApi["schemas"]): unknown {
+function findItem(answer: unknown, schemas: OpenApiReading["schemas"]): unknown {
   if (schemas.listTypes(answer).has("array")) return schemas.mergeKeywords(answer)["items"];
   const lists = [...schemas.listProperties(answer).values()].filter((node) =>
     schemas.listTypes(node).has("array"),
@@ -72,7 +72,7 @@ function findItem(answer: unknown, schemas: ReadOpenApi["schemas"]): unknown {
   return lists.length === 1 ? schemas.mergeKeywords(lists[0])["items"] : undefined;
 }
 
-function doTypesAgree(a: unknown, b: unknown, schemas: ReadOpenApi["schemas"]): boolean {
+function doTypesAgree(a: unknown, b: unknown, schemas: OpenApiReading["schemas"]): boolean {
   const isSameReference =
     isJsonObject(a) && isJsonObject(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
   return isSameReference || equal(schemas.mergeKeywords(a), schemas.mergeKeywords(b));

@@ -35,8 +35,8 @@ export interface DescribedParameter {
   node: JsonObject;
   /** Undefined if any text is accepted. */
   schema: ResolvedNode<unknown> | undefined;
-  /** Its value is JSON. */
-  json: boolean;
+  /** Whether its value is JSON. */
+  isJson: boolean;
 }
 
 export interface Media {
@@ -45,7 +45,7 @@ export interface Media {
   schema: ResolvedNode<unknown> | undefined;
 }
 
-export interface ReadOpenApi {
+export interface OpenApiReading {
   document: UserDocument;
   root: JsonObject;
   references: References;
@@ -59,7 +59,7 @@ export interface ReadOpenApi {
 const MAX_PROBLEMS = 20;
 
 /** Reads and checks an OpenAPI document; `root` is its value. */
-export function readOpenApi(document: UserDocument, root: JsonObject): ReadOpenApi {
+export function readOpenApi(document: UserDocument, root: JsonObject): OpenApiReading {
   const reader = new DocumentReader(document, root);
   reader.check();
   const operations = reader.problems.length === 0 ? reader.listOperations() : [];
@@ -142,7 +142,7 @@ class DocumentReader {
         const node = item.node[method.toLowerCase()];
         if (!isJsonObject(node)) continue;
         const place = [...item.path, method.toLowerCase()];
-        const operation = this.describe({ method, path: base + path, node, place, item });
+        const operation = this.describe({ method, path: base + path, node, place }, item);
         if (this.isFirst(operation, seen)) operations.push(operation);
       }
     }
@@ -172,15 +172,10 @@ class DocumentReader {
     return sameId === undefined && samePath === undefined;
   }
 
-  private describe({
-    method,
-    path,
-    node,
-    place,
-    item,
-  }: Pick<DescribedOperation, "method" | "path" | "node" | "place"> & {
-    item: ResolvedNode;
-  }): DescribedOperation {
+  private describe(
+    { method, path, node, place }: Pick<DescribedOperation, "method" | "path" | "node" | "place">,
+    item: ResolvedNode,
+  ): DescribedOperation {
     const { operationId, requestBody, responses, security = this.root["security"] } = node;
     const body = isJsonObject(requestBody)
       ? this.references.follow({ node: requestBody, path: [...place, "requestBody"] })
@@ -197,7 +192,10 @@ class DocumentReader {
     });
     return {
       id: typeof operationId === "string" && operationId !== "" ? operationId : toId(method, path),
-      ...{ method, path, node, place },
+      method,
+      path,
+      node,
+      place,
       parameters: this.listParameters(path, { node, path: place }, item),
       body: body && { required: body.node["required"] === true, media: this.listMedia(body) },
       responses: new Map(answers),
@@ -211,16 +209,11 @@ class DocumentReader {
   /** Parameters of the operation replace those of its path. */
   private listParameters(path: string, operation: ResolvedNode, item: ResolvedNode): DescribedParameter[] {
     const parameters = new Map<string, DescribedParameter>();
-    for (const { node, path: parentPath } of [item, operation])
-      for (const [index, written] of (Array.isArray(node["parameters"])
-        ? node["parameters"]
-        : []
-      ).entries()) {
-        if (!isJsonObject(written)) continue;
-        const parameter = this.references.follow({
-          node: written,
-          path: [...parentPath, "parameters", index],
-        });
+    for (const { node, path: parentPath } of [item, operation]) {
+      const entries: unknown[] = Array.isArray(node["parameters"]) ? node["parameters"] : [];
+      for (const [index, entry] of entries.entries()) {
+        if (!isJsonObject(entry)) continue;
+        const parameter = this.references.follow({ node: entry, path: [...parentPath, "parameters", index] });
         const { name, in: place } = parameter.node;
         if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
           const message = "a parameter needs a `name`, and `in`: path, query, header or cookie";
@@ -231,6 +224,7 @@ class DocumentReader {
           this.warn("path parameters that their path does not have (they are not read)", parameter.path);
         else parameters.set(`${String(place)} ${name}`, this.describeParameter(parameter));
       }
+    }
     return [...parameters.values()];
   }
 
@@ -244,7 +238,7 @@ class DocumentReader {
       required: required === true || place === "path",
       node,
       schema: ownSchema ?? media?.schema,
-      json: ownSchema === undefined && media !== undefined && isJsonType(media.type),
+      isJson: ownSchema === undefined && media !== undefined && isJsonType(media.type),
     };
   }
 

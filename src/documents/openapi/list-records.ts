@@ -62,12 +62,17 @@ export function listFacts(
   });
 }
 
-export function toFacts({ records, total, start, limit }: RecordPage, { getId }: RecordOrder): PageFacts {
+export function toFacts(
+  { records, total, start, limit }: RecordPage,
+  getId: (record: object) => string,
+): PageFacts {
   const [first, last] = [records[0], records.at(-1)];
   return {
     page: limit === 0 ? 1 : Math.floor(start / limit) + 1,
     pages: limit === 0 ? 0 : Math.ceil(total / limit),
-    ...{ limit, start, hasPrevious: start > 0 },
+    limit,
+    start,
+    hasPrevious: start > 0,
     firstId: first === undefined ? null : getId(first),
     lastId: last === undefined ? null : getId(last),
   };
@@ -85,13 +90,13 @@ export function toPageQuery(
   return names.cursor !== undefined && direction > 0 ? { [names.cursor]: next! } : undefined;
 }
 
-/** The names that the binding declares, completed by usual names in the document. */
+/** The names that the binding gives, completed by usual names in the document. */
 export function findPageNames(
   operation: DescribedOperation,
   answer: unknown,
-  { schemas, declared = {} }: { schemas: Schemas; declared: PageNames | undefined },
+  { schemas, boundNames }: { schemas: Schemas; boundNames: PageNames | undefined },
 ): PageNames {
-  const names: PageNames = { ...declared };
+  const names: PageNames = { ...boundNames };
   const queries = listQueryNames(operation, schemas);
   for (const [key, pattern] of PAGE_PARAMETERS) {
     if (names[key] !== undefined || (key === "page" && names.cursor !== undefined)) continue;
@@ -113,19 +118,20 @@ export function findPageNames(
 export function listPlaces(node: unknown, schemas: Schemas, depth = 0): string[] {
   const places = [...schemas.listProperties(node)].map(([name, schema]) => {
     const inner = depth < 2 ? listPlaces(schema, schemas, depth + 1) : [];
-    const parts = depth === 0 ? inner : inner.filter((one) => LINK.test(one));
+    const parts = depth === 0 ? inner : inner.filter((one) => one === LINK);
     return parts.length > 0 ? parts.map((one) => `${name}.${one}`) : [name];
   });
   // Outer ones first.
   return places.flat().sort((a, b) => a.split(".").length - b.split(".").length);
 }
 
-const LINK = /^href$/;
+/** The property of a link, as in `_links.next.href`. */
+const LINK = "href";
 
 /** The part of a place that names it: `next` of `_links.next.href`. */
 function getName(place: string): string {
   const steps = place.split(".");
-  return LINK.test(steps.at(-1)!) && steps.length > 1 ? steps.at(-2)! : steps.at(-1)!;
+  return steps.at(-1) === LINK && steps.length > 1 ? steps.at(-2)! : steps.at(-1)!;
 }
 
 /** Names of query parameters; those of a map's parts as in `page[size]`. */

@@ -39,7 +39,7 @@ export class OpenApiFiles implements OwnFiles {
   }
 
   private open(file: string): OpenApiDocument {
-    const { text, shown: displayName } = this.read(file);
+    const { text, displayName } = this.read(file);
     const document = openDocument(text, displayName);
     const documentPath = isJsonObject(document.value) ? document.value["openapi"] : undefined;
     if (typeof documentPath !== "string" || /^\d/.test(documentPath))
@@ -61,7 +61,7 @@ export class OpenApiFiles implements OwnFiles {
         bindings.locate(["openapi"]),
         `${documentPath} is not a file; nothing is fetched, so download the document`,
       );
-    const { text, shown: displayName } = this.read(resolve(dirname(file), documentPath));
+    const { text, displayName } = this.read(resolve(dirname(file), documentPath));
     return {
       document: openDocument(text, displayName),
       bindings,
@@ -69,13 +69,13 @@ export class OpenApiFiles implements OwnFiles {
     };
   }
 
-  private read(file: string): { text: string; shown: string } {
+  private read(file: string): { text: string; displayName: string } {
     const displayName = formatPath(file, this.cwd);
     const real = resolveFile(file) ?? file;
     this.versions.set(real, getFileVersion(real));
     return {
       ...readFileText(real, { displayName, noun: "OpenAPI document", maxBytes: MAX_BYTES }),
-      shown: displayName,
+      displayName,
     };
   }
 }

@@ -45,7 +45,11 @@ function toResource(
   const byName = new Map(all.map((one) => [one.name, one]));
   const factories = Object.fromEntries(collections.map((one) => [one.name, createFactory(one, byName)]));
   return {
-    ...{ name: own.source, own, collections, events: events ?? [], factories },
+    name: own.source,
+    own,
+    collections,
+    events: events ?? [],
+    factories,
     operations: operations.map((operation) => ({ ...operation, sourceFile: own.source })),
     fixture: toFixtureReader(collections, factories),
   };

@@ -28,7 +28,7 @@ export interface CollectionSpec {
   /** The field that marks a softly deleted record. */
   soft: string | undefined;
   /** Whether the collection's records have files. */
-  files: boolean;
+  hasFiles: boolean;
 }
 
 /** The index of all records that are not softly deleted. */
@@ -36,7 +36,7 @@ export const ALL_RECORDS = "all";
 
 /** A collection that a document declares. Its schema has no references, so that any reader understands it. */
 export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollection {
-  const { name, idField, belongs_to, soft, files } = spec;
+  const { name, idField, belongs_to, soft, hasFiles } = spec;
   const properties: Record<string, TSchema> = {};
   for (const [field, schema] of schemas.listFields(spec.schema))
     properties[field] = toField(field, schema, schemas) as TSchema;
@@ -44,20 +44,21 @@ export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollect
   for (const [field, owner] of Object.entries(belongs_to))
     properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
   if (soft !== undefined) properties[soft] = NullableInstant();
-  if (files) properties[CONTENT_FIELD] = internal({ type: "string" } as unknown as TSchema);
-  const serverFields = new Set([...(soft === undefined ? [] : [soft]), ...(files ? [CONTENT_FIELD] : [])]);
+  if (hasFiles) properties[CONTENT_FIELD] = internal({ type: "string" } as unknown as TSchema);
+  const serverFields = new Set([...(soft === undefined ? [] : [soft]), ...(hasFiles ? [CONTENT_FIELD] : [])]);
   const required = [...schemas.listRequired(spec.schema)].filter(
     (field) =>
       !serverFields.has(field) && !schemas.has(schemas.listProperties(spec.schema).get(field), "writeOnly"),
   );
-  const created = Object.keys(properties).find(
+  const createdField = Object.keys(properties).find(
     (field) => CREATED_NAMES.test(field) && isStoredInstant(properties[field]!),
   );
   const isLive = (record: object) => soft === undefined || (record as JsonObject)[soft] == null;
-  const isNumbered = isNumeric(schemas.listFields(spec.schema).get(idField), schemas);
+  const hasNumericId = isNumeric(schemas.listFields(spec.schema).get(idField), schemas);
   const order = (record: object) => {
-    const at = created === undefined ? 0 : (((record as JsonObject)[created] as number | null) ?? 0);
-    return isNumbered ? [at, Number((record as JsonObject)[idField])].map(toDescending).join() : -at;
+    const at =
+      createdField === undefined ? 0 : (((record as JsonObject)[createdField] as number | null) ?? 0);
+    return hasNumericId ? [at, Number((record as JsonObject)[idField])].map(toDescending).join() : -at;
   };
   const indexes: Record<string, IndexSpec<object>> = {
     [ALL_RECORDS]: { groups: (record) => (isLive(record) ? [""] : []), order },
@@ -92,12 +93,12 @@ export function isStoredInstant(field: object): boolean {
 
 function toField(name: string, node: unknown, schemas: Schemas): unknown {
   const { format, readOnly } = schemas.mergeKeywords(node);
-  const setByServer =
+  const isSetByServer =
     CREATED_NAMES.test(name) ||
     UPDATED_NAMES.test(name) ||
     readOnly === true ||
     schemas.has(node, "readOnly");
-  if (format === "date-time" && setByServer)
+  if (format === "date-time" && isSetByServer)
     return schemas.listTypes(node).has("null") ? NullableInstant() : Instant();
   const inlined = inlineSchema(node, schemas, 0);
   return schemas.has(node, "writeOnly") ? internal(inlined as TSchema) : inlined;
@@ -133,19 +134,19 @@ function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schema
 /** Deeper parts are rare, and any value fits there. */
 const MAX_DEPTH = 2;
 const KEYWORDS = [
-  ...[
-    "type",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "format",
-  ],
-  ...["required", "description", "additionalProperties"],
+  "type",
+  "enum",
+  "const",
+  "minimum",
+  "maximum",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "format",
+  "required",
+  "description",
+  "additionalProperties",
 ];
 
 /** Replaces references by their schemas; circular and very deep parts take any value. */

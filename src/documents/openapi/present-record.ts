@@ -3,26 +3,28 @@ import { hash32 } from "../../engine/state/random.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
 import type { BoundCollection } from "./bound-collection.ts";
 import { completeObject, type Invention } from "./generate-value.ts";
+import { putAt } from "./read-parameters.ts";
 import type { Schemas } from "./schemas.ts";
 
 /** Shows a record by the schema of an answer: only its properties, with values for required ones that the record lacks. */
 export function createRecordPresenter(target: BoundCollection, node: unknown, schemas: Schemas) {
   const names = [...schemas.listFields(node).keys()];
-  const whole = target.spec !== undefined && [...target.fields].every((field) => names.includes(field));
+  const showsAllFields =
+    target.spec !== undefined && [...target.fields].every((field) => names.includes(field));
   /** Undefined if the record is shown whole. */
-  const picked = names.length === 0 || whole ? undefined : new Set(names);
+  const shownNames = names.length === 0 || showsAllFields ? undefined : new Set(names);
   // An own record was completed when it was created.
   const missing = [...schemas.listRequired(node)].filter((name) => !target.fields.has(name));
   return (record: object, world: WorldReader): JsonObject => {
     const fields = target.toPublic(record, world);
-    if (picked !== undefined) for (const name in fields) if (!picked.has(name)) delete fields[name];
+    if (shownNames !== undefined) for (const name in fields) if (!shownNames.has(name)) delete fields[name];
     if (missing.length === 0) return fields;
     const seed = hash32(target.getId(record));
     return completeObject(fields, node, { schemas, now: world.toIso(world.now), seed });
   };
 }
 
-/** The body around records: fills the fixed places, and completes other parts that its schema requires. */
+/** Makes the body around records: fills the places, such as `meta.next`, and adds other parts that its schema requires. */
 export function createBodyPresenter(node: unknown, schemas: Schemas) {
   const required = schemas.listRequired(node);
   const isNeeded = ([name, schema]: [string, unknown]) =>
@@ -34,15 +36,15 @@ export function createBodyPresenter(node: unknown, schemas: Schemas) {
     .filter(isNeeded)
     .map(([name, schema]) => [name, [...schemas.listRequired(schema)]] as const);
   /** Whether no part is missing, as in most answers. */
-  const isWhole = (body: JsonObject) =>
+  const isComplete = (body: JsonObject) =>
     needed.every(([name, inner]) => {
       const value = body[name];
       return value !== undefined && (!isJsonObject(value) || inner.every((one) => value[one] !== undefined));
     });
   return (places: readonly (readonly [place: string, value: unknown])[], world: WorldReader): unknown => {
     const body: JsonObject = {};
-    for (const [place, value] of places) putAt(body, place, value);
-    if (isWhole(body)) return body;
+    for (const [place, value] of places) putAt(body, place.split("."), value);
+    if (isComplete(body)) return body;
     return completeBody(body, node, { schemas, now: world.toIso(world.now), seed: 0 });
   };
 }
@@ -59,16 +61,4 @@ function completeBody(body: JsonObject, node: unknown, invention: Invention): Js
 /** The schema at a place such as `meta.next`. */
 export function findSchema(node: unknown, place: string, schemas: Schemas): unknown {
   return place.split(".").reduce<unknown>((inside, step) => schemas.listProperties(inside).get(step), node);
-}
-
-/** Puts a value at a place of the body, such as `meta.next`; missing objects on the way are created. @returns the body */
-function putAt(body: JsonObject, place: string, value: unknown): JsonObject {
-  const steps = place.split(".");
-  let inside = body;
-  for (const step of steps.slice(0, -1)) {
-    if (!isJsonObject(inside[step])) inside[step] = {};
-    inside = inside[step] as JsonObject;
-  }
-  inside[steps.at(-1)!] = value;
-  return body;
 }

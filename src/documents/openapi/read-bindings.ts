@@ -17,7 +17,7 @@ import {
   isBinding,
   OperationBinding,
 } from "./binding-schema.ts";
-import type { ReadOpenApi } from "./list-operations.ts";
+import type { OpenApiReading } from "./list-operations.ts";
 
 /** A binding, with the document that it is written in. */
 export interface LocatedBinding<T = OperationBinding> {
@@ -26,20 +26,20 @@ export interface LocatedBinding<T = OperationBinding> {
   document: UserDocument;
 }
 
-export interface ReadBindings {
+export interface ParsedBindings {
   collections: Map<string, LocatedBinding<CollectionBinding>>;
   operations: Map<string, LocatedBinding>;
   problems: DocumentProblem[];
 }
 
 /** The bindings of a document: its own `x-understudy`, then those of a file beside it, which take precedence. */
-export function readBindings(reading: ReadOpenApi, file: UserDocument | undefined): ReadBindings {
-  const bindings: ReadBindings = { collections: new Map(), operations: new Map(), problems: [] };
+export function readBindings(reading: OpenApiReading, file: UserDocument | undefined): ParsedBindings {
+  const bindings: ParsedBindings = { collections: new Map(), operations: new Map(), problems: [] };
   const { document, root, operations } = reading;
-  const inside = root["x-understudy"];
-  if (inside !== undefined) {
-    const part = toPart(document, inside, ["x-understudy"]);
-    const problems = areBindings(inside) ? [] : findProblems(part, Bindings);
+  const ownBindings = root["x-understudy"];
+  if (ownBindings !== undefined) {
+    const part = toPart(document, ownBindings, ["x-understudy"]);
+    const problems = areBindings(ownBindings) ? [] : findProblems(part, Bindings);
     bindings.problems.push(...problems);
     if (problems.length === 0) addSections(bindings, part);
   }
@@ -101,7 +101,7 @@ function findProblems(part: UserDocument, schema: object): DocumentProblem[] {
   return misspelt.length > 0 ? misspelt : checkDocument(part, toValidator(schema));
 }
 
-function addSections(bindings: ReadBindings, document: UserDocument): void {
+function addSections(bindings: ParsedBindings, document: UserDocument): void {
   const { collections = {}, operations = {} } = document.value as {
     collections?: JsonObject;
     operations?: JsonObject;

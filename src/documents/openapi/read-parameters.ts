@@ -43,7 +43,7 @@ export class ParameterReader {
 
   /** The list, or the object, that the style of a parameter packs into one text. */
   private unpack(parameter: DescribedParameter, text: string | undefined): unknown {
-    if (text === undefined || parameter.json) return text;
+    if (text === undefined || parameter.isJson) return text;
     const { name, in: place, node } = parameter;
     const defaultStyle = place === "query" || place === "cookie" ? "form" : "simple";
     const { style = defaultStyle, explode = style === "form" } = node;
@@ -51,7 +51,7 @@ export class ParameterReader {
     const withoutPrefix = prefix !== undefined && text.startsWith(prefix) ? text.slice(1) : text;
     const types = this.schemas.listTypes(parameter.schema?.node);
     if (!types.has("array") && !types.has("object"))
-      return withoutName(withoutPrefix, prefix === ";" ? name : "");
+      return removeName(withoutPrefix, prefix === ";" ? name : "");
     if (types.has("array") && style === "form" && explode === true) return withoutPrefix;
     const delimiter =
       prefix !== undefined && (explode === true || !withoutPrefix.includes(","))
@@ -59,7 +59,7 @@ export class ParameterReader {
         : (DELIMITERS[String(style)] ?? ",");
     const parts = withoutPrefix
       .split(delimiter)
-      .map((part) => withoutName(part.trim(), prefix === ";" ? name : ""));
+      .map((part) => removeName(part.trim(), prefix === ";" ? name : ""));
     if (types.has("array")) return parts.length === 1 && types.has("string") ? parts[0] : parts;
     const pairs = explode === true ? parts.map((part) => splitAtEquals(part)) : pairUp(parts);
     return pairs.length > 0 && pairs.every(([, value]) => value !== undefined)
@@ -70,33 +70,33 @@ export class ParameterReader {
   /** @returns the values with their defaults, and the names that the document does not have @throws ApiError */
   readQuery(search: string): { values: JsonObject; unknown: string[] } {
     if (search === "" && !this.places.has("query")) return { values: {}, unknown: [] };
-    const sent = new Map<string, string[]>();
-    for (const [name, text] of new URLSearchParams(search)) getOrAdd(sent, name, () => []).push(text);
-    const used = new Set<string>();
-    const values = this.read("query", (parameter) => this.collect(parameter, sent, used));
-    return { values, unknown: [...sent.keys()].filter((name) => !used.has(name)) };
+    const textsByName = new Map<string, string[]>();
+    for (const [name, text] of new URLSearchParams(search)) getOrAdd(textsByName, name, () => []).push(text);
+    const readNames = new Set<string>();
+    const values = this.read("query", (parameter) => this.collect(parameter, textsByName, readNames));
+    return { values, unknown: [...textsByName.keys()].filter((name) => !readNames.has(name)) };
   }
 
   private collect(
     parameter: DescribedParameter,
-    sent: ReadonlyMap<string, string[]>,
-    used: Set<string>,
+    textsByName: ReadonlyMap<string, string[]>,
+    readNames: Set<string>,
   ): unknown {
     const { name, node, schema } = parameter;
     const readTexts = (key: string) => {
-      const texts = sent.get(key);
-      if (texts !== undefined) used.add(key);
+      const texts = textsByName.get(key);
+      if (texts !== undefined) readNames.add(key);
       return texts;
     };
     const { style = "form", explode = style === "form" } = node;
     const types = this.schemas.listTypes(schema?.node);
     if (types.has("object") || style === "deepObject") {
-      const nested = readNested(name, [...sent.keys()], (key) => readTexts(key)!);
+      const nested = readNested(name, [...textsByName.keys()], (key) => readTexts(key)!);
       if (nested !== undefined) return nested;
       if (style === "form" && explode === true) {
         const properties = [...this.schemas.listProperties(schema?.node).keys()];
         const parts = properties.flatMap((key) => {
-          const texts = sent.has(key) ? readTexts(key)! : [];
+          const texts = textsByName.has(key) ? readTexts(key)! : [];
           return texts.length === 0 ? [] : [[key, texts.length === 1 ? texts[0] : texts] as const];
         });
         if (parts.length > 0) return Object.fromEntries(parts);
@@ -116,7 +116,7 @@ export class ParameterReader {
     const values: JsonObject = {};
     for (const parameter of this.parameters) {
       if (parameter.in !== place || (place === "header" && IGNORED.test(parameter.name))) continue;
-      const { name, required, schema, json } = parameter;
+      const { name, required, schema, isJson } = parameter;
       const sent = find(parameter);
       if (sent === undefined) {
         const defaultValue = isJsonObject(schema?.node)
@@ -126,13 +126,13 @@ export class ParameterReader {
         else if (required) throw invalidInput(name, null, `${name} is required`);
         continue;
       }
-      const value = json ? parseJson(name, sent) : coerce(sent, schema?.node, this.schemas);
+      const value = isJson ? parseJson(name, sent) : coerce(sent, schema?.node, this.schemas);
       if (schema !== undefined) {
         const validate = this.schemas.compileValidator(schema.node, "request");
         if (!validate(value)) {
           const { pointer, message } = findInvalidField(value, validate.errors!);
           const field = toFieldName(appendStep("", name) + pointer);
-          throw invalidInput(field, getValue(json ? value : sent, pointer), `${field} ${message}`);
+          throw invalidInput(field, getValue(isJson ? value : sent, pointer), `${field} ${message}`);
         }
       }
       values[name] = value;
@@ -170,15 +170,19 @@ export function readNested(
       continue;
     nested ??= {};
     const texts = readTexts(key);
-    let inside: JsonObject = nested;
-    for (const step of steps.slice(0, -1)) {
-      if (!isJsonObject(inside[step])) inside[step] = {};
-      inside = inside[step] as JsonObject;
-    }
-    const last = steps.at(-1)!;
-    inside[last] = last === "" || texts.length > 1 ? texts : texts[0];
+    putAt(nested, steps, steps.at(-1) === "" || texts.length > 1 ? texts : texts[0]);
   }
   return nested;
+}
+
+/** Puts a value at a place within an object; missing objects on the way are created. */
+export function putAt(target: JsonObject, steps: readonly string[], value: unknown): void {
+  let parent = target;
+  for (const step of steps.slice(0, -1)) {
+    if (!isJsonObject(parent[step])) parent[step] = {};
+    parent = parent[step] as JsonObject;
+  }
+  parent[steps.at(-1)!] = value;
 }
 
 /**
@@ -224,7 +228,7 @@ function pairUp(parts: readonly string[]): [string, string | undefined][] {
   return parts.flatMap((part, at) => (at % 2 === 0 ? [[part, parts[at + 1]]] : []));
 }
 
-const withoutName = (text: string, name: string) =>
+const removeName = (text: string, name: string) =>
   name !== "" && text.startsWith(`${name}=`) ? text.slice(name.length + 1) : text;
 
 /** Browsers and frameworks quote or escape what a cookie cannot hold. */

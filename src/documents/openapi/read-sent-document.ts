@@ -16,11 +16,11 @@ export function readSentOperations(
   sent: SentOperations,
   resources: readonly Resource[],
 ): { own: readonly Resource[]; warnings: string[] } {
-  const warned: string[] = [];
-  const resource = readSentDocument(sent).read(resources, (sentence) => warned.push(sentence));
+  const readWarnings: string[] = [];
+  const resource = readSentDocument(sent).read(resources, (sentence) => readWarnings.push(sentence));
   const { source } = resource.own!;
   const { api, warnings } = joinResources(resources, [{ ...resource, own: { source, sent } }]);
-  return { own: api.resources.slice(resources.length), warnings: [...warned, ...warnings] };
+  return { own: api.resources.slice(resources.length), warnings: [...readWarnings, ...warnings] };
 }
 
 export function readSentDocument({ openapi, bindings }: SentOperations): OperationSource {

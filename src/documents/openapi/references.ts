@@ -2,6 +2,7 @@ import { toSteps } from "../../engine/contract/invalid-field.ts";
 import { isJsonObject, type JsonObject } from "../../engine/contract/schema.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
+import type { ProblemDetails } from "../../engine/documents/user-document.ts";
 
 export interface ResolvedNode<T = JsonObject> {
   node: T;
@@ -9,10 +10,7 @@ export interface ResolvedNode<T = JsonObject> {
 }
 
 /** The problem of a `$ref`. The message follows the text of the `$ref`: `leads nowhere`. */
-export interface BadReference {
-  message: string;
-  hint?: string | undefined;
-}
+type BadReference = Pick<ProblemDetails, "message" | "hint">;
 
 /** Follows the `$ref`s of one document. Nothing is fetched, and no other file is read. */
 export class References {
@@ -61,7 +59,7 @@ export class References {
         message: `is not in this document; only references within it, which begin with #/, are followed, and nothing is fetched`,
       };
     const target = this.find(ref);
-    if (target === undefined) return { message: "leads nowhere", hint: this.findNearest(ref) };
+    if (target === undefined) return { message: "leads nowhere", hint: this.suggestReference(ref) };
     if (!isJsonObject(target.node) && !(isSchema && typeof target.node === "boolean"))
       return { message: "leads to no object" };
     return this.isCircular(node) ? { message: "leads back to itself" } : undefined;
@@ -79,7 +77,7 @@ export class References {
   }
 
   /** The reference with the nearest name that exists in the same parent. */
-  private findNearest(ref: string): string | undefined {
+  private suggestReference(ref: string): string | undefined {
     const cut = ref.lastIndexOf("/");
     const parent = this.find(ref.slice(0, cut))?.node;
     if (cut < 1 || !isJsonObject(parent)) return undefined;

@@ -90,7 +90,7 @@ export class SchemaReader {
     return typeof node["$ref"] === "string" ? this.references.find(node["$ref"])?.node : undefined;
   }
 
-  /** A schema with those that it refers to and consists of; what is nearest comes last. */
+  /** A schema with those that it refers to and consists of; the schema itself comes last, so that its keywords win. */
   private listParts(schema: JsonObject, keys: readonly string[]): JsonObject[] {
     if (isLeaf(schema, keys)) return [schema];
     const seen = new Set<JsonObject>();

@@ -83,8 +83,8 @@ export class Schemas extends SchemaReader {
     const { propertyName: property, mapping } = discriminator;
     const choices = this.listChoices(node[key] as unknown[], property, isJsonObject(mapping) ? mapping : {});
     const target = isJsonObject(branch) ? this.resolve(branch) : undefined;
-    const chosen = choices?.find((one) => one.target === target);
-    return chosen && { property, value: chosen.names[0] };
+    const choice = choices?.find((one) => one.target === target);
+    return choice && { property, value: choice.names[0] };
   }
 
   /** The alternative that an object has the form of; a discriminator decides where there is one. */

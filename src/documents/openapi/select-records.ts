@@ -26,8 +26,8 @@ export function toSelector(
   for (const name of names)
     if (target.fields.has(name) && binding.id !== `{${name}}`) where.set(name, `{${name}}`);
   for (const [field, template] of Object.entries(binding.where ?? {})) where.set(field, template);
-  const used = JSON.stringify([...where.values()]);
-  const last = names.filter((name) => !used.includes(`{${name}}`)).at(-1);
+  const usedTemplates = JSON.stringify([...where.values()]);
+  const last = names.filter((name) => !usedTemplates.includes(`{${name}}`)).at(-1);
   const id =
     binding.id ?? (last === undefined || getAction(binding)?.action === "create" ? undefined : `{${last}}`);
   return { where: [...where], id: getAction(binding)?.action === "list" ? undefined : id };
@@ -47,28 +47,28 @@ export function createRecordRows(target: BoundCollection, { deleted = false }: {
   const getOrder = (record: object): Order => {
     const index = spec === undefined ? undefined : collection.indexes[ALL_RECORDS];
     if (index !== undefined) return index.order(record) as Order;
-    const created = (record as JsonObject)["created_at"];
-    return typeof created === "number" ? -created : 0;
+    const createdAt = (record as JsonObject)["created_at"];
+    return typeof createdAt === "number" ? -createdAt : 0;
   };
   /** Lists records newest first, by an index as far as there is one. */
   const list = (world: WorldReader, conditions: JsonObject): View<object> | readonly object[] => {
     const fields = Object.keys(conditions);
-    const indexed =
+    const indexedField =
       deleted && spec?.soft !== undefined
         ? undefined
         : fields.find((field) => findIndex(field) !== undefined);
-    const rest = fields.filter((field) => field !== indexed);
+    const rest = fields.filter((field) => field !== indexedField);
     const base: View<object> =
-      indexed !== undefined
-        ? world.index(collection, findIndex(indexed)!, String(conditions[indexed]))
+      indexedField !== undefined
+        ? world.index(collection, findIndex(indexedField)!, String(conditions[indexedField]))
         : spec !== undefined && !deleted
           ? world.index(collection, ALL_RECORDS, "")
           : world.all(collection);
-    if (rest.length === 0 && (indexed !== undefined || (spec !== undefined && !deleted))) return base;
+    if (rest.length === 0 && (indexedField !== undefined || (spec !== undefined && !deleted))) return base;
     const rows: object[] = [];
     for (const record of base)
       if (rest.every((field) => matches((record as JsonObject)[field], conditions[field]))) rows.push(record);
-    return indexed === undefined && (spec === undefined || deleted)
+    return indexedField === undefined && (spec === undefined || deleted)
       ? rows.sort((a, b) => compareOrders(getOrder(a), getOrder(b)))
       : rows;
   };

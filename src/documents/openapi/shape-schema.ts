@@ -12,17 +12,15 @@ const MAX_FIELDS = 400;
 const MAX_REQUIRED_DEPTH = 12;
 const MAX_NUMBER = 2 ** 31;
 const SCALAR_KEYWORDS = [
-  ...[
-    "format",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-  ],
-  ...["pattern"],
+  "format",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "pattern",
 ];
 
 /**
@@ -43,10 +41,17 @@ interface SchemaContext {
   ancestors: readonly unknown[];
 }
 
+interface ObjectParts {
+  properties: ReadonlyMap<string, unknown>;
+  required: ReadonlySet<string>;
+  /** The shapes of properties that have one value only. */
+  fixed: ReadonlyMap<string, unknown>;
+}
+
 class SchemaShaper {
   private readonly schemas: Schemas;
   private readonly examples: boolean;
-  private fields = MAX_FIELDS;
+  private fieldsLeft = MAX_FIELDS;
 
   constructor(schemas: Schemas, examples: boolean) {
     this.schemas = schemas;
@@ -56,8 +61,8 @@ class SchemaShaper {
   shape(node: unknown, { depth, ancestors }: SchemaContext): JsonObject {
     const { schemas } = this;
     const keywords = schemas.mergeKeywords(node);
-    const declared = this.findDeclared(keywords);
-    if (declared !== undefined) return declared;
+    const ownValue = this.findOwnValue(keywords);
+    if (ownValue !== undefined) return ownValue;
     const types = schemas.listTypes(node);
     if (depth > MAX_REQUIRED_DEPTH) return types.has("null") ? { const: null } : {};
     const inside = { depth, ancestors: [...ancestors, keywords] };
@@ -86,7 +91,7 @@ class SchemaShaper {
   }
 
   /** The value that the document itself declares. */
-  private findDeclared(keywords: JsonObject): JsonObject | undefined {
+  private findOwnValue(keywords: JsonObject): JsonObject | undefined {
     const { const: constant, default: defaultValue, example, examples, enum: values } = keywords;
     const [first] = Array.isArray(examples) ? examples : [];
     const candidates = this.examples ? [constant, example, first, defaultValue] : [constant];
@@ -111,22 +116,14 @@ class SchemaShaper {
   }
 
   private shapeObject(
-    {
-      properties,
-      required,
-      fixed,
-    }: {
-      properties: ReadonlyMap<string, unknown>;
-      required: ReadonlySet<string>;
-      fixed: ReadonlyMap<string, unknown>;
-    },
+    { properties, required, fixed }: ObjectParts,
     { depth, ancestors }: SchemaContext,
   ): JsonObject {
     const shaped: JsonObject = {};
     for (const [name, schema] of properties) {
       if (this.schemas.has(schema, "writeOnly")) continue;
       if (!required.has(name) && !this.isWorthShowing(schema, depth, ancestors)) continue;
-      this.fields -= 1;
+      this.fieldsLeft -= 1;
       shaped[name] = fixed.get(name) ?? this.shape(schema, { depth: depth + 1, ancestors });
     }
     for (const name of required) if (!properties.has(name)) shaped[name] = fixed.get(name) ?? {};
@@ -134,7 +131,7 @@ class SchemaShaper {
   }
 
   private isWorthShowing(schema: unknown, depth: number, ancestors: readonly unknown[]): boolean {
-    if (this.fields <= 0 || depth >= MAX_DEPTH) return false;
+    if (this.fieldsLeft <= 0 || depth >= MAX_DEPTH) return false;
     const { schemas } = this;
     const keywords = schemas.mergeKeywords(schema);
     if (ancestors.includes(keywords) || ancestors.includes(schemas.mergeKeywords(keywords["items"])))
@@ -159,7 +156,7 @@ class SchemaShaper {
     }
     if (most === 0) return { const: [] };
     const mustEnd =
-      this.fields <= 0 || depth > MAX_DEPTH || ancestors.includes(this.schemas.mergeKeywords(items));
+      this.fieldsLeft <= 0 || depth > MAX_DEPTH || ancestors.includes(this.schemas.mergeKeywords(items));
     if (mustEnd && least === 0) return { const: [] };
     const shape = this.shape(items, { depth: depth + 1, ancestors });
     const isFixed = uniqueItems === true && (shape["const"] !== undefined || shape["type"] === "boolean");

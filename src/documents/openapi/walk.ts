@@ -26,8 +26,9 @@ const SCHEMA: Children = {
     "else",
     "contains",
     "propertyNames",
+    "unevaluatedProperties",
+    "unevaluatedItems",
   ]),
-  ...listEach("one", ["unevaluatedProperties", "unevaluatedItems"]),
   ...listEach("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
   ...listEach("map", ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]),
 };
