@@ -19,15 +19,15 @@ export function readCertificate(cert: string | undefined, key: string | undefine
     throw new UsageError(
       `--${cert === undefined ? "key needs --cert" : "cert needs --key"}, the other half of the pair`,
     );
-  const files = { cert: readOptionFile("--cert", cert), key: readOptionFile("--key", key) };
+  const certificate = { cert: readOptionFile("--cert", cert), key: readOptionFile("--key", key) };
   try {
-    createSecureContext(files);
+    createSecureContext(certificate);
   } catch (error) {
     throw new UsageError(
       `--cert ${cert} and --key ${key} cannot be used together: ${(error as Error).message}`,
     );
   }
-  return files;
+  return certificate;
 }
 
 function readOptionFile(option: string, file: string): string {

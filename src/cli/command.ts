@@ -64,7 +64,7 @@ interface Declaration<
   Line extends string,
   O extends Record<string, Options>,
   ParsedArguments,
-  On extends unknown[],
+  Client extends unknown[],
 > {
   /** In the notation of yargs: `export <name> <file>`. */
   command: Line;
@@ -75,11 +75,16 @@ interface Declaration<
   examples?: readonly (readonly [line: string, says: string])[];
   /** Runs before the server is called. @throws UsageError */
   check?(parsed: ParsedArguments): void;
-  run(parsed: ParsedArguments, ...on: On): CommandOutcome | Promise<CommandOutcome>;
+  run(parsed: ParsedArguments, ...client: Client): CommandOutcome | Promise<CommandOutcome>;
 }
 
-type Parsed<Line extends string, O extends Record<string, Options>> = Arguments<Line> &
-  InferredOptionTypes<O> & { json: boolean; "--"?: string[] };
+/** The parsed options of a command. */
+export type ParsedOptions<O extends Record<string, Options>> = InferredOptionTypes<O> & {
+  json: boolean;
+  "--"?: string[];
+};
+
+type Parsed<Line extends string, O extends Record<string, Options>> = Arguments<Line> & ParsedOptions<O>;
 
 /** The running server and sandbox that a command acts on (interfaces 2). */
 export interface Target {
@@ -123,12 +128,12 @@ export function sandboxCommand<
 
 function toModule(
   // biome-ignore lint/suspicious/noExplicitAny: a declaration of any command
-  declared: Declaration<any, any, any, any>,
-  common: () => object,
+  declaration: Declaration<any, any, any, any>,
+  commonOptions: () => object,
   // biome-ignore lint/suspicious/noExplicitAny: what its command line and options say
   run: (parsed: any) => CommandOutcome | Promise<CommandOutcome>,
 ): CommandModule {
-  const { command: line, describe, args = {}, options, examples = [], check } = declared;
+  const { command: line, describe, args = {}, options, examples = [], check } = declaration;
   const module: CommandModule<object, { json: boolean }> = {
     command: line,
     describe,
@@ -139,7 +144,7 @@ function toModule(
           array: many !== undefined,
           describe: (args as Record<string, string>)[name!],
         });
-      argv.options({ ...common(), ...options });
+      argv.options({ ...commonOptions(), ...options });
       for (const [example, says] of examples) argv.example(example, says);
       return argv as never;
     },
@@ -164,14 +169,14 @@ export function group(
   example: readonly [line: string, says: string],
 ): CommandModule {
   const names = actions.map(({ command: line }) => String(line).split(" ")[0]!);
-  const listed = names.join(", ").replace(/, (?=[^,]+$)/, " or ");
+  const nameList = names.join(", ").replace(/, (?=[^,]+$)/, " or ");
   return {
     command: name,
     describe,
     builder: (argv) =>
       actions
         .reduce((built, action) => built.command(action), argv)
-        .demandCommand(1, `${name} needs an action: ${listed}`)
+        .demandCommand(1, `${name} needs an action: ${nameList}`)
         .example(...example),
     handler: () => {},
   };

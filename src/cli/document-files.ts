@@ -76,7 +76,7 @@ function checkFiles(files: readonly string[], check: Check): Result {
 }
 
 /** A scenario and its file as the user wrote it, or as lists show it. */
-export interface NamedScenario {
+interface NamedScenario {
   file: string;
   scenario: Scenario;
 }
@@ -121,10 +121,10 @@ export function showScenario(name: string): Result {
 /** A file takes precedence over a name, and the user's own scenario over the shipped or derived one of the same name. */
 function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario[] {
   const matches = pattern === "" || existsSync(pattern) ? () => false : picomatch(pattern);
-  const listed = library.list().filter(({ name }) => matches(name));
-  if (listed.length > 0) {
-    const ownScenarios = listed.filter(({ origin }) => origin === "own");
-    const others = listed.filter(({ origin }) => origin !== "own");
+  const matching = library.list().filter(({ name }) => matches(name));
+  if (matching.length > 0) {
+    const ownScenarios = matching.filter(({ origin }) => origin === "own");
+    const others = matching.filter(({ origin }) => origin !== "own");
     return [...ownScenarios, ...others].map(({ name, file }) => ({ file, scenario: library.get(name) }));
   }
   try {
@@ -161,8 +161,8 @@ function listMatching(pattern: string): string[] {
     "",
   );
   const { folder, glob } = findLiteralFolder(normalized);
-  const { base: literal, isGlob } = picomatch.scan(glob);
-  const base = literal.replace(/\\(.)/g, "$1");
+  const { base: escapedBase, isGlob } = picomatch.scan(glob);
+  const base = escapedBase.replace(/\\(.)/g, "$1");
   if (!isGlob) throw new UsageError(`there is no file ${pattern}`);
   const matches = picomatch(glob);
   const start = join(folder, base);

@@ -21,6 +21,8 @@ export class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 }
 
+const USAGE_ERRORS = [UsageError, AddressError, PersistenceError, OwnOperationError];
+
 /** Prints one readable message, never a stack trace, and returns the exit code. */
 export function report(error: unknown, json: boolean): number {
   const { message, code, details } = describeFailure(error);
@@ -40,10 +42,8 @@ function describeFailure(error: unknown): { message: string; code: number; detai
         : ` (did you mean "${error.hint}"?)`;
     return { message: `${error.message}${hint}`, code: EXIT_USAGE };
   }
-  if (error instanceof PersistenceError || error instanceof OwnOperationError)
-    return { message: error.message, code: EXIT_USAGE };
-  if (error instanceof UsageError || error instanceof AddressError)
-    return { message: error.message, code: EXIT_USAGE };
+  if (USAGE_ERRORS.some((kind) => error instanceof kind))
+    return { message: (error as Error).message, code: EXIT_USAGE };
   if (error instanceof CheckFailed) return { message: error.message, code: EXIT_FAILED };
   if (error instanceof UnreachableError)
     return { message: error.message.replace(NAME_ANOTHER, "name another with --url"), code: EXIT_FAILED };

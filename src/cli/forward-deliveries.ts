@@ -2,8 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ControlError, UnreachableError } from "../client/http.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { ForwardedDelivery, StateRecord } from "../client/types.ts";
-import type { ListenedDelivery } from "../tools/receivers/listen.ts";
-import { LocalReceiver } from "../tools/receivers/listen.ts";
+import { type ListenedDelivery, LocalReceiver } from "../tools/receivers/listen.ts";
 
 export type SubscribedEvents = StateRecord<"webhooks">["events"];
 
@@ -17,14 +16,14 @@ export interface ForwardOptions {
   /** The webhook's secret; generated unless given. */
   secret?: string | undefined;
   /** Called once deliveries are forwarded, and again after a reset of the sandbox removed the webhook. */
-  onReady: (registered: ForwardingWebhook) => void;
+  onReady: (webhook: ForwardingWebhook) => void;
   onDelivery: (delivery: ListenedDelivery) => void;
   /** The connection broke, or an answer came too late; the text says what happens next. */
   onProblem: (text: string) => void;
   signal: AbortSignal;
 }
 
-export interface ForwardingWebhook {
+interface ForwardingWebhook {
   webhook_id: string;
   secret: string;
   /** Other webhooks with this URL are forwarded too. */
@@ -43,9 +42,9 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
   const { settings } = await sandbox.info();
   const local = new LocalReceiver(options.to, settings.webhook_timeout_seconds * 1000);
   let isReported = false;
-  const onReady = (registered: ForwardingWebhook) => {
+  const onReady = (webhook: ForwardingWebhook) => {
     isReported = false;
-    options.onReady(registered);
+    options.onReady(webhook);
   };
   const forwarder = new Forwarder({ ...options, onReady }, local);
   try {

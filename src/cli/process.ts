@@ -79,6 +79,7 @@ export function formatTable(head: readonly string[], rows: readonly (readonly st
 export function isInteractive(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && process.env["NO_COLOR"] === undefined && process.env["CI"] === undefined;
 }
+
 /** SIGHUP too: commands run in process groups of their own and would outlive a closed terminal. */
 export const END_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -99,12 +100,12 @@ export function onTermination(end: () => void): () => void {
 }
 
 /** Runs work with a signal that aborts when the process is to end, and waits for the work. */
-export function runUntilEnded<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export function runWithCleanup<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return runWithListeners("on", work);
 }
 
 /** The same for work that needs no cleanup: a second signal ends the process at once. */
-export function runUntilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export function runWithoutCleanup<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return runWithListeners("once", work);
 }
 

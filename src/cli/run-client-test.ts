@@ -6,7 +6,7 @@ import type { FixtureInput } from "../client/types.ts";
 import type { RunClient } from "../tools/client-test/client-report-types.ts";
 import { ClientTestUsageError, gradeClient } from "../tools/client-test/grade-client.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
-import { isInteractive, printJson, printStyled, runUntilEnded } from "./process.ts";
+import { isInteractive, printJson, printStyled, runWithCleanup } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface ClientTestOptions {
@@ -31,9 +31,13 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
   try {
     const sandbox = await server.client.sandbox({ fixture, seed, origin: true });
     const runs = createRun(command, { server, sandbox });
-    const result = await runUntilEnded((signal) =>
+    const result = await runWithCleanup((signal) =>
       gradeClient(sandbox, runs.run, {
-        ...{ only, skip, timeoutMs, signal, exportFailed: reports.html !== undefined },
+        only,
+        skip,
+        timeoutMs,
+        signal,
+        exportFailed: reports.html !== undefined,
         onRun: ({ run, of, checks }) => showLine(`[${run}/${of}] ${checks.join(", ") || "without failures"}`),
       }),
     );
@@ -72,9 +76,9 @@ function createRun(
   async function run(signal: AbortSignal) {
     try {
       const result = await runCommand(command, { env, timeoutMs: undefined, signal });
-      const { exit_code, signal: killed, output } = result;
+      const { exit_code, signal: endSignal, output } = result;
       const errorLine = findError(output);
-      const end = killed === null ? `exit code ${exit_code}` : `the signal ${killed}`;
+      const end = endSignal === null ? `exit code ${exit_code}` : `the signal ${endSignal}`;
       if (exit_code !== 0) throw new Error(`${end}${errorLine ? `: ${errorLine}` : ""}`);
     } catch (error) {
       if (error instanceof CommandNotFound) runs.notFound = error;

@@ -37,7 +37,7 @@ import { workerFileCommand } from "./commands/worker-file.ts";
 import { report, UsageError } from "./failure.ts";
 import { print, printLines } from "./process.ts";
 
-/** interfaces 2, one file per command; order is that of `--help`. */
+/** In the order of `--help`; each has a file of its own (interfaces 2). */
 const COMMANDS = [
   startCommand,
   statusCommand,
@@ -183,9 +183,9 @@ function explainMessage(
 /** A command that has actions lists them in its help: `understudy clock advance <by>`. */
 function explainUnknownAction([command, action = "-"]: readonly string[], help: string): string | undefined {
   // Reads only the list of commands: the examples of the help name actions too.
-  const [, listed = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];
-  const actions = [...listed.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, listedCommand, name]) =>
-    listedCommand === command ? [name!] : [],
+  const [, list = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];
+  const actions = [...list.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, word, name]) =>
+    word === command ? [name!] : [],
   );
   if (actions.length === 0 || action.startsWith("-") || actions.includes(action)) return undefined;
   const nearest = findNearest(action, actions);
@@ -210,20 +210,20 @@ function findMissingArgument(count: number, usage: string): string {
 function checkValues(argv: Record<string, unknown>, options: unknown, words: readonly string[]): true {
   const { array } = options as { array: readonly string[] };
   const end = words.indexOf("--");
-  const typed = words.slice(0, end < 0 ? undefined : end).map((word, place) => {
+  const typedOptions = words.slice(0, end < 0 ? undefined : end).map((word, place) => {
     const [, name, value] = /^--(?:no-)?([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
     return { name, value: value ?? words[place + 1] };
   });
   for (const [name, value] of Object.entries(argv)) {
     if (name === "_" || name === "--") continue;
-    const uses = typed.filter((one) => one.name === name);
-    const shown = uses.length > 0 ? `--${name}` : `<${name}>`;
+    const uses = typedOptions.filter((one) => one.name === name);
+    const label = uses.length > 0 ? `--${name}` : `<${name}>`;
     if (!array.includes(name) && (Array.isArray(value) || uses.length > 1))
-      throw new UsageError(`${shown} is given more than once`);
+      throw new UsageError(`${label} is given more than once`);
     const isBlank = typeof value === "number" && uses.some((one) => one.value?.trim() === "");
     if (isBlank || [value].flat().includes(""))
-      throw new UsageError(`${shown} is empty; give it a value, or leave it out`);
-    if (typeof value === "number" && Number.isNaN(value)) throw new UsageError(`${shown} takes a number`);
+      throw new UsageError(`${label} is empty; give it a value, or leave it out`);
+    if (typeof value === "number" && Number.isNaN(value)) throw new UsageError(`${label} takes a number`);
   }
   return true;
 }
@@ -248,7 +248,7 @@ async function completeNames([command, action]: readonly string[]): Promise<stri
       api: API,
       folders: listScenarioFolders(findOwnScenarios(undefined)),
     });
-    return [...library.listNames()];
+    return library.listNames();
   }
   return [];
 }

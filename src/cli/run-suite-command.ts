@@ -7,7 +7,7 @@ import { toPrintable, toPrintableLines } from "../engine/contract/text.ts";
 import { readFixture } from "./command.ts";
 import { loadScenarios } from "./document-files.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
-import { formatTable, isInteractive, print, runUntilEnded } from "./process.ts";
+import { formatTable, isInteractive, print, runWithCleanup } from "./process.ts";
 import { findOwnScenarios, toClockChange } from "./start-options.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
@@ -44,9 +44,13 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
       throw new UsageError(
         `${missing} has stages, and the server at ${url} does not have this scenario; put its file into that server's folder of scenarios, or leave out --url`,
       );
-    const { result, interrupted } = await runUntilEnded(async (signal) => ({
+    const { result, interrupted } = await runWithCleanup(async (signal) => ({
       result: await runSuite({
-        ...{ server, scenarios, command, jobs, signal },
+        server,
+        scenarios,
+        command,
+        jobs,
+        signal,
         world: { fixture, seed, clock },
         timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
         onStart: (name) => progress.start(name),
@@ -68,7 +72,7 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
   }
 }
 
-const SHOWN_LINES = 60;
+const MAX_OUTPUT_LINES = 60;
 const MARKS = { passed: "ok", failed: "FAIL", error: "FAIL", skipped: "skip" } as const;
 
 const STAGE_MARKS = { passed: "ok", failed: "FAIL", inconclusive: "?" } as const;
@@ -91,8 +95,11 @@ function formatSuite({ scenarios, coverage, ...total }: SuiteResult): string {
   const rows = scenarios.flatMap(
     ({ name, outcome, exit_code, signal, duration_ms: ms, stages, ...counts }) => [
       [
-        ...[MARKS[outcome], name, String(signal ?? exit_code ?? "–")],
-        ...[...countCells(counts), `${(ms / 1000).toFixed(1)} s`],
+        MARKS[outcome],
+        name,
+        String(signal ?? exit_code ?? "–"),
+        ...countCells(counts),
+        `${(ms / 1000).toFixed(1)} s`,
       ],
       ...stages.map((stage) => [STAGE_MARKS[stage.verdict], `  ${stage.name}`, "", ...countCells(stage), ""]),
     ],
@@ -108,12 +115,12 @@ function formatSuite({ scenarios, coverage, ...total }: SuiteResult): string {
 
 function formatFailure({ name, failures, output }: ScenarioResult): string {
   const lines = output.trimEnd().split("\n");
-  const hiddenCount = Math.max(0, lines.length - SHOWN_LINES);
+  const hiddenCount = Math.max(0, lines.length - MAX_OUTPUT_LINES);
   return [
     `--- ${name}`,
     ...failures.map((failure) => `  ${failure}`),
     ...(hiddenCount > 0 ? [`  | … ${hiddenCount} lines before; the reports have them`] : []),
-    ...(output.trim() === "" ? [] : lines.slice(-SHOWN_LINES).map((text) => `  | ${text}`)),
+    ...(output.trim() === "" ? [] : lines.slice(-MAX_OUTPUT_LINES).map((text) => `  | ${text}`)),
     "",
   ].join("\n");
 }
@@ -124,10 +131,10 @@ const REDRAW_MS = 200;
 export function showProgress(stream: NodeJS.WriteStream, total: number, isLive: boolean) {
   const running = new Map<string, number>();
   let done = 0;
-  let drawn = 0;
+  let drawnLines = 0;
   const wipe = () => {
-    if (drawn > 0) stream.write(`\u001b[${drawn}A\u001b[J`);
-    drawn = 0;
+    if (drawnLines > 0) stream.write(`\u001b[${drawnLines}A\u001b[J`);
+    drawnLines = 0;
   };
   const draw = () => {
     wipe();
@@ -137,8 +144,8 @@ export function showProgress(stream: NodeJS.WriteStream, total: number, isLive: 
       ([name, since]) => `  … ${name}  ${formatSeconds(performance.now() - since)}`,
     );
     const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
-    for (const formatResult of all) stream.write(`${toPrintable(formatResult).slice(0, width)}\n`);
-    drawn = all.length;
+    for (const line of all) stream.write(`${toPrintable(line).slice(0, width)}\n`);
+    drawnLines = all.length;
   };
   const timer = isLive ? setInterval(draw, REDRAW_MS) : undefined;
   return {

@@ -21,7 +21,7 @@ import { runVerify, TargetUnusable } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { type OwnOptions, readApi } from "./document-files.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { formatTable, isInteractive, printError, runUntilStopped } from "./process.ts";
+import { formatTable, isInteractive, printError, runWithoutCleanup } from "./process.ts";
 import { parseReportFiles, writeReports } from "./write-files.ts";
 
 interface VerifyCommandOptions extends OwnOptions {
@@ -50,7 +50,7 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
     const result =
       har === undefined
         ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written.
-          await runUntilStopped((signal) => verifyTarget(options, { contract, uses, signal }))
+          await runWithoutCleanup((signal) => verifyTarget(options, { contract, uses, signal }))
         : await verifyRecorded({ contract, file: har, target, strict: options.strict });
     writeReports(reports, { cases: () => listVerifyCases(result), html: () => renderVerifyHtml(result) });
     return { value: result, text: formatVerifyReport(result), failed: result.verdict === "fail" };
@@ -77,16 +77,21 @@ function checkMode({ har, target, key, write, own, use, operations, openapi }: V
 
 async function verifyTarget(
   { target, key, write, own, strict, timeout, json }: VerifyCommandOptions,
-  given: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal">,
+  run: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal">,
 ): Promise<VerifyReport> {
   const progress = createVerifyProgress(process.stderr, !json && isInteractive(process.stderr));
   try {
     return await runVerify({
-      ...{ ...given, target: target!, key: key!, write, own, strict },
+      ...run,
+      target: target!,
+      key: key!,
+      write,
+      own,
+      strict,
       timeoutMs: timeout * 1000,
       version: packageJson.version,
       wait: async (milliseconds, stop) => {
-        progress.waiting(milliseconds);
+        progress.showWait(milliseconds);
         await wait(milliseconds, undefined, { signal: stop });
       },
       onStart: (check, place) => progress.start(check, place),
@@ -115,7 +120,7 @@ function createVerifyProgress(stream: NodeJS.WriteStream, isLive: boolean) {
       wipe();
       stream.write(`${toPrintableLines(formatCheckLines(report).join("\n"))}\n`);
     },
-    waiting: (milliseconds: number) =>
+    showWait: (milliseconds: number) =>
       draw(`${current} (waits ${Math.ceil(milliseconds / 1000)} s for the rate limit)`),
     close: wipe,
   };
@@ -134,7 +139,7 @@ function formatVerifyReport(report: VerifyReport): string {
   ].flatMap(formatCheckLines);
   const { recorded } = report;
   return [
-    ...(recorded === null ? [] : [withoutControls(`${describeRecorded(recorded)}.`), ""]),
+    ...(recorded === null ? [] : [replaceControls(`${describeRecorded(recorded)}.`), ""]),
     ...lines,
     ...(lines.length > 0 ? [""] : []),
     ...formatChanges(report),
@@ -153,13 +158,13 @@ function formatCheckLines({ outcome, section, title, id, ...findings }: CheckRep
     for (const { method, path, status, request_id } of findings.requests.slice(-MAX_REQUESTS))
       lines.push(`      ${method} ${path} -> ${status}${request_id === null ? "" : ` (${request_id})`}`);
   }
-  return lines.map(withoutControls);
+  return lines.map(replaceControls);
 }
 
 function formatChanges({ write, changes }: VerifyReport): string[] {
   if (!write) return [];
   const rows = changes.map(({ done, undone, detail }) => `  ${done}: ${undone ? "" : "stays; "}${detail}`);
-  return ["Changed:", ...(rows.length > 0 ? rows : ["  nothing"]), ""].map(withoutControls);
+  return ["Changed:", ...(rows.length > 0 ? rows : ["  nothing"]), ""].map(replaceControls);
 }
 
 function formatAssumptions({ assumptions }: VerifyReport): string[] {
@@ -169,27 +174,19 @@ function formatAssumptions({ assumptions }: VerifyReport): string[] {
   return [formatTable(["", "assumption", "differs", "fits"], rows), ""];
 }
 
-function formatVerdictLine({
-  verdict,
-  target,
-  organization_id,
-  summary,
-  requests,
-  duration_ms,
-  stopped,
-  recorded,
-}: VerifyReport) {
-  const { passed, failed, differs, not_observable } = summary;
+function formatVerdictLine(report: VerifyReport): string {
+  const { target, organization_id, requests, duration_ms, stopped, recorded } = report;
+  const { passed, failed, differs, not_observable } = report.summary;
   const counts = `${passed} passed, ${failed} failed, ${differs} differ from an assumption, ${not_observable} not observable`;
-  const as = organization_id === null ? "" : ` in ${organization_id}`;
+  const where = organization_id === null ? "" : ` in ${organization_id}`;
   const took = `${requests} ${recorded === null ? "" : "recorded "}requests, ${(duration_ms / 1000).toFixed(1)} s`;
   const why = stopped === null ? "" : `\nStopped: ${stopped}.`;
   const nothing = passed + failed + differs === 0 ? "\nNothing could be checked, which proves nothing." : "";
-  const word = nameVerdict({ verdict, summary }).replace(/^\w+/, (first) => first.toUpperCase());
-  return withoutControls(`${word}  ${target}${as}: ${counts} (${took})`) + nothing + why;
+  const word = nameVerdict(report).replace(/^\w+/, (first) => first.toUpperCase());
+  return replaceControls(`${word}  ${target}${where}: ${counts} (${took})`) + nothing + why;
 }
 
 /** Texts of an answer must not control the terminal. */
-function withoutControls(line: string): string {
+function replaceControls(line: string): string {
   return line.replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }

@@ -62,14 +62,14 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   requireProxies(trustProxy);
   const maxSandboxes = all["max-sandboxes"];
   if (maxSandboxes !== undefined) requireMaxSandboxes(maxSandboxes, all.shared);
-  const { own, operations } = await openOwnOperations(all);
+  const { ownFiles, operations } = await openOwnOperations(all);
   return {
     port,
     host,
     readyFile,
     quiet: all.quiet === true,
     watch: all.watch !== false,
-    ownFiles: own,
+    ownFiles,
     server: {
       operations,
       fixture: all.fixture ?? "reference",
@@ -110,11 +110,11 @@ function surviveOwnErrors(): void {
 
 /** Loads the code for own operations only if there are any. @throws DocumentError */
 async function openOwnOperations({ operations, openapi }: StartFlags) {
-  if (operations === undefined && openapi === undefined) return { own: [], operations: undefined };
-  const { loadOwnSources: loadOwn, openOwnFiles } = await import("../documents/own-files.ts");
+  if (operations === undefined && openapi === undefined) return { ownFiles: [], operations: undefined };
+  const { loadOwnSources, openOwnFiles } = await import("../documents/own-files.ts");
   if (operations !== undefined) surviveOwnErrors();
-  const own = await openOwnFiles({ operations, openapi });
-  return { own, operations: await loadOwn(own) };
+  const ownFiles = await openOwnFiles({ operations, openapi });
+  return { ownFiles, operations: await loadOwnSources(ownFiles) };
 }
 
 /** Loads its code only if it is needed. @throws UsageError */
@@ -199,23 +199,23 @@ export function readClock(text: string): ClockSetting {
 }
 
 /**
- * interfaces 2: a folder, or one document. A document is always written as a whole, so `--durable` excludes it.
+ * A folder, or one document (interfaces 2). A document is always written as a whole, so `--durable` excludes it.
  * @throws UsageError
  */
-function readPersistence(place: string | undefined, durable: boolean): UnderstudyOptions["persist"] {
-  if (place === undefined) {
+function readPersistence(path: string | undefined, durable: boolean): UnderstudyOptions["persist"] {
+  if (path === undefined) {
     if (durable) throw new UsageError("--durable needs --persist DIR");
     return undefined;
   }
-  if (!/\.json$/i.test(place) || statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
-    return { folder: place, durable };
+  if (!/\.json$/i.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    return { folder: path, durable };
   }
   if (durable) {
     throw new UsageError(
-      `--durable needs --persist DIR: the document ${place} is saved whole, within a second, not at each answer`,
+      `--durable needs --persist DIR: the document ${path} is saved whole, within a second, not at each answer`,
     );
   }
-  return { file: place };
+  return { file: path };
 }
 
 /** The store of a fleet, and this node's address (interfaces 15). @throws UsageError */

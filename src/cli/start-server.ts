@@ -95,12 +95,11 @@ async function watchFiles(understudy: Understudy, ownFiles: readonly OwnFiles[])
     onProblem: (error) =>
       printError(`a scenario was not reloaded, because its file has problems:\n${error.formatWithFrames()}`),
   });
-  // If the system has no watches left, the server reports that and goes on.
-  const followed = [fixtures, scenarios];
+  const documents = [fixtures, scenarios];
   if (ownFiles.length > 0) {
-    const { followOwnFiles: followOwn } = await import("../documents/own-files.ts");
-    followed.push(
-      ...followOwn(ownFiles, {
+    const { followOwnFiles } = await import("../documents/own-files.ts");
+    documents.push(
+      ...followOwnFiles(ownFiles, {
         apply(sources) {
           understudy.setOperations(sources);
           printError("the operations were edited and reloaded");
@@ -112,7 +111,8 @@ async function watchFiles(understudy: Understudy, ownFiles: readonly OwnFiles[])
       }),
     );
   }
-  return new DocumentWatch(followed, ({ message }) => printError(message));
+  // If the system has no watches left, the server reports that and goes on.
+  return new DocumentWatch(documents, ({ message }) => printError(message));
 }
 
 /** The first signal lets open requests finish; a second does not wait. Returns a function that stops listening. */

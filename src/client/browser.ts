@@ -33,9 +33,9 @@ export async function start(options: StartOptions = {}): Promise<PageSandbox> {
   requireKnownOptions("start", options, [...PAGE_START, "paths", "worker", "offline", "user"]);
   const { paths = API_PATHS, worker = "/understudy-worker.js", ...rest } = options;
   const heldPaths = toPaths(paths);
-  const started = startPage({ paths, worker, ...rest });
-  holdRequests(heldPaths, started);
-  return started;
+  const starting = startPage({ paths, worker, ...rest });
+  holdRequests(heldPaths, starting);
+  return starting;
 }
 
 async function startPage({

@@ -28,11 +28,11 @@ export type HeldMatch = Partial<Pick<Held, (typeof FIELDS)[number]>>;
  */
 export async function waitForHeld(
   follow: (signal: AbortSignal) => AsyncIterable<List<Held>>,
-  { match, within, returned }: { match: HeldMatch; within: Duration; returned: Set<string> },
+  { match, within, returnedIds }: { match: HeldMatch; within: Duration; returnedIds: Set<string> },
 ): Promise<Held> {
   requireKnownOptions("held.next", match, FIELDS);
-  const wait_ms = parseDuration(within);
-  if (wait_ms === undefined) throw new TypeError(`held.next: within is a duration such as 5s, not ${within}`);
+  const waitMs = parseDuration(within);
+  if (waitMs === undefined) throw new TypeError(`held.next: within is a duration such as 5s, not ${within}`);
   const abort = new AbortController();
   let isLate = false;
   const abortAfter = (ms: number) =>
@@ -44,21 +44,21 @@ export async function waitForHeld(
       Math.min(ms, MAX_TIMEOUT_MS),
     );
   // `within` counts from the first list on, so that a slow machine does not seem to hold nothing.
-  const maxWait_ms = Math.max(wait_ms, FIRST_LIST_MS);
-  let timer = abortAfter(maxWait_ms);
+  const maxWaitMs = Math.max(waitMs, FIRST_LIST_MS);
+  let timer = abortAfter(maxWaitMs);
   let others: Held[] | undefined;
   try {
     for await (const { items } of follow(abort.signal)) {
       if (others === undefined) {
         clearTimeout(timer);
-        timer = abortAfter(wait_ms);
+        timer = abortAfter(waitMs);
       }
-      others = items.filter(({ id }) => !returned.has(id));
+      others = items.filter(({ id }) => !returnedIds.has(id));
       const held = others.find((one) =>
         Object.entries(match).every(([name, value]) => one[name as keyof HeldMatch] === value),
       );
       if (held === undefined) continue;
-      returned.add(held.id);
+      returnedIds.add(held.id);
       return held;
     }
   } catch (error) {
@@ -68,7 +68,7 @@ export async function waitForHeld(
     abort.abort();
   }
   if (others === undefined && isLate)
-    throw new Error(`held.next: the server sent no list of what it holds within ${maxWait_ms / 1000} s.`);
+    throw new Error(`held.next: the server sent no list of what it holds within ${maxWaitMs / 1000} s.`);
   const heldTexts = others?.map(describeHeld).join("; ") || "nothing";
   const why = isLate ? `within ${within}` : "before the sandbox was deleted";
   throw new Error(

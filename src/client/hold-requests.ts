@@ -79,21 +79,21 @@ function waitUntilAborted(signal: AbortSignal | null | undefined): Promise<void>
 /** @returns a function that restores the original methods */
 function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise<unknown>): () => void {
   const { open, send, abort } = prototype;
-  const opened = new WeakMap<object, string>();
+  const urls = new WeakMap<object, string>();
   /** The arguments of the call of `send` that waits; a later call has others. */
-  const waiting = new WeakMap<object, object>();
+  const pendingSends = new WeakMap<object, object>();
   Object.assign(prototype, {
     open(this: object, ...args: never[]) {
-      waiting.delete(this);
-      opened.set(this, String(args[1]));
+      pendingSends.delete(this);
+      urls.set(this, String(args[1]));
       open.apply(this, args);
     },
     send(this: EventTarget, ...args: never[]) {
-      if (!isBelow(opened.get(this)!, paths)) return send.apply(this, args);
-      waiting.set(this, args);
+      if (!isBelow(urls.get(this)!, paths)) return send.apply(this, args);
+      pendingSends.set(this, args);
       const runUnlessAborted = (act: () => void) => () => {
-        if (waiting.get(this) !== args) return;
-        waiting.delete(this);
+        if (pendingSends.get(this) !== args) return;
+        pendingSends.delete(this);
         act();
       };
       ready.then(
@@ -102,7 +102,7 @@ function holdXhr(prototype: XhrMethods, paths: readonly string[], ready: Promise
       );
     },
     abort(this: EventTarget) {
-      if (waiting.delete(this)) endXhr(this, "abort");
+      if (pendingSends.delete(this)) endXhr(this, "abort");
       abort.apply(this);
     },
   });

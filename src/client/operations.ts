@@ -53,7 +53,8 @@ interface Reference {
 
 const toSchema = <T>(keywords: object): Schema<T> => keywords as Schema<T>;
 const toBounds = ({ min, max, ...rest }: Bounds, type: string) => ({
-  ...{ type, ...rest },
+  type,
+  ...rest,
   ...(min === undefined ? {} : { minimum: min }),
   ...(max === undefined ? {} : { maximum: max }),
 });
@@ -69,7 +70,8 @@ export const boolean = (options: FieldOptions<boolean> = {}): Schema<boolean> =>
   toSchema({ type: "boolean", ...options });
 export const string = ({ min, max, ...rest }: TextBounds = {}): Schema<string> =>
   toSchema({
-    ...{ type: "string", ...rest },
+    type: "string",
+    ...rest,
     ...(min === undefined ? {} : { minLength: min }),
     ...(max === undefined ? {} : { maxLength: max }),
   });
@@ -91,7 +93,9 @@ export const array = <S extends Schema>(
   { min, max, ...rest }: Omit<Bounds, keyof FieldOptions<number>> & FieldOptions<never[]> = {},
 ): Schema<Infer<S>[]> =>
   toSchema({
-    ...{ type: "array", items, ...rest },
+    type: "array",
+    items,
+    ...rest,
     ...(min === undefined ? {} : { minItems: min }),
     ...(max === undefined ? {} : { maxItems: max }),
   });
@@ -145,7 +149,9 @@ export function defineCollection<const F extends Fields>(declaration: {
   const prefix = declaration.prefix ?? `${toSingular(name).replaceAll(/[^a-z]/g, "")}_`;
   return {
     kind: "collection",
-    ...{ name, prefix, emits },
+    name,
+    prefix,
+    emits,
     record: object({ ...("id" in fields ? {} : { id: id(prefix) }), ...fields }) as never,
   };
 }

@@ -23,12 +23,9 @@ export async function openPageEngine({ persist, ...world }: PageStart): Promise<
   return engine;
 }
 
-export async function openSandbox({
-  fetch,
-  listUsableKeys: listKeys,
-}: BrowserEngine): Promise<SandboxClient> {
+export async function openSandbox({ fetch, listUsableKeys }: BrowserEngine): Promise<SandboxClient> {
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: createTransport(fetch), fetch });
-  if (listKeys === undefined) return new UnderstudyClient(http).open("default");
+  if (listUsableKeys === undefined) return new UnderstudyClient(http).open("default");
   const state = { name: "default", base_url: IN_PROCESS_ORIGIN, origin: null } as SandboxState;
-  return new SandboxClient(http, state, toCredentials(listKeys()));
+  return new SandboxClient(http, state, toCredentials(listUsableKeys()));
 }

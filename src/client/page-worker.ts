@@ -1,9 +1,9 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { BrowserEngine } from "../browser.ts";
-import { answerPassed } from "./answer-passed.ts";
+import { answerForwarded } from "./answer-forwarded.ts";
 import {
   createChannel,
-  type PassedRequest,
+  type ForwardedRequest,
   type Port,
   toPaths,
   type WorkerVersion,
@@ -39,8 +39,8 @@ export interface WorkerOptions {
 const ANSWER_MS = 5_000;
 
 /**
- * The newest one answers the page's requests: a page may start again, for example after an update of one of its modules.
- * Undefined once it was stopped.
+ * The newest `PageWorker`, whose engine answers the page's requests: a page may start again, for example after an update
+ * of one of its modules. Undefined once it was stopped.
  */
 let currentPage: PageWorker | undefined;
 
@@ -180,10 +180,10 @@ export class PageWorker {
         data,
         ports: [port],
       }: {
-        data: PassedRequest | WorkerVersion;
+        data: ForwardedRequest | WorkerVersion;
         ports: readonly Port[];
       }) => {
-        if (data.type === "request") void answerPassed({ fetch: answerByCurrent }, data, port!);
+        if (data.type === "request") void answerForwarded({ fetch: answerByCurrent }, data, port!);
         else {
           this.client = data.client;
           resolve(data.version);
@@ -194,7 +194,7 @@ export class PageWorker {
     });
   }
 
-  withKey(request: Request): Request {
+  addKey(request: Request): Request {
     if (this.key === undefined || new URL(request.url).pathname.startsWith("/_")) return request;
     request.headers.delete("authorization");
     request.headers.set("api-key", this.key);
@@ -204,7 +204,7 @@ export class PageWorker {
 
 async function answerByCurrent(request: Request): Promise<Response> {
   if (currentPage === undefined) throw new TypeError("the sandbox was stopped");
-  return currentPage.engine.fetch(currentPage.withKey(request));
+  return currentPage.engine.fetch(currentPage.addKey(request));
 }
 
 /** Loads again what was loaded before the worker was there, so that it stores a copy. */

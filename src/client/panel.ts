@@ -168,9 +168,9 @@ class UnderstudyPanel extends HtmlElement {
     }
   }
 
-  private showStatus(words: string): void {
+  private showStatus(text: string): void {
     this.parts["status"]!.setAttribute("class", "");
-    this.parts["status"]!.textContent = words;
+    this.parts["status"]!.textContent = text;
   }
 
   private async refresh(): Promise<void> {

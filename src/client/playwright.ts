@@ -3,8 +3,7 @@ import { test as base, expect as baseExpect, type TestInfo } from "@playwright/t
 import { collectEvidence } from "./evidence.ts";
 import { type ReceivedMatch, type ReceivedOptions, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
-import type { TestOptions } from "./test-sandbox.ts";
-import { runInSandbox, TestServers } from "./test-sandbox.ts";
+import { runInSandbox, type TestOptions, TestServers } from "./test-sandbox.ts";
 
 /**
  * Playwright's `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, created as the option

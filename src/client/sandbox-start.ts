@@ -7,6 +7,12 @@ export type SandboxStart = Pick<
 >;
 
 export const START_OPTIONS: readonly (keyof SandboxStart)[] = [
-  ...(["fixture", "seed", "clock", "settings", "operations"] as const),
-  ...(["scenarios", "scenariosFolder", "delay"] as const),
+  "fixture",
+  "seed",
+  "clock",
+  "settings",
+  "operations",
+  "scenarios",
+  "scenariosFolder",
+  "delay",
 ];

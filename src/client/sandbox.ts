@@ -83,14 +83,14 @@ export class SandboxClient {
       const { within = "10s" } = options;
       const follow = (signal: AbortSignal) =>
         this.http.events<Api.List<Api.Held>>(`${this.path}/held/stream`, undefined, signal);
-      const held = await waitForHeld(follow, { match, within, returned: this.returned });
+      const held = await waitForHeld(follow, { match, within, returnedIds: this.returnedIds });
       return { ...held, release: (options?: Api.ReleaseOptions) => this.held.release(held.id, options) };
     },
     /** Lets it continue, or gives it another answer. */
     release: async (id: string, options: Api.ReleaseOptions = {}) =>
       this.send<void>("POST", `/held/${toPathPart(id)}/release`, options),
   };
-  private readonly returned = new Set<string>();
+  private readonly returnedIds = new Set<string>();
 
   readonly scenarios = {
     list: () => this.get<Api.List<Api.ScenarioState>>("/scenarios"),
@@ -252,10 +252,7 @@ function toQuery(values: object): string {
 }
 
 /** Returns one key per user: the first that is neither revoked nor expired. Reading that of a user without one throws. */
-export async function createCredentials(
-  http: ControlHttp,
-  { name, clock }: SandboxState,
-): Promise<Api.Credentials> {
+async function createCredentials(http: ControlHttp, { name, clock }: SandboxState): Promise<Api.Credentials> {
   const path = `/_control/sandboxes/${name}/state/api_keys?limit=1000`;
   const { items } = await http.call<List<StateRecord<"api_keys">>>("GET", path);
   return toCredentials(

@@ -1,13 +1,13 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { BrowserEngine } from "../browser.ts";
-import { answerPassed } from "./answer-passed.ts";
-import { type PassedRequest, type Port, receiveAnswer, toPassedRequest } from "./worker-messages.ts";
+import { answerForwarded } from "./answer-forwarded.ts";
+import { type ForwardedRequest, type Port, receiveAnswer, toForwardedRequest } from "./worker-messages.ts";
 
 /** A message between the tabs of a world. `to` names one direction of a request's answer. */
 type Message =
   | { type: "who" }
   | { type: "leads"; version: string; tab: string }
-  | { type: "passed"; id: string; request: PassedRequest }
+  | { type: "forwarded"; id: string; request: ForwardedRequest }
   | { type: "part"; to: string; data: unknown };
 
 /** The parts of the browser's BroadcastChannel that are used; Node's types describe Node's own. */
@@ -24,8 +24,8 @@ interface Locks {
 const findLocks = () => (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks;
 
 /**
- * The engine of a stored world, which runs in one tab, the leader: the tab that has the lock. Other tabs pass their requests to
- * it, and one of them leads when it is closed.
+ * The engine of a stored world, which runs in one tab, the leader: the tab that has the lock. Other tabs forward their requests
+ * to it, and one of them leads when it is closed.
  * @throws Error if the leader has another version; the errors of `open`
  */
 export async function shareWorld(
@@ -134,7 +134,7 @@ class Tabs {
     this.post({ type: "leads", version: manifest.version, tab: this.id });
   }
 
-  /** Requests that were passed to a former leader are lost. */
+  /** Requests that were forwarded to a former leader are lost. */
   private follow(leader: string): void {
     if (leader === this.leader) return;
     this.leader = leader;
@@ -148,7 +148,7 @@ class Tabs {
       fetch: async (request) => {
         const id = crypto.randomUUID();
         const answer = receiveAnswer(this.openPort(`${id}:page`, `${id}:leader`), request.signal);
-        this.post({ type: "passed", id, request: await toPassedRequest(request) });
+        this.post({ type: "forwarded", id, request: await toForwardedRequest(request) });
         const response = await answer;
         if (response.type === "error") throw new TypeError("fetch failed");
         return response;
@@ -175,7 +175,7 @@ class Tabs {
     else {
       const { id, request } = message;
       const port = this.openPort(`${id}:leader`, `${id}:page`);
-      void answerPassed(this.engine, request, port).finally(() => this.ports.delete(`${id}:leader`));
+      void answerForwarded(this.engine, request, port).finally(() => this.ports.delete(`${id}:leader`));
     }
   }
 

@@ -37,9 +37,17 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
 }
 
 const OPTIONS: readonly (keyof TestOptions)[] = [
-  ...(["fixture", "seed", "clock", "settings", "origin", "engine"] as const),
-  ...(["operations", "openapi"] as const),
-  ...(["scenarios", "scenariosFolder", "allowUnstruck"] as const),
+  "fixture",
+  "seed",
+  "clock",
+  "settings",
+  "origin",
+  "engine",
+  "operations",
+  "openapi",
+  "scenarios",
+  "scenariosFolder",
+  "allowUnstruck",
 ];
 
 /**
@@ -47,21 +55,17 @@ const OPTIONS: readonly (keyof TestOptions)[] = [
  * @throws TypeError
  */
 export function checkTestOptions(options: unknown): TestOptions {
-  if (typeof options !== "object" || options === null || Array.isArray(options))
-    throw new TypeError(
-      `understudy takes its options as an object of ${OPTIONS.join(", ")}; it was given ${showValue(options)}`,
-    );
-  requireKnownOptions("understudy", options, OPTIONS);
-  const { scenarios, scenariosFolder } = options as Record<string, unknown>;
+  requireKnownOptions("understudy", options as object, OPTIONS);
+  const given = options as Record<string, unknown>;
+  const { scenarios, scenariosFolder, operations, openapi } = given;
   const refuse = (option: string, requirement: string, value: unknown): never => {
     throw new TypeError(`understudy's option ${option} is ${requirement}; it was given ${showValue(value)}`);
   };
   if (scenarios !== undefined && !Array.isArray(scenarios)) refuse("scenarios", "a list of names", scenarios);
   for (const option of ["allowUnstruck", "origin", "engine"]) {
-    const value = (options as Record<string, unknown>)[option];
+    const value = given[option];
     if (value !== undefined && typeof value !== "boolean") refuse(option, "true or false", value);
   }
-  const { operations, openapi } = options as Record<string, unknown>;
   if (operations !== undefined && (typeof operations !== "object" || operations === null))
     refuse("operations", "a module with declarations, or a list of them", operations);
   if (openapi !== undefined && !Array.isArray(openapi)) refuse("openapi", "a list of documents", openapi);
@@ -69,7 +73,7 @@ export function checkTestOptions(options: unknown): TestOptions {
     throw new TypeError(
       `understudy's option scenariosFolder: there is no folder ${showValue(scenariosFolder)}`,
     );
-  return options;
+  return options as TestOptions;
 }
 
 /** The servers of a worker, each started when a test first needs it. */
@@ -81,10 +85,7 @@ export class TestServers {
   /** The server that a suite or `UNDERSTUDY_URL` names, else one for the tests, with that folder's scenarios. */
   getServer({ scenariosFolder, engine = false, operations, openapi }: TestOptions): Promise<LocalUnderstudy> {
     const folder = scenariosFolder ?? (existsSync("scenarios") ? "scenarios" : undefined);
-    const options = {
-      ...(folder !== undefined && { scenariosFolder: folder }),
-      ...(operations && { operations }),
-    };
+    const options = { scenariosFolder: folder, operations };
     const declarationsKey = `${this.identify(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.identify(one)))}`;
     if (engine)
       return this.startOnce(`engine ${folder} ${declarationsKey}`, async () =>
@@ -96,7 +97,7 @@ export class TestServers {
         `understudy's options operations and openapi need a server of the tests' own; start that of UNDERSTUDY_URL, ${url}, with --operations or --openapi`,
       );
     return this.startOnce(url || `${folder} ${declarationsKey}`, () =>
-      createOrConnect({ ...options, ...(openapi && { openapi }), refuseDefault: true }),
+      createOrConnect({ ...options, openapi, refuseDefault: true }),
     );
   }
 
@@ -182,7 +183,7 @@ export async function runInSandbox(
   if (problem !== undefined) throw new Error(problem);
 }
 
-/** interfaces 20: the client of what is still held has got no answer yet. */
+/** The clients of requests that are still held wait for their answers (interfaces 20). */
 function describeUnreleased(held: readonly Held[]): string | undefined {
   if (held.length === 0) return undefined;
   const heldTexts = held.map(describeHeld).join("; ");
@@ -190,13 +191,13 @@ function describeUnreleased(held: readonly Held[]): string | undefined {
 }
 
 /** A rule with its name for messages. */
-type Armed = FaultRule & { label: string };
+type LabelledRule = FaultRule & { label: string };
 
-/** Inline rules, and those of scenarios in force; the suite itself checks its own rules. */
-async function listArmedRules(sandbox: SandboxClient, except: ReadonlySet<string>): Promise<Armed[]> {
+/** Inline rules, and those of active scenarios; the suite itself checks its own rules. */
+async function listArmedRules(sandbox: SandboxClient, except: ReadonlySet<string>): Promise<LabelledRule[]> {
   const [inline, scenarios] = await Promise.all([sandbox.faults.list(), sandbox.scenarios.list()]);
   const current = scenarios.items.filter(({ name, active }) => active && !except.has(name));
-  const addLabel = (rule: FaultRule, name: string): Armed => ({
+  const addLabel = (rule: FaultRule, name: string): LabelledRule => ({
     ...rule,
     label: `${name} ${JSON.stringify(rule.match ?? {})}`,
   });
@@ -210,7 +211,7 @@ async function listArmedRules(sandbox: SandboxClient, except: ReadonlySet<string
  * A rule that was not triggered as often as its `times` say proves nothing. Probability 0 disables a rule, and one that
  * serves a path of its own only waits for calls.
  */
-export function describeUntriggered(rules: readonly Armed[]): string | undefined {
+export function describeUntriggered(rules: readonly LabelledRule[]): string | undefined {
   const armed = rules.filter(
     (rule) => rule.probability !== 0 && findServedKind(rule as RuleDocument) !== "content",
   );

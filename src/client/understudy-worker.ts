@@ -3,7 +3,7 @@
  * to that page, and the page's answer back. `understudy worker-file DIR` writes it.
  */
 
-import { createChannel, isBelow, type Port, receiveAnswer, toPassedRequest } from "./worker-messages.ts";
+import { createChannel, isBelow, type Port, receiveAnswer, toForwardedRequest } from "./worker-messages.ts";
 
 interface ServiceWorkerScope {
   location: { href: string; origin: string };
@@ -93,9 +93,9 @@ async function passToPage(page: string, request: Request): Promise<Response> {
     );
     return Response.error();
   }
-  const passed = await toPassedRequest(request);
+  const forwarded = await toForwardedRequest(request);
   const [ownPort, pagePort] = createChannel();
-  port.postMessage(passed, [pagePort, passed.body]);
+  port.postMessage(forwarded, [pagePort, forwarded.body]);
   return receiveAnswer(ownPort, request.signal);
 }
 

@@ -6,7 +6,7 @@
 import { toBase64 } from "../engine/bytes.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { openPageEngine } from "./page-engine.ts";
-import { PageWorker } from "./page-worker.ts";
+import { API_PATHS, PageWorker } from "./page-worker.ts";
 
 /* The parts of a page that are used here; the types of browsers are not among this project's. */
 interface Element {
@@ -28,14 +28,11 @@ const page = globalThis as unknown as {
 const findElement = (id: string) => page.document.getElementById(id);
 
 /** Started with the first file, so that the page is there at once. */
-let started: Promise<{ client: string; fetch: (request: Request) => Promise<Response> }> | undefined;
+let engineStart: Promise<{ client: string; fetch: (request: Request) => Promise<Response> }> | undefined;
 
 async function startEngine() {
   const engine = await openPageEngine({});
-  const worker = await PageWorker.connect(engine, {
-    paths: ["/v1", "/v2", "/webhooks", "/upload/storage"],
-    worker: "understudy-worker.js",
-  });
+  const worker = await PageWorker.connect(engine, { paths: API_PATHS, worker: "understudy-worker.js" });
   return { client: worker.client, fetch: engine.fetch };
 }
 
@@ -44,11 +41,11 @@ async function openFirstFile(files: Iterable<Blob> = []): Promise<void> {
   if (file === undefined) return;
   findElement("problem").textContent = "Opening…";
   try {
-    started ??= startEngine().catch((error) => {
-      started = undefined;
+    engineStart ??= startEngine().catch((error) => {
+      engineStart = undefined;
       throw error;
     });
-    const { client, fetch } = await started;
+    const { client, fetch } = await engineStart;
     const request = new Request(`${IN_PROCESS_ORIGIN}/_control/open`, {
       method: "POST",
       headers: { "content-type": "application/json" },

@@ -19,8 +19,17 @@ export interface PluginOptions
 }
 
 const OPTIONS: readonly (keyof PluginOptions)[] = [
-  ...(["fixture", "seed", "clock", "settings", "scenarios", "scenariosFolder"] as const),
-  ...(["persist", "delay", "port", "allowHosts", "paths"] as const),
+  "fixture",
+  "seed",
+  "clock",
+  "settings",
+  "scenarios",
+  "scenariosFolder",
+  "persist",
+  "delay",
+  "port",
+  "allowHosts",
+  "paths",
 ];
 const API_PATHS = ["/v1", "/v2", "/webhooks"];
 /** The path of upload URLs. */

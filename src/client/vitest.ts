@@ -6,8 +6,7 @@ import { toPrintableLines, toShellWord } from "../engine/contract/text.ts";
 import { BUNDLE_FILE, collectEvidence, type Evidence, formatJournal, WORLD_FILE } from "./evidence.ts";
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
-import type { TestOptions } from "./test-sandbox.ts";
-import { runInSandbox, TestServers } from "./test-sandbox.ts";
+import { runInSandbox, type TestOptions, TestServers } from "./test-sandbox.ts";
 
 declare module "vitest" {
   // biome-ignore lint/suspicious/noExplicitAny: the declaration that this one is merged with says so

@@ -1,4 +1,4 @@
-/* Requests that are passed to a page: by its service worker, or by another tab that shares its world. */
+/* Requests that are forwarded to a page: by its service worker, or by another tab that shares its world. */
 
 import { unstreamedBodies } from "../hosts/fetch/fetch-answer.ts";
 import { showValue } from "./options.ts";
@@ -10,7 +10,7 @@ export interface Port {
 }
 
 /** Sent with a port for the answer. */
-export interface PassedRequest {
+export interface ForwardedRequest {
   type: "request";
   method: string;
   url: string;
@@ -77,7 +77,7 @@ export function isBelow(address: string, paths: readonly string[]): boolean {
   return paths.some((path) => target.startsWith(`${path}/`));
 }
 
-export async function toPassedRequest(request: Request): Promise<PassedRequest> {
+export async function toForwardedRequest(request: Request): Promise<ForwardedRequest> {
   const { method, url, headers } = request;
   return { type: "request", method, url, headers: [...headers], body: await request.arrayBuffer() };
 }
@@ -103,7 +103,7 @@ export function receiveAnswer(port: Port, signal: AbortSignal): Promise<Response
         { highWaterMark: 0 },
       );
     port.onmessage = ({ data }: { data: AnswerPart }) => {
-      if (data.type === "whole") resolve(toWhole(data.bytes, data));
+      if (data.type === "whole") resolve(createWholeResponse(data.bytes, data));
       else if (data.type === "head") resolve(new Response(createBody(), data));
       else if (data.type === "piece") controller!.enqueue(data.bytes);
       else if (data.type === "end") controller!.close();
@@ -114,7 +114,7 @@ export function receiveAnswer(port: Port, signal: AbortSignal): Promise<Response
 }
 
 /** As a stream, since Chromium passes a worker's bytes through a blob of the browser's process, which takes a millisecond. */
-function toWhole(bytes: Uint8Array | null, init: ResponseInit): Response {
+function createWholeResponse(bytes: Uint8Array | null, init: ResponseInit): Response {
   if (bytes === null) return new Response(null, init);
   const body = new ReadableStream<Uint8Array>({
     start(controller) {

@@ -299,7 +299,7 @@ it("`held.next` gives up on a server that sends no list [interfaces 20]", async 
         undefined,
         signal,
       );
-    const waiting = waitForHeld(follow, { match: {}, within: "1s", returned: new Set() });
+    const waiting = waitForHeld(follow, { match: {}, within: "1s", returnedIds: new Set() });
     const refused = expect(waiting).rejects.toThrow(
       "held.next: the server sent no list of what it holds within 8 s.",
     );

@@ -26,8 +26,13 @@ export const clientTestCommand = command({
     const { runClientTest } = await import("../run-client-test.ts");
     return runClientTest(
       {
-        ...{ only: splitIds(checks), skip: splitIds(skip), timeoutMs: timeout * 1000, report },
-        ...{ fixture: await readFixture(fixture), seed, json },
+        only: splitIds(checks),
+        skip: splitIds(skip),
+        timeoutMs: timeout * 1000,
+        report,
+        fixture: await readFixture(fixture),
+        seed,
+        json,
       },
       line,
     );

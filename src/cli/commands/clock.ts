@@ -17,9 +17,9 @@ const formatClockLine = ({ now, mode, rate }: ClockState) =>
   `${now}  ${mode}${mode === "scaled" ? ` x${rate}` : ""}`;
 
 function formatPending(pending: readonly Pending[], limit = pending.length): string {
-  const due = pending.slice(0, limit).map(({ due_at, kind, subject }) => [due_at, kind, subject]);
+  const rows = pending.slice(0, limit).map(({ due_at, kind, subject }) => [due_at, kind, subject]);
   const more = pending.length > limit ? `\n… and ${pending.length - limit} more` : "";
-  return due.length === 0 ? "Nothing is due." : formatTable(["due at", "kind", "subject"], due) + more;
+  return rows.length === 0 ? "Nothing is due." : formatTable(["due at", "kind", "subject"], rows) + more;
 }
 
 /** A timer that ran; if it was a webhook's retry, with the receiver's answer (G24). */
@@ -34,7 +34,7 @@ interface AnsweredTimer extends RanTimer {
 const MAX_LOOKED_UP = 200;
 
 /** Adds the answer to each retry, from its delivery's log of attempts. */
-async function withAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Promise<AnsweredTimer[]> {
+async function addAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Promise<AnsweredTimer[]> {
   const retries = ran.filter(({ kind }) => kind === "webhook.retry");
   const ids = new Set(retries.map(({ subject }) => subject));
   const logs = new Map<string, DeliveryDetail["log"]>();
@@ -54,7 +54,9 @@ function formatRan(ran: readonly AnsweredTimer[]): string {
   if (ran.length === 0) return "Nothing became due.";
   const isAnswered = ran.some(({ response_code }) => response_code !== undefined);
   const rows = ran.map(({ at, kind, subject, response_code: code, why = "" }) => [
-    ...[at, kind, subject],
+    at,
+    kind,
+    subject,
     ...(isAnswered ? [code === 0 ? "none" : String(code ?? ""), why] : []),
   ]);
   return formatTable(["ran at", "kind", "subject", ...(isAnswered ? ["answer", "why"] : [])], rows);
@@ -78,23 +80,25 @@ const MAX_STEPS = 10_000;
 async function advanceUntilDelivered(sandbox: SandboxClient): Promise<Result> {
   const ran: AnsweredTimer[] = [];
   let { now } = await sandbox.clock.show();
-  const retried = new Set<string>();
+  const retriedIds = new Set<string>();
   for (let step = 0; step < MAX_STEPS; step++) {
     const next = (await sandbox.clock.pending()).find(({ kind }) => kind === "webhook.retry");
     if (next === undefined) break;
     const advanced = await sandbox.clock.advance({ to: next.due_at });
     now = advanced.now;
-    for (const timer of await withAnswers(sandbox, advanced.ran)) {
+    for (const timer of await addAnswers(sandbox, advanced.ran)) {
       ran.push(timer);
-      if (timer.kind === "webhook.retry") retried.add(timer.subject);
+      if (timer.kind === "webhook.retry") retriedIds.add(timer.subject);
     }
   }
   const { items } = await sandbox.deliveries.list({ status: "failed", limit: 10_000 });
-  const failed = items.filter(({ delivery_id }) => retried.has(delivery_id));
+  const failedDeliveries = items.filter(({ delivery_id }) => retriedIds.has(delivery_id));
   return {
-    value: { now, ran, failed },
+    value: { now, ran, failed: failedDeliveries },
     text: `${formatRan(ran)}\nNow ${now}.`,
-    failed: failed.map(({ delivery_id, why }) => `${delivery_id} failed for good: ${why}`).join("\n"),
+    failed: failedDeliveries
+      .map(({ delivery_id, why }) => `${delivery_id} failed for good: ${why}`)
+      .join("\n"),
   };
 }
 
@@ -145,7 +149,7 @@ const advance = sandboxCommand({
     const target = /^\d{4}-/.test(by) ? { to: by } : (by as Duration);
     const next = kind === undefined ? { next: true as const } : await findNext(sandbox, kind);
     const advanced = await sandbox.clock.advance(by === "next" ? next : target);
-    const ran = await withAnswers(sandbox, advanced.ran);
+    const ran = await addAnswers(sandbox, advanced.ran);
     return { value: { ...advanced, ran }, text: `${formatRan(ran)}\nNow ${advanced.now}.` };
   },
 });
@@ -156,7 +160,7 @@ const set = sandboxCommand({
   async run({ instant }, sandbox) {
     // Not a PUT of the clock: that needs the mode, and accepts no instant for the mode real.
     const advanced = await sandbox.clock.advance({ to: instant });
-    const ran = await withAnswers(sandbox, advanced.ran);
+    const ran = await addAnswers(sandbox, advanced.ran);
     const state = await sandbox.clock.show();
     return { value: { ...state, ran }, text: `${formatRan(ran)}\n${formatClockLine(state)}` };
   },
@@ -175,16 +179,16 @@ const freeze = sandboxCommand({
  * `real` shows the wall clock, which may be far ahead; `x1` runs as fast, from the sandbox's current time.
  * @throws UsageError
  */
-function toClockChange(rate = "x1"): ClockChange {
+function toRunChange(rate = "x1"): ClockChange {
   return rate === "real" ? { mode: "real" } : { mode: "scaled", rate: readRate(rate) };
 }
 
 const run = sandboxCommand({
   command: "run [rate]",
   describe: "Run the clock from its current time (x1, x60, x3600), or set it to the real time: real",
-  check: ({ rate }) => void toClockChange(rate),
+  check: ({ rate }) => void toRunChange(rate),
   async run({ rate }, { clock }) {
-    const state = await clock.set(toClockChange(rate));
+    const state = await clock.set(toRunChange(rate));
     return { value: state, text: formatClockLine(state) };
   },
 });

@@ -2,7 +2,7 @@ import type { CommandRun } from "../../client/suite/run-command.ts";
 import type { CoverageMatrix } from "../../tools/reports/coverage.ts";
 import { connectTo, flag, number, openSandbox, serverCommand, type Target, text } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
-import { formatTable, print, runUntilEnded } from "../process.ts";
+import { formatTable, print, runWithCleanup } from "../process.ts";
 import { findOwnScenarios } from "../start-options.ts";
 import { writeNewFile } from "../write-files.ts";
 
@@ -27,13 +27,13 @@ export const coverageCommand = serverCommand({
   },
   async run(options) {
     const { json, html, "fail-under": minimum, "--": command = [] } = options;
-    const { matrix, subject, console, failure } =
+    const { matrix, subject, consoleUrl, failure } =
       command.length > 0
         ? await measureCoverage(command, options)
         : await fetchCoverage(options, options.all);
     if (html !== undefined) {
       const { renderCoverageHtml } = await import("../../tools/reports/coverage-html.ts");
-      writeNewFile(html, renderCoverageHtml(matrix, `Coverage of ${subject}`, console), { force: true });
+      writeNewFile(html, renderCoverageHtml(matrix, `Coverage of ${subject}`, consoleUrl), { force: true });
     }
     if (failure !== undefined) {
       print(json, matrix, formatCoverage(matrix));
@@ -52,7 +52,7 @@ interface CoverageOfSubject {
   matrix: CoverageMatrix;
   subject: string;
   /** The console's page of the sandbox, which works as long as its server runs. */
-  console?: string;
+  consoleUrl?: string;
   /** Why the command failed; its coverage is reported anyway. */
   failure?: string | undefined;
 }
@@ -60,8 +60,8 @@ interface CoverageOfSubject {
 async function fetchCoverage(target: Target, all: boolean): Promise<CoverageOfSubject> {
   if (all) return { matrix: await connectTo(target).coverage(), subject: "all sandboxes" };
   const sandbox = await openSandbox(target);
-  const console = new URL(`/_console/s/${target.sandbox}`, target.url).href;
-  return { matrix: await sandbox.coverage(), subject: `sandbox ${target.sandbox}`, console };
+  const consoleUrl = new URL(`/_console/s/${target.sandbox}`, target.url).href;
+  return { matrix: await sandbox.coverage(), subject: `sandbox ${target.sandbox}`, consoleUrl };
 }
 
 /**
@@ -77,7 +77,7 @@ async function measureCoverage(
   const { CommandNotFound, runCommand } = await import("../../client/suite/run-command.ts");
   const server = await SuiteServer.start([], findOwnScenarios(scenarios));
   try {
-    const ended = await runUntilEnded((signal) =>
+    const result = await runWithCleanup((signal) =>
       runCommand(command, {
         env: { UNDERSTUDY_URL: server.client.url },
         timeoutMs: undefined,
@@ -86,7 +86,7 @@ async function measureCoverage(
       }),
     );
     const matrix = await server.client.coverage();
-    return { matrix, subject: command.join(" "), failure: describeFailure(ended) };
+    return { matrix, subject: command.join(" "), failure: describeFailure(result) };
   } catch (error) {
     throw error instanceof CommandNotFound ? new UsageError(error.message) : error;
   } finally {

@@ -71,8 +71,13 @@ export const deliveriesCommand = group(
 function formatList(items: readonly ListedDelivery[], total: number): string {
   if (items.length === 0) return "No deliveries.";
   const rows = items.map(({ delivery_id, event, webhook_id, status, attempts, next_retry, why, active }) => [
-    ...[delivery_id, event, active ? webhook_id : `${webhook_id} (inactive)`],
-    ...[status, String(attempts), next_retry ?? "", why ?? ""],
+    delivery_id,
+    event,
+    active ? webhook_id : `${webhook_id} (inactive)`,
+    status,
+    String(attempts),
+    next_retry ?? "",
+    why ?? "",
   ]);
   const inactive = new Map(items.map((one) => [one.webhook_id, one.inactive_because]));
   const reasons = [...inactive].map(([id, why]) => (why === null ? "" : `\n${id} is inactive: ${why}.`));
@@ -86,7 +91,10 @@ function formatDetail(delivery: DeliveryDetail): string {
   const { attempts, response_code, created_at, delivered_at, last_attempt, next_retry } = delivery;
   const times = { created: created_at, delivered: delivered_at, "last attempt": last_attempt };
   const rows = log.map(({ at, kind, response_code, duration_ms, why, fault }) => [
-    ...[at, kind, response_code === 0 ? "none" : String(response_code), `${duration_ms} ms`],
+    at,
+    kind,
+    response_code === 0 ? "none" : String(response_code),
+    `${duration_ms} ms`,
     [why, fault].filter((text) => text !== null).join("; "),
   ]);
   const inactive = inactive_because === null ? "" : `, inactive: ${inactive_because}`;
@@ -98,7 +106,7 @@ function formatDetail(delivery: DeliveryDetail): string {
     ),
     "",
     rows.length === 0
-      ? "The single attempts were not recorded."
+      ? "The individual attempts were not recorded."
       : formatTable(["at", "attempt", "answer", "took", ""], rows),
     "",
     ...(exchanges.length === 0

@@ -8,17 +8,14 @@ export const openapiCommand = command({
   options: { control: flag("The control API's document") },
   examples: [["$0 openapi > openapi.json", "No server needed"]],
   async run({ control }) {
-    const [{ buildControlApiDocument: controlApiDocument }, { buildOpenApiDocument: openApiDocument }] =
-      await Promise.all([
-        import("../../tools/reports/control-openapi.ts"),
-        import("../../tools/reports/openapi.ts"),
-      ]);
     if (control) {
+      const { buildControlApiDocument } = await import("../../tools/reports/control-openapi.ts");
       const { CONTROL_OPERATIONS } = await import("../../control/operations/index.ts");
-      return printJson(controlApiDocument(CONTROL_OPERATIONS, packageJson.version));
+      return printJson(buildControlApiDocument(CONTROL_OPERATIONS, packageJson.version));
     }
+    const { buildOpenApiDocument } = await import("../../tools/reports/openapi.ts");
     const { API } = await import("../../engine/resources/index.ts");
-    printJson(openApiDocument(API, packageJson.version));
+    printJson(buildOpenApiDocument(API, packageJson.version));
   },
 });
 

@@ -44,7 +44,9 @@ function formatExplanation({ operation, decision, status, code, steps, rules }: 
   const stepRows = steps.map(({ step, outcome, says }) => [step, outcome, says]);
   const ruleRows = rules.map(({ rule, phase, triggers, why }) => [rule, phase, triggers ? "yes" : "no", why]);
   return [
-    ...[`${operation ?? "no operation"}: ${outcome}`, "", formatTable(["step", "", ""], stepRows)],
+    `${operation ?? "no operation"}: ${outcome}`,
+    "",
+    formatTable(["step", "", ""], stepRows),
     ...(rules.length > 0 ? ["", formatTable(["rule", "phase", "triggers", ""], ruleRows)] : []),
   ].join("\n");
 }

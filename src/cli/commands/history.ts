@@ -57,7 +57,10 @@ function formatEntry({ id, at, kind, title, cause, changes, undone }: HistoryEnt
     return `${collection} ${signs.filter(Boolean).join(" ")}`;
   });
   return [
-    ...[id.padEnd(6), at, kind.padEnd(8), title],
+    id.padEnd(6),
+    at,
+    kind.padEnd(8),
+    title,
     ...(counts.length > 0 ? [`(${counts.join(", ")})`] : []),
     ...(cause === null ? [] : [`from ${cause}`]),
     ...(undone ? ["[undone]"] : []),

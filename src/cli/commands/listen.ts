@@ -4,6 +4,7 @@ import type { ListenedDelivery } from "../../tools/receivers/listen.ts";
 import {
   number,
   openSandbox,
+  type ParsedOptions,
   readUrlOption,
   requirePort,
   serverCommand,
@@ -17,31 +18,25 @@ import { onPipeClosed, onTermination, printError, printJsonLine, printLines } fr
 
 const DEFAULT_PORT = 4748;
 
-interface Options extends Target {
-  port: number | undefined;
-  host: string | undefined;
-  answer: string[] | undefined;
-  secret: string | undefined;
-  events: string[] | undefined;
-  organization: string | undefined;
-}
+const OPTIONS = {
+  port: number(`Port; ${DEFAULT_PORT} by default, 0 picks a free one`),
+  host: text("Address to bind; 127.0.0.1 by default"),
+  answer: texts("Answers in turn: a status, STATUS:DELAY, hang or reset; the last one repeats"),
+  secret: text("The webhook's secret (whsec_…); without it signatures are shown and not checked"),
+  "forward-to": text("Forward the sandbox's deliveries to this URL, also from a remote server", {
+    conflicts: ["port", "host", "answer"],
+  }),
+  events: texts("With --forward-to: only these events", { implies: "forward-to" }),
+  organization: text("With --forward-to: the organization, by id; by default the fixture's first", {
+    implies: "forward-to",
+  }),
+};
+type ListenOptions = ParsedOptions<typeof OPTIONS> & Target;
 
 export const listenCommand = serverCommand({
   command: "listen",
   describe: "Receive webhooks in the terminal, and check their signatures",
-  options: {
-    port: number(`Port; ${DEFAULT_PORT} by default, 0 picks a free one`),
-    host: text("Address to bind; 127.0.0.1 by default"),
-    answer: texts("Answers in turn: a status, STATUS:DELAY, hang or reset; the last one repeats"),
-    secret: text("The webhook's secret (whsec_…); without it signatures are shown and not checked"),
-    "forward-to": text("Forward the sandbox's deliveries to this URL, also from a remote server", {
-      conflicts: ["port", "host", "answer"],
-    }),
-    events: texts("With --forward-to: only these events", { implies: "forward-to" }),
-    organization: text("With --forward-to: the organization, by id; by default the fixture's first", {
-      implies: "forward-to",
-    }),
-  },
+  options: OPTIONS,
   examples: [
     ["$0 listen --secret whsec_… --answer 500,500,200", "Two failures, then success"],
     ["$0 listen --answer 200:3s", "A slow receiver"],
@@ -54,7 +49,7 @@ export const listenCommand = serverCommand({
     options["forward-to"] === undefined ? listen(options) : forward(options, options["forward-to"], server),
 });
 
-async function listen(options: Options): Promise<void> {
+async function listen(options: ListenOptions): Promise<void> {
   const { port = DEFAULT_PORT, host = "127.0.0.1", answer = ["200"], secret, json } = options;
   const answers = splitWords(answer).map(parseAnswer);
   requirePort(port);
@@ -72,7 +67,7 @@ async function listen(options: Options): Promise<void> {
   await listener.close();
 }
 
-async function forward(options: Options, target: string, server: UnderstudyClient): Promise<void> {
+async function forward(options: ListenOptions, target: string, server: UnderstudyClient): Promise<void> {
   const { json, events, organization, secret } = options;
   const to = readUrlOption("--forward-to", target);
   const sandbox = await openSandbox(options);
@@ -82,13 +77,17 @@ async function forward(options: Options, target: string, server: UnderstudyClien
   const ending = new AbortController();
   const stopWaiting = onEnd(() => ending.abort());
   await forwardDeliveries({
-    ...{ sandbox, to, organization, secret, onDelivery },
+    sandbox,
+    to,
+    organization,
+    secret,
+    onDelivery,
     // The server knows the events, and suggests the nearest.
     events: names as SubscribedEvents,
-    onReady(registered) {
-      if (json) return printJsonLine({ ...registered, forward_to: to, pid: process.pid });
+    onReady(webhook) {
+      if (json) return printJsonLine({ ...webhook, forward_to: to, pid: process.pid });
       printLines(`Forwarding deliveries of sandbox ${options.sandbox} to ${to}. Ctrl-C ends it.`);
-      printLines(`They are signed with ${registered.secret} (webhook ${registered.webhook_id}).`);
+      printLines(`They are signed with ${webhook.secret} (webhook ${webhook.webhook_id}).`);
     },
     onProblem: printError,
     signal: ending.signal,
@@ -102,9 +101,9 @@ async function listSubscribable(server: UnderstudyClient): Promise<string[]> {
 }
 
 function onEnd(end: () => void): () => void {
-  const undo = [onTermination(end), onPipeClosed(end)];
+  const removals = [onTermination(end), onPipeClosed(end)];
   return () => {
-    for (const remove of undo) remove();
+    for (const remove of removals) remove();
   };
 }
 

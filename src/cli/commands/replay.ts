@@ -1,10 +1,10 @@
 import type { ReplayResult } from "../../client/replay/replay-bundle.ts";
 import { readUserText } from "../../documents/files.ts";
-import type { openOwnFiles } from "../../documents/own-files.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import { command, texts } from "../command.ts";
+import type { OwnOptions } from "../document-files.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
-import { isInteractive, runUntilStopped } from "../process.ts";
+import { isInteractive, runWithoutCleanup } from "../process.ts";
 
 export const replayCommand = command({
   command: "replay <bundle>",
@@ -22,7 +22,7 @@ export const replayCommand = command({
     const operations = await loadOperations({ operations: files, openapi });
     const isLive = !json && isInteractive(process.stderr);
     const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);
-    const result = await runUntilStopped(async (signal) => {
+    const result = await runWithoutCleanup(async (signal) => {
       const replayed = await replayBundle(readBundle(text, file), {
         signal,
         operations,
@@ -37,9 +37,9 @@ export const replayCommand = command({
   },
 });
 
-async function loadOperations(paths: Parameters<typeof openOwnFiles>[0]) {
-  const { loadOwnSources: loadOwn, openOwnFiles } = await import("../../documents/own-files.ts");
-  return loadOwn(await openOwnFiles(paths));
+async function loadOperations(files: OwnOptions) {
+  const { loadOwnSources, openOwnFiles } = await import("../../documents/own-files.ts");
+  return loadOwnSources(await openOwnFiles(files));
 }
 
 function formatReplayResult({ requests, control_calls, passed_on = 0, difference }: ReplayResult): string {

@@ -24,7 +24,11 @@ const list = serverCommand({
   async run(_given, server) {
     const items = await server.list();
     const rows = items.map(({ name, fixture, clock, scenarios, base_url }) => [
-      ...[name, fixture, clock.mode, scenarios.join(", "), base_url],
+      name,
+      fixture,
+      clock.mode,
+      scenarios.join(", "),
+      base_url,
     ]);
     const text = formatTable(["name", "fixture", "clock", "scenarios", "base URL"], rows);
     return { value: { items, total: items.length }, text };
@@ -48,7 +52,8 @@ const create = serverCommand({
     const sandbox = await server.sandbox({
       name,
       fixture: await readFixture(fixture),
-      ...{ seed, origin: origin || undefined },
+      seed,
+      origin: origin || undefined,
       clock: toClockChange(clock),
       // The server knows the scenarios, and suggests the nearest.
       scenarios: scenario as ScenarioName[] | undefined,

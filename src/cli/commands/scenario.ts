@@ -1,5 +1,5 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
-import type { ScenarioName } from "../../client/types.ts";
+import type { ScenarioName, ScenarioState } from "../../client/types.ts";
 import { findNearest } from "../../engine/contract/text.ts";
 import { command, group, OWN_FILES, sandboxCommand } from "../command.ts";
 import { UsageError } from "../failure.ts";
@@ -11,9 +11,9 @@ const list = sandboxCommand({
   describe: "List all scenarios, and show which are on",
   async run(_given, { scenarios }) {
     const { items, total } = await scenarios.list();
-    const written = items.filter(({ origin }) => origin !== "derived");
-    const derived = items.filter(({ origin }) => origin === "derived");
-    const rows = [...written, ...derived].map(({ active, name, origin, description, problem }) => {
+    const isDerived = ({ origin }: ScenarioState) => origin === "derived";
+    const sorted = items.toSorted((a, b) => Number(isDerived(a)) - Number(isDerived(b)));
+    const rows = sorted.map(({ active, name, origin, description, problem }) => {
       const broken = `${problem?.split("\n")[0]}${active ? "; the last valid version is on" : ""}`;
       return [active ? "on" : "", name, origin, problem === undefined ? description : broken];
     });

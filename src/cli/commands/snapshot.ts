@@ -95,12 +95,12 @@ function formatDifference({ added, removed, changed }: Difference): string {
   return lines.length === 0 ? "No differences." : lines.join("\n");
 }
 
-const MAX_SHOWN = 100;
+const MAX_VALUE_LENGTH = 100;
 
 /** Formats the value as JSON, which also keeps control characters from the terminal. */
 function formatJsonValue(value: unknown): string {
   const text = JSON.stringify(value) ?? "null";
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }
 
 function findRecordId(record: unknown): string {

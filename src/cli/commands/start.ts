@@ -15,7 +15,7 @@ export const startCommand: CommandModule<object, StartFlags> = {
       .example("$0 start --persist worlds.json", "Data in one file that you can read and commit") as never;
   },
   async handler(flags) {
-    // Only this command loads the server.
+    // Loaded here, so that other commands start fast.
     const { startServer } = await import("../start-server.ts");
     await startServer(flags);
   },

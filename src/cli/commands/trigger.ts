@@ -41,12 +41,18 @@ export const triggerCommand = sandboxCommand({
       // The server knows the events, and suggests the nearest.
       event: event as EventName,
       options: { for: subject, data: parseData(set), organization },
-      ...{ count, duplicate, intervalMs: parseRate(rate) },
+      count,
+      duplicate,
+      intervalMs: parseRate(rate),
     }).catch(rethrowWithFlags);
     const reasons = await findFailureReasons(sandbox, sent);
     const deliveries = sent.map((one) => ({ ...one, why: reasons.get(one.delivery_id) ?? null }));
     const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code, why }) => [
-      ...[delivery_id, webhook_id, status, String(response_code), why ?? ""],
+      delivery_id,
+      webhook_id,
+      status,
+      String(response_code),
+      why ?? "",
     ]);
     const text =
       rows.length === 0
@@ -120,32 +126,32 @@ async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise
   const { event, options, count, intervalMs, duplicate } = sending;
   const match = { event };
   const outage = await sandbox.faults.add({ match, effect: { status: 503 }, lease: { ttl: "1m" } });
-  const failed: string[] = [];
+  const deliveryIds: string[] = [];
   try {
     for (let i = 0; i < count; i++) {
       const { deliveries } = await sandbox.events.trigger(event, options);
-      for (const { delivery_id } of deliveries) failed.push(delivery_id);
+      for (const { delivery_id } of deliveries) deliveryIds.push(delivery_id);
     }
   } finally {
     await sandbox.faults.remove(outage.id);
   }
   const sent = new Map<string, Deliveries[number]>();
   const nextTurn = createPacer(intervalMs);
-  for (const id of reorder(duplicate ? [...failed, ...failed] : failed)) {
+  for (const id of reorder(duplicate ? [...deliveryIds, ...deliveryIds] : deliveryIds)) {
     await nextTurn();
     const { items } = await sandbox.deliveries.redeliver({ ids: [id], again: true });
     for (const one of items) sent.set(id, one);
   }
-  return failed.flatMap((id) => sent.get(id) ?? []);
+  return deliveryIds.flatMap((id) => sent.get(id) ?? []);
 }
 
 /** Returns a function that resolves when the next delivery may start. */
 function createPacer(intervalMs: number): () => Promise<void> {
-  let due = performance.now();
+  let nextStart = performance.now();
   return async () => {
-    const wait = due - performance.now();
+    const wait = nextStart - performance.now();
     if (wait > 0) await sleep(wait);
-    due = Math.max(due, performance.now() - intervalMs) + intervalMs;
+    nextStart = Math.max(nextStart, performance.now() - intervalMs) + intervalMs;
   };
 }
 

@@ -1,5 +1,5 @@
-import type { openOwnFiles } from "../../documents/own-files.ts";
 import { command, connectTo, FORCE, OWN_FILES, text } from "../command.ts";
+import type { OwnOptions } from "../document-files.ts";
 import { UsageError } from "../failure.ts";
 import { writeNewFile } from "../write-files.ts";
 
@@ -29,9 +29,9 @@ export const typesCommand = command({
   },
 });
 
-async function readTypes(files: Parameters<typeof openOwnFiles>[0]): Promise<string> {
-  const { loadOwnSources: loadOwn, openOwnFiles } = await import("../../documents/own-files.ts");
+async function readTypes(files: OwnOptions): Promise<string> {
+  const { loadOwnSources, openOwnFiles } = await import("../../documents/own-files.ts");
   const { createJoinedApi } = await import("../../engine/own/join.ts");
   const { generateOwnTypes } = await import("../../tools/reports/own-types.ts");
-  return generateOwnTypes(createJoinedApi(await loadOwn(await openOwnFiles(files))).api);
+  return generateOwnTypes(createJoinedApi(await loadOwnSources(await openOwnFiles(files))).api);
 }

@@ -35,9 +35,9 @@ export function listConsole(folder: string): string[] {
   return ["index.html", ...assets.map((name) => join("assets", name))];
 }
 
-function isSame(file: string, text: Buffer): boolean {
+function isSame(file: string, bytes: Buffer): boolean {
   try {
-    return readFileSync(file).equals(text);
+    return readFileSync(file).equals(bytes);
   } catch {
     return false;
   }

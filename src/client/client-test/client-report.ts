@@ -40,7 +40,9 @@ export function formatClient(report: ClientReport, { colour = false }: { colour?
 export function listClientCases(report: ClientReport, name: string): JunitReport {
   const cases = report.checks.map((check) =>
     toJunitCase(check, {
-      ...{ name: check.title, classname: check.id, message: check.why },
+      name: check.title,
+      classname: check.id,
+      message: check.why,
       detail: [check.why, check.advice, "", ...check.evidence.map(toLine)].join("\n"),
       ...(check.severity === "warning" && { tolerated: "a warning" }),
     }),

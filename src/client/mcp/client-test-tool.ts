@@ -15,7 +15,7 @@ const ENDS: readonly ManualEnd[] = ["worked", "error", "hangs"];
 /** One test in each sandbox of a server. */
 const TESTS = new WeakMap<object, Map<string, ManualClientTest>>();
 
-/** interfaces 21: a model uses the client by hand, and reads the verdicts as they come. */
+/** A model uses the client by hand, and reads the verdicts as they come (interfaces 21). */
 export const CLIENT_TEST_TOOL: Tool = {
   name: "client_test",
   title: "Test a client",

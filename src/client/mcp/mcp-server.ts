@@ -118,7 +118,7 @@ function toContent(value: unknown) {
 }
 
 /** The server's message, with its problem document for the details. */
-export function describeRefusal(error: unknown): string {
+function describeRefusal(error: unknown): string {
   const { message } = error as Error;
   return error instanceof ControlError ? `${message}\n${JSON.stringify(error.problem)}` : message;
 }

@@ -22,7 +22,7 @@ const TOOLS: readonly Tool[] = [
     name: "list_sandboxes",
     title: "List sandboxes",
     description:
-      "All sandboxes of the server with base URL, fixture, seed, clock, scenarios in force and record counts.",
+      "All sandboxes of the server with base URL, fixture, seed, clock, active scenarios and record counts.",
   }),
   {
     name: "describe_operation",
@@ -135,18 +135,18 @@ async function describeOperation(
 
 /** The components that a part of the document leads to, by their paths. */
 function collectComponents(part: unknown, { components }: OpenApi): Record<string, JsonSchema> {
-  const collected: Record<string, JsonSchema> = {};
+  const byPath: Record<string, JsonSchema> = {};
   const follow = (value: unknown) => {
     for (const [, kind, name] of JSON.stringify(value).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
       const key = `#/components/${kind}/${name}`;
       const component = components[kind!]?.[name!];
-      if (component === undefined || collected[key] !== undefined) continue;
-      collected[key] = component;
+      if (component === undefined || byPath[key] !== undefined) continue;
+      byPath[key] = component;
       follow(component);
     }
   };
   follow(part);
-  return collected;
+  return byPath;
 }
 
 async function readCoverage(

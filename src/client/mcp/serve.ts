@@ -34,7 +34,7 @@ export function createMcpHttpHandler({ url, token, version }: ServerAccess) {
   let toolServer: ReturnType<typeof connectToServer> | undefined;
   const handler = createMcpHandler(async () => {
     if (toolServer === undefined) {
-      toolServer = connectToServer(connect(url(), token === undefined ? {} : { token }));
+      toolServer = connectToServer(connect(url(), { token }));
       // After a failure the next request tries again.
       toolServer.catch(() => {
         toolServer = undefined;

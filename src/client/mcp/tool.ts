@@ -52,8 +52,8 @@ export function send(
   const { method, path, fields, hasBody } = api.call(id);
   const pickArguments = (place: Field["place"]) => {
     const names = Object.keys(fields).filter((name) => fields[name]!.place === place);
-    const present = names.filter((name) => args[name] !== undefined);
-    return Object.fromEntries(present.map((name) => [name, args[name]]));
+    const givenNames = names.filter((name) => args[name] !== undefined);
+    return Object.fromEntries(givenNames.map((name) => [name, args[name]]));
   };
   const filledPath = path
     .replace("{name}", encodeURIComponent(getSandboxName(args)))
@@ -148,10 +148,10 @@ export class ControlApi {
       if (within.includes(name)) return { description: name } as T;
       return this.inline(this.document.components["schemas"]![name] as T, [...within, name]);
     }
-    const present = Object.entries(part).filter(
+    const entries = Object.entries(part).filter(
       ([key, value]) => !(key === "$id" || (key === "examples" && Array.isArray(value))),
     );
-    return Object.fromEntries(present.map(([key, value]) => [key, this.inline(value, within)])) as T;
+    return Object.fromEntries(entries.map(([key, value]) => [key, this.inline(value, within)])) as T;
   }
 
   private read(

@@ -72,7 +72,7 @@ class Replay {
   private world!: ReplayWorld;
   private currentRequest: RequestStep | undefined;
   /** The clock's instant at which the current request made its change; the clock is set to it next. */
-  private committed: string | undefined;
+  private commitInstant: string | undefined;
   private requests = 0;
   private controlCalls = 0;
   private passedOn = 0;
@@ -110,7 +110,8 @@ class Replay {
 
   private getCounts() {
     return {
-      ...{ requests: this.requests, control_calls: this.controlCalls },
+      requests: this.requests,
+      control_calls: this.controlCalls,
       ...(this.passedOn > 0 && { passed_on: this.passedOn }),
     };
   }
@@ -126,7 +127,7 @@ class Replay {
     await this.moveTo(request.at);
     if (request.number !== undefined) sandbox.world.requests = request.number;
     // A running clock advanced between the arrival of a request and its change.
-    this.committed = request.committed;
+    this.commitInstant = request.committed;
     const headers = request.headers.map(([name, value]) => [name!, this.resolve(value!)]);
     const send = createSendToSelf(() => ({ host: "127.0.0.1", port }));
     const entry = await sendRecorded(sandbox, send, {
@@ -195,8 +196,8 @@ class Replay {
   }
 
   private advanceToCommit(): void {
-    const { committed } = this;
-    this.committed = undefined;
+    const { commitInstant: committed } = this;
+    this.commitInstant = undefined;
     if (committed !== undefined) this.advanceWithinStep(committed);
   }
 

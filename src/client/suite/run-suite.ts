@@ -32,8 +32,8 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const { server, scenarios, command, jobs, world, timeoutMs } = options;
   const started = performance.now();
   const id = randomBytes(3).toString("hex");
-  const broken = new AbortController();
-  const signal = AbortSignal.any([options.signal, broken.signal]);
+  const errorAbort = new AbortController();
+  const signal = AbortSignal.any([options.signal, errorAbort.signal]);
   const coverage = new CoverageSum();
   const runs = scenarios.map(({ file, scenario }, position): ScenarioRun => {
     const sandboxOptions = { ...world, name: nameSandbox(id, position, scenario.name) };
@@ -54,7 +54,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const workers = Array.from({ length: Math.min(jobs, runs.length) }, () =>
     runNext().catch((error: unknown) => {
       // The other runs must clean up before this rejects.
-      broken.abort();
+      errorAbort.abort();
       return error;
     }),
   );
@@ -65,7 +65,10 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const skipped = results.filter(({ outcome }) => outcome === "skipped").length;
   return {
     ok: passed === total,
-    ...{ total, passed, failed: total - passed - skipped, skipped },
+    total,
+    passed,
+    failed: total - passed - skipped,
+    skipped,
     duration_ms: Math.round(performance.now() - started),
     command: [...command],
     coverage: coverage.sum(),
@@ -73,7 +76,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   };
 }
 
-/** interfaces 3: at most 63 lower-case letters, digits and hyphens, ten of them for what tests add. */
+/** A name has at most 63 lower-case letters, digits and hyphens (interfaces 3), of which tests append ten. */
 function nameSandbox(run: string, position: number, scenario: string): string {
   const slug = scenario.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   return `suite-${run}-${position + 1}-${slug}`.slice(0, 53).replace(/-+$/, "");
@@ -82,7 +85,7 @@ function nameSandbox(run: string, position: number, scenario: string): string {
 interface ScenarioRun {
   server: SuiteServer;
   scenario: Scenario;
-  /** The form that the user wrote. */
+  /** The path as the user wrote it, or as lists show it. */
   file: string;
   command: readonly string[];
   sandboxOptions: SuiteSandboxOptions;
@@ -109,14 +112,14 @@ async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
     result.failures.push((error as Error).message);
   } finally {
     share.remove();
-    if (sandbox !== undefined) await discard(sandbox, run, result);
+    if (sandbox !== undefined) await deleteSandboxes(sandbox, run, result);
     result.duration_ms = Math.round(performance.now() - started);
   }
   return result;
 }
 
-/** Includes tests that were killed before they could report. */
-async function discard(
+/** Deletes the run's sandboxes, also those of tests that were killed before they could report. */
+async function deleteSandboxes(
   sandbox: SandboxClient,
   { server, scenario }: ScenarioRun,
   { failures }: ScenarioResult,
@@ -141,16 +144,22 @@ function toSkippedResult({ scenario, file, sandboxOptions }: ScenarioRun): Scena
     exit_code: null,
     signal: null,
     duration_ms: 0,
-    ...{ rules: [], expectations: [], stages: [], requests: 0, tests: [], output: "", journal: [] },
+    rules: [],
+    expectations: [],
+    stages: [],
+    requests: 0,
+    tests: [],
+    output: "",
+    journal: [],
   };
 }
 
-interface BegunRun extends ScenarioRun {
+interface StartedRun extends ScenarioRun {
   sandbox: SandboxClient;
   share: ShareFile;
 }
 
-async function runAndCheck(result: ScenarioResult, run: BegunRun): Promise<void> {
+async function runAndCheck(result: ScenarioResult, run: StartedRun): Promise<void> {
   const { server, scenario, command, timeoutMs, signal, sandbox, share } = run;
   const commandRun = await runCommand(command, { env: makeEnvironment(run), timeoutMs, signal });
   const { exit_code, output } = commandRun;
@@ -175,7 +184,7 @@ async function runAndCheck(result: ScenarioResult, run: BegunRun): Promise<void>
 function listFailures(
   { tests, rules, expectations, stages }: ScenarioResult,
   result: CommandRun,
-  { signal, timeoutMs, scenario }: BegunRun,
+  { signal, timeoutMs, scenario }: StartedRun,
 ): string[] {
   // An interrupted run may lack expected events, so only the interruption is reported.
   if (signal.aborted) return ["the suite was interrupted"];
@@ -212,7 +221,7 @@ function describeCommandFailure(result: CommandRun, timeoutMs = 0): string | und
 }
 
 /** The environment variables of the command (interfaces 2 and 13). */
-function makeEnvironment({ server, sandbox, scenario, share }: BegunRun): Record<string, string> {
+function makeEnvironment({ server, sandbox, scenario, share }: StartedRun): Record<string, string> {
   return {
     UNDERSTUDY_BASE_URL: sandbox.url,
     UNDERSTUDY_CONTROL_URL: sandbox.controlUrl,

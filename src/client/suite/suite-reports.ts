@@ -101,7 +101,7 @@ ${failureItems.length === 0 ? "" : html`<ul class="why">${failureItems}</ul>`}
 ${renderListHtml(`Rules, ${formatShare(rules, wasTriggered)} triggered`, rules.map(formatRule), isOpen)}
 ${renderListHtml(`Expectations, ${formatShare(expectations, ({ ok }) => ok)} met`, expectations.map(formatExpectation), isOpen)}
 ${renderListHtml(`Stages, ${formatShare(stages, ({ verdict }) => verdict === "passed")} passed`, stages.flatMap(listStage), isOpen)}
-${renderListHtml(`Tests, ${formatShare(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(formatTest), isOpen)}
+${renderListHtml(`Tests, ${formatShare(tests, (test) => test.outcome === "passed")} passed`, tests.map(formatTest), isOpen)}
 ${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : renderOutputHtml(output, isOpen)}
 ${journal.length === 0 ? "" : renderJournalHtml(journal)}
 ${renderBundleHtml(result)}
@@ -151,7 +151,7 @@ export function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** interfaces 2: one test case per scenario; a failed one contains its output and journal. */
+/** One test case per scenario; a failed one contains its output and journal (interfaces 2). */
 export function listSuiteCases({ scenarios, command, coverage }: SuiteResult): JunitReport {
   return {
     name: "understudy suite",

@@ -96,7 +96,6 @@ export function formatJournalLine(entry: SuiteRequest): string {
   );
 }
 
-/** Used by every report. */
 export function formatRule({ id, hits }: RuleOutcome): string {
   return `${id}: ${hits === 0 ? "never triggered" : `triggered ${hits === 1 ? "once" : `${hits} times`}`}`;
 }

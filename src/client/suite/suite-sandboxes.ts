@@ -218,8 +218,7 @@ export class SuiteServer {
 
   /** Starts a server in this process, which reads these files and has every other scenario by name. */
   static async start(files: readonly string[], scenariosFolder: string | undefined): Promise<SuiteServer> {
-    const folder = scenariosFolder === undefined ? {} : { scenariosFolder };
-    const understudy = assemble({ ...folder, refuseDefault: true });
+    const understudy = assemble({ scenariosFolder, refuseDefault: true });
     for (const file of files) understudy.scenarios.addFile(file);
     const url = await understudy.listen(0, "127.0.0.1");
     return new SuiteServer(connect(url), () => understudy.close());
@@ -227,7 +226,7 @@ export class SuiteServer {
 
   /** Uses a server that runs elsewhere. */
   static connect(url: string, token: string | undefined): SuiteServer {
-    return new SuiteServer(connect(url, token === undefined ? {} : { token }));
+    return new SuiteServer(connect(url, { token }));
   }
 
   /** The scenarios with stages that a server elsewhere does not have, or has with another text. */

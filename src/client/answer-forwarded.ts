@@ -1,21 +1,21 @@
 import type { BrowserEngine } from "../browser.ts";
 import { toUtf8 } from "../engine/bytes.ts";
 import { unstreamedBodies } from "../hosts/fetch/fetch-answer.ts";
-import type { AnswerPart, PassedRequest, Port, ReaderMessage } from "./worker-messages.ts";
+import type { AnswerPart, ForwardedRequest, Port, ReaderMessage } from "./worker-messages.ts";
 
 /**
- * How long a failure waits for its reader: it discards the bytes that were not read yet, in Chromium also those on the
- * way from page to worker.
+ * The pause before a failure is reported, since that discards all bytes that were not read yet, in Chromium also those on
+ * the way from page to worker.
  */
 const DRAIN_MS = 100;
 
 /**
- * Answers a request that the service worker passed on: in one message if the body is whole, else with a piece whenever
- * the reader asks for the next.
+ * Answers a request that the service worker or another tab forwarded: in one message if the body is whole, else with a
+ * piece whenever the reader asks for the next.
  */
-export async function answerPassed(
+export async function answerForwarded(
   { fetch }: Pick<BrowserEngine, "fetch">,
-  { method, url, headers, body }: PassedRequest,
+  { method, url, headers, body }: ForwardedRequest,
   port: Port,
 ): Promise<void> {
   const abort = new AbortController();
@@ -34,7 +34,7 @@ export async function answerPassed(
       });
     requestedPieces -= 1;
   };
-  let isBegun = false;
+  let hasBegun = false;
   try {
     const response = await fetch(
       new Request(url, {
@@ -52,14 +52,14 @@ export async function answerPassed(
       return send({ type: "whole", ...head, bytes }, [bytes.buffer]);
     }
     send({ type: "head", ...head });
-    isBegun = true;
+    hasBegun = true;
     for await (const piece of readPieces(response)) {
       await waitForReader();
       send({ type: "piece", bytes: piece });
     }
     send({ type: "end" });
   } catch {
-    if (isBegun) {
+    if (hasBegun) {
       await waitForReader();
       await new Promise((resolve) => setTimeout(resolve, DRAIN_MS));
     }
