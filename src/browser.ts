@@ -25,7 +25,7 @@ import type { Saver, SavingFailure } from "./persistence/saver.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
 
 /** The options that the library's caller gives. */
-export interface BrowserEngineOptions {
+interface BrowserEngineOptions {
   fixture?: string | object;
   seed?: number;
   clock?: object;
@@ -64,7 +64,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const { persist, ...start } = options;
   const { seed, clock, settings } = readSandboxStart(start);
   let saver: Saver | undefined;
-  let refused: SavingFailure | undefined;
+  let openingFailure: SavingFailure | undefined;
   const log = console;
   const ownFetch: SandboxFetch = (request, base) => fetch(request, base);
   const inProcessNetwork = createFetchOutbound(ownFetch);
@@ -80,7 +80,11 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const fixtures = new FixtureLibrary({ resources: api.resources, cwd: "/" });
   const engine = createEngine({
     api,
-    ...{ scenarios, recordings, log, uploads, fixtures },
+    scenarios,
+    recordings,
+    log,
+    uploads,
+    fixtures,
     outbound: {
       send: (request) => (isOwnReceiver(request.url) ? inProcessNetwork : network).send(request),
     },
@@ -101,14 +105,19 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   });
   const { sandboxes } = engine;
   const control: ControlServer = {
-    ...{ sandboxes, scenarios, recordings, log, version: manifest.version, limits: undefined },
-    ...{ fixtures, uploads, wallClock: engine.wallClock },
-    ...{
-      faults: engine.faults,
-      receivers: engine.receivers,
-      tally: engine.requestCounter,
-      engine: engine.parts,
-    },
+    sandboxes,
+    scenarios,
+    recordings,
+    log,
+    version: manifest.version,
+    limits: undefined,
+    fixtures,
+    uploads,
+    wallClock: engine.wallClock,
+    faults: engine.faults,
+    receivers: engine.receivers,
+    requestCounter: engine.requestCounter,
+    engine: engine.parts,
     get api() {
       return engine.api;
     },
@@ -119,7 +128,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     },
     started: performance.now(),
     directory: new LocalDirectory(sandboxes),
-    savingFailure: () => (persist === undefined ? undefined : (saver?.failure ?? refused ?? null)),
+    savingFailure: () => (persist === undefined ? undefined : (saver?.failure ?? openingFailure ?? null)),
     validatesAnswers: false,
   };
   const fetch = createFetch({
@@ -134,9 +143,9 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     const { wallClock } = engine;
     const validator = createSavedValidator(api, log);
     const parts = { sandboxes, fixtures, api, uploads, validator, wallClock, log };
-    const opened = await openIndexedDb(persist, parts);
-    if ("refusal" in opened) refused = opened;
-    else saver = opened;
+    const saverOrFailure = await openIndexedDb(persist, parts);
+    if ("refusal" in saverOrFailure) openingFailure = saverOrFailure;
+    else saver = saverOrFailure;
   }
   if (sandboxes.get("default") === undefined)
     sandboxes.create({ name: "default", scenarios: scenarios.addAll(options.scenarios ?? []) });

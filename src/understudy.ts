@@ -59,7 +59,15 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const recordings = new Recordings();
   const engine = createEngine({
     api,
-    ...{ fixtures, scenarios, outbound, uploads, recordings, replay, readForm, refuseFullDisk, log },
+    fixtures,
+    scenarios,
+    outbound,
+    uploads,
+    recordings,
+    replay,
+    readForm,
+    refuseFullDisk,
+    log,
     defaults: options,
     overrides: options.overrides !== false,
     delay: options.delay,
@@ -75,13 +83,20 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const { sandboxes, wallClock } = engine;
   const sendToSelf = createSendToSelf(() => ownAddress.selfAddress);
   const control: ControlServer = {
-    ...{ sandboxes, scenarios, recordings, limits, version, log, sites, fixtures, uploads, wallClock },
-    ...{
-      faults: engine.faults,
-      receivers: engine.receivers,
-      tally: engine.requestCounter,
-      engine: engine.parts,
-    },
+    sandboxes,
+    scenarios,
+    recordings,
+    limits,
+    version,
+    log,
+    sites,
+    fixtures,
+    uploads,
+    wallClock,
+    faults: engine.faults,
+    receivers: engine.receivers,
+    requestCounter: engine.requestCounter,
+    engine: engine.parts,
     get api() {
       return engine.api;
     },
@@ -100,15 +115,22 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   });
   const login = shared && new Login(shared.token);
   const ownAccess = { url: () => ownAddress.selfUrl, token: shared?.token, version };
-  const application = createApplication(network.classes, {
-    ...{ control, login, guard, origins, log, mcp: options.mcp && (() => options.mcp!(ownAccess)) },
+  const application = createApplication(network.messageClasses, {
+    control,
+    login,
+    guard,
+    origins,
+    log,
+    mcp: options.mcp && (() => options.mcp!(ownAccess)),
     atOwner: (prefix, handle) => fleet?.handleAtOwner(prefix, handle) ?? handle,
   });
   answerRequests(server, {
     engine: engine.parts,
     findSandbox: fleet?.findSandbox ?? ((name) => sandboxes.get(name)),
     refuseForeignHost: createBrowserGate(guard),
-    ...{ application, sites, wireBreaker: network.wireBreaker },
+    application,
+    sites,
+    wireBreaker: network.wireBreaker,
   });
 
   const createDefault = () => sandboxes.create({ name: "default", scenarios: firstScenarios });
@@ -124,7 +146,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     await persistence?.begin();
   };
   return {
-    ...{ sandboxes, fixtures, scenarios, server, login, fetch },
+    sandboxes,
+    fixtures,
+    scenarios,
+    server,
+    login,
+    fetch,
     setOperations(sources) {
       const next = readApi(sources, log);
       fixtures.setResources(next.resources);
@@ -136,7 +163,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       return ownAddress.listen(port, host);
     },
     async close() {
-      await fleet?.leave(() => network.connections.countUnanswered);
+      await fleet?.leave(() => network.connections.unansweredCount);
       await network.close(() => {
         for (const sandbox of sandboxes.all()) sandbox.endStreams();
       });

@@ -1,5 +1,5 @@
 import type { Answer, CompleteAnswer, PlainRequest } from "../engine/pipeline/plain-http.ts";
-import { addBody } from "../engine/pipeline/response-headers.ts";
+import { createCompleteAnswer } from "../engine/pipeline/response-headers.ts";
 import type { HandleControl } from "./handle-control.ts";
 import type { ControlServer } from "./operation.ts";
 import { asProblem, toInternalProblem } from "./problem.ts";
@@ -9,7 +9,7 @@ const ALWAYS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff
 /** Adds the headers that all answers of the product's own paths have. */
 export function toOwnAnswer(answer: Answer, headers: Readonly<Record<string, string>> = {}): CompleteAnswer {
   const all = { ...ALWAYS, ...headers, ...answer.headers };
-  return addBody(Object.entries(all).flat(), answer);
+  return createCompleteAnswer(Object.entries(all).flat(), answer);
 }
 
 /** The control API for calls within this process, which pass no guard. */

@@ -3,7 +3,7 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from "e
 import { normalizePath } from "../engine/contract/http-url.ts";
 import { clip } from "../engine/documents/document-error.ts";
 import { splitTarget } from "../engine/pipeline/plain-http.ts";
-import { ExpressServer, type ServerClasses } from "../hosts/node/express-server.ts";
+import { ExpressServer, type MessageClasses } from "../hosts/node/express-server.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { NodeRequest, toOriginForm } from "../hosts/node/node-request.ts";
 import { answerReceiverRequest } from "../hosts/node/receiver-requests.ts";
@@ -16,7 +16,7 @@ import { answerPreflight, sendAnswer, sendProblem } from "./send-answer.ts";
 
 /** The product's own paths; loaded with the first request. */
 export function createApplication(
-  classes: ServerClasses,
+  classes: MessageClasses,
   parts: MountParts & { guard: Guard; origins: SandboxOrigins; log: Log },
 ): ExpressServer {
   const mounts = createMounts(parts);

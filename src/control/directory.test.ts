@@ -182,7 +182,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
       const figures = { node: "http://n", lease, owned: 2, proxied: 3, taken_over: 4, fenced: 5 };
       const text = formatMetrics({
         ...{ sandboxes: { all: () => [], size: 0 }, started: 0, version: '1"\\\n' },
-        ...{ tally: { rows: () => [] }, directory: { getFigures: () => figures } },
+        ...{ requestCounter: { rows: () => [] }, directory: { getFigures: () => figures } },
       } as unknown as ControlServer);
       expect(text).toContain('understudy_info{version="1\\"\\\\\\n"} 1\n');
       expect(text.slice(text.indexOf("# HELP understudy_fleet"))).toBe(

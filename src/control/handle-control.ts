@@ -255,7 +255,7 @@ export class ControlChange implements WorldChange, ChangeSource {
   private readonly sandbox: Sandbox;
   private readonly settings: Sandbox["settings"];
   private readonly own: Sandbox["own"];
-  private readonly activeState: string;
+  private readonly activeKeys: string;
   private readonly generation: number;
 
   constructor(operation: ControlOperation, sandbox: Sandbox) {
@@ -265,7 +265,7 @@ export class ControlChange implements WorldChange, ChangeSource {
     this.sandbox = sandbox;
     this.settings = sandbox.settings;
     this.own = sandbox.own;
-    this.activeState = sandbox.faults.rules.activeState;
+    this.activeKeys = sandbox.faults.rules.activeKeys;
     this.began = { state: sandbox.recorder.getState(), position: sandbox.history.lastSequence };
     this.generation = sandbox.world.generation;
   }
@@ -290,7 +290,7 @@ export class ControlChange implements WorldChange, ChangeSource {
       world.generation !== this.generation ||
       settings !== this.settings ||
       own !== this.own ||
-      faults.rules.activeState !== this.activeState ||
+      faults.rules.activeKeys !== this.activeKeys ||
       clock.mode !== world.clock.mode ||
       clock.rate !== world.clock.rate ||
       (clock.rate === 0 ? clock.at !== world.clock.at : clock !== world.clock)

@@ -9,12 +9,13 @@ type Metric = readonly [
 ];
 
 /** Prometheus' text format, version 0.0.4. Labels come from declarations and never from clients. */
-export function formatMetrics({ sandboxes, tally, version, started, directory }: ControlServer): string {
+export function formatMetrics(server: ControlServer): string {
+  const { sandboxes, requestCounter, version, started, directory } = server;
   const { rss, heapUsed } = process.memoryUsage();
   const journals = [...sandboxes.all()].map(({ journal }) => journal);
   const entries = journals.reduce((sum, { size }) => sum + size, 0);
   const dropped = journals.reduce((sum, journal) => sum + journal.dropped, 0);
-  const requests = [...tally.rows()].map(([operation, status, count]) => {
+  const requests = [...requestCounter.rows()].map(([operation, status, count]) => {
     return [{ operation: operation ?? "none", status }, count] as const;
   });
   const uptime = (performance.now() - started) / 1000;

@@ -39,7 +39,7 @@ export interface ControlServer {
   sites: Sites;
   /** Sends a request to this server, as its clients do. */
   request: SendToSelf;
-  tally: RequestCounter;
+  requestCounter: RequestCounter;
   version: string;
   /** performance.now() at the start of the server. */
   started: number;

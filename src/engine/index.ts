@@ -83,14 +83,14 @@ export function createEngine(options: HostParts): Engine {
   const faults = new Faults({
     scenarios: options.scenarios,
     api,
-    spending: listSpendingFigures,
+    readSpending: listSpendingFigures,
     overrides: options.overrides,
     delay: options.delay,
   });
   const receivers = new SimulatedReceivers({
     findWorld: (name) => sandboxes.get(name)?.world,
     getSecret: getWebhookSecret,
-    listCandidates: listKnownSecrets,
+    listKnownSecrets,
     onLeaseEnd: (world, id) => {
       const sandbox = [...sandboxes.all()].find((candidate) => candidate.world === world);
       if (sandbox !== undefined) recordings.onLeaseEnd(sandbox, id);
@@ -100,7 +100,7 @@ export function createEngine(options: HostParts): Engine {
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,
-    fault: (sandbox, facts) => (replay ? undefined : sandbox.faults.evaluateDelivery(facts)),
+    findFault: (sandbox, facts) => (replay ? undefined : sandbox.faults.evaluateDelivery(facts)),
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
     onAttempt: ({ journal, history, world }, attempt) => {
       const currentWorld = world.read();
@@ -153,7 +153,7 @@ export function createEngine(options: HostParts): Engine {
     refuseGrowth: options.refuseGrowth,
     services,
     readForm: options.readForm,
-    formSpace: (sandbox) => uploads.forSandbox(sandbox),
+    getFormSpace: (sandbox) => uploads.forSandbox(sandbox),
     durability: options.durability,
     refuseFullDisk: options.refuseFullDisk,
     listSandboxes: options.serverKey ? undefined : () => [...sandboxes.all()].map(({ name }) => name),

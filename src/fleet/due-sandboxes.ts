@@ -16,7 +16,8 @@ const SAME_MS = 20;
  */
 export class DueSandboxes {
   private readonly store: RedisStore;
-  private readonly recorded = new Map<string, number>();
+  /** What Redis has, by sandbox, in milliseconds since 1970. */
+  private readonly recordedInstants = new Map<string, number>();
 
   constructor(store: RedisStore) {
     this.store = store;
@@ -25,50 +26,45 @@ export class DueSandboxes {
   /** Writes an earlier instant, before the commit with its timer. */
   recordBeforeCommit(sandbox: Sandbox): void {
     const due = findNextDue(sandbox);
-    if (due < (this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
+    if (due < (this.recordedInstants.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
       this.writeDue(sandbox.name, due);
   }
 
   recordAfterCommit(sandbox: Sandbox): void {
     const due = findNextDue(sandbox);
-    const recorded = this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
+    const recorded = this.recordedInstants.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
     if (due !== recorded && !(Math.abs(due - recorded) <= SAME_MS)) this.writeDue(sandbox.name, due);
   }
 
   remove(sandbox: string): void {
-    if (this.recorded.has(sandbox)) this.writeDue(sandbox, Number.POSITIVE_INFINITY);
+    if (this.recordedInstants.has(sandbox)) this.writeDue(sandbox, Number.POSITIVE_INFINITY);
   }
 
   /** The next owner records the due instant itself. */
   release(sandbox: string): void {
-    this.recorded.delete(sandbox);
+    this.recordedInstants.delete(sandbox);
   }
 
   adopt(sandbox: string): void {
-    this.recorded.set(sandbox, Number.NEGATIVE_INFINITY);
+    this.recordedInstants.set(sandbox, Number.NEGATIVE_INFINITY);
   }
 
   /** Names of due sandboxes, the longest due first. */
   async list(): Promise<string[]> {
     const until = String(Date.now());
-    return this.store.connection.send([
-      "ZRANGEBYSCORE",
-      KEY,
-      "-inf",
-      until,
-      "LIMIT",
-      "0",
-      String(MAX_LISTED),
-    ]);
+    const command = ["ZRANGEBYSCORE", KEY, "-inf", until, "LIMIT", "0", String(MAX_LISTED)];
+    return this.store.connection.send(command);
   }
 
   /** A connection keeps the order of its commands, so the caller need not wait. */
   private writeDue(sandbox: string, due: number): void {
-    const never = due === Number.POSITIVE_INFINITY;
-    const words = never ? ["ZREM", KEY, sandbox] : ["ZADD", KEY, String(due), sandbox];
-    if (never) this.recorded.delete(sandbox);
-    else this.recorded.set(sandbox, due);
-    this.store.connection.send(words).catch(() => this.recorded.set(sandbox, Number.NEGATIVE_INFINITY));
+    const isNever = due === Number.POSITIVE_INFINITY;
+    const command = isNever ? ["ZREM", KEY, sandbox] : ["ZADD", KEY, String(due), sandbox];
+    if (isNever) this.recordedInstants.delete(sandbox);
+    else this.recordedInstants.set(sandbox, due);
+    this.store.connection
+      .send(command)
+      .catch(() => this.recordedInstants.set(sandbox, Number.NEGATIVE_INFINITY));
   }
 }
 

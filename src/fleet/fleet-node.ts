@@ -48,9 +48,9 @@ export class FleetNode {
   readonly router: OwnerRouter;
   readonly store: RedisStore;
   readonly register: FleetRegister;
-  takenOver = 0;
+  takeoverCount = 0;
   private readonly parts: FleetParts;
-  private readonly due: DueSandboxes;
+  private readonly dueSandboxes: DueSandboxes;
   private readonly chunks: UploadChunks;
   private readonly restorer: SandboxRestorer;
   private readonly files = new TemporaryFolder();
@@ -62,17 +62,25 @@ export class FleetNode {
     const { store, log, sandboxes, uploads } = parts;
     this.parts = parts;
     this.store = store;
-    this.due = new DueSandboxes(store);
+    this.dueSandboxes = new DueSandboxes(store);
     this.chunks = new UploadChunks(store);
     this.register = new FleetRegister(store);
     this.restorer = new SandboxRestorer(parts);
     this.session = new NodeSession(store, log, (lost) => this.recover(lost));
-    const { due, chunks, session, register } = this;
+    const { dueSandboxes, chunks, session, register } = this;
     const takeOver = (name: string, lease: Lease) =>
       this.saver.runInTurn(name, () => this.claim(name, lease));
     const makeDefault = () => this.makeDefault();
-    this.router = new OwnerRouter({ ...{ store, session, register, log }, takeOver, makeDefault });
-    this.saver = new FleetSaver({ store, sandboxes, uploads, log, due, chunks, session: () => session });
+    this.router = new OwnerRouter({ store, session, register, log, takeOver, makeDefault });
+    this.saver = new FleetSaver({
+      store,
+      sandboxes,
+      uploads,
+      log,
+      dueSandboxes,
+      chunks,
+      session: () => session,
+    });
   }
 
   /** @throws PersistenceError */
@@ -114,15 +122,15 @@ export class FleetNode {
   /**
    * Saves all sandboxes and releases them, while the other nodes still reach this one: requests that arrive meanwhile
    * are forwarded to the next owner.
-   * @param unanswered returns how many requests this server has not begun to answer
+   * @param countUnanswered returns how many requests this server has not begun to answer
    */
-  async leave(unanswered: () => number): Promise<void> {
+  async leave(countUnanswered: () => number): Promise<void> {
     const { router, saver, register, session } = this;
     clearInterval(this.timer);
     clearTimeout(this.warmingUp);
     router.isLeaving = true;
     const end = performance.now() + FINISH_MS;
-    while (unanswered() > router.searching && performance.now() < end) await pause(POLL_MS);
+    while (countUnanswered() > router.searchCount && performance.now() < end) await pause(POLL_MS);
     try {
       if (!(await saver.saveAll()))
         this.parts.log.error(`The last changes could not be saved: ${this.saver.failure!.refusal.message}.`);
@@ -169,7 +177,7 @@ export class FleetNode {
       await this.chunks.load(name, rows, folder);
       const image = await this.restorer.restoreRows(name, rows, folder);
       this.saver.adopt(image);
-      this.takenOver += 1;
+      this.takeoverCount += 1;
       return image.sandbox;
     } catch (error) {
       // Another node may be able to read it.
@@ -229,7 +237,7 @@ export class FleetNode {
     for (const owner of router.proxy.listOwners()) {
       if (!(await router.isLive(owner))) router.proxy.giveUp(owner.session);
     }
-    for (const name of await this.due.list()) {
+    for (const name of await this.dueSandboxes.list()) {
       // A sandbox that cannot be read must not keep the others from being taken over.
       if (this.saver.findOwned(name) === undefined) await Promise.resolve(this.route(name)).catch(() => {});
     }

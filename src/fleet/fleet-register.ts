@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Lease, type RedisStore, toFleetKey, toSandboxKey } from "../persistence/redis-store.ts";
+import { type Lease, type RedisStore, toFleetKey } from "../persistence/redis-store.ts";
 import { PersistenceError } from "../persistence/store.ts";
 import { toSessionKey } from "./node-session.ts";
 
@@ -7,7 +7,7 @@ const KEY = toFleetKey("nodes");
 const BATCH_SIZE = 500;
 
 /** A node as the others see it. */
-export interface RegisteredNode {
+interface RegisteredNode {
   url: string;
   version: string;
   /** Wall clock of the node, milliseconds since 1970. */
@@ -23,8 +23,8 @@ export class FleetRegister {
   }
 
   /**
-   * Adds the node to the fleet. @throws PersistenceError if the running nodes have another control token;
-   * proxied requests need the same one
+   * Adds the node to the fleet.
+   * @throws PersistenceError if a running node has another control token, which forwarded requests need
    */
   async register(version: string, token: string): Promise<void> {
     const { url } = this.store.owner;
@@ -35,19 +35,19 @@ export class FleetRegister {
           `The control token is another than that of the node ${node.url}; give all nodes of a fleet one UNDERSTUDY_TOKEN.`,
         );
     }
-    const about = { version, started_at: Date.now(), token: digest };
-    await this.store.connection.send(["HSET", KEY, url, JSON.stringify(about)]);
+    const description = { version, started_at: Date.now(), token: digest };
+    await this.store.connection.send(["HSET", KEY, url, JSON.stringify(description)]);
   }
 
   async leave(): Promise<void> {
     await this.store.connection.send(["HDEL", KEY, this.store.owner.url]);
   }
 
-  /** Removes nodes that have ended. */
+  /** Lists the live nodes, and removes those that have ended. */
   async listLiveNodes(): Promise<(RegisteredNode & { session: string; token: string })[]> {
     const { connection } = this.store;
-    const words: string[] = await connection.send(["HGETALL", KEY]);
-    const urls = words.filter((_, i) => i % 2 === 0);
+    const namesAndValues: string[] = await connection.send(["HGETALL", KEY]);
+    const urls = namesAndValues.filter((_, i) => i % 2 === 0);
     if (urls.length === 0) return [];
     const sessions: (string | null)[] = await Promise.all(
       urls.map((url) => connection.send(["GET", toSessionKey(url)])),
@@ -56,22 +56,19 @@ export class FleetRegister {
     if (expired.length > 0) await connection.send(["HDEL", KEY, ...expired]);
     return urls.flatMap((url, i) => {
       const session = sessions[i] ?? null;
-      return session === null ? [] : [{ url, session, ...JSON.parse(words[2 * i + 1]!) }];
+      return session === null ? [] : [{ url, session, ...JSON.parse(namesAndValues[2 * i + 1]!) }];
     });
   }
 
   /** Every sandbox of the fleet in order of creation, with its lease. */
   async listLeases(): Promise<(Lease & { sandbox: string })[]> {
     const names: string[] = await this.store.connection.send(["ZRANGE", toFleetKey("sandboxes"), "0", "-1"]);
-    const all: (Lease & { sandbox: string })[] = [];
+    const leases: (Lease & { sandbox: string })[] = [];
     for (let from = 0; from < names.length; from += BATCH_SIZE) {
-      const some = names.slice(from, from + BATCH_SIZE).map(async (sandbox) => {
-        const words = ["HMGET", toSandboxKey(sandbox, "lease"), "session", "url", "epoch"];
-        const [session, url, epoch] = await this.store.connection.send(words);
-        return { sandbox, session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
-      });
-      all.push(...(await Promise.all(some)));
+      const batch = names.slice(from, from + BATCH_SIZE);
+      const readLease = async (sandbox: string) => ({ sandbox, ...(await this.store.readLease(sandbox)) });
+      leases.push(...(await Promise.all(batch.map(readLease))));
     }
-    return all;
+    return leases;
   }
 }

@@ -18,12 +18,12 @@ import type { UploadChunks } from "./upload-chunks.ts";
 /** Changes without a waiting request (a timer that ran, a counted request) are saved within this time. */
 const SWEEP_MS = 300;
 
-export interface FleetSaverParts {
+interface FleetSaverParts {
   store: RedisStore;
   sandboxes: SandboxRegistry;
   uploads: UploadStore;
   session: () => NodeSession;
-  due: DueSandboxes;
+  dueSandboxes: DueSandboxes;
   chunks: UploadChunks;
   log: Log;
 }
@@ -43,12 +43,13 @@ interface TrackedSandbox {
 export class FleetSaver {
   failure: SavingFailure | undefined;
   /** Number of sandboxes that other nodes have taken over from this node. */
-  fenced = 0;
+  fencedCount = 0;
   private readonly parts: FleetSaverParts;
-  private readonly tracked = new Map<string, TrackedSandbox>();
+  private readonly trackedByName = new Map<string, TrackedSandbox>();
   private readonly mutex = new KeyedMutex();
-  private readonly queued = new Map<string, Promise<void>>();
-  private readonly awaited = new Set<string>();
+  private readonly queuedFlushes = new Map<string, Promise<void>>();
+  /** Names of sandboxes whose next flush a request waits for. */
+  private readonly awaitedNames = new Set<string>();
   private readonly refusals = new Refusals();
   private timer: NodeJS.Timeout | undefined;
 
@@ -60,12 +61,12 @@ export class FleetSaver {
 
   /** The sandbox that this node owns under a name, unless it has been deleted. */
   findOwned(name: string): Sandbox | undefined {
-    const sandbox = this.tracked.get(name)?.sandbox;
+    const sandbox = this.trackedByName.get(name)?.sandbox;
     return sandbox !== undefined && this.parts.sandboxes.get(name) === sandbox ? sandbox : undefined;
   }
 
   get size(): number {
-    return this.tracked.size;
+    return this.trackedByName.size;
   }
 
   /** Called before a change, for `waitUntilStored` after it. */
@@ -80,12 +81,12 @@ export class FleetSaver {
    */
   waitUntilStored(sandbox: Sandbox, mark: number): undefined | Promise<void> {
     const { name } = sandbox;
-    const tracked = this.tracked.get(name);
+    const tracked = this.trackedByName.get(name);
     if (tracked?.sandbox !== sandbox) throw this.refusals.findLast(sandbox) ?? toMovedRefusal(name);
     if (!this.parts.session().isValid) throw this.parts.session().toRefusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
     if (isGone || tracked.isUnknown || !tracked.image.differsOnlyInCounts()) {
-      this.awaited.add(name);
+      this.awaitedNames.add(name);
       return this.waitForFlush(name).then(() => this.refusals.requireNoneSince(mark, sandbox));
     }
     this.refusals.requireNoneSince(mark, sandbox);
@@ -100,7 +101,7 @@ export class FleetSaver {
       await nextTurn();
       if (sandboxes.get(sandbox.name) !== sandbox || sandbox.world.isClosed) return;
       try {
-        if (this.tracked.get(sandbox.name)?.sandbox === sandbox && session().isValid) {
+        if (this.trackedByName.get(sandbox.name)?.sandbox === sandbox && session().isValid) {
           await this.waitUntilStored(sandbox, this.mark());
           return;
         }
@@ -114,8 +115,8 @@ export class FleetSaver {
   /** Records that Redis has the loaded state. */
   adopt(image: SandboxImage): void {
     const { name } = image.sandbox;
-    this.tracked.set(name, { sandbox: image.sandbox, image, isUnknown: false });
-    this.parts.due.adopt(name);
+    this.trackedByName.set(name, { sandbox: image.sandbox, image, isUnknown: false });
+    this.parts.dueSandboxes.adopt(name);
   }
 
   /** Adds a sandbox to the fleet. @throws StoreRefusal `taken`, `limit`; this node does not own it then */
@@ -123,26 +124,26 @@ export class FleetSaver {
     const { name } = sandbox;
     return this.mutex.run(name, async () => {
       const image = await this.commit(sandbox, undefined);
-      this.tracked.get(name)?.image.release();
-      this.tracked.set(name, { sandbox, image, isUnknown: false });
+      this.trackedByName.get(name)?.image.release();
+      this.trackedByName.set(name, { sandbox, image, isUnknown: false });
     });
   }
 
   /** Reclaims the sandboxes of a lost session, each on its own and not while it is being saved. */
   async recover(lost: LostSession): Promise<void> {
-    const names = [...this.tracked.keys()];
+    const names = [...this.trackedByName.keys()];
     await Promise.all(names.map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
   }
 
   /** Removes a sandbox that another node owns from this node. */
   release(name: string): void {
-    const tracked = this.tracked.get(name);
+    const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;
-    const { store, sandboxes, due, chunks } = this.parts;
-    this.fenced += 1;
-    this.tracked.delete(name);
+    const { store, sandboxes, dueSandboxes, chunks } = this.parts;
+    this.fencedCount += 1;
+    this.trackedByName.delete(name);
     store.owned.delete(name);
-    due.release(name);
+    dueSandboxes.release(name);
     chunks.release(name);
     this.refusals.record(tracked.sandbox, toMovedRefusal(name));
     if (sandboxes.get(name) === tracked.sandbox) sandboxes.delete(name);
@@ -156,7 +157,7 @@ export class FleetSaver {
   /** Saves everything; false if something could not be saved. */
   async saveAll(): Promise<boolean> {
     clearInterval(this.timer);
-    await Promise.all([...this.tracked.keys()].map((name) => this.waitForFlush(name)));
+    await Promise.all([...this.trackedByName.keys()].map((name) => this.waitForFlush(name)));
     return this.failure === undefined;
   }
 
@@ -164,7 +165,7 @@ export class FleetSaver {
     const { sandboxes, session, store } = this.parts;
     if (!session().isValid || !store.connection.isUp) return;
     let isAllSaved = true;
-    for (const [name, { sandbox, image, isUnknown }] of this.tracked) {
+    for (const [name, { sandbox, image, isUnknown }] of this.trackedByName) {
       if (sandboxes.get(name) === sandbox && !isUnknown && image.isCurrent()) continue;
       isAllSaved = false;
       void this.waitForFlush(name);
@@ -174,18 +175,18 @@ export class FleetSaver {
 
   /** Requests during a commit share the next one. */
   private waitForFlush(name: string): Promise<void> {
-    return getOrAdd(this.queued, name, () =>
+    return getOrAdd(this.queuedFlushes, name, () =>
       this.mutex.run(name, () => {
-        this.queued.delete(name);
+        this.queuedFlushes.delete(name);
         return this.flush(name);
       }),
     );
   }
 
   private async flush(name: string): Promise<void> {
-    const tracked = this.tracked.get(name);
+    const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;
-    const isAwaited = this.awaited.delete(name);
+    const isAwaited = this.awaitedNames.delete(name);
     try {
       await this.saveTracked(tracked);
     } catch (error) {
@@ -200,10 +201,10 @@ export class FleetSaver {
     const { sandbox } = tracked;
     const { name } = sandbox;
     const { sandboxes } = this.parts;
-    const present = sandboxes.get(name);
-    if (present === undefined) return this.remove(tracked);
+    const current = sandboxes.get(name);
+    if (current === undefined) return this.remove(tracked);
     // A new sandbox of the same name is added by `register`.
-    if (present !== sandbox || (!tracked.isUnknown && tracked.image.isCurrent())) return;
+    if (current !== sandbox || (!tracked.isUnknown && tracked.image.isCurrent())) return;
     let image: SandboxImage;
     try {
       image = await this.commit(sandbox, tracked.isUnknown ? undefined : tracked.image);
@@ -219,7 +220,7 @@ export class FleetSaver {
 
   /** @throws StoreRefusal; Redis then has the former state, or, if unreachable, an unknown one */
   private async commit(sandbox: Sandbox, before: SandboxImage | undefined): Promise<SandboxImage> {
-    const { store, due, chunks, uploads } = this.parts;
+    const { store, dueSandboxes, chunks, uploads } = this.parts;
     const { name } = sandbox;
     const image = SandboxImage.capture(sandbox, uploads);
     try {
@@ -227,9 +228,9 @@ export class FleetSaver {
       if (before === undefined && store.owned.has(name))
         await store.restoreToFleetList(name, sandbox.created_at);
       await chunks.save(image);
-      due.recordBeforeCommit(sandbox);
+      dueSandboxes.recordBeforeCommit(sandbox);
       await store.save(name, splitChanges(listRowChanges(before, image)));
-      due.recordAfterCommit(sandbox);
+      dueSandboxes.recordAfterCommit(sandbox);
     } catch (error) {
       image.release();
       throw error;
@@ -240,11 +241,11 @@ export class FleetSaver {
   }
 
   private async remove({ sandbox: { name }, image }: TrackedSandbox): Promise<void> {
-    const { store, due, chunks } = this.parts;
+    const { store, dueSandboxes, chunks } = this.parts;
     await store.save(name, splitChanges([{ sandbox: name, clear: "" }]));
-    this.tracked.delete(name);
+    this.trackedByName.delete(name);
     image.release();
-    due.remove(name);
+    dueSandboxes.remove(name);
     await chunks.remove(name).catch(() => {});
   }
 
@@ -261,11 +262,11 @@ export class FleetSaver {
   }
 
   private async reclaim(name: string, lost: LostSession): Promise<void> {
-    const tracked = this.tracked.get(name);
+    const tracked = this.trackedByName.get(name);
     if (tracked === undefined) return;
     const outcome = await this.parts.store.reclaim(name, lost);
     if (outcome === "fenced") return this.release(name);
-    if (lost.restarted) this.parts.due.adopt(name);
+    if (lost.restarted) this.parts.dueSandboxes.adopt(name);
     if (outcome === "behind") tracked.isUnknown = true;
   }
 

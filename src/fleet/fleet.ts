@@ -7,7 +7,7 @@ import type { Connection, DurabilityHook, SandboxLookup } from "../hosts/node/ho
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { FleetNode, FleetParts } from "./fleet-node.ts";
 
-export interface FleetOptions {
+interface FleetOptions {
   /** Address of the Redis, for example `redis://10.0.0.9:6379`. */
   url: string;
   /** Address at which the other nodes reach this one. */
@@ -101,9 +101,9 @@ export class Fleet implements DurabilityHook {
     return this.openedNode && (this.openedNode.saver.failure ?? null);
   }
 
-  /** @param unanswered returns how many requests this server has not begun to answer */
-  async leave(unanswered: () => number): Promise<void> {
-    await this.openedNode?.leave(unanswered);
+  /** @param countUnanswered returns how many requests this server has not begun to answer */
+  async leave(countUnanswered: () => number): Promise<void> {
+    await this.openedNode?.leave(countUnanswered);
   }
 
   /** Call this after the last answer. */
@@ -141,25 +141,21 @@ export class Fleet implements DurabilityHook {
     const forwardedHeaders = Object.entries(headers).filter(([name]) => FORWARDED_HEADERS.test(name));
     const { register, router, session } = this.node;
     const others = (await register.listLiveNodes()).filter(({ url }) => url !== session.url);
-    const answers = await Promise.all(
-      others.map(({ url }) =>
-        router.proxy
-          .fetchJson(url + path, Object.fromEntries(forwardedHeaders) as Record<string, string>)
-          .catch(() => undefined),
-      ),
-    );
+    const ask = ({ url }: { url: string }) =>
+      router.proxy.fetchJson(url + path, Object.fromEntries(forwardedHeaders)).catch(() => undefined);
+    const answers = await Promise.all(others.map(ask));
     return answers.filter((answer) => answer !== undefined);
   }
 
   getFigures() {
-    const { saver, router, takenOver, session } = this.node;
+    const { saver, router, takeoverCount, session } = this.node;
     return {
       node: session.url,
       lease: session.isValid ? ("held" as const) : ("lost" as const),
       owned: saver.size,
       proxied: router.proxy.count,
-      taken_over: takenOver,
-      fenced: saver.fenced,
+      taken_over: takeoverCount,
+      fenced: saver.fencedCount,
     };
   }
 

@@ -6,7 +6,7 @@ import { RENEW } from "../persistence/redis-scripts.ts";
 import { type RedisStore, toFleetKey, toMovedRefusal } from "../persistence/redis-store.ts";
 import { PersistenceError, StoreRefusal } from "../persistence/store.ts";
 
-/** interfaces 15: duration of a lease after its last renewal. */
+/** The duration of a lease after its last renewal (interfaces 15). */
 export const LEASE_MS = 5000;
 export const RENEW_MS = 1500;
 /** A node regards its leases as lost this much earlier than Redis does. */
@@ -28,7 +28,7 @@ export interface LostSession {
  * nothing.
  */
 export class NodeSession {
-  private until = Number.NEGATIVE_INFINITY;
+  private validUntil = Number.NEGATIVE_INFINITY;
   private readonly store: RedisStore;
   private readonly log: Log;
   private readonly onRecover: (lost: LostSession) => Promise<void>;
@@ -53,7 +53,7 @@ export class NodeSession {
 
   /** Whether this node certainly owns its sandboxes now. */
   get isValid(): boolean {
-    return performance.now() < this.until;
+    return performance.now() < this.validUntil;
   }
 
   /** Why it is not valid. */
@@ -67,17 +67,14 @@ export class NodeSession {
   /** @throws PersistenceError if another live node has this address */
   async begin(): Promise<void> {
     // A live node renews its session; a node that was just killed does not.
-    for (
-      let remaining = Number.POSITIVE_INFINITY;
-      !(await this.extendValidityIf(() => this.tryAcquire()));
-    ) {
-      const now: number = await this.store.connection.send(["PTTL", toSessionKey(this.url)]);
-      if (now > remaining) {
+    let remaining_ms = Number.POSITIVE_INFINITY;
+    while (!(await this.extendValidityIf(() => this.tryAcquire()))) {
+      const before_ms = remaining_ms;
+      remaining_ms = await this.store.connection.send(["PTTL", toSessionKey(this.url)]);
+      if (remaining_ms > before_ms)
         throw new PersistenceError(
           `--node-url ${this.url} is the address of a node that is running; give each node of a fleet an address of its own.`,
         );
-      }
-      remaining = now;
       await pause(POLL_MS);
     }
     this.store.connection.onReconnect = (facts) => this.runInTurn(() => this.extendOrRecover(facts));
@@ -93,7 +90,7 @@ export class NodeSession {
     this.isEnding = true;
     clearInterval(this.timer);
     await this.turn;
-    this.until = Number.NEGATIVE_INFINITY;
+    this.validUntil = Number.NEGATIVE_INFINITY;
     await this.store.connection.runScript(RENEW, [toSessionKey(this.url)], [this.id, "0"]);
   }
 
@@ -107,7 +104,7 @@ export class NodeSession {
   /** Extends the session. If it is gone, or Redis restarted, finds out which sandboxes are left. */
   private async extendOrRecover({ restarted }: RedisFacts): Promise<void> {
     if (!restarted && (await this.extendValidityIf(() => this.extend()))) return;
-    this.until = Number.NEGATIVE_INFINITY;
+    this.validUntil = Number.NEGATIVE_INFINITY;
     const former = this.id;
     // If Redis restarted with the session, it is continued: other nodes must never see it end.
     if (!(await this.extend())) {
@@ -136,7 +133,7 @@ export class NodeSession {
   private async extendValidityIf(ask: () => Promise<boolean>): Promise<boolean> {
     const requestedAt = performance.now();
     if (!(await ask())) return false;
-    this.until = requestedAt + LEASE_MS - MARGIN_MS;
+    this.validUntil = requestedAt + LEASE_MS - MARGIN_MS;
     return true;
   }
 }

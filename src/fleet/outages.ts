@@ -9,14 +9,14 @@ const MAX_ENTRIES = 10_000;
 
 interface Outage {
   since: number;
-  next: number;
+  nextTryAt: number;
 }
 
 /** Tracks unreachable owners, so that requests for their sandboxes do not flood their ports. */
 export class Outages {
   private readonly log: Log;
   private readonly bySession = new Map<string, Outage>();
-  private readonly logged = new Set<string>();
+  private readonly loggedUrls = new Set<string>();
 
   constructor(log: Log) {
     this.log = log;
@@ -25,8 +25,8 @@ export class Outages {
   mayTry({ session }: Target): boolean {
     const outage = this.bySession.get(session);
     const now = performance.now();
-    if (outage !== undefined && now < outage.next) return false;
-    if (outage !== undefined) outage.next = now + TRY_MS;
+    if (outage !== undefined && now < outage.nextTryAt) return false;
+    if (outage !== undefined) outage.nextTryAt = now + TRY_MS;
     return true;
   }
 
@@ -34,12 +34,12 @@ export class Outages {
   isLong({ session, url }: Target): boolean {
     const outage = this.bySession.get(session);
     if (outage === undefined || performance.now() - outage.since <= LONG_MS) return false;
-    if (!this.logged.has(url)) {
+    if (!this.loggedUrls.has(url)) {
       this.log.warn(
         `The node ${url} cannot be reached from here: either it has ended, or its --node-url is not an address at which all nodes reach it.`,
       );
     }
-    this.logged.add(url);
+    this.loggedUrls.add(url);
     return true;
   }
 
@@ -47,11 +47,11 @@ export class Outages {
     const now = performance.now();
     if (this.bySession.size > MAX_ENTRIES) this.bySession.clear();
     const outage = this.bySession.get(session);
-    this.bySession.set(session, { since: outage?.since ?? now, next: now + TRY_MS });
+    this.bySession.set(session, { since: outage?.since ?? now, nextTryAt: now + TRY_MS });
   }
 
   end({ session, url }: Target): void {
-    if (this.bySession.delete(session)) this.logged.delete(url);
+    if (this.bySession.delete(session)) this.loggedUrls.delete(url);
   }
 }
 

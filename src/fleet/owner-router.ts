@@ -25,7 +25,7 @@ interface OwnerRouterParts {
   register: FleetRegister;
   log: Log;
   /** Takes over a sandbox without an owner; undefined if another node was faster. */
-  takeOver: (name: string, seen: Lease) => Promise<Sandbox | undefined>;
+  takeOver: (name: string, lease: Lease) => Promise<Sandbox | undefined>;
   makeDefault: () => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export class OwnerRouter {
   /** This node is shutting down: it takes over nothing, and forwards its requests. */
   isLeaving = false;
   /** Requests whose owner is not known yet, or that another node handles. */
-  searching = 0;
+  searchCount = 0;
   /** The time of the last request to this node during its shutdown; on the monotonic clock. */
   lastRefusedAt = Number.NEGATIVE_INFINITY;
   private readonly parts: OwnerRouterParts;
@@ -60,11 +60,11 @@ export class OwnerRouter {
    * @throws StoreRefusal if no node can serve it now
    */
   async route(name: string, connection: Connection | undefined): Promise<SandboxLookup> {
-    this.searching += 1;
+    this.searchCount += 1;
     try {
       return await this.search(new Search(name, connection));
     } finally {
-      this.searching -= 1;
+      this.searchCount -= 1;
     }
   }
 

@@ -27,7 +27,7 @@ async function listen<S extends Server | NetServer>(server: S): Promise<number> 
   return (server.address() as AddressInfo).port;
 }
 
-/** A node that passes everything on to `owner`, and what became of it. */
+/** A node that forwards every request to the port `owner`, and the results. */
 async function front(owner: number) {
   proxy = new NodeProxy("http://127.0.0.1:1");
   const target = { url: `http://127.0.0.1:${owner}`, session: "s" };
@@ -43,8 +43,8 @@ async function front(owner: number) {
 const owner = (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
   listen(createServer(handle));
 
-/** An owner that says these bytes to each request, and ends there where it is recorded to. */
-const owedBytes = (pieces: readonly (string | Buffer)[], ends: boolean) =>
+/** An owner that answers each request with these bytes, and then closes the connection if `ends`. */
+const startByteOwner = (pieces: readonly (string | Buffer)[], ends: boolean) =>
   listen(
     createNetServer((socket) => {
       socket.on("error", () => {});
@@ -55,7 +55,7 @@ const owedBytes = (pieces: readonly (string | Buffer)[], ends: boolean) =>
     }),
   );
 
-/** All that comes back for these bytes, until the other side closes. */
+/** Sends these bytes, and returns all that is received until the other side closes. */
 const exchange = (port: number, sent: string): Promise<string> => {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
@@ -74,11 +74,14 @@ function deferred() {
 const GET = "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const withMethod = (method: string) => GET.replace("GET", method);
 
-describe("a request that is passed to its owner [interfaces 15]", () => {
+describe("a request that is forwarded to its owner [interfaces 15]", () => {
   it("an answer keeps the owner's bytes and headers, with their case and order [interfaces 15]", async () => {
     const body = "\u00e9\u0000\u00ff";
     const head = `HTTP/1.1 201 Made\r\nX-One: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Length: ${body.length}\r\n`;
-    const of = await owedBytes([Buffer.from(`${head}Keep-Alive: timeout=5\r\n\r\n${body}`, "latin1")], false);
+    const of = await startByteOwner(
+      [Buffer.from(`${head}Keep-Alive: timeout=5\r\n\r\n${body}`, "latin1")],
+      false,
+    );
     const { port, results } = await front(of);
     expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${body}`);
     expect([results, proxy.count, proxy.pending]).toEqual([["answered"], 1, 0]);
@@ -87,7 +90,7 @@ describe("a request that is passed to its owner [interfaces 15]", () => {
   it("an answer keeps its trailers, and none are announced to a client that gets no chunks [interfaces 15]", async () => {
     const head = "HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nX-Latin: \u00e9\r\nTransfer-Encoding: chunked\r\n";
     const rest = "2\r\nok\r\n0\r\nX-Sum: 42\r\n\r\n";
-    const { port } = await front(await owedBytes([Buffer.from(`${head}\r\n${rest}`, "latin1")], false));
+    const { port } = await front(await startByteOwner([Buffer.from(`${head}\r\n${rest}`, "latin1")], false));
     expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${rest}`);
     const old = GET.replace("HTTP/1.1", "HTTP/1.0").replace("Host", "Trailer: X-Up\r\nHost");
     expect(await exchange(port, old)).toBe(
@@ -129,14 +132,14 @@ describe("a request that is passed to its owner [interfaces 15]", () => {
   it("a truncated answer is truncated for the client too, after the received part [interfaces 15]", async () => {
     const head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n";
     for (const came of ["abc", ""]) {
-      const { port } = await front(await owedBytes([`${head}\r\n${came}`], true));
+      const { port } = await front(await startByteOwner([`${head}\r\n${came}`], true));
       expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${came}`);
       proxy.close();
     }
   });
 
   it("an answer that is not HTTP is returned unchanged [interfaces 15]", async () => {
-    const { port } = await front(await owedBytes(["no answer of HTTP\r\n\r\n"], true));
+    const { port } = await front(await startByteOwner(["no answer of HTTP\r\n\r\n"], true));
     expect(await exchange(port, GET)).toBe("no answer of HTTP\r\n\r\n");
   });
 
@@ -218,7 +221,7 @@ describe("a request that is passed to its owner [interfaces 15]", () => {
     expect([await got, results]).toEqual(["", ["lost"]]);
   });
 
-  it("waits if another one already tries to reach the owner [interfaces 15]", async () => {
+  it("waits beside others for its owner, and only those without an answer end with the owner [interfaces 15]", async () => {
     let asked = 0;
     const all = deferred();
     const answers = new Map<string, ServerResponse>();
@@ -247,7 +250,7 @@ describe("a request that is passed to its owner [interfaces 15]", () => {
     expect([await got[0], await got[2]]).toEqual(["", ""]);
   });
 
-  it("is whole for the next node if an address has no server [interfaces 15]", async () => {
+  it("has its complete body for the next node if an address has no server [interfaces 15]", async () => {
     const free = await listen(createNetServer());
     await new Promise((resolve) => open.pop()!.close(resolve));
     proxy = new NodeProxy("http://127.0.0.1:1");

@@ -2,13 +2,14 @@ import {
   Agent,
   type ClientRequest,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   type ServerResponse,
   request as send,
 } from "node:http";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
 import { flushTogether } from "../hosts/node/batches.ts";
-import { addPassedTrailers, sendHead, writePassedHead } from "../hosts/node/send.ts";
+import { addForwardedTrailers, sendHead, writeForwardedHead } from "../hosts/node/send.ts";
 import type { ReplayableBody } from "./replayable-body.ts";
 
 /** Names the node that forwarded a request. The next node answers or refuses it, and does not forward it again. */
@@ -83,12 +84,11 @@ export class NodeProxy {
   }
 
   /** Sends a GET of this node's own, and returns the JSON of the answer. */
-  fetchJson(url: string, headers: Readonly<Record<string, string | undefined>>): Promise<unknown> {
-    const present = Object.entries(headers).filter(([, value]) => value !== undefined);
+  fetchJson(url: string, headers: OutgoingHttpHeaders): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const outgoing = send(url, {
         agent: this.agent,
-        headers: Object.fromEntries([...present, [HOP_HEADER, this.nodeUrl]]) as Record<string, string>,
+        headers: { ...headers, [HOP_HEADER]: this.nodeUrl },
         timeout: ANSWER_MS,
       });
       outgoing.once("timeout", () => outgoing.destroy(new Error("no answer in time")));
@@ -187,8 +187,8 @@ class ProxiedExchange {
     }
     this.end("answered");
     response.sendDate = false;
-    writePassedHead(response, answer.statusCode!, answer.statusMessage!, listForwardedHeaders(rawHeaders));
-    answer.once("end", () => addPassedTrailers(response, answer.rawTrailers));
+    writeForwardedHead(response, answer.statusCode!, answer.statusMessage!, listForwardedHeaders(rawHeaders));
+    answer.once("end", () => addForwardedTrailers(response, answer.rawTrailers));
     // An answer that was cut must not look complete; perhaps only its head arrived.
     answer.on("error", () => {
       response.flushHeaders();

@@ -10,9 +10,9 @@ export class ReplayableBody {
   private readonly hasBody: boolean;
   /** Whether the body is larger than what is stored, or of unknown length. */
   readonly mayBeLarge: boolean;
-  private stored: Buffer[] = [];
+  private storedPieces: Buffer[] = [];
   private size = 0;
-  private isWhole = false;
+  private hasEnded = false;
   private target: ClientRequest | undefined;
 
   constructor(request: IncomingMessage) {
@@ -43,24 +43,24 @@ export class ReplayableBody {
     const isFirst = this.target === undefined;
     this.target = target;
     if (!this.hasBody) return void flushTogether(target, undefined, "latin1");
-    if (this.isWhole) return void target.end(Buffer.concat(this.stored));
-    for (const piece of this.stored) target.write(piece);
+    if (this.hasEnded) return void target.end(Buffer.concat(this.storedPieces));
+    for (const piece of this.storedPieces) target.write(piece);
     if (isFirst) this.begin();
     else this.request.resume();
   }
 
   private begin(): void {
-    this.request.on("data", (piece: Buffer) => this.pass(piece));
+    this.request.on("data", (piece: Buffer) => this.forward(piece));
     this.request.once("end", () => {
-      this.isWhole = true;
+      this.hasEnded = true;
       this.target!.end();
     });
   }
 
-  private pass(piece: Buffer): void {
+  private forward(piece: Buffer): void {
     this.size += piece.length;
-    if (this.canRepeat) this.stored.push(piece);
-    else this.stored = [];
+    if (this.canRepeat) this.storedPieces.push(piece);
+    else this.storedPieces = [];
     const target = this.target!;
     if (target.write(piece)) return;
     this.request.pause();

@@ -1,5 +1,6 @@
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { getOrAdd } from "../engine/maps.ts";
 import type { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import { type RedisStore, toSandboxKey } from "../persistence/redis-store.ts";
 import type { SandboxImage } from "../persistence/sandbox-image.ts";
@@ -18,7 +19,7 @@ type Lengths = Map<string, number>;
 export class UploadChunks {
   private readonly store: RedisStore;
   /** The bytes that Redis has, by sandbox. */
-  private readonly stored = new Map<string, Lengths>();
+  private readonly storedLengths = new Map<string, Lengths>();
 
   constructor(store: RedisStore) {
     this.store = store;
@@ -27,7 +28,7 @@ export class UploadChunks {
   /** Uploads the bytes that an image names to Redis, before any row names them. */
   async save(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
-    const stored = this.stored.get(name);
+    const stored = this.storedLengths.get(name);
     for (const [path, length] of listFiles(image)) {
       const file = toFileName(path);
       const from = stored?.get(file) ?? 0;
@@ -38,7 +39,7 @@ export class UploadChunks {
   /** Removes the pieces that a committed image does not name. */
   async tidy(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
-    const stored = this.stored.get(name);
+    const stored = this.storedLengths.get(name);
     if (stored === undefined) return;
     const needed = new Set([...listFiles(image).keys()].map(toFileName));
     const unused = [...stored].filter(([file]) => !needed.has(file));
@@ -49,16 +50,17 @@ export class UploadChunks {
   }
 
   async remove(sandbox: string): Promise<void> {
-    if (this.stored.delete(sandbox)) await this.store.connection.send(["UNLINK", toUploadsKey(sandbox)]);
+    if (this.storedLengths.delete(sandbox))
+      await this.store.connection.send(["UNLINK", toUploadsKey(sandbox)]);
   }
 
   release(sandbox: string): void {
-    this.stored.delete(sandbox);
+    this.storedLengths.delete(sandbox);
   }
 
   /** Forces all pieces to be written again. */
   writeAllAgain(sandbox: string): void {
-    this.stored.get(sandbox)?.clear();
+    this.storedLengths.get(sandbox)?.clear();
   }
 
   /** Writes the files that a sandbox's rows name into a folder; pieces that none names are removed. */
@@ -73,9 +75,8 @@ export class UploadChunks {
       await writeFile(path, "", { mode: 0o600 });
       let read = 0;
       for (const piece of listPieceNames(file, length)) {
-        const bytes = await this.store.connection.send(["HGET", toUploadsKey(sandbox), piece], {
-          as: "bytes",
-        });
+        const command = ["HGET", toUploadsKey(sandbox), piece];
+        const bytes = await this.store.connection.send(command, { as: "bytes" });
         // A piece is missing: the client starts the upload again, as for a file that is too short.
         if (bytes === null) break;
         await writeFile(path, bytes, { flag: "a" });
@@ -83,7 +84,7 @@ export class UploadChunks {
       }
       stored.set(file, read);
     }
-    this.stored.set(sandbox, stored);
+    this.storedLengths.set(sandbox, stored);
     await this.deletePieces(
       sandbox,
       fields.filter((field) => !needed.has(field.slice(0, field.lastIndexOf(":")))),
@@ -101,18 +102,13 @@ export class UploadChunks {
       for (let at = from - (from % CHUNK_BYTES); at < to; at += CHUNK_BYTES) {
         const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, to - at));
         await handle.read(bytes, 0, bytes.length, at);
-        await this.store.connection.send([
-          "HSET",
-          toUploadsKey(sandbox),
-          `${file}:${at / CHUNK_BYTES}`,
-          bytes,
-        ]);
+        const command = ["HSET", toUploadsKey(sandbox), `${file}:${at / CHUNK_BYTES}`, bytes];
+        await this.store.connection.send(command);
       }
     } finally {
       await handle.close();
     }
-    const stored = this.stored.get(sandbox) ?? new Map();
-    this.stored.set(sandbox, stored.set(file, to));
+    getOrAdd(this.storedLengths, sandbox, () => new Map()).set(file, to);
   }
 
   private async deletePieces(sandbox: string, fields: readonly string[]): Promise<void> {
@@ -128,7 +124,7 @@ function listPieceNames(file: string, length: number): string[] {
   return Array.from({ length: Math.ceil(length / CHUNK_BYTES) }, (_, i) => `${file}:${i}`);
 }
 
-/** The files of the present and of the snapshots, with the bytes that they need of each. */
+/** The files of the current state and of the snapshots, with the number of bytes that they need of each. */
 function listFiles(image: SandboxImage): Lengths {
   const files: Lengths = new Map();
   for (const { path, length } of image.listPaths()) files.set(path, Math.max(length, files.get(path) ?? 0));

@@ -36,16 +36,14 @@ export class DocumentFile implements Adapter<SandboxSections> {
     const document = readJson(this.file);
     if (document instanceof Error) return;
     const { format, version } = document;
-    if (format !== FORMAT) {
+    if (format !== FORMAT)
       throw new PersistenceError(
         `${this.file} is not a document with Understudy's worlds (its "format" would be "${FORMAT}"); nothing was touched.`,
       );
-    }
-    if (typeof version !== "number" || version > VERSION) {
+    if (typeof version !== "number" || version > VERSION)
       throw new PersistenceError(
         `${this.file} was written by a newer Understudy (format ${version}, this one knows ${VERSION}). Update Understudy, or choose another file with --persist.`,
       );
-    }
   }
 
   async read(): Promise<SandboxSections | null> {
@@ -54,7 +52,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
       const document = readJson(candidate);
       if (!(document instanceof Error)) {
         if (candidate === this.previous) this.warn(`${candidate} is used instead.`);
-        const sections = toStoredRows(document.sandboxes);
+        const sections = toSections(document.sandboxes);
         this.reportChanges(candidate, findChanges(document, sections));
         return sections;
       }
@@ -121,28 +119,26 @@ function readJson(file: string): Document | Error {
   }
 }
 
-function toStoredRows(sandboxes: unknown): SandboxSections {
-  const stored = new Map<string, Map<string, Map<string, string>>>();
-  if (typeof sandboxes !== "object" || sandboxes === null) return stored;
+function toSections(sandboxes: unknown): SandboxSections {
+  const sectionsBySandbox = new Map<string, Map<string, Map<string, string>>>();
+  if (typeof sandboxes !== "object" || sandboxes === null) return sectionsBySandbox;
   for (const [name, nested] of Object.entries(sandboxes)) {
     const sections = new Map<string, Map<string, string>>();
-    for (const { section, id, text } of readNestedRows(nested)) {
-      const rows = getOrAdd(sections, section, () => new Map());
-      rows.set(id, text);
-    }
-    stored.set(name, sections);
+    for (const { section, id, text } of readNestedRows(nested))
+      getOrAdd(sections, section, () => new Map()).set(id, text);
+    sectionsBySandbox.set(name, sections);
   }
-  return stored;
+  return sectionsBySandbox;
 }
 
 function* writeDocument(sandboxes: SandboxSections): IterableIterator<string> {
   yield `{\n  "format": "${FORMAT}",\n  "version": ${VERSION},\n  "sandboxes": {`;
-  let first = true;
+  let isFirst = true;
   for (const [name, sections] of [...sandboxes].sort(compareKeys)) {
-    yield `${first ? "" : ","}\n    ${JSON.stringify(name)}: {`;
+    yield `${isFirst ? "" : ","}\n    ${JSON.stringify(name)}: {`;
     yield* writeNested(sections, "      ");
     yield "\n    }";
-    first = false;
+    isFirst = false;
   }
   yield `\n  },\n  "checksums": ${JSON.stringify(toChecksums(sandboxes), null, 2).replaceAll("\n", "\n  ")}\n}\n`;
 }
@@ -173,18 +169,18 @@ function findChanges(
     const [oldSections, newSections] = [before[name] ?? {}, current[name] ?? {}];
     const sections = new Set([...Object.keys(oldSections), ...Object.keys(newSections)]);
     // Without rows, the checksum is 0.
-    const differing = [...sections]
+    return [...sections]
       .sort()
-      .filter((one) => (oldSections[one] ?? "0") !== (newSections[one] ?? "0"));
-    return differing.map((section) => `${section} of sandbox ${name}`);
+      .filter((section) => (oldSections[section] ?? "0") !== (newSections[section] ?? "0"))
+      .map((section) => `${section} of sandbox ${name}`);
   });
   return [...unknown, ...changed];
 }
 
 const compareKeys = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
 
-function mapSorted<V, W>(map: ReadonlyMap<string, V>, use: (value: V) => W): Record<string, W> {
-  return Object.fromEntries([...map].sort(compareKeys).map(([key, value]) => [key, use(value)]));
+function mapSorted<V, W>(map: ReadonlyMap<string, V>, convert: (value: V) => W): Record<string, W> {
+  return Object.fromEntries([...map].sort(compareKeys).map(([key, value]) => [key, convert(value)]));
 }
 
 async function writePieces(file: string, pieces: Iterable<string>): Promise<void> {
@@ -218,12 +214,6 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * A sandbox's rows as one object that a person can read: `records.departments.dept_eng`,
- * `snapshots.before.records...`. Sections are split at slashes; ids may contain slashes.
- */
-export type NestedSections = { [section: string]: NestedSections | { [id: string]: unknown } };
-
 export type Sections = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Sections with rows directly below them; others contain sections. */
@@ -233,31 +223,33 @@ const isLeaf = (path: readonly string[]): boolean => {
 };
 
 /**
- * Yields the text of the object in pieces, one line per row, so that a change of one record changes one line.
+ * Yields a sandbox's rows in pieces as the text of one object that a person can read: `records.departments.dept_eng`,
+ * `snapshots.before.records...`. Sections are split at slashes; ids may contain slashes. Each row is one line, so that a
+ * change of one record changes one line.
  */
 export function* writeNested(sections: Sections, indent: string): IterableIterator<string> {
-  let open: readonly string[] = [];
-  let first = true;
+  let openPath: readonly string[] = [];
+  let isFirst = true;
   for (const [section, rows] of [...sections].sort(compareKeys)) {
     if (rows.size === 0) continue;
     const path = section.split("/");
-    const shared = countShared(open, path);
-    for (let depth = open.length; depth > shared; depth--) {
+    const sharedDepth = countShared(openPath, path);
+    for (let depth = openPath.length; depth > sharedDepth; depth--) {
       yield `\n${indent}${"  ".repeat(depth - 1)}}`;
-      first = false;
+      isFirst = false;
     }
-    for (let depth = shared; depth < path.length; depth++) {
-      yield `${first ? "" : ","}\n${indent}${"  ".repeat(depth)}${JSON.stringify(path[depth])}: {`;
-      first = true;
+    for (let depth = sharedDepth; depth < path.length; depth++) {
+      yield `${isFirst ? "" : ","}\n${indent}${"  ".repeat(depth)}${JSON.stringify(path[depth])}: {`;
+      isFirst = true;
     }
     const margin = `\n${indent}${"  ".repeat(path.length)}`;
     for (const [id, text] of [...rows].sort(compareKeys)) {
-      yield `${first ? "" : ","}${margin}${JSON.stringify(id)}: ${text}`;
-      first = false;
+      yield `${isFirst ? "" : ","}${margin}${JSON.stringify(id)}: ${text}`;
+      isFirst = false;
     }
-    open = path;
+    openPath = path;
   }
-  for (let depth = open.length; depth > 0; depth--) yield `\n${indent}${"  ".repeat(depth - 1)}}`;
+  for (let depth = openPath.length; depth > 0; depth--) yield `\n${indent}${"  ".repeat(depth - 1)}}`;
 }
 
 /** Reads rows from the object that `writeNested` writes. Returns none for a value that is not such an object. */

@@ -36,9 +36,8 @@ export class DocumentStore implements FolderStore {
    * @throws PersistenceError if another server uses the file, or another program or a newer version wrote it
    */
   static async open(file: string, warn: (warning: string) => void): Promise<DocumentStore> {
-    if (!existsSync(dirname(file))) {
+    if (!existsSync(dirname(file)))
       throw new PersistenceError(`--persist ${file}: there is no folder ${dirname(file)}.`);
-    }
     const document = new DocumentFile(file, warn);
     document.requireKnownFormat();
     const lock = acquireLock(file);
@@ -75,9 +74,7 @@ export class DocumentStore implements FolderStore {
     for await (const changes of pieces) for (const change of changes) next.apply(change);
     this.db.data = next.sections;
     try {
-      if (!existsSync(dirname(this.file))) {
-        throw new StoreRefusal("gone", `${dirname(this.file)} is gone`);
-      }
+      if (!existsSync(dirname(this.file))) throw new StoreRefusal("gone", `${dirname(this.file)} is gone`);
       await this.db.write();
     } catch (error) {
       this.db.data = before;

@@ -100,11 +100,11 @@ export class IndexedDbStore implements Store {
     return this.mutex.run(async () => {
       // Before the transaction, which ends when there is no request.
       const changes: RowChange[] = [];
-      for await (const some of batches) changes.push(...some);
+      for await (const batch of batches) changes.push(...batch);
       const pieces = [...this.unsavedPieces];
-      await this.write(["changes", "pieces"], (log, openTable) => {
+      await this.write(["changes", "pieces"], (log, pieceTable) => {
         addBlocks(log!, changes);
-        for (const [name, bytes] of pieces) openTable!.put(bytes, name);
+        for (const [name, bytes] of pieces) pieceTable!.put(bytes, name);
       });
       for (const [name] of pieces) this.unsavedPieces.delete(name);
       this.changesSinceRewrite += changes.length;
@@ -123,9 +123,9 @@ export class IndexedDbStore implements Store {
     put: (name: string, bytes: Uint8Array) => void this.unsavedPieces.set(name, bytes),
     get: (name: string) => toPromise(this.openTable("pieces").get(name)),
     removeAllBut: async (names: ReadonlySet<string>) => {
-      const stored = await toPromise(this.openTable("pieces").getAllKeys());
-      await this.write(["pieces"], (openTable) => {
-        for (const name of stored) if (!names.has(name)) openTable!.delete(name);
+      const storedNames = await toPromise(this.openTable("pieces").getAllKeys());
+      await this.write(["pieces"], (pieceTable) => {
+        for (const name of storedNames) if (!names.has(name)) pieceTable!.delete(name);
       });
     },
   };
@@ -150,8 +150,8 @@ export class IndexedDbStore implements Store {
   private async compactLog(): Promise<void> {
     const { sections, length } = await this.read();
     this.changesSinceRewrite = 0;
-    const rows = [...sections].flatMap(([sandbox, itsSections]) =>
-      listRows(itsSections).map((row) => ({ sandbox, ...row })),
+    const rows = [...sections].flatMap(([sandbox, rowsBySection]) =>
+      listRows(rowsBySection).map((row) => ({ sandbox, ...row })),
     );
     if (length < 2 * rows.length + BLOCK_SIZE) return;
     await this.write(["changes"], (log) => {

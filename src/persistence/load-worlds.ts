@@ -5,7 +5,7 @@ import { Saver } from "./saver.ts";
 import { MissingOperations, type Row, type Store } from "./store.ts";
 
 /** Moves the rows of a sandbox that cannot be loaded to another place; resolves with the place. */
-export type SetAside = (name: string, rows: readonly Row[]) => Promise<string>;
+type SetAside = (name: string, rows: readonly Row[]) => Promise<string>;
 
 /**
  * Loads the sandboxes of a store, and saves their changes from now on. A sandbox that cannot be loaded is set aside;

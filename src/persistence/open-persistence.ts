@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { getOrAdd } from "../engine/maps.ts";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
@@ -45,8 +46,8 @@ function setAside(folder: string, name: string, rows: readonly Row[]): string {
   const file = findFreeName(join(folder, `${SANDBOX_NAME.test(name) ? name : "unnamed"}.json`));
   const sections = new Map<string, Map<string, string>>();
   for (const { section, id, text } of rows) {
-    const byId = sections.get(section) ?? new Map<string, string>();
-    sections.set(section, byId.set(id, isJson(text) ? text : JSON.stringify(text)));
+    const rowsOfSection = getOrAdd(sections, section, () => new Map());
+    rowsOfSection.set(id, isJson(text) ? text : JSON.stringify(text));
   }
   writeFileSync(file, `{${[...writeNested(sections, "  ")].join("")}\n}\n`, { mode: 0o600 });
   return file;

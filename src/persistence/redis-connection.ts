@@ -38,7 +38,7 @@ export class RedisConnection {
   /** Id of the Redis process, new after each of its starts. */
   run_id: string | undefined;
   private isClosed = false;
-  private retry: NodeJS.Timeout | undefined;
+  private retryTimer: NodeJS.Timeout | undefined;
 
   private constructor(url: string, warn: (warning: string) => void) {
     this.url = url;
@@ -67,7 +67,7 @@ export class RedisConnection {
   /** Sends one command. @throws StoreRefusal */
   async send(words: readonly Word[], options: { as?: "bytes" } = {}): Promise<Reply> {
     const { client } = this;
-    if (client === undefined) throw this.toUnreachable("there is no connection");
+    if (client === undefined) throw this.toUnreachableRefusal("there is no connection");
     let bytes = 0;
     for (const word of words) bytes += word.length;
     const pending = (
@@ -78,7 +78,7 @@ export class RedisConnection {
       timer = setTimeout(
         () => {
           // First, because dropping the connection rejects the waiting commands too.
-          reject(this.toUnreachable("it does not answer"));
+          reject(this.toUnreachableRefusal("it does not answer"));
           this.drop(client);
         },
         ANSWER_MS + bytes / BYTES_PER_MS,
@@ -107,7 +107,7 @@ export class RedisConnection {
 
   close(): void {
     this.isClosed = true;
-    clearTimeout(this.retry);
+    clearTimeout(this.retryTimer);
     const { client } = this;
     this.client = undefined;
     if (client?.isOpen) client.destroy();
@@ -147,16 +147,16 @@ export class RedisConnection {
   }
 
   private reconnect(after: number): void {
-    clearTimeout(this.retry);
-    this.retry = setTimeout(() => {
+    clearTimeout(this.retryTimer);
+    this.retryTimer = setTimeout(() => {
       this.connect().catch(() => {
         if (!this.isClosed) this.reconnect(Math.min(2 * after, MAX_RETRY_MS));
       });
     }, after);
-    this.retry.unref();
+    this.retryTimer.unref();
   }
 
-  private toUnreachable(why: string): StoreRefusal {
+  private toUnreachableRefusal(why: string): StoreRefusal {
     return new StoreRefusal("unreachable", `${this.place} cannot be reached: ${why}`, RETRY_AFTER_SECONDS);
   }
 
@@ -165,7 +165,7 @@ export class RedisConnection {
     const { message } = error;
     // The error of a script ends with its position in the script.
     const text = message.replace(/ (script: |&|@).*$/s, "");
-    if (!(error instanceof ErrorReply)) return this.toUnreachable(text);
+    if (!(error instanceof ErrorReply)) return this.toUnreachableRefusal(text);
     const kind = KINDS.find(([pattern]) => pattern.test(text))?.[1] ?? "failed";
     const words = kind === "full" ? `${this.place} has no memory left` : `${this.place} refuses`;
     return new StoreRefusal(kind, `${words} (${text})`, RETRY_AFTER_SECONDS);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { getOrAdd } from "../engine/maps.ts";
 import { Mutex } from "../engine/state/concurrency.ts";
 import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
 import { AGE, CLAIM, COMMIT, RECLAIM, RELEASE } from "./redis-scripts.ts";
@@ -15,14 +16,14 @@ const RETRY_MS = 50;
 const SCAN_COUNT = "1000";
 
 /** The owner of the sandboxes that this store commits. */
-export interface StoreOwner {
+interface StoreOwner {
   /** The session of the node until its lease is lost; never reused. */
   session: string;
   url: string;
 }
 
 /** A sandbox of this node: its epoch, and the number of its last commit. */
-export interface OwnedSandbox {
+interface OwnedSandbox {
   epoch: number;
   number: string;
 }
@@ -125,25 +126,32 @@ export class RedisStore implements Store {
 
   /** Undefined if there is no such sandbox. */
   async findLease(sandbox: string): Promise<Lease | undefined> {
-    const [[session, url, epoch], exists] = await Promise.all([
-      this.connection.send(["HMGET", toSandboxKey(sandbox, "lease"), "session", "url", "epoch"]),
+    const [lease, exists] = await Promise.all([
+      this.readLease(sandbox),
       this.connection.send(["EXISTS", toSandboxKey(sandbox, "rows")]),
     ]);
-    return exists === 0 ? undefined : { session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
+    return exists === 0 ? undefined : lease;
   }
 
-  /** Takes a sandbox over from the owner of `seen`; false if another node was faster. */
+  /** The lease of a sandbox that exists. */
+  async readLease(sandbox: string): Promise<Lease> {
+    const command = ["HMGET", toSandboxKey(sandbox, "lease"), "session", "url", "epoch"];
+    const [session, url, epoch] = await this.connection.send(command);
+    return { session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
+  }
+
+  /** Takes a sandbox over from the owner of this lease; false if another node was faster. */
   async claim(sandbox: string, lease: Pick<Lease, "session" | "epoch">): Promise<boolean> {
     const { session, url } = this.owner;
-    const [status, epoch, number] = await this.connection.runScript(CLAIM, toSandboxKeys(sandbox), [
-      ...[lease.epoch, lease.session, session, url],
-    ]);
+    const scriptArguments = [lease.epoch, lease.session, session, url];
+    const reply = await this.connection.runScript(CLAIM, toSandboxKeys(sandbox), scriptArguments);
+    const [status, epoch, number] = reply;
     if (status !== "OK") return false;
     this.owned.set(sandbox, { epoch, number });
     return true;
   }
 
-  /** Gives a sandbox that this node has claimed back, so that another node may take it over. */
+  /** Gives up a sandbox that this node has claimed, so that another node may take it over. */
   async release(sandbox: string): Promise<void> {
     const epoch = String(this.owned.get(sandbox)?.epoch);
     this.owned.delete(sandbox);
@@ -161,25 +169,22 @@ export class RedisStore implements Store {
     const ownership = this.owned.get(sandbox);
     if (ownership === undefined) return "fenced";
     const { session, url } = this.owner;
-    const [status, epoch, number] = await this.connection.runScript(RECLAIM, toSandboxKeys(sandbox), [
-      ...[String(ownership.epoch), former, session, url, restarted ? "1" : "0"],
-    ]);
+    const scriptArguments = [String(ownership.epoch), former, session, url, restarted ? "1" : "0"];
+    const reply = await this.connection.runScript(RECLAIM, toSandboxKeys(sandbox), scriptArguments);
+    const [status, epoch, number] = reply;
     if (status !== "OK") return "fenced";
     this.owned.set(sandbox, { epoch, number: ownership.number });
     return number === ownership.number ? "same" : "behind";
   }
 
   private async commitNow(pieces: AsyncIterable<readonly RowChange[]>): Promise<void> {
-    const sandboxes = new Map<string, ChangeSet>();
+    const changesBySandbox = new Map<string, ChangeSet>();
     for await (const piece of pieces) {
-      for (const change of piece) {
-        const changes = sandboxes.get(change.sandbox) ?? new ChangeSet();
-        sandboxes.set(change.sandbox, changes);
-        changes.add(change);
-      }
+      for (const change of piece)
+        getOrAdd(changesBySandbox, change.sandbox, () => new ChangeSet()).add(change);
     }
     const outcomes = await Promise.allSettled(
-      [...sandboxes].map(([name, changes]) => this.commitChanges(name, changes)),
+      [...changesBySandbox].map(([name, changes]) => this.commitChanges(name, changes)),
     );
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
@@ -292,9 +297,8 @@ async function requireKnownFormat(connection: RedisConnection): Promise<void> {
     throw new PersistenceError(`--store ${connection.place}: ${error.message}.`);
   });
   const storedFormat = Number(await connection.send(["GET", key]));
-  if (storedFormat > FORMAT) {
+  if (storedFormat > FORMAT)
     throw new PersistenceError(
       `--store ${connection.place} was written by a newer Understudy (format ${storedFormat}, this one knows ${FORMAT}); update this node, or use another database of that Redis, as in ${connection.place.replace(/\/\d+$/, "")}/1.`,
     );
-  }
 }

@@ -1,6 +1,4 @@
-import type { FaultState } from "../engine/sandbox/fault-types.ts";
-import type { HistorySnapshot } from "../engine/sandbox/history.ts";
-import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Sandbox, SandboxState } from "../engine/sandbox/sandbox.ts";
 import type { LoadedFixture, SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
 import type { Root } from "../engine/state/tables.ts";
@@ -9,21 +7,18 @@ import type { Root } from "../engine/state/tables.ts";
  * A sandbox as it was at one moment: references to immutable values. Comparing the sandbox with its last image finds
  * every change, so no code has to report one.
  */
-export class SandboxImage {
+export class SandboxImage implements SandboxState {
   readonly sandbox: Sandbox;
   /** The fixture's records, with which saved records are compared, and its document. */
   readonly base: Root;
   readonly document: object;
   readonly source: LoadedFixture;
-  readonly about: Pick<
-    Sandbox,
-    "created_at" | "fixture" | "seed" | "settings" | "resets" | "start" | "forked_from"
-  >;
-  readonly value: SandboxValue;
-  readonly faults: FaultState;
-  readonly snapshots: ReadonlyMap<string, SandboxValue>;
-  readonly history: HistorySnapshot;
-  readonly own: Sandbox["own"];
+  readonly about: SandboxState["about"];
+  readonly value: SandboxState["value"];
+  readonly faults: SandboxState["faults"];
+  readonly snapshots: SandboxState["snapshots"];
+  readonly history: SandboxState["history"];
+  readonly own: SandboxState["own"];
   private readonly uploads: StorableUploads;
   /** Versions of the sandbox's parts and counters, which are equal if nothing has changed. */
   private versions: { parts: readonly unknown[]; counts: readonly unknown[] } | undefined;
@@ -31,7 +26,7 @@ export class SandboxImage {
   private constructor(
     sandbox: Sandbox,
     uploads: StorableUploads,
-    saved: Pick<SandboxImage, "value" | "faults">,
+    { value, faults }: Pick<SandboxImage, "value" | "faults">,
   ) {
     const { source, created_at, fixture, seed, settings, resets, start, forked_from } = sandbox;
     this.sandbox = sandbox;
@@ -40,8 +35,8 @@ export class SandboxImage {
     this.base = source.buildRoot(seed);
     this.document = source.getDocument();
     this.about = { created_at, fixture, seed, settings, resets, start, forked_from };
-    this.value = saved.value;
-    this.faults = saved.faults;
+    this.value = value;
+    this.faults = faults;
     this.snapshots = new Map(sandbox.snapshots);
     this.history = sandbox.history.toSnapshot();
     this.own = sandbox.own;
@@ -74,9 +69,9 @@ export class SandboxImage {
   }
 
   private hasSameSnapshots(): boolean {
-    const present = this.sandbox.snapshots;
-    if (present.size !== this.snapshots.size) return false;
-    for (const [name, value] of this.snapshots) if (present.get(name) !== value) return false;
+    const current = this.sandbox.snapshots;
+    if (current.size !== this.snapshots.size) return false;
+    for (const [name, value] of this.snapshots) if (current.get(name) !== value) return false;
     return true;
   }
 

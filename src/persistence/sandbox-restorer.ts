@@ -19,7 +19,7 @@ import { MissingOperations, type Row } from "./store.ts";
 export interface RestorerParts {
   sandboxes: SandboxRegistry;
   fixtures: FixtureSource;
-  /** The operations of all sandboxes at present. */
+  /** The current operations of all sandboxes. */
   api: () => Api;
   uploads: StorableUploads;
   /** Stored documents are validated like requests. Both throw an error that names the place. */
@@ -102,8 +102,8 @@ export class SandboxRestorer {
     error: Error,
   ): MissingOperations | undefined {
     const about = rows.find(({ section, id }) => section === "sandbox" && id === "about");
-    const present = new Set(this.parts.api().resources.flatMap(({ own }) => own?.source ?? []));
-    const missing = readOperations(about?.text).filter((source) => !present.has(source));
+    const sources = new Set(this.parts.api().resources.flatMap(({ own }) => own?.source ?? []));
+    const missing = readOperations(about?.text).filter((source) => !sources.has(source));
     if (missing.length === 0) return undefined;
     const reason = error.message.replace(/\.$/, "");
     return new MissingOperations(
@@ -119,12 +119,12 @@ export class SandboxRestorer {
     const { saved, api } = await this.parse(name, rows);
     this.parts.validator.checkShape(saved);
     const base = findSameFixture(this.parts.fixtures, saved.fixture).buildRoot(saved.about.seed);
-    const present = { ...saved.present, uploads: undefined };
     for (const collection of api.collections) {
       void base.tables.get(collection.name)?.size;
       await platform().nextTurn();
     }
-    const { blobs } = await this.loadValue(name, present, { base, api, folder: undefined });
+    const savedWorld = { ...saved.present, uploads: undefined };
+    const { blobs } = await this.loadValue(name, savedWorld, { base, api, folder: undefined });
     this.parts.uploads.release(blobs);
   }
 
@@ -145,12 +145,12 @@ export class SandboxRestorer {
     for (const snap of sortBySavedOrder(about.snapshots, Object.keys(saved.snapshots))) {
       snapshots.set(snap, await this.loadValue(name, saved.snapshots[snap]!, { base, api, folder }));
     }
-    const clock = toPresentClock(present.facts.clock, value.world.clock.at, wallClock());
-    const now = { ...value, world: { ...value.world, clock } };
+    const clock = toCurrentClock(present.facts.clock, value.world.clock.at, wallClock());
+    const currentValue = { ...value, world: { ...value.world, clock } };
     const { seed, settings } = about;
     const sandbox = sandboxes.restoreSaved({ name, seed, settings, own }, fixture, {
       ...about,
-      value: now,
+      value: currentValue,
       snapshots,
       history,
     });
@@ -204,7 +204,7 @@ function findSameFixture(
 }
 
 /** A frozen clock keeps its instant. A running clock has continued while the server was off, and never goes back. */
-function toPresentClock(
+function toCurrentClock(
   { mode, rate, wall }: SavedWorld["facts"]["clock"],
   at: number,
   now: number,
@@ -215,6 +215,6 @@ function toPresentClock(
 
 /** Sorts by saved order; names without a position come last. */
 function sortBySavedOrder(order: readonly string[], names: readonly string[]): string[] {
-  const saved = order.filter((name) => names.includes(name));
-  return [...saved, ...names.filter((name) => !saved.includes(name))];
+  const ordered = order.filter((name) => names.includes(name));
+  return [...ordered, ...names.filter((name) => !ordered.includes(name))];
 }

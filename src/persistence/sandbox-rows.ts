@@ -49,8 +49,8 @@ export function* listRowChanges(
     yield put("sandbox", "fixture", { name: after.about.fixture, document: after.document });
     for (const { own } of after.own) yield put("sandbox", "operations", own!.sent);
   }
-  const declared = after.sandbox.api.resources.filter((resource) => !after.own.includes(resource));
-  const ownSources = declared.flatMap((resource) => resource.own?.source ?? []);
+  const serverResources = after.sandbox.api.resources.filter((resource) => !after.own.includes(resource));
+  const ownSources = serverResources.flatMap((resource) => resource.own?.source ?? []);
   // A snapshot may have those of operations that the sandbox no longer has.
   const collections = new Set([...after.sandbox.api.collections.map(({ name }) => name), timers.name]);
   yield put("sandbox", "about", {
@@ -61,9 +61,8 @@ export function* listRowChanges(
   yield put("sandbox", "faults", after.faults);
   yield* listValueRows("", old?.value, after.value);
   yield put("history", "about", after.history.about);
-  for (const { sequence, story } of compareEntries(old?.history, after.history)) {
-    yield { sandbox, section: "history", id: String(sequence), text: story && JSON.stringify(story) };
-  }
+  for (const { sequence, entry } of compareEntries(old?.history, after.history))
+    yield { sandbox, section: "history", id: String(sequence), text: entry && JSON.stringify(entry) };
   for (const name of old?.snapshots.keys() ?? []) {
     if (old!.snapshots.get(name) !== after.snapshots.get(name))
       yield { sandbox, clear: `snapshots/${name}/` };
@@ -89,10 +88,10 @@ export function* listRowChanges(
 /** New and changed entries, and removed ones. */
 function* compareEntries(before: HistorySnapshot | undefined, after: HistorySnapshot) {
   for (const { sequence } of before?.entries.keys() ?? []) {
-    if (sequence <= after.about.next - 1 - after.entries.size) yield { sequence, story: null };
+    if (sequence <= after.about.next - 1 - after.entries.size) yield { sequence, entry: null };
   }
   for (const [entry, revision] of after.entries) {
-    if (before?.entries.get(entry) !== revision) yield { sequence: entry.sequence, story: entry };
+    if (before?.entries.get(entry) !== revision) yield { sequence: entry.sequence, entry };
   }
 }
 
@@ -101,20 +100,24 @@ export function toFacts({ world, taken_at }: SandboxValue): object {
   const { seed, secretKey, origin, clock, requests, root } = world;
   const { mode, at, rate, wall } = clock;
   return {
-    ...{ seed, secret_key: secretKey, origin, requests, draws: root.draws, taken_at },
+    seed,
+    secret_key: secretKey,
+    origin,
+    requests,
+    draws: root.draws,
+    taken_at,
     clock: { mode, now: at, rate, wall },
   };
 }
 
 function* listRecordRows(oldRoot: Root | undefined, root: Root, base: Root) {
   for (const [name, table] of root.tables) {
-    const original = base.tables.get(name);
-    const before = oldRoot?.tables.get(name) ?? original;
+    const baseTable = base.tables.get(name);
+    const before = oldRoot?.tables.get(name) ?? baseTable;
     if (before === table) continue;
     const changes = before === undefined ? listAdded(table) : before.listChangesTo(table);
     for (const { id, after } of changes) {
-      const former = original?.get(id);
-      const text = after === former ? null : JSON.stringify(after ?? null);
+      const text = after === baseTable?.get(id) ? null : JSON.stringify(after ?? null);
       yield { collection: name, id, text };
     }
   }
@@ -150,7 +153,7 @@ export interface SavedWorld {
   tables: Record<string, { put: StoredRecord[]; removed: string[] }>;
 }
 
-export interface SavedFacts extends Omit<WorldDocument, "tables" | "clock"> {
+interface SavedFacts extends Omit<WorldDocument, "tables" | "clock"> {
   taken_at: number;
   clock: WorldDocument["clock"] & {
     /** The machine's time when the clock showed `now`. */
@@ -211,9 +214,8 @@ export function parseSavedSandbox(
     }
     const collection = /^records\/([^/]+)$/.exec(section)?.[1];
     const idField = collection === undefined ? undefined : findIdField(collection);
-    if (collection === undefined || idField === undefined) {
+    if (collection === undefined || idField === undefined)
       throw new InvalidSandboxRows(`${section} is unknown to this server`);
-    }
     const tables = world.tables!;
     tables[collection] ??= { put: [], removed: [] };
     if (value === null) tables[collection].removed.push(id);

@@ -5,13 +5,13 @@ import { SandboxImage } from "./sandbox-image.ts";
 import { listRowChanges, splitChanges } from "./sandbox-rows.ts";
 import { PersistenceError, type RowChange, type Store, StoreRefusal, toStoreRefusal } from "./store.ts";
 
-/** interfaces 2: changes are saved within a second, including the time for writing. */
+/** Changes are saved within a second, including the time for writing (interfaces 2). */
 const SWEEP_MS = 300;
 /** Maximum number of sandboxes in one transaction; comparing more would block the event loop. */
 const MAX_BATCH = 500;
 
 /** The server's sandboxes, for the saver. */
-export interface SavedSandboxes {
+interface SavedSandboxes {
   all(): Iterable<Sandbox>;
   get(name: string): Sandbox | undefined;
   /** Removes a created sandbox that the store refused. */
@@ -20,7 +20,7 @@ export interface SavedSandboxes {
   bringBack(name: string): Promise<void>;
 }
 
-export interface SaverParts {
+interface SaverParts {
   store: Store;
   sandboxes: SavedSandboxes;
   uploads: StorableUploads;
@@ -42,14 +42,14 @@ export class Saver {
   failure: SavingFailure | undefined;
   private readonly parts: SaverParts;
   /** The images in the store, by name. */
-  private readonly saved = new Map<string, SandboxImage>();
+  private readonly savedImages = new Map<string, SandboxImage>();
   private readonly rollbacks = new WeakMap<Sandbox, number>();
   private rollbackCount = 0;
   /** Names of sandboxes whose state in the store is unknown. */
-  private readonly unknown = new Set<string>();
-  private waiting = new Set<Sandbox>();
-  private waitingForAll = false;
-  private sweeping = false;
+  private readonly unknownNames = new Set<string>();
+  private awaitedSandboxes = new Set<Sandbox>();
+  private areAllAwaited = false;
+  private isSweepDue = false;
   /** The current flush has saved something. */
   private isSaving = false;
   private lastFlush: Promise<void> = Promise.resolve();
@@ -69,7 +69,7 @@ export class Saver {
     });
     this.timer = setTimeout(() => {
       this.resolveTick();
-      this.sweeping = true;
+      this.isSweepDue = true;
       void this.waitForFlush().then(() => this.timer !== undefined && this.start());
     }, SWEEP_MS);
     this.timer.unref?.();
@@ -77,8 +77,8 @@ export class Saver {
 
   /** Records that the store has this image. */
   adopt(image: SandboxImage): void {
-    this.saved.get(image.sandbox.name)?.release();
-    this.saved.set(image.sandbox.name, image);
+    this.savedImages.get(image.sandbox.name)?.release();
+    this.savedImages.set(image.sandbox.name, image);
   }
 
   /**
@@ -92,7 +92,7 @@ export class Saver {
 
   /** Whether everything is in the store now. */
   async saveAll(): Promise<boolean> {
-    this.sweeping = true;
+    this.isSweepDue = true;
     await this.waitForFlush();
     return this.failure === undefined;
   }
@@ -103,13 +103,14 @@ export class Saver {
   }
 
   /**
-   * Resolves once all changes so far of the sandbox, or without one of all sandboxes, are on disk. @param
-   * mark the mark before the change @throws StoreRefusal if the change was undone
+   * Resolves once all changes so far of the sandbox, or without one of all sandboxes, are on disk.
+   * @param mark the mark before the change
+   * @throws StoreRefusal if the change was undone
    */
   async waitUntilStored(sandbox: Sandbox | undefined, mark: number): Promise<void> {
     if (sandbox === undefined || !this.isSaved(sandbox)) {
-      if (sandbox === undefined) this.waitingForAll = true;
-      else this.waiting.add(sandbox);
+      if (sandbox === undefined) this.areAllAwaited = true;
+      else this.awaitedSandboxes.add(sandbox);
       await this.waitForFlush();
     }
     const undone = sandbox === undefined ? this.rollbackCount : (this.rollbacks.get(sandbox) ?? 0);
@@ -123,9 +124,7 @@ export class Saver {
     await this.waitUntilStored(sandbox, mark);
   }
 
-  /**
-   * Saves for the last time. @throws PersistenceError if not everything could be saved
-   */
+  /** Saves for the last time. @throws PersistenceError if not everything could be saved */
   async close(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -144,8 +143,8 @@ export class Saver {
   }
 
   private isSaved(sandbox: Sandbox): boolean {
-    const image = this.saved.get(sandbox.name);
-    if (image?.sandbox === sandbox) return image.isCurrent() && !this.unknown.has(sandbox.name);
+    const image = this.savedImages.get(sandbox.name);
+    if (image?.sandbox === sandbox) return image.isCurrent() && !this.unknownNames.has(sandbox.name);
     // A deleted sandbox has nothing left to save.
     return this.parts.sandboxes.get(sandbox.name) !== sandbox;
   }
@@ -169,33 +168,34 @@ export class Saver {
 
   private async flush(): Promise<void> {
     this.isSaving = false;
-    const all = this.sweeping || this.waitingForAll;
-    const isWaitedFor = this.waitingForAll ? () => true : has(this.waiting);
-    const sandboxesToSave = [...(all ? this.parts.sandboxes.all() : this.waiting)];
-    this.waiting = new Set();
-    this.waitingForAll = false;
-    this.sweeping = false;
-    const refused: Step[] = [];
+    const savesAll = this.isSweepDue || this.areAllAwaited;
+    const { areAllAwaited, awaitedSandboxes } = this;
+    const isAwaited = (sandbox: Sandbox | undefined) =>
+      areAllAwaited || (sandbox !== undefined && awaitedSandboxes.has(sandbox));
+    const sandboxesToSave = [...(savesAll ? this.parts.sandboxes.all() : this.awaitedSandboxes)];
+    this.awaitedSandboxes = new Set();
+    this.areAllAwaited = false;
+    this.isSweepDue = false;
+    const refused: SaveStep[] = [];
     let refusal: StoreRefusal | undefined;
-    let names = all ? this.listDeletedNames() : [];
+    let names = savesAll ? this.listDeletedNames() : [];
     for (let from = 0; from === 0 || from < sandboxesToSave.length; from += MAX_BATCH) {
-      const steps: Step[] = names.map((name) => ({ name, image: undefined }));
+      const steps: SaveStep[] = names.map((name) => ({ name, image: undefined }));
       names = [];
       for (const sandbox of sandboxesToSave.slice(from, from + MAX_BATCH)) {
-        if (!this.isSaved(sandbox)) {
+        if (!this.isSaved(sandbox))
           steps.push({ name: sandbox.name, image: SandboxImage.capture(sandbox, this.parts.uploads) });
-        }
       }
       refusal = (await this.commitAllOrSingly(steps, refused)) ?? refusal;
     }
     this.recordOutcome(refusal);
-    for (const step of refused) await this.refuse(step, isWaitedFor);
+    for (const step of refused) await this.refuse(step, isAwaited(step.image?.sandbox));
   }
 
   /** A sandbox that is too large for the disk must not prevent saving the others. */
   private async commitAllOrSingly(
-    steps: readonly Step[],
-    refused: Step[],
+    steps: readonly SaveStep[],
+    refused: SaveStep[],
   ): Promise<StoreRefusal | undefined> {
     if (steps.length === 0) return undefined;
     const refusal = await this.commit(steps);
@@ -207,30 +207,30 @@ export class Saver {
   }
 
   /** Returns the reason if the store refused them; undefined if it stored all. */
-  private async commit(steps: readonly Step[]): Promise<StoreRefusal | undefined> {
+  private async commit(steps: readonly SaveStep[]): Promise<StoreRefusal | undefined> {
     try {
-      for (const { name, image } of steps) await image?.syncBytes(this.saved.get(name));
+      for (const { name, image } of steps) await image?.syncBytes(this.savedImages.get(name));
       await this.parts.store.commit(splitChanges(this.listChanges(steps)));
     } catch (error) {
       const refusal = toStoreRefusal(error, "the store");
       // The store may have been replaced, so everything is written again.
-      if (refusal.kind === "gone") for (const name of this.saved.keys()) this.unknown.add(name);
+      if (refusal.kind === "gone") for (const name of this.savedImages.keys()) this.unknownNames.add(name);
       return refusal;
     }
     this.isSaving = true;
     for (const { name, image } of steps) {
-      this.saved.get(name)?.release();
-      this.unknown.delete(name);
-      if (image === undefined) this.saved.delete(name);
-      else this.saved.set(name, image);
+      this.savedImages.get(name)?.release();
+      this.unknownNames.delete(name);
+      if (image === undefined) this.savedImages.delete(name);
+      else this.savedImages.set(name, image);
     }
     return undefined;
   }
 
-  private *listChanges(steps: readonly Step[]): IterableIterator<RowChange> {
+  private *listChanges(steps: readonly SaveStep[]): IterableIterator<RowChange> {
     for (const { name, image } of steps) {
       if (image === undefined) yield { sandbox: name, clear: "" };
-      else yield* listRowChanges(this.unknown.has(name) ? undefined : this.saved.get(name), image);
+      else yield* listRowChanges(this.unknownNames.has(name) ? undefined : this.savedImages.get(name), image);
     }
   }
 
@@ -238,9 +238,8 @@ export class Saver {
   private recordOutcome(refusal: StoreRefusal | undefined): void {
     const { log } = this.parts;
     if (refusal !== undefined) {
-      if (this.failure === undefined) {
+      if (this.failure === undefined)
         log.error(`Changes cannot be saved: ${refusal.message}. Saving is repeated until it succeeds.`);
-      }
       this.failure = { refusal, since: this.failure?.since ?? Date.now() };
     } else if (this.failure !== undefined && this.isSaving && this.isAllSaved()) {
       this.failure = undefined;
@@ -252,33 +251,28 @@ export class Saver {
    * If a request waits, rolls the sandbox back to its stored state; otherwise saving is tried again. For
    * mere counters no request is refused.
    */
-  private async refuse({ name, image }: Step, isWaitedFor: (sandbox: Sandbox | undefined) => boolean) {
-    const saved = this.saved.get(name);
+  private async refuse({ name, image }: SaveStep, isAwaited: boolean): Promise<void> {
+    const saved = this.savedImages.get(name);
     image?.release();
-    if (!isWaitedFor(image?.sandbox)) return;
+    if (!isAwaited) return;
     if (image === undefined) await this.parts.sandboxes.bringBack(name);
     else if (saved?.sandbox !== image.sandbox) this.parts.sandboxes.discard(name);
     else if (saved.differsOnlyInCounts()) return;
-    else rollBack(saved);
+    else {
+      saved.sandbox.rollbackTo(saved);
+      saved.refreshVersions();
+    }
     this.rollbackCount += 1;
     if (image !== undefined) this.rollbacks.set(image.sandbox, this.rollbackCount);
   }
 
   private listDeletedNames(): string[] {
-    return [...this.saved.keys()].filter((name) => this.parts.sandboxes.get(name) === undefined);
+    return [...this.savedImages.keys()].filter((name) => this.parts.sandboxes.get(name) === undefined);
   }
 }
 
 /** A sandbox to save, or, without an image, a deleted one. */
-interface Step {
+interface SaveStep {
   name: string;
   image: SandboxImage | undefined;
 }
-
-function rollBack(saved: SandboxImage): void {
-  saved.sandbox.rollbackTo(saved);
-  saved.refreshVersions();
-}
-
-const has = (set: ReadonlySet<Sandbox>) => (sandbox: Sandbox | undefined) =>
-  sandbox !== undefined && set.has(sandbox);

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../engine/maps.ts";
 import type { Row, RowChange } from "./store.ts";
 
 /** Texts by sandbox, section and id; immutable. */
@@ -5,8 +6,8 @@ export type SandboxSections = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMa
 
 export function listRows(sections: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined): Row[] {
   const rows: Row[] = [];
-  for (const [getCopy, byId] of sections ?? [])
-    for (const [id, text] of byId) rows.push({ section: getCopy, id, text });
+  for (const [section, byId] of sections ?? [])
+    for (const [id, text] of byId) rows.push({ section, id, text });
   return rows;
 }
 
@@ -21,32 +22,30 @@ export class SectionsDraft {
 
   apply(change: RowChange): void {
     if ("clear" in change) this.clear(change);
-    else if (change.text === null) this.getCopy(change).delete(change.id);
-    else this.getCopy(change).set(change.id, change.text);
+    else if (change.text === null) this.copySection(change).delete(change.id);
+    else this.copySection(change).set(change.id, change.text);
   }
 
   private clear({ sandbox, clear }: { sandbox: string; clear: string }): void {
     const remaining = [...(this.sections.get(sandbox) ?? [])].filter(
-      ([getCopy]) => !getCopy.startsWith(clear),
+      ([section]) => !section.startsWith(clear),
     );
     this.copies.delete(sandbox);
     if (remaining.length === 0) this.sections.delete(sandbox);
     else this.sections.set(sandbox, new Map(remaining));
   }
 
-  private getCopy({ sandbox, section: getCopy }: { sandbox: string; section: string }): Map<string, string> {
-    let copies = this.copies.get(sandbox);
-    if (copies === undefined) {
-      copies = new Map();
-      this.copies.set(sandbox, copies);
+  /** The rows of a section, copied on first use; an earlier value shares the others. */
+  private copySection({ sandbox, section }: { sandbox: string; section: string }): Map<string, string> {
+    const copies = getOrAdd(this.copies, sandbox, () => {
       this.sections.set(sandbox, new Map(this.sections.get(sandbox)));
-    }
-    let rows = copies.get(getCopy);
-    if (rows === undefined) {
-      rows = new Map(this.sections.get(sandbox)!.get(getCopy));
-      copies.set(getCopy, rows);
-      (this.sections.get(sandbox) as Map<string, ReadonlyMap<string, string>>).set(getCopy, rows);
-    }
-    return rows;
+      return new Map();
+    });
+    return getOrAdd(copies, section, () => {
+      const sections = this.sections.get(sandbox) as Map<string, ReadonlyMap<string, string>>;
+      const rows = new Map(sections.get(section));
+      sections.set(section, rows);
+      return rows;
+    });
   }
 }

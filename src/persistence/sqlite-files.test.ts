@@ -94,7 +94,7 @@ describe("a database file in the folder of --persist", () => {
     expect(files.isEmptied()).toBe(true);
     rmSync(files.copy);
     expect(files.isEmptied()).toBe(false);
-    writeFileSync(files.acknowledged, JSON.stringify({ saves: 1, changes: 1, at: "" }));
+    writeFileSync(files.acknowledgedFile, JSON.stringify({ saves: 1, changes: 1, at: "" }));
     expect(files.isEmptied()).toBe(true);
   });
 

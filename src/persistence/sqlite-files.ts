@@ -38,15 +38,15 @@ export class SqliteFiles {
   /**
    * The file with the number of acknowledged commits. Written after each commit, without waiting for the disk, so it is never ahead.
    */
-  readonly acknowledged: string;
-  private readonly holder: string;
+  readonly acknowledgedFile: string;
+  private readonly holderFile: string;
 
   constructor(folder: string) {
     this.folder = folder;
     this.database = join(folder, "understudy.db");
     this.copy = join(folder, "understudy.db.previous");
-    this.acknowledged = join(folder, "understudy.db.saved");
-    this.holder = join(folder, "in-use-by.json");
+    this.acknowledgedFile = join(folder, "understudy.db.saved");
+    this.holderFile = join(folder, "in-use-by.json");
   }
 
   /**
@@ -82,11 +82,11 @@ export class SqliteFiles {
   }
 
   recordHolder(): void {
-    writeFileSync(this.holder, JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
+    writeFileSync(this.holderFile, JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
   }
 
   clearHolder(): void {
-    rmSync(this.holder, { force: true });
+    rmSync(this.holderFile, { force: true });
   }
 
   /** Whether a part of the last page is missing, which SQLite reads as zeros. With a log beside the database, SQLite repairs it. */
@@ -106,14 +106,14 @@ export class SqliteFiles {
 
   /** Undefined if unknown; an Error if the file is damaged. */
   readAcknowledged(): SaveCounts | undefined | Error {
-    if (getFileSize(this.acknowledged) === 0) return undefined;
+    if (getFileSize(this.acknowledgedFile) === 0) return undefined;
     try {
-      const { checksum, ...saved } = JSON.parse(readFileSync(this.acknowledged, "utf8"));
+      const { checksum, ...saved } = JSON.parse(readFileSync(this.acknowledgedFile, "utf8"));
       if (checksum === undefined || checksum === crc32(JSON.stringify(saved))) return saved;
     } catch {
       // The file is damaged, which the error below says.
     }
-    return new Error(`${this.acknowledged} is damaged, so it is unknown whether saves were lost.`);
+    return new Error(`${this.acknowledgedFile} is damaged, so it is unknown whether saves were lost.`);
   }
 
   /** Keeps the database with damaged rows, and its previous copy; returns a warning. */
@@ -135,7 +135,7 @@ export class SqliteFiles {
     const copy = aside ?? this.copyAside();
     // Prevents another report at the next start.
     writeFileSync(
-      this.acknowledged,
+      this.acknowledgedFile,
       JSON.stringify({ saves: stored.saves, changes: stored.changes, at: acknowledged.at }),
       { mode: 0o600 },
     );
@@ -167,17 +167,20 @@ export class SqliteFiles {
   }
 
   private restoreCopy(aside: string | undefined): string {
-    const words = `${this.database} ${aside === undefined ? "is missing;" : `is damaged (cut short, emptied or overwritten) and was kept as ${aside};`}`;
+    const problem = `${this.database} ${aside === undefined ? "is missing;" : `is damaged (cut short, emptied or overwritten) and was kept as ${aside};`}`;
     const copied = statSync(this.copy, { throwIfNoEntry: false })?.mtime;
-    if (copied === undefined) return `${words} there is no earlier copy, so everything starts empty.`;
+    if (copied === undefined) return `${problem} there is no earlier copy, so everything starts empty.`;
     // Renames the copy, so that the next attempt does not use it again if it is damaged too.
     renameSync(this.copy, this.database);
-    return `${words} the copy of ${copied.toISOString()} is used instead.`;
+    return `${problem} the copy of ${copied.toISOString()} is used instead.`;
   }
 
   private describeHolder(): string {
     try {
-      const { pid, host } = JSON.parse(readFileSync(this.holder, "utf8")) as { pid: number; host: string };
+      const { pid, host } = JSON.parse(readFileSync(this.holderFile, "utf8")) as {
+        pid: number;
+        host: string;
+      };
       return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
     } catch {
       return "another process";

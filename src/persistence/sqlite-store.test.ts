@@ -164,7 +164,7 @@ describe("the database of --persist DIR", () => {
 describe("the database's thread", () => {
   it("answers in order, with SQLite's own message for a failure [interfaces 2]", async () => {
     mkdirSync(folder);
-    const thread = new DatabaseThread({ database, acknowledged: `${database}.saved` });
+    const thread = new DatabaseThread({ database, acknowledgedFile: `${database}.saved` });
     await thread.runInWorker("open", { isFresh: true });
     const change = { sandbox: "a", section: "s", id: "i", text: "1" };
     const [, list, rows] = await Promise.all([
@@ -180,7 +180,7 @@ describe("the database's thread", () => {
 
   it("fails open requests when it ends, and requests to a database that cannot be opened [interfaces 2]", async () => {
     mkdirSync(folder);
-    const thread = new DatabaseThread({ database, acknowledged: `${database}.saved` });
+    const thread = new DatabaseThread({ database, acknowledgedFile: `${database}.saved` });
     const waiting = thread.runInWorker("open", { isFresh: true }).catch((error: Error) => error);
     await thread.end();
     expect(await waiting).toMatchObject({ message: "the database's thread has ended" });

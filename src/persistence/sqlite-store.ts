@@ -138,9 +138,9 @@ async function openDatabase(
   thread: DatabaseThread,
   warn: (warning: string) => void,
 ): Promise<void> {
-  const read = files.readAcknowledged();
-  if (read instanceof Error) warn(read.message);
-  const acknowledged = read instanceof Error ? undefined : read;
+  const countsOrError = files.readAcknowledged();
+  if (countsOrError instanceof Error) warn(countsOrError.message);
+  const acknowledged = countsOrError instanceof Error ? undefined : countsOrError;
   let aside: string | undefined;
   // At most three attempts: the database, its copy, and a new database, since the first two may be damaged.
   for (;;) {
@@ -202,11 +202,11 @@ interface PendingCall {
 export class DatabaseThread {
   private readonly worker: Worker;
   private readonly pending = new Map<number, PendingCall>();
-  private number = 0;
+  private lastNumber = 0;
 
-  constructor({ database: file, acknowledged }: Pick<SqliteFiles, "database" | "acknowledged">) {
+  constructor({ database: file, acknowledgedFile }: Pick<SqliteFiles, "database" | "acknowledgedFile">) {
     this.worker = new Worker(THREAD!, {
-      workerData: { file, acknowledged, formatId: FORMAT_ID, formatVersion: FORMAT_VERSION },
+      workerData: { file, acknowledgedFile, formatId: FORMAT_ID, formatVersion: FORMAT_VERSION },
     });
     this.worker.on("message", (reply: { number: number; value?: unknown; error?: object }) => {
       const { resolve, reject } = this.pending.get(reply.number)!;
@@ -223,7 +223,7 @@ export class DatabaseThread {
   /** @throws Error with SQLite's `code`, such as SQLITE_FULL */
   runInWorker<T>(work: string, input: object = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const number = ++this.number;
+      const number = ++this.lastNumber;
       this.pending.set(number, { resolve, reject });
       // Keeps the process alive until the thread has answered.
       this.worker.ref();

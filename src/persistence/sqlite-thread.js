@@ -7,7 +7,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { crc32 } from "node:zlib";
 import Database from "libsql";
 
-const { file, acknowledged, formatId, formatVersion } = workerData;
+const { file, acknowledgedFile, formatId, formatVersion } = workerData;
 /** Sorts after every section with the same prefix. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
@@ -16,12 +16,15 @@ let statements;
 let inode;
 /** Whether a transaction is open. */
 let isOpen = false;
-let changed = false;
+/** Whether the database has changed since the last copy. */
+let isCopyStale = false;
 /** Commits of this database, and the changes in them. */
-let saved = { saves: 0, changes: 0 };
-let unsaved = 0;
-let note;
-let idle;
+let counts = { saves: 0, changes: 0 };
+/** Changes in the open transaction. */
+let openChanges = 0;
+/** The open file with the acknowledged counts. */
+let acknowledgedHandle;
+let idleTimer;
 /** After this time without commits, the log is written to the database. */
 const IDLE_MS = 1000;
 const BUSY_MS = 5000;
@@ -36,7 +39,7 @@ function open({ isFresh }) {
     db.exec("BEGIN IMMEDIATE");
     const version = db.pragma("user_version")[0].user_version;
     if (version > formatVersion) throw Object.assign(new Error(String(version)), { code: "NEWER" });
-    if (!isFresh) checkWhole();
+    if (!isFresh) checkStructure();
     db.exec(`CREATE TABLE IF NOT EXISTS rows (
       sandbox TEXT NOT NULL, section TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, checksum INTEGER,
       PRIMARY KEY (sandbox, section, id)) WITHOUT ROWID`);
@@ -71,10 +74,10 @@ function open({ isFresh }) {
   const [{ saves, changes } = { saves: 0, changes: 0 }] = db
     .prepare("SELECT saves, changes FROM saved")
     .all();
-  saved = { saves, changes };
-  if (note !== undefined) closeSync(note);
-  note = undefined;
-  return { ...saved, damaged: findDamaged() };
+  counts = { saves, changes };
+  if (acknowledgedHandle !== undefined) closeSync(acknowledgedHandle);
+  acknowledgedHandle = undefined;
+  return { ...counts, damaged: findDamaged() };
 }
 
 /** For a file that was missing: it may be back, replaced, or still missing. */
@@ -84,7 +87,7 @@ function reopen() {
   open({ isFresh: false });
 }
 
-function checkWhole() {
+function checkStructure() {
   const [found] = db.pragma("quick_check(1)");
   if (Object.values(found)[0] !== "ok") {
     throw Object.assign(new Error(Object.values(found)[0]), { code: "SQLITE_CORRUPT" });
@@ -96,17 +99,17 @@ function apply({ changes, begins, ends }) {
     if (begins) begin();
     if (!isOpen) throw new Error("no transaction is open");
     for (const change of changes) applyOne(change);
-    unsaved += changes.length;
+    openChanges += changes.length;
     if (!ends) return;
-    const next = { saves: saved.saves + 1, changes: saved.changes + unsaved };
+    const next = { saves: counts.saves + 1, changes: counts.changes + openChanges };
     statements.save.run(next.saves, next.changes);
     db.exec("COMMIT");
     isOpen = false;
-    changed = true;
-    saved = next;
-    recordSaved();
-    clearTimeout(idle);
-    idle = setTimeout(emptyLog, IDLE_MS);
+    isCopyStale = true;
+    counts = next;
+    recordAcknowledged();
+    clearTimeout(idleTimer);
+    idleTimer = setTimeout(emptyLog, IDLE_MS);
   } catch (error) {
     rollBack();
     throw error;
@@ -118,16 +121,16 @@ function begin() {
   if (statSync(file).ino !== inode) throw Object.assign(new Error("replaced"), { code: "ENOENT" });
   db.exec("BEGIN IMMEDIATE");
   isOpen = true;
-  unsaved = 0;
+  openChanges = 0;
 }
 
 /** Its length is constant, so that a killed process leaves either the previous text or this one. */
-function recordSaved() {
-  const known = { ...saved, at: new Date().toISOString() };
-  const text = JSON.stringify({ ...known, checksum: crc32(JSON.stringify(known)) });
+function recordAcknowledged() {
+  const acknowledged = { ...counts, at: new Date().toISOString() };
+  const text = JSON.stringify({ ...acknowledged, checksum: crc32(JSON.stringify(acknowledged)) });
   try {
-    note ??= openSync(acknowledged, "w", 0o600);
-    writeSync(note, `${text.padEnd(120)}\n`, 0);
+    acknowledgedHandle ??= openSync(acknowledgedFile, "w", 0o600);
+    writeSync(acknowledgedHandle, `${text.padEnd(120)}\n`, 0);
   } catch {
     // The commit is on disk; without this, only a later loss would not be noticed.
   }
@@ -165,17 +168,17 @@ function* readRows() {
     const bytes = Object.entries(values).map(([name, value]) => [name, Buffer.from(value)]);
     const row = Object.fromEntries(bytes.map(([name, value]) => [name, String(value)]));
     // Rows of an earlier version have no checksum.
-    const isWhole =
+    const isIntact =
       checksum === null ? bytes.every(([, value]) => isUtf8(value)) : checksum === computeChecksum(row);
-    yield { row, isWhole };
+    yield { row, isIntact };
   }
 }
 
 /** Finds damaged rows; SQLite itself detects only damage to the structure of the file. */
 function findDamaged() {
   const damaged = [];
-  for (const { row, isWhole } of readRows())
-    if (!isWhole) damaged.push(`${row.section}/${row.id} of sandbox ${row.sandbox}`);
+  for (const { row, isIntact } of readRows())
+    if (!isIntact) damaged.push(`${row.section}/${row.id} of sandbox ${row.sandbox}`);
   return damaged;
 }
 
@@ -198,7 +201,7 @@ function rollBack() {
 
 /** Replaces the previous copy by a complete one. */
 function copyTo({ copy }) {
-  if (!changed && statSync(copy, { throwIfNoEntry: false }) !== undefined) return;
+  if (!isCopyStale && statSync(copy, { throwIfNoEntry: false }) !== undefined) return;
   const draft = `${copy}.draft`;
   rmSync(draft, { force: true });
   try {
@@ -213,7 +216,7 @@ function copyTo({ copy }) {
     rmSync(draft, { force: true });
     throw error;
   }
-  changed = false;
+  isCopyStale = false;
 }
 
 const WORK = {
@@ -226,7 +229,7 @@ const WORK = {
   load: ({ sandbox }) => statements.load.all(sandbox),
   rewriteRows,
   close() {
-    clearTimeout(idle);
+    clearTimeout(idleTimer);
     db.close();
   },
 };

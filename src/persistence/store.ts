@@ -47,7 +47,7 @@ export interface FolderStore extends Store {
  * another node owns the sandbox; `taken`, the name is already in use; `limit`, the fleet has its maximum number of
  * sandboxes.
  */
-export type RefusalKind =
+type RefusalKind =
   | ("full" | "read-only" | "gone" | "failed")
   | ("unreachable" | "behind" | "moved" | "taken" | "limit");
 

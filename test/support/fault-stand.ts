@@ -21,7 +21,7 @@ export function faultsWithSeed(seed: number): SandboxFaults {
   const has = (name: string) => derived.has(name);
   const scenarios = { get, getLastGood: get, has, recentNames: derived, subscribe() {}, unsubscribe() {} };
   const sandbox = { seed, api: API, own: [] as readonly Resource[] } as Sandbox;
-  return new SandboxFaults({ scenarios, base: [], overrides: true, spending: () => [] }, sandbox);
+  return new SandboxFaults({ scenarios, base: [], overrides: true, readSpending: () => [] }, sandbox);
 }
 
 export interface Sent {

@@ -40,7 +40,7 @@ export function senderStand(
   const made: CompletedAttempt[] = [];
   const errors: unknown[] = [];
   const faults: DeliveryFacts[] = [];
-  const fault = (_sandbox: Sandbox, facts: DeliveryFacts): DeliveryFault | undefined => {
+  const findFault = (_sandbox: Sandbox, facts: DeliveryFacts): DeliveryFault | undefined => {
     faults.push(facts);
     return undefined;
   };
@@ -65,7 +65,7 @@ export function senderStand(
           });
         }),
     },
-    fault,
+    findFault,
     onError: (error) => errors.push(error),
     onAttempt: (_sandbox, attempt) => made.push(attempt),
     ...given,

@@ -210,7 +210,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     const receivers = new SimulatedReceivers({
       findWorld: () => world,
       getSecret: () => undefined,
-      listCandidates: () => [],
+      listKnownSecrets: () => [],
       onLeaseEnd: () => {},
     });
     for (let n = 0; n < 10_050; n++)

@@ -290,7 +290,7 @@ async function openReplayWorld(
       const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       sandbox.setResources(readSentOperations(bundle.document, sandbox.api.resources).own);
     }
-    sandbox.faults.setScenarios(bundle.active, { first: true });
+    sandbox.faults.setInitialScenarios(bundle.active);
     const url = await understudy.listen(0, "127.0.0.1");
     return { sandbox, url, port: Number(new URL(url).port), close };
   } catch (error) {

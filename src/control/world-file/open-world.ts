@@ -100,7 +100,7 @@ async function restore(
   decodeStates(history, content.states, {
     collections: sandbox.api.collections,
     base: source.buildRoot(seed),
-    present: world.root,
+    currentRoot: world.root,
     uploads: sandbox.peekUploads(),
   });
   const { resources } = sandbox.api;

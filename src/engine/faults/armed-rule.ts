@@ -1,4 +1,5 @@
 import type { AnyOperation } from "../contract/operation.ts";
+import { getOrAdd } from "../maps.ts";
 import { LAST_INSTANT } from "../state/clock.ts";
 import { Random } from "../state/random.ts";
 import { timers } from "../state/timers.ts";
@@ -90,12 +91,7 @@ export class ArmedRule implements LeaseHolder {
 
   /** The reasons of a request that does not match; `why` is the first condition that it does not meet. */
   explainMiss(why: string): readonly string[] {
-    let reasons = this.missReasons.get(why);
-    if (reasons === undefined) {
-      reasons = [`nearest rule ${this.key} did not match: ${why}`];
-      this.missReasons.set(why, reasons);
-    }
-    return reasons;
+    return getOrAdd(this.missReasons, why, () => [`nearest rule ${this.key} did not match: ${why}`]);
   }
 
   private evaluateSchedule(draw: () => number): Omit<ScheduleDecision, "delay_ms"> {
@@ -118,7 +114,7 @@ export class ArmedRule implements LeaseHolder {
       }
       case "sequence": {
         const entry = schedule.entries[calls - 1];
-        const why = `entry ${calls} of ${schedule.entries.length}: ${schedule.words[calls - 1]}`;
+        const why = `entry ${calls} of ${schedule.entries.length}: ${schedule.labels[calls - 1]}`;
         return { triggers: entry !== undefined, entry, why };
       }
     }
@@ -136,7 +132,7 @@ export interface SelectedRules {
 export class RulesByCaller {
   readonly all: readonly ArmedRule[];
   private readonly callers: ReadonlySet<string | undefined>;
-  private readonly selected = new Map<string | undefined, SelectedRules>();
+  private readonly selectionsByCaller = new Map<string | undefined, SelectedRules>();
 
   constructor(all: readonly ArmedRule[]) {
     this.all = all;
@@ -146,13 +142,10 @@ export class RulesByCaller {
   /** @param user the caller's id; all callers that no rule names share a selection */
   select(user: string | undefined): SelectedRules {
     const caller = this.callers.has(user) ? user : undefined;
-    let selected = this.selected.get(caller);
-    if (selected === undefined) {
+    return getOrAdd(this.selectionsByCaller, caller, () => {
       const isFor = ({ rule: { principal } }: ArmedRule) => principal === undefined || principal === caller;
-      selected = { rules: this.all.filter(isFor), otherCallerRule: this.all.find((armed) => !isFor(armed)) };
-      this.selected.set(caller, selected);
-    }
-    return selected;
+      return { rules: this.all.filter(isFor), otherCallerRule: this.all.find((armed) => !isFor(armed)) };
+    });
   }
 }
 

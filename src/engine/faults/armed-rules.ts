@@ -47,7 +47,7 @@ export class ArmedRules implements SandboxRules, ScenarioSubscriber {
     return [...this.activeScenarios.keys()];
   }
 
-  get activeState(): string {
+  get activeKeys(): string {
     return [...this.scenarios, ...this.inlineRules.map(({ key }) => key)].join("\n");
   }
 

@@ -17,29 +17,29 @@ describe("effects of rules on a delivery attempt [interfaces 6]", () => {
     "wire %s gives response_code 0, whatever status the rule has [interfaces 6]",
     (wire) => {
       expect(faultFrom({ wire, status: 500 })).toMatchObject({
-        holds_ms: 0,
+        delay_ms: 0,
         answer: { response_code: 0, error: expect.stringContaining("by a fault rule") },
       });
     },
   );
 
   it("a drip takes two seconds and delivers the whole answer [interfaces 6]", () => {
-    expect(faultFrom({ wire: "drip" })).toMatchObject({ holds_ms: 2000, answer: undefined });
+    expect(faultFrom({ wire: "drip" })).toMatchObject({ delay_ms: 2000, answer: undefined });
     expect(faultFrom({ wire: "drip", over: "5s", status: 201 })).toMatchObject({
-      holds_ms: 5000,
+      delay_ms: 5000,
       answer: { response_code: 201 },
     });
-    expect(faultFrom({ wire: "drip", delay: "3s" })).toMatchObject({ holds_ms: 3000 });
+    expect(faultFrom({ wire: "drip", delay: "3s" })).toMatchObject({ delay_ms: 3000 });
   });
 
   it("a hanging receiver answers nothing before the timeout [interfaces 6]", () => {
-    expect(faultFrom({ wire: "hang", status: 200 })).toMatchObject({ holds_ms: Number.POSITIVE_INFINITY });
+    expect(faultFrom({ wire: "hang", status: 200 })).toMatchObject({ delay_ms: Number.POSITIVE_INFINITY });
   });
 
   it("the first rule that answers decides, and the first that delays sets the delay [interfaces 6]", () => {
     expect(faultFrom({ delay: "1s" }, { delay: "9s" }, { status: 503 }, { status: 500 })).toMatchObject({
       decision: "fault:inline/fault_2",
-      holds_ms: 1000,
+      delay_ms: 1000,
       answer: { response_code: 503 },
     });
   });
@@ -47,7 +47,7 @@ describe("effects of rules on a delivery attempt [interfaces 6]", () => {
   it("every wire fault does something to an attempt [interfaces 6]", () => {
     const idle = WIRE_EFFECTS.filter(({ name }) => {
       const fault = faultFrom({ wire: name });
-      return fault === undefined || (fault.answer === undefined && fault.holds_ms === 0);
+      return fault === undefined || (fault.answer === undefined && fault.delay_ms === 0);
     });
     expect(idle).toEqual([]);
   });

@@ -12,7 +12,7 @@ export function decideDelivery(
   let fault: DeliveryFault | undefined;
   for (const armed of rules) {
     const { matchesDelivery, effect } = armed.rule;
-    const before = { isDelayed: (fault?.holds_ms ?? 0) > 0, isHeld: fault?.hold !== undefined };
+    const before = { isDelayed: (fault?.delay_ms ?? 0) > 0, isHeld: fault?.hold !== undefined };
     if (armed.isSpent || !matchesDelivery(event, webhook_id) || armed.addsNothing(before)) continue;
     const decision = armed.decide(seed, event);
     if (!decision.triggers) continue;
@@ -20,7 +20,7 @@ export function decideDelivery(
     fault = {
       decision: `fault:${armed.key}`,
       hold: fault?.hold ?? (hold && { rule: armed.key, ...hold, read: readDeliveryRelease }),
-      ...toReceiverBehaviour(effect, { ...decision, delay_ms: fault?.holds_ms || decision.delay_ms }),
+      ...toReceiverBehaviour(effect, { ...decision, delay_ms: fault?.delay_ms || decision.delay_ms }),
       reasons: [...(fault?.reasons ?? []), `${armed.key} triggered: ${decision.why}`],
     };
     if (fault.answer !== undefined || wire !== undefined) break;
@@ -37,10 +37,10 @@ function readDeliveryRelease(release: object): ReturnType<typeof toReceiverBehav
 function toReceiverBehaviour(
   effect: EffectPlan,
   { delay_ms, entry }: Pick<ScheduleDecision, "delay_ms" | "entry">,
-): Pick<DeliveryFault, "holds_ms" | "answer"> {
+): Pick<DeliveryFault, "delay_ms" | "answer"> {
   const { wire } = effect;
   return {
-    holds_ms: Math.max(delay_ms, wire?.effect.delivery.holds_ms(wire.over_ms) ?? 0),
+    delay_ms: Math.max(delay_ms, wire?.effect.delivery.getDelay(wire.over_ms) ?? 0),
     answer: toReceiverAnswer(effect, entry),
   };
 }

@@ -31,7 +31,7 @@ const CALLS: Record<string, () => unknown> = {
   before: () => faults.before(factsOf("models.list")),
   after: () => faults.after(factsOf("models.list")),
   staged: () => faults.setScenarios(["outage-mid-run"]),
-  enter: () => faults.enter()?.leave(),
+  enterStages: () => faults.enterStages()?.leave(),
   evaluateDelivery: () => faults.evaluateDelivery(event),
   onCounted: () => {
     const [rule] = faults.rules.allRules;
@@ -39,7 +39,7 @@ const CALLS: Record<string, () => unknown> = {
     if (rule !== undefined) faults.onCounted(rule);
   },
   setScenarios: () => faults.setScenarios(["models-list-rate-limited"]),
-  another: () => faults.setScenarios(["flaky-ten-percent", "slow-network"], { first: true }),
+  setInitialScenarios: () => faults.setInitialScenarios(["flaky-ten-percent", "slow-network"]),
   none: () => faults.setScenarios([]),
   reset: () => faults.reset(),
   suspendLeases: () => {
@@ -79,7 +79,7 @@ it("every change of the saved state of faults increases their revision [interfac
   const changed = new Set<string>();
   await fc.assert(
     fc.asyncProperty(fc.array(names, { minLength: 5, maxLength: 30 }), async (sequence) => {
-      faults.setScenarios([], { first: true });
+      faults.setInitialScenarios([]);
       faults.removeAll();
       for (const name of sequence) {
         const [state, revision] = [JSON.stringify(faults.toState()), faults.rules.revision];
@@ -101,7 +101,7 @@ it("every change of the saved state of faults increases their revision [interfac
 
 it("the test of revisions covers every method that can change the saved state [interfaces 2]", () => {
   const READ =
-    "constructor seed scenarios activeState toState createTrace close readRulesAgain readForSandbox allRules activeRules stages runningStages leaseHolders isActive onHold";
+    "constructor seed scenarios activeKeys toState createTrace close readRulesAgain readForSandbox allRules activeRules stages runningStages leaseHolders isActive onHold";
   const INNER =
     "activate replace releaseSpent notify countRequest onRulesChanged updateSubscription hasRule createRuleId getStages endStage record updateLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);

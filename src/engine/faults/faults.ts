@@ -1,3 +1,4 @@
+import { getOrAdd } from "../maps.ts";
 import type {
   DeliveryFacts,
   DeliveryFault,
@@ -20,7 +21,7 @@ import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./requ
 import { type Rule, UNDECLARED_OPERATION } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
 
-export interface FaultParts extends RequestFaultParts {
+interface FaultParts extends RequestFaultParts {
   /** Rules that are active in every sandbox, after all others, and cannot be switched off. */
   base: readonly Rule[];
 }
@@ -56,10 +57,14 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
   }
 
   /** Scenarios that were active already keep their progress. */
-  setScenarios(names: readonly string[], { first } = { first: false }): void {
+  setScenarios(names: readonly string[]): void {
     this.rules.activate([...new Set(names)].map((name) => this.library.get(name)));
-    if (first) this.initialScenarios = this.rules.scenarios;
     this.updateSubscription();
+  }
+
+  setInitialScenarios(names: readonly string[]): void {
+    this.setScenarios(names);
+    this.initialScenarios = this.rules.scenarios;
   }
 
   /** The same rule again renews its lease. @throws DocumentError for a rule that is wrong, RuleExistsError */
@@ -95,7 +100,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     this.updateSubscription();
   }
 
-  enter(): StagedRequest | undefined {
+  enterStages(): StagedRequest | undefined {
     const { requests } = this;
     const entered = this.rules.countRequest();
     return (
@@ -201,9 +206,7 @@ export class Faults {
   }
 
   getSandboxFaults(sandbox: Sandbox): SandboxFaults {
-    const faults = this.sandboxes.get(sandbox) ?? new SandboxFaults(this.parts, sandbox);
-    this.sandboxes.set(sandbox, faults);
-    return faults;
+    return getOrAdd(this.sandboxes, sandbox, () => new SandboxFaults(this.parts, sandbox));
   }
 
   /** Ends leases when they are due. */

@@ -47,11 +47,10 @@ export function readOverride(
       ? undefined
       : readPreferredStatus(String(headers["prefer"]));
   if (fault === undefined && delay === undefined && preferredStatus === undefined) return undefined;
-  if (!isAllowed) {
+  if (!isAllowed)
     throw new OverrideError(
       "This server takes no X-Sandbox-Fault, X-Sandbox-Delay or Prefer: code=N: it was started with --no-overrides. Arm a rule by the control API instead.",
     );
-  }
   const delay_ms = delay === undefined ? undefined : readDelay(String(delay));
   if (fault !== undefined) return { delay_ms, fault: readFault(String(fault).trim(), operation, scenarios) };
   return {
@@ -103,11 +102,10 @@ function readPreferredStatus(prefer: string): string | undefined {
 /** RFC 7240's preference, as mock servers read it: the operation's first documented code with that status. */
 function readPreferredFault(text: string, operation: AnyOperation): OverrideFault | undefined {
   const digits = /^"?(\d{3})"?$/.exec(text)?.[1];
-  if (digits === undefined) {
+  if (digits === undefined)
     throw new OverrideError(
       `Prefer: code=${text.slice(0, 40)} is not a status; write it as in \`Prefer: code=404\`.`,
     );
-  }
   const status = Number(digits);
   if (listSuccesses(operation).some((success) => success.status === status)) return undefined;
   const code = findCodeForStatus(operation, status);

@@ -12,7 +12,7 @@ type Phase = Rule["phase"];
 
 export interface RequestFaultParts {
   scenarios: ScenarioSource;
-  spending: ReadSpending;
+  readSpending: ReadSpending;
   /** Whether requests may inject faults themselves (interfaces 3). */
   overrides: boolean;
 }
@@ -53,7 +53,7 @@ export class RequestFaults {
       if (fault === undefined) return this.applyRules(facts, "before", delay_ms);
       if (fault.kind === "scenario")
         return this.applyScenario(facts, "before", { name: fault.name, delay_ms });
-      return this.applyHeader(facts, fault, delay_ms ?? 0);
+      return this.applyOverride(facts, fault, delay_ms ?? 0);
     } catch (error) {
       if (error instanceof OverrideError) return createRefusal(error.message);
       // A scenario whose file is broken cannot trigger; the request must say so rather than succeed.
@@ -99,28 +99,28 @@ export class RequestFaults {
     facts: FaultFacts,
     { observer, delay_ms }: { observer: RuleObserver; delay_ms: number | undefined },
   ): FaultVerdict | Promise<FaultVerdict> {
-    const { spending } = this.parts;
+    const { readSpending } = this.parts;
     const selected = rules.select(facts.principal?.user_id);
-    return new Evaluation(selected, facts, { observer, spending, delay_ms }).resume(0);
+    return new Evaluation(selected, facts, { observer, readSpending, delay_ms }).resume(0);
   }
 
-  private applyHeader(
+  private applyOverride(
     facts: FaultFacts,
     { plan, name }: Extract<Override["fault"], { kind: "plan" }>,
     delay_ms: number,
   ): FaultVerdict | Promise<FaultVerdict> {
     const reasons = [`the request asked for ${name} by its own header`];
-    const verdict = (effect: RequestEffect | undefined): FaultVerdict => ({
+    const toVerdict = (effect: RequestEffect | undefined): FaultVerdict => ({
       injection: { decision: `fault:header/${name}`, delay_ms, effect },
       reasons,
     });
-    const effect = toEffect(plan, facts, { spending: this.parts.spending });
-    return effect instanceof Promise ? effect.then(verdict) : verdict(effect);
+    const effect = toEffect(plan, facts, { readSpending: this.parts.readSpending });
+    return effect instanceof Promise ? effect.then(toVerdict) : toVerdict(effect);
   }
 
   /**
-   * interfaces 3: the first rule of the scenario that matches applies to this one request, whatever its schedule and lease
-   * are; the active rules are not evaluated.
+   * Applies the first matching rule of the scenario to this one request, whatever its schedule and lease are; the active
+   * rules are not evaluated (interfaces 3).
    * @throws OverrideError
    */
   private applyScenario(
@@ -150,20 +150,17 @@ function triggerAtOnce(rule: Rule): Rule {
   if (schedule.kind !== "sequence") return { ...rule, lease, schedule: { kind: "always" } };
   const firstAnswer = schedule.entries.findIndex((entry) => entry !== undefined);
   const entries = schedule.entries.slice(firstAnswer);
-  return { ...rule, lease, schedule: { ...schedule, entries, words: schedule.words.slice(firstAnswer) } };
+  return { ...rule, lease, schedule: { ...schedule, entries, labels: schedule.labels.slice(firstAnswer) } };
 }
 
 function createRefusal(message: string): FaultVerdict {
   const effect = { kind: "refused", title: "The override cannot be honoured", detail: message } as const;
-  return {
-    injection: { decision: "fault:header/refused", delay_ms: 0, effect },
-    reasons: [message],
-  };
+  return { injection: { decision: "fault:header/refused", delay_ms: 0, effect }, reasons: [message] };
 }
 
 interface EvaluationContext {
   observer: RuleObserver;
-  spending: ReadSpending;
+  readSpending: ReadSpending;
   /** A delay that replaces those of all rules (X-Sandbox-Delay). */
   delay_ms: number | undefined;
 }
@@ -229,7 +226,7 @@ class Evaluation {
 
   /** Undefined if the rule did not trigger, or only delayed the call. */
   private apply(armed: ArmedRule): FaultVerdict | Promise<FaultVerdict> | undefined {
-    const { observer, spending } = this.context;
+    const { observer, readSpending } = this.context;
     const { operation } = this.facts;
     const decision = armed.decide(observer.seed, operation.id, operation);
     observer.onCounted(armed);
@@ -252,7 +249,7 @@ class Evaluation {
     const answer = decision.entry ?? effect.answer;
     if (answer === undefined && effect.wire === undefined) return undefined;
     if (effect.wire !== undefined) this.reasons.push(`wire fault ${effect.wire.effect.name}`);
-    const injected = toEffect(effect, this.facts, { answer, spending });
+    const injected = toEffect(effect, this.facts, { answer, readSpending });
     return injected instanceof Promise
       ? injected.then((resolved) => this.toVerdict(armed, resolved))
       : this.toVerdict(armed, injected);
@@ -260,13 +257,13 @@ class Evaluation {
 
   private toHold({ key }: ArmedRule, timeout_ms: number): Hold<RequestEffect> {
     const { facts } = this;
-    const { spending } = this.context;
+    const { readSpending } = this.context;
     return {
       rule: key,
       timeout_ms,
       read(release) {
         const plan = readRelease(release, facts.operation);
-        return plan && toEffect(plan, facts, { spending });
+        return plan && toEffect(plan, facts, { readSpending });
       },
     };
   }

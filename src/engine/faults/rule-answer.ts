@@ -15,7 +15,7 @@ import { findCodeForStatus } from "./effects/error.ts";
 export function toEffect(
   plan: EffectPlan,
   facts: FaultFacts,
-  { answer = plan.answer, spending }: { answer?: AnswerPlan | undefined; spending: ReadSpending },
+  { answer = plan.answer, readSpending }: { answer?: AnswerPlan | undefined; readSpending: ReadSpending },
 ): RequestEffect | undefined | Promise<RequestEffect | undefined> {
   const { wire } = plan;
   const addWire = (answerEffect: FaultAnswer | undefined): RequestEffect | undefined =>
@@ -24,10 +24,9 @@ export function toEffect(
       : { kind: "wire", wire: wire.effect, over_ms: wire.over_ms, answer: answerEffect };
   if (answer === undefined) return addWire(undefined);
   const resolved = resolveCode(answer, facts);
-  if (resolved.kind === "code" && needsBody(resolved.code, facts.operation) && !facts.hasReadBody) {
-    return facts.readBody().then(() => addWire(toAnswer(resolved, facts, spending)));
-  }
-  return addWire(toAnswer(resolved, facts, spending));
+  if (resolved.kind === "code" && needsBody(resolved.code, facts.operation) && !facts.hasReadBody)
+    return facts.readBody().then(() => addWire(toAnswer(resolved, facts, readSpending)));
+  return addWire(toAnswer(resolved, facts, readSpending));
 }
 
 /** A 4xx without a body means the operation's first code with that status. */
@@ -40,11 +39,11 @@ function resolveCode(answer: AnswerPlan, { operation }: FaultFacts): AnswerPlan 
     : { kind: "code", code, forced: false, details: {}, headers: answer.headers };
 }
 
-function toAnswer(answer: AnswerPlan, facts: FaultFacts, spending: ReadSpending): FaultAnswer {
+function toAnswer(answer: AnswerPlan, facts: FaultFacts, readSpending: ReadSpending): FaultAnswer {
   if (answer.kind === "code") {
     const { code, headers } = answer;
     const { status } = CATALOGUE[code];
-    const details = makeDetails(code, facts, { ruleDetails: answer.details, spending });
+    const details = makeDetails(code, facts, { ruleDetails: answer.details, readSpending });
     if (code !== "RATE_LIMIT_EXCEEDED" || hasHeader(headers, "retry-after"))
       return { kind: "error", code, status, details, headers };
     const wait = String(details["retry_after_seconds"]);
@@ -71,7 +70,7 @@ type Values = Readonly<Record<string, unknown>>;
 interface RefusalContext {
   /** The details that the rule defines. */
   ruleDetails: Values;
-  spending: ReadSpending;
+  readSpending: ReadSpending;
 }
 
 /**
@@ -138,7 +137,7 @@ function isComputed(source: DetailSource): source is ComputedSource {
   return typeof source === "string" && Object.hasOwn(COMPUTED_DETAILS, source);
 }
 
-/** G08: a field that this operation validates, with the sent value. */
+/** A field that this operation validates, with the sent value (G08). */
 function describeInput(facts: FaultFacts): Values {
   const { operation, params, query } = facts;
   const { body } = operation;
@@ -167,7 +166,7 @@ function describeRate({ rate: window }: FaultFacts): Values {
 
 function describeSpending(
   { principal, world }: FaultFacts,
-  { ruleDetails: { scope }, spending: readSpending }: RefusalContext,
+  { ruleDetails: { scope }, readSpending }: RefusalContext,
 ): Values {
   const figures = principal === undefined ? [] : readSpending(world, principal);
   return { ...raiseToLimit(figures, typeof scope === "string" ? scope : undefined) };

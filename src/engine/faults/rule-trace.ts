@@ -6,7 +6,7 @@ import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./requ
 import { canNeverTrigger, listMatchingOperations } from "./rule.ts";
 
 /** Whether a request would trigger one rule, and why (interfaces 11). */
-export interface RuleReport {
+interface RuleReport {
   /** `<scenario | inline>/<rule id>`. */
   rule: string;
   phase: "before" | "after";
@@ -22,7 +22,6 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private readonly outcomes = new Map<ArmedRule, Pick<RuleReport, "triggers" | "why">>();
   private facts: FaultFacts | undefined;
   private isAfter = false;
-
   private readonly armed: ArmedRules;
 
   constructor(parts: RequestFaultParts, armed: ArmedRules, seed: number) {

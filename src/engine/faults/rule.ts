@@ -15,7 +15,7 @@ type Schedule =
   | { kind: "times"; times: number }
   | { kind: "every"; every: number }
   | { kind: "probability"; probability: number }
-  | { kind: "sequence"; entries: readonly (AnswerPlan | undefined)[]; words: readonly string[] };
+  | { kind: "sequence"; entries: readonly (AnswerPlan | undefined)[]; labels: readonly string[] };
 
 /** A checked rule, read once and shared by all sandboxes in which it is armed. */
 export interface Rule {
@@ -68,7 +68,7 @@ export function readRule(document: RuleDocument, id: string, operations: readonl
   };
 }
 
-/** interfaces 6: if the operation never answers the code, the rule does not apply, unless it is forced. */
+/** Whether the operation may give this answer: a code that it never answers has to be forced (interfaces 6). */
 export function canAnswer(operation: AnyOperation, answer: AnswerPlan | undefined): boolean {
   if (answer?.kind !== "code" || answer.forced || operation === UNDECLARED_OPERATION) return true;
   return listDocumentedCodes(operation).has(answer.code);
@@ -80,10 +80,10 @@ function toSchedule({ sequence, times, every, probability }: RuleDocument): Sche
   if (probability !== undefined) return { kind: "probability", probability };
   if (sequence === undefined) return { kind: "always" };
   const entries = sequence.map((entry) => readEffect(toEntryEffect(entry) ?? {}).answer);
-  const words = sequence.map((entry) =>
+  const labels = sequence.map((entry) =>
     String(typeof entry === "object" ? (entry.error ?? entry.status ?? 200) : entry),
   );
-  return { kind: "sequence", words, entries };
+  return { kind: "sequence", labels, entries };
 }
 
 function createDeliveryMatcher(
@@ -95,7 +95,7 @@ function createDeliveryMatcher(
 }
 
 /** One condition of a rule other than the operation, by which rules are indexed. */
-export interface Criterion {
+interface Criterion {
   /** Why a request does not meet it. */
   miss: string;
   isMet: (facts: FaultFacts) => boolean;
@@ -105,7 +105,7 @@ export interface Criterion {
  * The conditions of a match, cheap ones first. Without the body, which must be awaited, and the principal, by which
  * rules are indexed.
  */
-export function toCriteria(match: MatchDocument): Criterion[] {
+function toCriteria(match: MatchDocument): Criterion[] {
   const criteria: Criterion[] = [];
   const add = (miss: string, isMet: Criterion["isMet"]) => criteria.push({ miss, isMet });
   const { method, api_key, organization, path, header = {}, query = {} } = match;
@@ -200,10 +200,10 @@ export type ServedKind = "content" | "failure" | undefined;
 
 export function findServedKind({ match = {}, effect = {}, sequence, phase }: RuleDocument): ServedKind {
   if (match.path === undefined || match.operation !== undefined || phase === "after") return undefined;
-  const kind = [effect, ...(sequence ?? []).map(toEntryEffect)].some(
+  const hasContent = [effect, ...(sequence ?? []).map(toEntryEffect)].some(
     (one) => one?.body !== undefined || (one?.status ?? 400) < 400,
   );
-  return kind ? "content" : "failure";
+  return hasContent ? "content" : "failure";
 }
 
 /** Whether a rule with that match applies to paths that no operation has. */

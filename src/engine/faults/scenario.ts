@@ -74,7 +74,7 @@ export interface ScenarioSource {
 /** In bytes. Scenarios are written by hand, so a larger file is probably not one. */
 export const MAX_SCENARIO_BYTES = 2 * 1024 * 1024;
 
-export interface ScenarioText {
+interface ScenarioText {
   text: string;
   /** The name of the file in messages. */
   displayName: string;
@@ -91,10 +91,10 @@ export function readScenario({ text, displayName, file, warn }: ScenarioText, ap
   const limits = { maxBytes: MAX_SCENARIO_BYTES, maxScalar: 100_000 };
   const document = readDocument(text, { file: displayName, limits, warn });
   throwProblems(document, checkDocument(document, toValidator(ScenarioDocument)));
-  const written = document.value as ScenarioDocument;
-  const name = written.name ?? toScenarioName(file);
-  throwProblems(document, findProblems(document, { written, name, api }));
-  return toScenario(written, { name, file }, api.operations);
+  const scenario = document.value as ScenarioDocument;
+  const name = scenario.name ?? toScenarioName(file);
+  throwProblems(document, findProblems(document, { scenario, name, api }));
+  return toScenario(scenario, { name, file }, api.operations);
 }
 
 /** The scenario of a valid document. */
@@ -108,22 +108,24 @@ export function toScenario(
   return { name, description, document, file, rules, stages: stages.map(readStage), expect };
 }
 
-interface WrittenRule {
+interface IdentifiedRule {
   rule: RuleDocument;
   id: string;
   path: DocumentPath;
 }
 
-function listRules({ rules = [], stages = [] }: ScenarioDocument): WrittenRule[] {
-  const always = rules.map((rule, index) => ({
-    ...{ rule, id: rule.id ?? `rule-${index + 1}`, path: ["rules", index] },
-  }));
-  const staged = stages.map((stage, position) =>
-    (stage.rules ?? []).map((rule, index) => ({
-      ...{ rule, id: rule.id ?? toStageRuleId(stage, index), path: ["stages", position, "rules", index] },
-    })),
+/** All rules of a scenario with their ids, those of its stages last. */
+function listRules({ rules = [], stages = [] }: ScenarioDocument): IdentifiedRule[] {
+  const rulesWithoutStage = rules.map((rule, index) => {
+    return { rule, id: rule.id ?? `rule-${index + 1}`, path: ["rules", index] };
+  });
+  const rulesOfStages = stages.flatMap((stage, position) =>
+    (stage.rules ?? []).map((rule, index) => {
+      const path = ["stages", position, "rules", index];
+      return { rule, id: rule.id ?? toStageRuleId(stage, index), path };
+    }),
   );
-  return [...always, ...staged.flat()];
+  return [...rulesWithoutStage, ...rulesOfStages];
 }
 
 function toScenarioName(file: string): string {
@@ -132,34 +134,32 @@ function toScenarioName(file: string): string {
 
 function findProblems(
   document: UserDocument,
-  { written, name, api }: { written: ScenarioDocument; name: string; api: RuleApi },
+  { scenario, name, api }: { scenario: ScenarioDocument; name: string; api: RuleApi },
 ): DocumentProblem[] {
   const problems: ProblemDetails[] = [];
   if (!SCENARIO_NAME.test(name)) {
-    problems.push({
-      path: [],
-      message: "the file's name is not a name for a scenario; give it one with `name:`",
-    });
+    const message = "the file's name is not a name for a scenario; give it one with `name:`";
+    problems.push({ path: [], message });
   }
   const ids = new Set<string>();
-  if (written.rules === undefined && written.stages === undefined)
+  if (scenario.rules === undefined && scenario.stages === undefined)
     problems.push({ path: [], message: "the scenario needs `rules`, or `stages` with rules" });
-  for (const { rule, id, path } of listRules(written)) {
+  for (const { rule, id, path } of listRules(scenario)) {
     if (ids.has(id))
       problems.push({ path: [...path, "id"], message: `another rule is called ${id} already` });
     ids.add(id);
     problems.push(...checkRule(rule, path, api));
     if (problems.length >= MAX_PROBLEMS) break;
   }
-  problems.push(...checkStages(written.stages ?? []));
-  for (const { expect, at } of [{ ...written, at: [] }, ...listStages(written)])
-    for (const [index, expectation] of (expect ?? []).entries())
-      problems.push(...checkExpectation(expectation, [...at, "expect", index], api.operations));
+  problems.push(...checkStages(scenario.stages ?? []));
+  const checkExpectations = (expectations: readonly ExpectDocument[] = [], path: DocumentPath) => {
+    for (const [index, expectation] of expectations.entries())
+      problems.push(...checkExpectation(expectation, [...path, "expect", index], api.operations));
+  };
+  checkExpectations(scenario.expect, []);
+  for (const [index, { expect }] of scenario.stages?.entries() ?? [])
+    checkExpectations(expect, ["stages", index]);
   return problems.map((details) => locateProblem(document, details));
-}
-
-function listStages({ stages = [] }: ScenarioDocument) {
-  return stages.map((stage, index) => ({ ...stage, at: ["stages", index] as DocumentPath }));
 }
 
 function checkStages(stages: readonly StageDocument[]): ProblemDetails[] {
@@ -200,12 +200,11 @@ function checkExpectation(
   const { match, sequence = [], client = [], count } = expectation;
   if (count !== undefined && match === undefined)
     problems.push({ path: [...at, "count"], message: "`count` is for `match`", atKey: true });
-  if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY)) {
+  if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY))
     problems.push({ path: [...at, "count"], message: "`count.min` must not be above `count.max`" });
-  }
-  if (match !== undefined) problems.push(...checkMatch(match, [...at, "match"], operations));
+  if (match !== undefined) problems.push(...checkExpectedMatch(match, [...at, "match"], operations));
   for (const [index, step] of sequence.entries())
-    problems.push(...checkMatch(step, [...at, "sequence", index], operations));
+    problems.push(...checkExpectedMatch(step, [...at, "sequence", index], operations));
   for (const [index, name] of client.entries()) {
     const reason = NOT_IN_SCENARIOS[name];
     if (reason !== undefined) {
@@ -217,7 +216,7 @@ function checkExpectation(
 }
 
 /** Reports a match that fits no possible request: an expectation of it with `count: 0` would always be met. */
-function checkMatch(
+function checkExpectedMatch(
   { operation, path, code }: ExpectedMatch,
   at: DocumentPath,
   operations: readonly AnyOperation[],

@@ -131,7 +131,7 @@ describe("a rule about deliveries", () => {
       faults.evaluateDelivery({ event: "webhook.test", webhook_id: "wh", delivery_id: "d" }),
     ).toMatchObject({
       decision: "fault:inline/wire",
-      holds_ms: 2000,
+      delay_ms: 2000,
       answer: { response_code: 0, error: "the connection was reset before an answer, by a fault rule" },
     });
   });

@@ -23,7 +23,10 @@ export function readStage(document: StageDocument): Stage {
   const { name, rules = [], until = {}, expect = [] } = document;
   const time_ms = until.time === undefined ? undefined : parseDuration(until.time)!;
   return {
-    ...{ name, document, expect, until: { requests: until.requests, time_ms, held: until.held } },
+    name,
+    document,
+    expect,
+    until: { requests: until.requests, time_ms, held: until.held },
     rules: new Set(rules.map((rule, index) => rule.id ?? toStageRuleId(document, index))),
   };
 }

@@ -69,9 +69,7 @@ export function checkParameters(
     const problem = valueType === "array" && !lists ? "is a list" : "has objects or lists in it";
     throw new OwnOperationError(
       `${noun} ${subject}: ${name} ${problem}, which its place in the URL cannot carry`,
-      {
-        subject,
-      },
+      { subject },
     );
   }
 }

@@ -59,10 +59,15 @@ export function toHandlerCall(call: Call) {
   const { params, query, body, headers, principal, request } = call;
   const { id, sandbox } = request;
   return {
-    ...{ params, query, body, headers: { ...headers }, principal: principal && { ...principal } },
+    params,
+    query,
+    body,
+    headers: { ...headers },
+    principal: principal && { ...principal },
     world: OwnWorld.of(call),
     request: {
-      ...{ id, sandbox },
+      id,
+      sandbox,
       get base_url() {
         return request.base_url;
       },

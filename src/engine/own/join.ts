@@ -16,7 +16,7 @@ export interface OperationSource {
   read(earlierResources: readonly Resource[], warn: (sentence: string) => void): Resource;
 }
 
-export interface JoinedApi {
+interface JoinedApi {
   api: Api;
   warnings: readonly string[];
 }
@@ -56,7 +56,8 @@ export function readDeclarations(exports: unknown, source: DeclarationSource): O
   const declarations = [...new Set(values.filter(isDeclaration))];
   const { source: name, sha256 } = source;
   return {
-    ...{ source: name, ...(sha256 !== undefined && { sha256 }) },
+    source: name,
+    ...(sha256 !== undefined && { sha256 }),
     read(earlierResources) {
       if (declarations.length === 0)
         throw new OwnOperationError(

@@ -107,22 +107,10 @@ export function toOperation(
   return guardHandler(declared, event);
 }
 
-const OPERATION_KEYS = [
-  ...[
-    "kind",
-    "id",
-    "method",
-    "path",
-    "summary",
-    "description",
-    "params",
-    "query",
-    "body",
-    "response",
-    "status",
-  ],
-  ...["errors", "access", "uses", "emit", "reads", "handle"],
-];
+const OPERATION_KEYS =
+  "kind id method path summary description params query body response status errors access uses emit reads handle".split(
+    " ",
+  );
 
 function toSuccesses(status: number | undefined, response: TSchema | undefined): Success[] {
   if (response !== undefined) return [{ status: status ?? 200, schema: response }];

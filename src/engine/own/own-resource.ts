@@ -81,9 +81,7 @@ function toCollection({
   if (!/^[a-z]+_$/.test(prefix))
     throw new OwnOperationError(
       `${name}: the prefix ${JSON.stringify(prefix)} must be letters and an underscore`,
-      {
-        subject: name,
-      },
+      { subject: name },
     );
   const schema = declaredSchema as unknown as TObject;
   checkFields(schema.properties, { noun: "the collection", name });
@@ -98,12 +96,12 @@ function toCollection({
       references.map(([field]) => [
         field,
         {
-          groups: (declaredSchema: Record<string, unknown>) => {
-            const id = declaredSchema[field];
+          groups: (record: Record<string, unknown>) => {
+            const id = record[field];
             return typeof id === "string" ? [id] : [];
           },
-          order: (declaredSchema: Record<string, unknown>) =>
-            hasCreationTime ? (declaredSchema["created_at"] as number) : 0,
+          order: (record: Record<string, unknown>) =>
+            hasCreationTime ? (record["created_at"] as number) : 0,
         },
       ]),
     ) as never,
@@ -143,9 +141,7 @@ function toEvent(
   if (about === undefined || !Array.isArray(data))
     throw new OwnOperationError(
       `the event ${name} needs \`about\`, a collection, and \`data\`, a list of its fields`,
-      {
-        subject: name,
-      },
+      { subject: name },
     );
   const subject = collectionsByName.get(about.name);
   if (subject === undefined)
@@ -157,9 +153,7 @@ function toEvent(
   if (missing !== undefined)
     throw new OwnOperationError(
       `the event ${name} sends ${missing}, which is not a field of ${subject.name}`,
-      {
-        subject: missing,
-      },
+      { subject: missing },
     );
   if (organization === undefined && properties["organization_id"] === undefined)
     throw new OwnOperationError(
@@ -197,11 +191,9 @@ function createEmittingRules(
       });
     return event;
   };
-  const [insert, update, remove] = [
-    findEvent(emits.insert),
-    findEvent(emits.update),
-    findEvent(emits.remove),
-  ];
+  const insert = findEvent(emits.insert);
+  const update = findEvent(emits.update);
+  const remove = findEvent(emits.remove);
   return {
     insert(tx, record, { silent }) {
       tx.insert(collection, record);

@@ -20,18 +20,14 @@ const collectionsByApi = new WeakMap<Api, ReadonlyMap<string, PublicCollection>>
 
 /** Lists collections by name, without internal ones. */
 function getPublicCollections(api: Api): ReadonlyMap<string, PublicCollection> {
-  return getOrAdd(
-    collectionsByApi,
-    api,
-    () =>
-      new Map(
-        api.resources.flatMap((resource) =>
-          resource.collections
-            .filter(({ internal }) => internal !== true)
-            .map((one) => [one.name, new PublicCollection(one, resource)] as const),
-        ),
-      ),
-  );
+  return getOrAdd(collectionsByApi, api, () => {
+    const entries = api.resources.flatMap((resource) =>
+      resource.collections
+        .filter(({ internal }) => !internal)
+        .map((one) => [one.name, new PublicCollection(one, resource)] as const),
+    );
+    return new Map(entries);
+  });
 }
 
 /** The world that handlers of users' own operations get: records in their public form, as copies. */
@@ -319,7 +315,7 @@ export function compareFields(a: unknown, b: unknown): number {
 }
 
 /** Copies JSON values, since a handler may change values that it has received or returned. */
-export function copyJson(value: unknown): unknown {
+function copyJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJson);
   return Object.fromEntries(

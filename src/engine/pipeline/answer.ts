@@ -16,9 +16,8 @@ export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
   if (body === undefined) return { status, headers, content_type: undefined, body: undefined, decision };
   if (body instanceof RawBody)
     return { status, headers, content_type: body.content_type, body: body.bytes, decision };
-  if (body instanceof StreamBody) {
+  if (body instanceof StreamBody)
     return { status, headers, content_type: body.content_type, body: undefined, stream: body.chunks };
-  }
   return { status, headers, content_type: JSON_TYPE, body: JSON.stringify(body), decision };
 }
 
@@ -47,7 +46,7 @@ export function toErrorAnswer(
     };
   const envelope = getEnvelope(error, operation?.envelope ?? "A", sandbox.settings.auth_errors);
   const body = renderError(error, envelope, context);
-  // G08: `details.value` may be a number that JavaScript cannot represent exactly.
+  // `details.value` may be a number that JavaScript cannot represent exactly (G08).
   const text = isLosslessNumber(error.details["value"]) ? stringify(body)! : JSON.stringify(body);
   return { status: error.status, headers, content_type: JSON_TYPE, body: text };
 }

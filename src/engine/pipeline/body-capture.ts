@@ -5,7 +5,7 @@ import { type Digest, platform } from "../platform.ts";
 const MAX_CAPTURED_BYTES = 64 * 1024;
 
 /** A streamed answer that was sent to its end. */
-export interface StreamedBody {
+export interface CapturedStream {
   bytes: number;
   sha256: string;
   /** Undefined if the body is too long to record. */
@@ -31,13 +31,13 @@ export class BodyCapture {
   }
 
   /** The bytes so far; undefined if there were too many. */
-  bytes(): Uint8Array | undefined {
+  getBytes(): Uint8Array | undefined {
     return this.size <= MAX_CAPTURED_BYTES ? concatBytes(this.chunks) : undefined;
   }
 
   /** The result; to be called once, at the end. */
-  end(): StreamedBody {
-    return { bytes: this.size, sha256: toHex(this.digest!.digest()), body: this.bytes() };
+  end(): CapturedStream {
+    return { bytes: this.size, sha256: toHex(this.digest!.digest()), body: this.getBytes() };
   }
 
   /** The same chunks, recorded as they are read. */

@@ -4,7 +4,7 @@ import { pluralize } from "../contract/text.ts";
 import { countSecondsUntil } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Section 8, G05; a dry run only reads the window. @throws ApiError RATE_LIMIT_EXCEEDED */
+/** Counts the request in its key's rate window (section 8, G05); a dry run only reads it. @throws ApiError RATE_LIMIT_EXCEEDED */
 export function countAgainstRate(exchange: Exchange, { principal, requests_per_minute }: Identity): void {
   const { at, dryRun, sandbox } = exchange;
   const { windows } = sandbox;

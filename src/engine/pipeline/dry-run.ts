@@ -40,7 +40,7 @@ export interface DryRunRequest {
   incomplete: string | undefined;
 }
 
-export interface StepReport {
+interface StepReport {
   step: StepName;
   /** `decides` ends the request; `skipped`: it depends on a value that a dry run lacks. */
   outcome: "passes" | "decides" | "skipped" | "not reached";
@@ -48,7 +48,7 @@ export interface StepReport {
 }
 
 /** The outcome that a request would have. */
-export interface DryRun {
+interface DryRun {
   operation: string | null;
   /** The value that X-Sandbox-Decision would have; null if it cannot be known. */
   decision: string | null;
@@ -75,15 +75,21 @@ export async function dryRun(
   sandbox.world.catchUp();
   const reports = new Map<string, Omit<StepReport, "step">>();
   const request = {
-    ...{ method, target: query === "" ? path : `${path}?${query}`, headers, rawHeaders: [] },
-    ...{ body: [toUtf8(body)].values() as never, signal: new AbortController().signal, site },
+    method,
+    target: query === "" ? path : `${path}?${query}`,
+    headers,
+    rawHeaders: [],
+    body: [toUtf8(body)].values() as never,
+    signal: new AbortController().signal,
+    site,
   };
   const address = { sandbox: sandbox.name, path, query, hasPrefix: false };
   const exchange: Exchange = new Exchange(
     engine,
     { sandbox, request, address },
     {
-      ...{ faults, incomplete },
+      faults,
+      incomplete,
       observe: (step) =>
         reports.set(step, { outcome: "passes", says: describePassedStep(step as StepName, exchange) }),
     },

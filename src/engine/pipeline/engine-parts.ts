@@ -6,7 +6,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import type { FormSpec, FormTexts } from "./form-parts.ts";
-import type { Answer, PassedParts, PlainRequest, RequestHeaders } from "./plain-http.ts";
+import type { Answer, ForwardedParts, PlainRequest, RequestHeaders } from "./plain-http.ts";
 
 /** The parts that the composition root gives the engine; the pipeline itself names no resource. */
 export interface EngineParts {
@@ -20,12 +20,12 @@ export interface EngineParts {
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   /** @throws ApiError ORGANIZATION_NOT_FOUND, ORGANIZATION_ACCESS_DENIED */
   requireMember: (caller: Pick<Call, "principal" | "world">, organization_id: string) => void;
-  /** interfaces 7: the answer if a shared server's sandbox would grow too large. */
+  /** The answer if a shared server's sandbox would grow too large (interfaces 7). */
   refuseGrowth: ((world: World, tx: Transaction) => Answer | undefined) | undefined;
   services: (sandbox: Sandbox, source: ChangeSource) => Services;
   readForm: ReadForm;
   /** Where multipart files of a sandbox are received. */
-  formSpace: (sandbox: Sandbox) => FormSpace;
+  getFormSpace: (sandbox: Sandbox) => FormSpace;
   /** Undefined if answers need not wait for the disk. */
   durability: Durability | undefined;
   /** The answer to a request that a full disk refuses; undefined for any other failure. */
@@ -34,7 +34,7 @@ export interface EngineParts {
   listSandboxes: (() => string[]) | undefined;
   /** Whether `default` answers no request, because each test has a sandbox of its own (interfaces 16). */
   refuseDefault: boolean;
-  /** interfaces 18: receives the requests of paths that nothing here serves. */
+  /** Receives the requests of paths that nothing here serves (interfaces 18). */
   upstream: Upstream | undefined;
   log: { error(fields: object, message: string): void };
 }
@@ -48,7 +48,7 @@ export interface Upstream {
   ): Promise<UpstreamAnswer>;
 }
 
-export interface UpstreamAnswer extends PassedParts {
+export interface UpstreamAnswer extends ForwardedParts {
   status: number;
   /** The body as it arrives, never decompressed; throws if it breaks off. */
   body: AsyncIterable<Uint8Array>;
@@ -65,7 +65,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** interfaces 2, `--durable`, and 15: the changes that an answer reports are stored before it is sent. */
+/** Stores the changes that an answer reports before it is sent (interfaces 2, `--durable`; interfaces 15). */
 export interface Durability {
   /** To be called before anything changes, for `waitUntilStored`. */
   mark(): number;

@@ -2,7 +2,7 @@ import { ApiError, OwnOperationError } from "../contract/errors.ts";
 import type { JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toRefusalAnswer } from "./answer.ts";
-import { BodyCapture, type StreamedBody } from "./body-capture.ts";
+import { BodyCapture, type CapturedStream } from "./body-capture.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { Exchange } from "./exchange.ts";
 import { EarlyResponse } from "./inject-fault.ts";
@@ -23,7 +23,7 @@ import {
   refuseWithoutSandbox,
 } from "./response-headers.ts";
 import { runSteps } from "./run-steps.ts";
-import { findSpentRate, REQUEST_STEPS } from "./steps.ts";
+import { REQUEST_STEPS, toRefusalRate } from "./steps.ts";
 
 /** Answers a request of the emulated API. Undefined if its client left. */
 export async function handleRequest(
@@ -76,11 +76,11 @@ async function toDecidedAnswer(exchange: Exchange, error: unknown): Promise<Deci
   if (!(error instanceof ApiError)) return { answer: toFailureAnswer(exchange, error) };
   exchange.decision ||= exchange.step;
   await addRefusalReason(exchange, error);
-  if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = findSpentRate(exchange);
+  if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = toRefusalRate(exchange);
   return { answer: toRefusalAnswer(exchange, error) };
 }
 
-/** interfaces 11: the journal, not the answer, has the reasons of every refusal. */
+/** Adds the reason to the journal; the answer does not contain it (interfaces 11). */
 export async function addRefusalReason(exchange: Exchange, error: ApiError): Promise<void> {
   const { engine, sandbox, request, step, reasons } = exchange;
   const reason =
@@ -134,7 +134,7 @@ function recordStream(
   const settle = createSettler(exchange);
   return async function* (signal) {
     const capture = new BodyCapture({ withDigest: true });
-    let sent: StreamedBody | undefined;
+    let sent: CapturedStream | undefined;
     try {
       for await (const chunk of stream(signal)) {
         const settling = settle();

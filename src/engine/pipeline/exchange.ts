@@ -23,7 +23,7 @@ import { RequestChange } from "./request-change.ts";
 import type { StepExchange } from "./run-steps.ts";
 
 /** The differences of a dry run: nothing is counted, changed or awaited. */
-export interface DryRunOptions {
+interface DryRunOptions {
   /** Fault rules that count matches on copies of their counters. */
   faults: Pick<FaultInjector, "before" | "after">;
   /** Why the path is not complete; steps that depend on it cannot be decided. */
@@ -58,8 +58,8 @@ export class Exchange implements RequestIdSource, StepExchange {
   readonly dryRun: DryRunOptions | undefined;
   step = "route";
   operation: AnyOperation | undefined = undefined;
-  /** Thrown after the faults, if no operation has the path: rules may answer there. */
-  unmatched: Error | undefined = undefined;
+  /** The error of a request that matches no operation; thrown after the faults, since a rule may answer it. */
+  routeError: ApiError | undefined = undefined;
   params: Record<string, string> = NO_PARAMS;
   identity: Identity | undefined = undefined;
   rate: RateState | undefined = undefined;
@@ -70,7 +70,7 @@ export class Exchange implements RequestIdSource, StepExchange {
   fault: AppliedFault | undefined = undefined;
   verdict: FaultVerdict | undefined = undefined;
   /** Set if an active scenario has stages. */
-  stagesEntry: StagedRequest | undefined = undefined;
+  stagedRequest: StagedRequest | undefined = undefined;
   code: string | null = null;
   reasons: readonly string[] = NO_REASONS;
   warnings: readonly string[] = NO_REASONS;
@@ -122,7 +122,7 @@ export class Exchange implements RequestIdSource, StepExchange {
   }
 
   get faults(): Pick<FaultInjector, "before" | "after"> {
-    return this.dryRun?.faults ?? this.stagesEntry ?? this.sandbox.faults;
+    return this.dryRun?.faults ?? this.stagedRequest ?? this.sandbox.faults;
   }
 
   /** The request as a change in the history; created on first use, since few requests change anything. */
@@ -167,7 +167,7 @@ export class Exchange implements RequestIdSource, StepExchange {
 
   /** Removes received bytes that no record uses. */
   cleanUp(): void {
-    this.stagesEntry?.leave();
+    this.stagedRequest?.leave();
     this.form?.cleanUp();
   }
 }

@@ -53,7 +53,7 @@ export class FormParts {
   }
 
   /** The name under which a file is stored. @throws ApiError INVALID_INPUT, UNSUPPORTED_MEDIA_TYPE */
-  nameFile(name: string, { filename, type }: { filename: string | undefined; type: string }): string {
+  createFileKey(name: string, { filename, type }: { filename: string | undefined; type: string }): string {
     const { types, maxCount = 1 } = this.findFileSpec(name)!;
     const count = Object.keys(this.files).filter((key) => key === name || key.startsWith(`${name}[`)).length;
     if (count >= maxCount) {

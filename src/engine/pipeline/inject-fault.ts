@@ -80,7 +80,7 @@ async function inject(
     return;
   }
   countServedRequest(exchange, effect);
-  if (!isDryRun && effect.kind === "wire" && effect.wire.holds) holdUntilClosed(exchange);
+  if (!isDryRun && effect.kind === "wire" && effect.wire.staysOpen) holdUntilClosed(exchange);
   throw toEarlyResponse(exchange, decision, effect);
 }
 
@@ -101,8 +101,8 @@ function toAppliedFault(
  * @throws ApiError
  */
 function countServedRequest(exchange: Exchange, effect: RequestEffect): void {
-  const { unmatched, identity } = exchange;
-  if (unmatched !== undefined && effect.kind === "raw" && identity !== undefined && !identity.refused)
+  const { routeError, identity } = exchange;
+  if (routeError !== undefined && effect.kind === "raw" && identity !== undefined && !identity.refused)
     countAgainstRate(exchange, identity);
 }
 
@@ -161,24 +161,19 @@ const CLIENT_LEFT: WireFault = {
   },
 };
 
-function toHeldMessage({
-  id,
-  at,
-  operation,
-  method,
-  path,
-  query,
-  identity,
-  request,
-  ...rest
-}: Exchange): HeldMessage {
-  const { body, answer } = rest;
+function toHeldMessage(exchange: Exchange): HeldMessage {
+  const { answer } = exchange;
   const type = answer?.content_type && { "Content-Type": answer.content_type };
   return {
-    ...{ id, at, operation: operation?.id ?? null, method, path, query },
-    principal: identity?.principal.user_id ?? null,
-    request_headers: request.rawHeaders,
-    request_body: body,
+    id: exchange.id,
+    at: exchange.at,
+    operation: exchange.operation?.id ?? null,
+    method: exchange.method,
+    path: exchange.path,
+    query: exchange.query,
+    principal: exchange.identity?.principal.user_id ?? null,
+    request_headers: exchange.request.rawHeaders,
+    request_body: exchange.body,
     status: answer?.status ?? 0,
     response_headers: Object.entries({ ...answer?.headers, ...type }).flat(),
     response_body: answer?.body,
@@ -197,20 +192,22 @@ function holdUntilClosed({ sandbox, request }: Exchange): void {
   else request.signal.addEventListener("abort", release, { once: true });
 }
 
+/** Refuses like a full sandbox; a later retry can succeed. @throws EarlyResponse */
 function requireHoldCapacity(sandbox: Exchange["sandbox"]): void {
-  if (sandbox.waitingRequests >= MAX_HELD_REQUESTS) throw refuseHold();
-}
-
-/** Understudy's own refusal, like that of a full sandbox; a later retry can succeed. */
-function refuseHold(): EarlyResponse {
+  if (sandbox.waitingRequests < MAX_HELD_REQUESTS) return;
   const { title } = PROBLEMS["limit-reached"];
   const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are already delayed or hang, by X-Sandbox-Delay or a fault. Send the request again when some of them have ended.`;
   const body = JSON.stringify({
-    ...{ type: `${PROBLEM_TYPE}limit-reached`, title, status: 503, detail },
-    ...{ limit: "held_requests", allowed: MAX_HELD_REQUESTS, wanted: MAX_HELD_REQUESTS + 1 },
+    type: `${PROBLEM_TYPE}limit-reached`,
+    title,
+    status: 503,
+    detail,
+    limit: "held_requests",
+    allowed: MAX_HELD_REQUESTS,
+    wanted: MAX_HELD_REQUESTS + 1,
   });
   const answer = { status: 503, headers: {}, content_type: "application/problem+json", body };
-  return new EarlyResponse("limit", answer);
+  throw new EarlyResponse("limit", answer);
 }
 
 /** The answer of a fault: the one that it defines, or the operation's if that has run. */
@@ -249,22 +246,21 @@ function toFaultAnswer(exchange: Exchange, effect: FaultAnswer): Answer {
   const status = effect.status ?? catalogued?.status ?? 503;
   if (catalogued !== undefined) addRateState(exchange, code, status);
   exchange.code = code;
-  return toErrorAnswer(exchange, {
-    error: {
-      code,
-      status,
-      type: catalogued?.type ?? (status >= 500 ? "server_error" : "client_error"),
-      message:
-        catalogued?.message ?? (status >= 500 ? "The service is unavailable." : "The request was refused."),
-      system_message:
-        catalogued?.system_message ??
-        (status >= 500
-          ? "The service could not answer; send the request again later."
-          : `The service answered with status ${status}.`),
-      details,
-    },
-    headers,
-  });
+  const { type, message, system_message } = catalogued ?? describeStatus(status);
+  const error = { code, status, type, message, system_message, details };
+  return toErrorAnswer(exchange, { error, headers });
+}
+
+/** The texts of an error that has no code of the catalogue. */
+function describeStatus(status: number) {
+  if (status >= 500)
+    return {
+      type: "server_error",
+      message: "The service is unavailable.",
+      system_message: "The service could not answer; send the request again later.",
+    } as const;
+  const system_message = `The service answered with status ${status}.`;
+  return { type: "client_error", message: "The request was refused.", system_message } as const;
 }
 
 /** Adds the rate headers of a refusal after authentication (G07), without counting the request. */

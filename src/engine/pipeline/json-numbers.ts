@@ -2,7 +2,7 @@ import { LosslessNumber, parse } from "lossless-json";
 import { appendStep, getValue, toFieldName } from "../contract/invalid-field.ts";
 
 /** A number of a JSON text, with its place and its exact spelling. */
-export interface WrittenNumber {
+interface WrittenNumber {
   field: string;
   value: LosslessNumber;
 }

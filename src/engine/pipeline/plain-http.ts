@@ -49,14 +49,16 @@ export function toBaseUrl(
 /** Creates a site without names or ports for sandboxes. */
 export function toSite(url: string): Site {
   return {
-    ...{ sandboxName: undefined, onlySandbox: undefined, url },
+    sandboxName: undefined,
+    onlySandbox: undefined,
+    url,
     baseUrl: (sandbox, hasPrefix) => toBaseUrl(url, sandbox, "default", hasPrefix),
     findOrigin: () => null,
   };
 }
 
 /** Parts of another server's answer that are sent as they came. */
-export interface PassedParts {
+export interface ForwardedParts {
   reason: string;
   /** Name, value, name, value … */
   headers: readonly string[];
@@ -71,7 +73,7 @@ export interface Answer {
   content_type: string | undefined;
   body: string | Uint8Array | undefined;
   /** Parts of another server's answer, which is sent with its own headers alone. */
-  passed?: PassedParts;
+  forwarded?: ForwardedParts;
   stream?: (signal: AbortSignal) => AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
   /** The value of X-Sandbox-Decision if nothing else decided. */
   decision?: string | undefined;
@@ -92,7 +94,7 @@ export interface CompleteAnswer {
   /** The wire fault with which the host sends the answer. */
   wire: InjectedWire | undefined;
   /** The reason phrase and the trailers of another server's answer. */
-  passed?: PassedParts;
+  forwarded?: ForwardedParts;
 }
 
 export interface InjectedWire {

@@ -81,17 +81,15 @@ export function parseText(
 function requireJson(request: Pick<PlainRequest, "headers">): void {
   const type = request.headers["content-type"] as string | undefined;
   const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") {
+  if (encoding !== undefined && encoding !== "identity")
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Content-Encoding ${encoding} is not accepted; send the body as it is.`,
     });
-  }
   if (type === "application/json") return;
-  if (!/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type ?? "")) {
+  if (!/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type ?? ""))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Send Content-Type: application/json, not ${type === undefined ? "none" : JSON.stringify(type)}.`,
     });
-  }
   for (const [, charset] of type!.matchAll(CHARSET)) {
     if (/^utf-?8$/i.test(charset!)) continue;
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {

@@ -10,7 +10,7 @@ interface Property {
   "x-page"?: boolean;
 }
 
-export type OutOfRange = "reject" | "clamp";
+type OutOfRange = "reject" | "clamp";
 
 interface QueryOptions {
   /** For keys that the schema does not have. */
@@ -66,7 +66,8 @@ function parseTyped(property: Property, text: string, outOfRange: OutOfRange): u
   const valueType = anyOf?.find((one) => one.type !== "null");
   if (valueType !== undefined) return parseTyped(valueType, text, outOfRange);
   if (type === "number" && DECIMAL.test(text) && Number.isFinite(Number(text))) return Number(text);
-  if (type === "integer") return toNumberOr(text, outOfRange === "clamp" && property["x-page"] === true);
+  if (type === "integer")
+    return parseIntegerOrText(text, outOfRange === "clamp" && property["x-page"] === true);
   if (type === "boolean" && (text === "true" || text === "")) return true;
   return type === "boolean" && text === "false" ? false : text;
 }
@@ -80,7 +81,7 @@ export function parseInteger(text: string): number | undefined {
 }
 
 /** An integer, else the text, which validation refuses. */
-function toNumberOr(text: string, isClamped: boolean): number | string {
+function parseIntegerOrText(text: string, isClamped: boolean): number | string {
   const value = parseInteger(text);
   if (value !== undefined) return value;
   if (!isClamped || !/^-?\d+$/.test(text)) return text;

@@ -27,10 +27,10 @@ export function recordRequest(
     decision: exchange.decision,
     fault: exchange.fault,
     reasons: exchange.reasons,
-    stages: exchange.stagesEntry?.stages,
+    stages: exchange.stagedRequest?.stages,
     warnings: exchange.warnings,
     request_headers: exchange.request.rawHeaders,
-    request_body: exchange.body ?? exchange.bodyCapture?.bytes(),
+    request_body: exchange.body ?? exchange.bodyCapture?.getBytes(),
     request_bytes: exchange.body?.length ?? exchange.bodyCapture?.size ?? 0,
     // A list that grew has room for more.
     response_headers: response_headers.slice(),

@@ -10,7 +10,7 @@ import type { Answer, CompleteAnswer, PlainRequest } from "./plain-http.ts";
 /** The version of the emulated API, not of the product, as a date (section 9). */
 export const SERVICE_API_VERSION = "2026-03-01";
 
-/** G30: what a page in a browser may read. */
+/** The headers that a page in a browser may read (G30). */
 const EXPOSED_HEADERS = [
   "service-api-version",
   "service-organization",
@@ -35,7 +35,7 @@ const EXPOSED_HEADERS = [
   "X-Provider-Credits-Consumed",
   "X-PII-Redacted",
   "X-PII-Policies",
-  // 4.6: how much of an upload has arrived.
+  // The received part of an upload (4.6).
   "Range",
   "X-Sandbox-Decision",
 ].join(", ");
@@ -48,7 +48,7 @@ const ALLOWED_HEADERS =
  * @throws TypeError for a header that HTTP cannot carry
  */
 export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnswer {
-  if (answer.passed !== undefined) return toUpstreamAnswer(exchange, answer);
+  if (answer.forwarded !== undefined) return toUpstreamAnswer(exchange, answer);
   const { decision, organization, rate, request } = exchange;
   const headers = [
     "service-api-version",
@@ -70,12 +70,12 @@ export function completeAnswer(exchange: Exchange, answer: Answer): CompleteAnsw
   if (typeof origin === "string") addCorsHeaders(headers, origin, exchange.sandbox.settings);
   if (answer.status === 401) addChallenge(headers, answer, exchange.sandbox.settings);
   // Users write the names of rules and scenarios, and the headers of faults.
-  if (decision !== "ok") requireValue("X-Sandbox-Decision", decision);
+  if (decision !== "ok") requireSendable("X-Sandbox-Decision", decision);
   for (const name in answer.headers) {
-    requireValue(name, answer.headers[name]!);
+    requireSendable(name, answer.headers[name]!);
     headers.push(name, answer.headers[name]!);
   }
-  return addBody(headers, answer);
+  return createCompleteAnswer(headers, answer);
 }
 
 /** An answer with the upstream's headers; for a page, our CORS headers replace the upstream's. */
@@ -83,18 +83,20 @@ function toUpstreamAnswer({ decision, request, sandbox }: Exchange, answer: Answ
   const headers = ["X-Sandbox-Decision", decision];
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
-  const [upstreamHeaders, hasCors] = [answer.passed!.headers, headers.length > 2];
+  const hasCors = headers.length > 2;
+  const upstreamHeaders = answer.forwarded!.headers;
   for (let i = 0; i < upstreamHeaders.length; i += 2)
     if (
       !(hasCors && /^access-control-/i.test(upstreamHeaders[i]!)) &&
       !/^x-sandbox-decision$/i.test(upstreamHeaders[i]!)
     )
       headers.push(upstreamHeaders[i]!, upstreamHeaders[i + 1]!);
-  return { ...addBody([], answer), headers, passed: answer.passed! };
+  return { ...createCompleteAnswer([], answer), headers, forwarded: answer.forwarded! };
 }
 
-/** Adds the headers that describe the body. */
-export function addBody(headers: string[], { status, content_type, body, stream }: Answer): CompleteAnswer {
+/** An answer with these headers, and those that describe its body. */
+export function createCompleteAnswer(headers: string[], answer: Answer): CompleteAnswer {
+  const { status, content_type, body, stream } = answer;
   if (content_type !== undefined) headers.push("Content-Type", addCharset(content_type));
   const length = body === undefined ? 0 : typeof body === "string" ? countUtf8Bytes(body) : body.length;
   if (stream === undefined && status !== 204 && status !== 304)
@@ -115,7 +117,7 @@ function addCharset(content_type: string): string {
   return /^text\/[^;]+$/.test(content_type) ? `${content_type}; charset=utf-8` : content_type;
 }
 
-function requireValue(name: string, value: string): void {
+function requireSendable(name: string, value: string): void {
   if (findUnsendableHeader({ [name]: value }) !== undefined)
     throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
 }
@@ -125,15 +127,8 @@ function addRateHeaders(headers: string[], rate: RateState, { at, sandbox }: Exc
   const { rate_headers: family } = sandbox.settings;
   const [limitText, remainingText] = [String(limit), String(remaining)];
   if (family !== "alternative") {
-    const end = String(Math.ceil(reset / 1000));
-    headers.push(
-      "X-RateLimit-Limit",
-      limitText,
-      "X-RateLimit-Remaining",
-      remainingText,
-      "X-RateLimit-Reset",
-      end,
-    );
+    headers.push("X-RateLimit-Limit", limitText, "X-RateLimit-Remaining", remainingText);
+    headers.push("X-RateLimit-Reset", String(Math.ceil(reset / 1000)));
   }
   if (family === "plain") return;
   const wait = formatDuration(countSecondsUntil(reset, at));
@@ -142,7 +137,7 @@ function addRateHeaders(headers: string[], rate: RateState, { at, sandbox }: Exc
   headers.push("x-ratelimit-remaining-tokens", String(token_remaining), "x-ratelimit-reset-tokens", wait);
 }
 
-/** G07: `41s`, `1m0s`. */
+/** `41s`, `1m0s` (G07). */
 function formatDuration(seconds: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
@@ -158,7 +153,7 @@ function addCorsHeaders(headers: string[], origin: string, settings: Settings): 
   if (settings.cors_credentials === "on") headers.push("Access-Control-Allow-Credentials", "true");
 }
 
-/** G41; the answer of a fault may have its own. */
+/** Adds the challenge of a 401, unless the answer of a fault has its own (G41). */
 function addChallenge(headers: string[], answer: Answer, { auth_challenge }: Settings): void {
   const hasChallenge = Object.keys(answer.headers).some((name) => name.toLowerCase() === "www-authenticate");
   if (auth_challenge === "on" && !hasChallenge) headers.push("WWW-Authenticate", 'Bearer realm="service"');
@@ -185,7 +180,8 @@ export function answerPreflight(request: PlainRequest, settings: Settings): Comp
     headers.push("Access-Control-Max-Age", "600");
   }
   headers.push("X-Sandbox-Decision", "ok");
-  return addBody(headers, { status: 204, headers: {}, content_type: undefined, body: undefined });
+  const answer = { status: 204, headers: {}, content_type: undefined, body: undefined };
+  return createCompleteAnswer(headers, answer);
 }
 
 /** @param existing the names of sandboxes; undefined if they may not be shown */
@@ -200,7 +196,7 @@ export function refuseUnknownSandbox(name: string, existing: readonly string[] |
   });
 }
 
-/** interfaces 16: each test has its own sandbox; without this answer, one test's requests would change another's world. */
+/** Refuses a request that names no sandbox, if each test has one: it would change another test's world (interfaces 16). */
 export function refuseWithoutSandbox(existing: readonly string[] | undefined): CompleteAnswer {
   return refuseAddress(421, "no-sandbox", {
     error: "no sandbox named",
@@ -209,7 +205,7 @@ export function refuseWithoutSandbox(existing: readonly string[] | undefined): C
   });
 }
 
-/** interfaces 16: for a request to the port of one sandbox that names another. */
+/** Refuses a request to the port of one sandbox that names another (interfaces 16). */
 export function refuseMisdirected(sandbox: string): CompleteAnswer {
   return refuseAddress(421, "misdirected", {
     error: "misdirected request",
@@ -224,7 +220,7 @@ const MAX_LISTED = 20;
 function refuseAddress(status: number, decision: string, refusal: object): CompleteAnswer {
   const body = JSON.stringify(refusal);
   const content_type = "application/json; charset=utf-8";
-  const answer = addBody([], { status, headers: {}, content_type, body });
+  const answer = createCompleteAnswer([], { status, headers: {}, content_type, body });
   answer.headers.push("X-Sandbox-Decision", decision);
   return answer;
 }

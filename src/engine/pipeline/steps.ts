@@ -7,8 +7,8 @@ import { checkResponse, toAnswer } from "./answer.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, findOrganizationInPath, ORGANIZATION, toCall, Undecidable } from "./exchange.ts";
+import { canForward, forwardToUpstream } from "./forward-to-upstream.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
-import { canForward, forwardToUpstream } from "./pass-on.ts";
 import { parseJson, parseText } from "./read-body.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
 import {
@@ -33,8 +33,8 @@ function route(exchange: Exchange): void {
     exchange.params = match.params;
     return;
   }
-  exchange.unmatched = createNotFoundError(exchange, router.listMethods(exchange.path));
-  if (!exchange.sandbox.faults.reachesUndeclared && !canForward(exchange)) throw exchange.unmatched;
+  exchange.routeError = createNotFoundError(exchange, router.listMethods(exchange.path));
+  if (!exchange.sandbox.faults.reachesUndeclared && !canForward(exchange)) throw exchange.routeError;
 }
 
 /** The error for an unknown path or method (G04). */
@@ -56,7 +56,7 @@ function identify(exchange: Exchange): void | Promise<void> {
   setIdentity(exchange, identified);
 }
 
-/** G32: the organization is that of the path, else the key's current one. Invalid ids are ignored. */
+/** Sets the caller and the organization: that of the path, else the key's current one (G32). Invalid ids are ignored. */
 function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
   const { operation, params, path } = exchange;
   const requested = operation
@@ -67,27 +67,27 @@ function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
   exchange.organization = isNamed ? requested : identity?.principal.organization_id;
 }
 
-function hasFaults({ sandbox, request, stagesEntry }: Exchange): boolean {
-  return stagesEntry !== undefined || sandbox.faults.isArmed || hasOverride(request.headers);
+function hasFaults({ sandbox, request, stagedRequest }: Exchange): boolean {
+  return stagedRequest !== undefined || sandbox.faults.isArmed || hasOverride(request.headers);
 }
 
 function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
-  const { unmatched, sandbox, request } = exchange;
+  const { routeError, sandbox, request } = exchange;
   const mayHaveFault =
-    unmatched === undefined
+    routeError === undefined
       ? hasFaults(exchange)
       : sandbox.faults.reachesUndeclared || (canForward(exchange) && hasOverride(request.headers));
   if (!mayHaveFault) return;
-  if (exchange.dryRun === undefined) exchange.stagesEntry = sandbox.faults.enter();
+  if (exchange.dryRun === undefined) exchange.stagedRequest = sandbox.faults.enterStages();
   return injectFault(exchange, "before");
 }
 
 /** @throws ApiError of `route`; for a path that a rule answers for other callers, the refusal of this caller */
 function requireOperation(exchange: Exchange): void {
-  const { unmatched, verdict, identity } = exchange;
-  if (unmatched === undefined) return;
+  const { routeError, verdict, identity } = exchange;
+  if (routeError === undefined) return;
   const refusal = verdict?.needsCaller ? exchange.refusal : undefined;
-  if (refusal === undefined) throw unmatched;
+  if (refusal === undefined) throw routeError;
   exchange.step = "auth";
   if (refusal.code !== "AUTHENTICATION_REQUIRED") {
     exchange.step = "rate-limit";
@@ -111,8 +111,8 @@ function countRequest(exchange: Exchange): void {
   if (identity !== undefined && operation!.credentials !== false) countAgainstRate(exchange, identity);
 }
 
-/** G05: if an operation injects a rate refusal, for example by a reply rule, the headers show a used-up window. */
-export function findSpentRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
+/** The rate state of a RATE_LIMIT_EXCEEDED answer: a used-up window, also if a reply rule caused the refusal (G05). */
+export function toRefusalRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
   if (identity === undefined || rate === undefined || rate.exceeded) return rate;
   return sandbox.windows.toExhausted(identity.principal.key_id, rate.limit, at);
 }
@@ -130,7 +130,7 @@ function readBody(exchange: Exchange): undefined | Promise<void> {
   if (dryRun !== undefined && body?.kind === "multipart")
     throw new Undecidable("the operation takes a form, and the next steps depend on its files");
   exchange.bodyCapture = new BodyCapture({ withDigest: false });
-  exchange.uploads = { seen: sandbox.peekUploads() };
+  exchange.uploads = { before: sandbox.peekUploads() };
   return body?.kind === "multipart" ? readForm(exchange, body) : undefined;
 }
 
@@ -147,7 +147,7 @@ async function readJson(exchange: Exchange, { optional = false, text }: Body<"js
 async function readForm(exchange: Exchange, spec: Body<"multipart">): Promise<void> {
   const { engine, request, sandbox, bodyCapture } = exchange;
   const sent = { headers: request.headers, body: bodyCapture!.capture(request.body) };
-  const storage = { space: engine.formSpace(sandbox), settings: sandbox.settings };
+  const storage = { space: engine.getFormSpace(sandbox), settings: sandbox.settings };
   exchange.form = await engine.readForm(sent, spec, storage);
 }
 
@@ -177,7 +177,7 @@ function validateBody(exchange: Exchange): unknown {
   return fields;
 }
 
-/** G01: a credential may be in the body. @throws ApiError */
+/** Identifies a caller whose credential is in the body (G01). @throws ApiError */
 function identifyFromBody(exchange: Exchange): void {
   const { operation, sandbox, call } = exchange;
   if (operation!.identify === undefined) return;
@@ -186,7 +186,7 @@ function identifyFromBody(exchange: Exchange): void {
   call!.principal = exchange.identity!.principal;
 }
 
-function countRequestOfBody(exchange: Exchange): void {
+function countRequestIdentifiedFromBody(exchange: Exchange): void {
   if (exchange.operation!.identify !== undefined) countAgainstRate(exchange, exchange.identity!);
 }
 
@@ -234,7 +234,8 @@ function commit(exchange: Exchange): void {
     return;
   }
   sandbox.world.transact(change, exchange);
-  if (uploads !== undefined && uploads.seen !== sandbox.peekUploads()) sandbox.recorder.recordBytes(exchange);
+  if (uploads !== undefined && uploads.before !== sandbox.peekUploads())
+    sandbox.recorder.recordBytes(exchange);
   spendTokens(exchange);
 }
 
@@ -251,7 +252,7 @@ function checkValue({ sandbox, operation, value }: Exchange): void {
   if (sandbox.settings.check_answers === "on") checkResponse(operation!, value);
 }
 
-/** G07: the token budget in the headers already excludes the tokens of this answer. */
+/** Spends the tokens of this answer, so that the budget in its headers excludes them (G07). */
 function spendTokens(exchange: Exchange): void {
   const { sandbox, identity, rate, at, value } = exchange;
   if (!(value instanceof TokenReply) || identity === undefined || rate === undefined) return;
@@ -293,7 +294,7 @@ export const REQUEST_STEPS: readonly Step<Exchange>[] = [
   { name: "validation", run: readBody },
   { name: "validation", run: validate },
   { name: "auth", run: identifyFromBody },
-  { name: "rate-limit", run: countRequestOfBody },
+  { name: "rate-limit", run: countRequestIdentifiedFromBody },
   // Operations that receive bytes or call others; authorized first.
   { name: "rule", run: prepare },
   // In one transaction: authorize, checkBudget, handle.

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { appendStep, toFieldName } from "../contract/invalid-field.ts";
 import { toValidator } from "../contract/validator.ts";
 
-export interface UnknownField {
+interface UnknownField {
   /** The path of the field, as in `inputs[0].note`. */
   field: string;
   /** The same as a JSON pointer. */

@@ -11,7 +11,7 @@ import { addDefaults, findRepeatedName, readQuery, readTexts } from "./read-quer
 import { describeIgnored, findUnknownFields } from "./unknown-fields.ts";
 
 /** The part of an exchange that validation uses. */
-export interface ValidatedExchange {
+interface ValidatedExchange {
   readonly sandbox: { readonly settings: Pick<Settings, "out_of_range_limits" | "unknown_fields"> };
   warn(warning: string): void;
 }
@@ -80,13 +80,12 @@ export function validateJson(
   exchange: ValidatedExchange,
 ): unknown {
   const inexact = findInexactNumber(text);
-  if (inexact !== undefined) {
+  if (inexact !== undefined)
     throw invalidInput(
       inexact.field,
       inexact.value,
       `${inexact.field} is too large to be represented exactly`,
     );
-  }
   const readSent: ReadSent = (field) =>
     (typeof field.value === "number" ? findWrittenNumber(text, field.pointer) : undefined) ?? field.value;
   return checkFields(schema, value, { exchange, readSent });

@@ -84,7 +84,7 @@ function listSelections(value: unknown, text: string): [string, string][] {
 /** Signing schemes of other services: a timestamp, and at times the delivery's id, joined with the body. */
 function listJoinings(text: string, timestamp: string | undefined): [string, string][] {
   if (text.length > MAX_JOINED_BYTES) return [];
-  const { timestamp: payloadTimestamp, delivery_id } = readEnvelope(text);
+  const { timestamp: payloadTimestamp, delivery_id } = readPayload(text);
   const times: [string, string][] = [];
   for (const [label, time] of [
     ["the timestamp given", timestamp],
@@ -101,26 +101,23 @@ function listJoinings(text: string, timestamp: string | undefined): [string, str
   }
   for (const missing of ["", "undefined", "null", "None"])
     times.push([`a timestamp that was left out (${JSON.stringify(missing)})`, missing]);
-  return times.flatMap(([label, time]): [string, string][] => [
-    [`${label}, a dot and the body`, `${time}.${text}`],
-    [`${label} and the body, joined by nothing`, time + text],
-    [`${label}, a line break and the body`, `${time}\n${text}`],
-    [`${label}, a colon and the body`, `${time}:${text}`],
-    [`"v0:", ${label}, a colon and the body`, `v0:${time}:${text}`],
-    [`the body and ${label}, joined by nothing`, text + time],
-    [`the body, a dot and ${label}`, `${text}.${time}`],
-    ...(delivery_id === undefined
-      ? []
-      : [
-          [`the delivery's id, ${label} and the body, joined by dots`, `${delivery_id}.${time}.${text}`] as [
-            string,
-            string,
-          ],
-        ]),
-  ]);
+  return times.flatMap(([label, time]) => {
+    const joinings: [string, string][] = [
+      [`${label}, a dot and the body`, `${time}.${text}`],
+      [`${label} and the body, joined by nothing`, time + text],
+      [`${label}, a line break and the body`, `${time}\n${text}`],
+      [`${label}, a colon and the body`, `${time}:${text}`],
+      [`"v0:", ${label}, a colon and the body`, `v0:${time}:${text}`],
+      [`the body and ${label}, joined by nothing`, text + time],
+      [`the body, a dot and ${label}`, `${text}.${time}`],
+    ];
+    const withId = `the delivery's id, ${label} and the body, joined by dots`;
+    if (delivery_id !== undefined) joinings.push([withId, `${delivery_id}.${time}.${text}`]);
+    return joinings;
+  });
 }
 
-function readEnvelope(text: string): { timestamp?: string; delivery_id?: string } {
+function readPayload(text: string): { timestamp?: string; delivery_id?: string } {
   try {
     const value: unknown = JSON.parse(text);
     if (!isJsonObject(value)) return {};

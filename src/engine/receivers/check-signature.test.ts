@@ -85,8 +85,8 @@ describe("the verdict on a signature", () => {
   ];
   it.each(secrets)("names %s as the wrong secret and never contains a secret [6.3]", (_name, key, reason) => {
     const header = `sha256=${createHmac("sha256", key).update(BODY).digest("hex")}`;
-    const candidates = () => [{ label: "the secret of webhook wh_2", secret: "whsec_other" }];
-    const checked = checkSignature({ secret: SECRET, header, body: BODY, candidates });
+    const otherSecrets = () => [{ label: "the secret of webhook wh_2", secret: "whsec_other" }];
+    const checked = checkSignature({ secret: SECRET, header, body: BODY, otherSecrets });
     expect(checked).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
     expect(checked.reason).toMatch(reason);
     expect(checked.reason).not.toContain(SECRET.slice(6));

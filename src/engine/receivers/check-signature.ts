@@ -9,7 +9,7 @@ export interface SignatureVerdict extends Explanation {
   verdict: Verdict;
 }
 
-export interface SignatureInput {
+interface SignatureInput {
   /** Undefined if the secret is unknown, for example when the payload names no known webhook. */
   secret: string | undefined;
   /** An array when the header was sent more than once. */
@@ -17,7 +17,7 @@ export interface SignatureInput {
   /** The raw bytes as received, before any parsing. */
   body: Uint8Array;
   /** Other secrets that might have been used by mistake, each with a label for the reason. */
-  candidates?: () => readonly { label: string; secret: string }[];
+  otherSecrets?: () => readonly { label: string; secret: string }[];
   /** A timestamp that may have been signed along with the body. */
   timestamp?: string | undefined;
 }
@@ -30,34 +30,29 @@ export function checkSignature({
   secret,
   header,
   body,
-  candidates,
+  otherSecrets,
   timestamp,
 }: SignatureInput): SignatureVerdict {
-  if (header === undefined || (Array.isArray(header) && header.length === 0)) {
+  if (header === undefined || (Array.isArray(header) && header.length === 0))
     return toVerdict("missing", "no-header", `the ${SIGNATURE_HEADER} header is missing`);
-  }
-  if (typeof header !== "string" && header.length > 1) {
+  if (typeof header !== "string" && header.length > 1)
     return toVerdict(
       "invalid",
       "repeated-header",
       `the ${SIGNATURE_HEADER} header was sent ${header.length} times`,
     );
-  }
   const value = typeof header === "string" ? header : header[0]!;
-  if (value.trim() === "") {
+  if (value.trim() === "")
     return toVerdict("missing", "empty-header", `the ${SIGNATURE_HEADER} header is empty`);
-  }
-  if (secret === undefined) {
+  if (secret === undefined)
     return toVerdict(
       "invalid",
       "no-secret",
       "no secret is known for this request, so its signature cannot be checked",
     );
-  }
-  if (areDigestsEqual(value, sign(secret, body))) {
+  if (areDigestsEqual(value, sign(secret, body)))
     return toVerdict("valid", "match", "the signature matches the body as received");
-  }
-  const explanation = explainMismatch({ secret, value, body, timestamp, candidates });
+  const explanation = explainMismatch({ secret, value, body, timestamp, otherSecrets });
   return { verdict: "invalid", ...explanation };
 }
 
@@ -70,7 +65,7 @@ function areDigestsEqual(left: string, right: string): boolean {
   return areSecretsEqual(hmac("sha256", "compare", left), hmac("sha256", "compare", right));
 }
 
-export interface SignatureExplanation extends SignatureVerdict {
+interface SignatureExplanation extends SignatureVerdict {
   /** The correct signature for these bytes and this secret. */
   expected: string;
   mine: string;

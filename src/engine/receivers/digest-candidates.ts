@@ -16,7 +16,7 @@ export interface DigestInputs {
   /** A timestamp that may have been signed along with the body, as other services do. */
   timestamp?: string | undefined;
   /** Other secrets that may have been used by mistake, each with a label; computed when needed. */
-  candidates?: (() => readonly { label: string; secret: string }[]) | undefined;
+  otherSecrets?: (() => readonly { label: string; secret: string }[]) | undefined;
 }
 
 /** A digest and how it was computed: correctly, or with a known mistake in the key, the bytes or the hash. */
@@ -39,31 +39,27 @@ export function* listDigestCandidates(
   inputs: DigestInputs,
   algorithm: DigestAlgorithm = "sha256",
 ): Generator<DigestCandidate> {
-  const { secret, body, candidates } = inputs;
+  const { secret, body, otherSecrets } = inputs;
   const sign = (key: string | Uint8Array, bytes: Uint8Array) => hmac(algorithm, key, bytes);
   const correct = { key: WHOLE_SECRET, bytes: WHOLE_BODY };
   yield { ...correct, mistake: "none", digest: sign(secret, body) };
-  for (const [key, bytes] of listPlainHashes(toUtf8(secret), body)) {
+  for (const [key, bytes] of listPlainHashes(toUtf8(secret), body))
     yield { ...correct, mistake: "hash", key, digest: hash(algorithm, bytes) };
-  }
   for (const text of new Set([secret, secret.replace(PREFIX, "")]))
     yield { mistake: "swapped", key: WHOLE_BODY, bytes: WHOLE_SECRET, digest: sign(body, toUtf8(text)) };
   const keyVariants = listKeyVariants(secret);
-  for (const [label, key] of keyVariants) {
+  for (const [label, key] of keyVariants)
     yield { ...correct, mistake: "key", key: label, digest: sign(key, body) };
-  }
-  for (const { label, secret: other } of candidates?.() ?? []) {
+  for (const { label, secret: other } of otherSecrets?.() ?? [])
     yield { ...correct, mistake: "key", key: label, digest: sign(other, body) };
-  }
   const bodyVariants: [string, Uint8Array][] = [];
   for (const [label, variant] of listBodyVariants(body, inputs.timestamp)) {
     yield { ...correct, mistake: "bytes", bytes: label, digest: sign(secret, variant) };
     if (body.length <= MAX_PAIRED_BYTES) bodyVariants.push([label, variant]);
   }
   for (const [label, key] of keyVariants) {
-    for (const [bytes, variant] of bodyVariants) {
+    for (const [bytes, variant] of bodyVariants)
       yield { mistake: "key-and-bytes", key: label, bytes, digest: sign(key, variant) };
-    }
   }
 }
 
@@ -82,8 +78,8 @@ export function findMatchingDigest(
   inputs: DigestInputs,
   algorithm: DigestAlgorithm = "sha256",
 ): DigestCandidate | undefined {
-  for (const origin of listDigestCandidates(inputs, algorithm)) {
-    if (areBytesEqual(origin.digest, digest)) return origin;
+  for (const candidate of listDigestCandidates(inputs, algorithm)) {
+    if (areBytesEqual(candidate.digest, digest)) return candidate;
   }
   return undefined;
 }
@@ -137,9 +133,8 @@ function listConversions(secret: string): KeyVariant[] {
     ["the secret without its whsec_ prefix, and a line break after it", `${bare}\n`],
     ["the secret's part after whsec_, decoded from base64", fromLooseBase64(bare)],
   );
-  if (/^([0-9a-f]{2})+$/i.test(bare)) {
+  if (/^([0-9a-f]{2})+$/i.test(bare))
     readings.push(["the secret's part after whsec_, decoded from hex", fromHex(bare)]);
-  }
   return readings;
 }
 
@@ -152,9 +147,8 @@ function listRestorations(secret: string): KeyVariant[] {
   ];
   if (unquoted !== undefined) restorations.push(["the secret without its quotation marks", unquoted]);
   const decoded = fromUtf8(fromLooseBase64(trimmed)).trim();
-  if (decoded.startsWith(PREFIX)) {
+  if (decoded.startsWith(PREFIX))
     restorations.push(["the secret decoded from base64 (it was given encoded)", decoded]);
-  }
   if (!trimmed.startsWith(PREFIX)) {
     const encoded = toBase64(toUtf8(secret));
     restorations.push(

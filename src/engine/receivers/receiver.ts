@@ -4,7 +4,7 @@ import { parseDuration } from "../contract/duration.ts";
 import { isBodyless } from "../contract/operation.ts";
 import { Instant, withLibraryType } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
-import { sleep } from "../webhooks/attempt.ts";
+import { sleepUntilAborted } from "../webhooks/attempt.ts";
 
 /** An answer of a receiver; delays run on the wall clock (interfaces 4). */
 export type SimulatedAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";
@@ -100,7 +100,7 @@ export async function simulateAnswer(
   if (answer === "hang" || answer === "reset") return answer;
   const { status, delay } = typeof answer === "number" ? { status: answer, delay: undefined } : answer;
   const delayMs = delay === undefined ? 0 : (parseDuration(delay) ?? 0);
-  if (delayMs > 0) await sleep(delayMs, signal);
+  if (delayMs > 0) await sleepUntilAborted(delayMs, signal);
   return toJsonResponse(status, { received: status < 300 });
 }
 

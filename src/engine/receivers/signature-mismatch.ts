@@ -77,29 +77,24 @@ const ALGORITHMS: Readonly<Record<number, DigestAlgorithm>> = {
 
 /** Finds the most likely cause of a signature that does not match; form first, then key, then bytes (6.3). */
 export function explainMismatch({ value, ...inputs }: DigestInputs & { value: string }): Explanation {
-  if (value !== value.trim()) {
+  if (value !== value.trim())
     return addFix({ code: "surrounding-space", reason: "the header's value has spaces around it" });
-  }
-  if (value.includes(",")) {
-    return addFix({
-      code: "repeated-header",
-      reason: "the header holds several values separated by commas",
-    });
-  }
+  if (value.includes(","))
+    return addFix({ code: "repeated-header", reason: "the header holds several values separated by commas" });
   const digest = value.startsWith(PREFIX)
     ? value.slice(PREFIX.length)
     : value.replace(/^[\w-]{1,31}[=:]/, "");
   const reading = readDigest(digest);
-  const origin = reading && findMatchingDigest(reading.digest, inputs, reading.algorithm);
+  const candidate = reading && findMatchingDigest(reading.digest, inputs, reading.algorithm);
   const formFinding = value.startsWith(PREFIX)
-    ? explainForm(digest, { reading, origin, inputs })
+    ? explainForm(digest, { reading, candidate, inputs })
     : explainPrefix(value);
-  const originFinding = explainOrigin(origin, inputs);
+  const candidateFinding = explainCandidate(candidate, inputs);
   if (formFinding === null)
-    return addFix(originFinding, origin?.mistake === "key-and-bytes" ? "body-changed" : undefined);
-  if (origin === undefined || origin.mistake === "none") return addFix(formFinding);
-  const reason = `${formFinding.reason}; also, ${describeOrigin(origin, reading!.algorithm)}`;
-  return addFix({ ...formFinding, reason }, originFinding.code);
+    return addFix(candidateFinding, candidate?.mistake === "key-and-bytes" ? "body-changed" : undefined);
+  if (candidate === undefined || candidate.mistake === "none") return addFix(formFinding);
+  const reason = `${formFinding.reason}; also, ${describeCandidate(candidate, reading!.algorithm)}`;
+  return addFix({ ...formFinding, reason }, candidateFinding.code);
 }
 
 /** @param second the code of a mistake of another kind */
@@ -110,9 +105,8 @@ function addFix(finding: Finding, second?: VerdictCode): Explanation {
 
 function explainPrefix(value: string): Finding {
   const prefix = /^([A-Za-z][\w-]{0,30})\s*[=:]/.exec(value)?.[1];
-  if (prefix === undefined || /^[0-9a-f]+$/i.test(value)) {
+  if (prefix === undefined || /^[0-9a-f]+$/i.test(value))
     return { code: "no-prefix", reason: `the value must start with "${PREFIX}"; it starts with the digest` };
-  }
   const spelling = prefix.toLowerCase() === "sha256" ? " (exactly so: lower case, then =)" : "";
   return {
     code: "wrong-prefix",
@@ -123,27 +117,26 @@ function explainPrefix(value: string): Finding {
 /** Looks at the spelling of the digest alone: encoding, case and length. */
 function explainForm(
   text: string,
-  context: { reading: Reading | undefined; origin: DigestCandidate | undefined; inputs: DigestInputs },
+  context: { reading: Reading | undefined; candidate: DigestCandidate | undefined; inputs: DigestInputs },
 ): Finding | null {
-  const { reading, origin, inputs } = context;
+  const { reading, candidate, inputs } = context;
   if (!/^[0-9a-f]*$/i.test(text)) return explainEncoding(text, context);
   if (text.length === HEX_LENGTH) {
-    if (origin?.mistake !== "none") return null;
+    if (candidate?.mistake !== "none") return null;
     return {
       code: "upper-case",
       reason: "the digest is right but must be lowercase hex; it has upper-case letters",
     };
   }
   const expected = toHex(hmac("sha256", inputs.secret, inputs.body));
-  if (text !== "" && expected.startsWith(text.toLowerCase())) {
+  if (text !== "" && expected.startsWith(text.toLowerCase()))
     return {
       code: "truncated",
       reason: `the digest is cut off: right so far, but ${text.length} of ${HEX_LENGTH} characters`,
     };
-  }
   if (reading !== undefined) {
     const suffix =
-      origin?.mistake === "none" ? ` (this is the HMAC with ${reading.algorithm} of the body)` : "";
+      candidate?.mistake === "none" ? ` (this is the HMAC with ${reading.algorithm} of the body)` : "";
     return {
       code: "wrong-algorithm",
       reason: `the digest has ${text.length} characters, the length of ${reading.algorithm}; SHA-256 has ${HEX_LENGTH}${suffix}`,
@@ -156,10 +149,10 @@ function explainForm(
   };
 }
 
-function explainEncoding(text: string, { origin }: { origin: DigestCandidate | undefined }): Finding {
+function explainEncoding(text: string, { candidate }: { candidate: DigestCandidate | undefined }): Finding {
   const isBase64 = /^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(text);
   const encoding =
-    isBase64 && origin?.mistake === "none"
+    isBase64 && candidate?.mistake === "none"
       ? "the right digest in base64"
       : isBase64
         ? "what looks like base64"
@@ -168,12 +161,12 @@ function explainEncoding(text: string, { origin }: { origin: DigestCandidate | u
 }
 
 /** The form is right, so either the key or the bytes differ. */
-function explainOrigin(origin: DigestCandidate | undefined, { body }: DigestInputs): Finding {
-  switch (origin?.mistake) {
+function explainCandidate(candidate: DigestCandidate | undefined, { body }: DigestInputs): Finding {
+  switch (candidate?.mistake) {
     case "hash":
       return {
         code: "wrong-algorithm",
-        reason: `this is a plain SHA-256 of the body with ${origin.key}; an HMAC with the secret is needed`,
+        reason: `this is a plain SHA-256 of the body with ${candidate.key}; an HMAC with the secret is needed`,
       };
     case "swapped":
       return {
@@ -181,14 +174,17 @@ function explainOrigin(origin: DigestCandidate | undefined, { body }: DigestInpu
         reason: "key and data are swapped: the secret was signed with the body as the key",
       };
     case "key":
-      return { code: "wrong-secret", reason: `wrong secret: the body was signed with ${origin.key}` };
+      return { code: "wrong-secret", reason: `wrong secret: the body was signed with ${candidate.key}` };
     case "bytes":
       return {
         code: "body-changed",
-        reason: `the body changed after signing, or other bytes were signed: the signature fits ${origin.bytes}`,
+        reason: `the body changed after signing, or other bytes were signed: the signature fits ${candidate.bytes}`,
       };
     case "key-and-bytes":
-      return { code: "wrong-secret", reason: `two mistakes at once: ${describeOrigin(origin, "sha256")}` };
+      return {
+        code: "wrong-secret",
+        reason: `two mistakes at once: ${describeCandidate(candidate, "sha256")}`,
+      };
     default:
       return {
         code: "mismatch",
@@ -197,7 +193,7 @@ function explainOrigin(origin: DigestCandidate | undefined, { body }: DigestInpu
   }
 }
 
-function describeOrigin({ mistake, key, bytes }: DigestCandidate, algorithm: DigestAlgorithm): string {
+function describeCandidate({ mistake, key, bytes }: DigestCandidate, algorithm: DigestAlgorithm): string {
   const hash = mistake === "hash" ? "a plain hash" : `an HMAC with ${algorithm}`;
   return `the digest is ${hash}, made with ${key} over ${bytes}`;
 }

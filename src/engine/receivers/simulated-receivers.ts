@@ -50,12 +50,12 @@ export const ReceivedRequestBody = ClosedObject(
 );
 export type ReceivedRequest = Static<typeof ReceivedRequestBody>;
 
-export interface ReceiverParts {
+interface ReceiverParts {
   findWorld: (sandbox: string) => World | undefined;
   /** The signing secret of a webhook of that world. */
   getSecret: (world: WorldReader, webhook_id: string) => string | undefined;
   /** Secrets that a sender may have confused, each with a label. */
-  listCandidates: (world: WorldReader) => readonly { label: string; secret: string }[];
+  listKnownSecrets: (world: WorldReader) => readonly { label: string; secret: string }[];
   /** Called when a leased receiver was closed because its clients are gone. */
   onLeaseEnd: (world: World, receiver_id: string) => void;
 }
@@ -136,14 +136,17 @@ export class SimulatedReceivers {
       secret: receiver.secret ?? this.findSecret(reader, body),
       header: listHeaderValues(request.rawHeaders, SIGNATURE_HEADER),
       body: bytes,
-      candidates: () => this.parts.listCandidates(reader),
+      otherSecrets: () => this.parts.listKnownSecrets(reader),
     });
     return {
       at: reader.toIso(reader.now),
       method: request.method,
       path: request.path.split("/").slice(4).join("/"),
       headers: { ...request.headers },
-      ...{ body, verdict, reason, answer },
+      body,
+      verdict,
+      reason,
+      answer,
     };
   }
 

@@ -27,7 +27,7 @@ class PairCounter<K, L> {
 }
 
 /** A success by its status, an error by its code. */
-export type AnswerOutcome = number | string;
+type AnswerOutcome = number | string;
 
 /** The outcomes of each operation, by its id, in one sandbox, for coverage; a reset does not clear them. */
 export class OutcomeCounts extends PairCounter<string, AnswerOutcome> {}

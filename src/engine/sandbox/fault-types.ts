@@ -59,7 +59,7 @@ export interface WireFault {
   /** Whether a client sees the answer's status; then the journal shows it. */
   readonly shows_status: boolean;
   /** Whether the connection stays open until its client leaves. */
-  readonly holds?: boolean;
+  readonly staysOpen?: boolean;
   /** Must not throw; resolves when the connection has ended. */
   perform(wire: Wire): Promise<void>;
 }
@@ -128,9 +128,9 @@ export interface DeliveryFault {
   /** `fault:<scenario | inline>/<rule id>`. */
   decision: string;
   /** Wall milliseconds by which the attempt is delayed, within the webhook's timeout; `Infinity` delays it until then. */
-  holds_ms: number;
+  delay_ms: number;
   /** First the attempt waits until it is released; then its timeout begins. */
-  hold?: Hold<Pick<DeliveryFault, "holds_ms" | "answer">> | undefined;
+  hold?: Hold<Pick<DeliveryFault, "delay_ms" | "answer">> | undefined;
   /** The status in place of the receiver's, 0 for none; undefined: the receiver is called. */
   answer: { response_code: number; error?: string } | undefined;
   reasons: readonly string[];
@@ -151,12 +151,12 @@ export interface FaultState {
 }
 
 export interface SandboxRules {
-  /** Grows with every change of `FaultInjector.state`: other active rules, or their progress. */
+  /** Grows with every change of `FaultInjector.toState()`: other active rules, or their progress. */
   readonly revision: number;
   /** Names of the active scenarios (interfaces 4). */
   readonly scenarios: readonly string[];
-  /** A text that changes when a scenario or an inline rule becomes active or inactive. */
-  readonly activeState: string;
+  /** The names of the active scenarios and the keys of the inline rules, one per line. */
+  readonly activeKeys: string;
   /** All stages of active scenarios, as `scenario/stage`. */
   readonly stages: readonly string[];
   /** Called when a request or delivery is held. */
@@ -177,18 +177,17 @@ export interface FaultInjector {
   readonly reachesUndeclared: boolean;
   readonly rules: SandboxRules;
   /** Called when a request arrives; undefined if no scenario has stages. */
-  enter(): StagedRequest | undefined;
+  enterStages(): StagedRequest | undefined;
   /** Decides before the operation runs. */
   before(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
   /** Decides after the operation has run, by the rules with `phase: after`. */
   after(facts: FaultFacts): FaultVerdict | Promise<FaultVerdict>;
   /** Decides for the sender of webhooks; returns undefined if no rule applies to this attempt. */
   evaluateDelivery(facts: DeliveryFacts): DeliveryFault | undefined;
-  /**
-   * Activates exactly these scenarios; with `first`, a reset activates them again.
-   * @throws UnknownScenarioError, DocumentError
-   */
-  setScenarios(names: readonly string[], options?: { first: boolean }): void;
+  /** Activates exactly these scenarios. @throws UnknownScenarioError, DocumentError */
+  setScenarios(names: readonly string[]): void;
+  /** The same; a reset activates them again. @throws UnknownScenarioError, DocumentError */
+  setInitialScenarios(names: readonly string[]): void;
   /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces 4). */
   reset(): void;
   toState(): FaultState;

@@ -7,7 +7,7 @@ import type { EntryHead } from "./journal-entry.ts";
 import type { RateWindowTable } from "./rate-windows.ts";
 
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
-export type HistoryKind = (typeof HISTORY_KINDS)[number];
+type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 export interface WorldChange {
   readonly kind: HistoryKind;
@@ -41,7 +41,7 @@ export interface RequestDetails extends RequestIdSource {
   readonly principal: string | undefined;
   readonly counted: CountedRequest | undefined;
   /** For an upload: the references to half-finished uploads at its arrival. */
-  readonly uploads: { readonly seen: unknown } | undefined;
+  readonly uploads: { readonly before: unknown } | undefined;
 }
 
 /** One request in a rate window. */
@@ -90,7 +90,7 @@ export interface BeforeAfter {
 }
 
 /** How many records of a collection were added, removed and changed. */
-export interface ChangeCounts {
+interface ChangeCounts {
   added: number;
   removed: number;
   changed: number;
@@ -186,7 +186,7 @@ export class HistoryEntry {
   toJSON(): StoredEntry {
     const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, pendingWork } = this;
     const { number: seq, isUndone: undone } = this.entry;
-    const fields = {
+    return {
       id,
       seq,
       sequence,
@@ -199,8 +199,10 @@ export class HistoryEntry {
       advanced_by,
       request,
       leaves: pendingWork,
+      delivered: this.delivered,
+      changes: this.changes,
+      undone,
     };
-    return { ...fields, delivered: this.delivered, changes: this.changes, undone };
   }
 
   get title(): string {

@@ -41,7 +41,7 @@ export interface AnsweredRequest {
   readonly response_headers: readonly string[];
   readonly response_body: Uint8Array | string | undefined;
   /** For a streamed answer: how it ended, unless the client left. */
-  readonly streamed: StreamedBody | undefined;
+  readonly streamed: StreamOutcome | undefined;
   /** Absent for a received request. */
   readonly delivery?: JournaledAttempt | undefined;
 }
@@ -56,10 +56,10 @@ export interface AppliedFault {
   readonly replaced: "nothing" | "response" | "connection";
 }
 
-export type StreamedBody = { bytes: number; sha256: string } | "under way" | "cut";
+type StreamOutcome = { bytes: number; sha256: string } | "under way" | "cut";
 
 /** The part of an entry that describes an attempt to deliver an event (interfaces 14). */
-export interface JournaledAttempt {
+interface JournaledAttempt {
   event: string;
   webhook_id: string;
   delivery_id: string;
@@ -95,7 +95,7 @@ export interface JournalEntry extends AnsweredRequest {
   readonly revision: number;
   /** Its estimated size. */
   bytes: number;
-  streamed: StreamedBody | undefined;
+  streamed: StreamOutcome | undefined;
   response_body: Uint8Array | string | undefined;
 }
 

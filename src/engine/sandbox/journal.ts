@@ -1,11 +1,6 @@
 import type { RequestCounter } from "./counters.ts";
 import type { HistoryEntry } from "./history-entry.ts";
-import {
-  type AnsweredRequest,
-  estimateBytes,
-  type JournalEntry,
-  type StreamedBody,
-} from "./journal-entry.ts";
+import { type AnsweredRequest, estimateBytes, type JournalEntry } from "./journal-entry.ts";
 import { type Timeline, TimelinePart } from "./timeline.ts";
 
 const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
@@ -80,8 +75,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     exchange: JournalEntry,
     sent: { bytes: number; sha256: string; body: Uint8Array | undefined } | undefined,
   ): void {
-    const streamed: StreamedBody = sent === undefined ? "cut" : { bytes: sent.bytes, sha256: sent.sha256 };
-    exchange.streamed = streamed;
+    exchange.streamed = sent === undefined ? "cut" : { bytes: sent.bytes, sha256: sent.sha256 };
     if (exchange.entry.exchange !== exchange) return;
     exchange.response_body = sent?.body;
     exchange.bytes += sent?.body?.length ?? 0;

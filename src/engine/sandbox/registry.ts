@@ -12,7 +12,7 @@ export interface RegistryParts extends SandboxParts {
   onDelete: (sandbox: Sandbox) => void;
 }
 
-export interface NewSandbox extends SandboxOptions {
+interface NewSandbox extends SandboxOptions {
   fixture?: string | object;
   scenarios?: readonly string[];
   /** Called with the fixture before a world is built from it; may throw to refuse it. */
@@ -104,7 +104,7 @@ export class SandboxRegistry {
   private add(options: NewSandbox, fixture: LoadedFixture, restore?: (sandbox: Sandbox) => void): Sandbox {
     const sandbox = new Sandbox(this.parts, options, fixture);
     try {
-      if (options.scenarios?.length) sandbox.faults.setScenarios(options.scenarios, { first: true });
+      if (options.scenarios?.length) sandbox.faults.setInitialScenarios(options.scenarios);
       restore?.(sandbox);
     } catch (error) {
       sandbox.close();

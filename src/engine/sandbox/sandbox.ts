@@ -154,7 +154,7 @@ export class Sandbox {
   reloadFixture(): boolean {
     if (!this.world.isUntouched) return false;
     const value = this.toValue();
-    this.restoreOnce({
+    this.restoreAndRelease({
       ...value,
       world: { ...value.world, root: this.source.buildRoot(this.seed, this.settings) },
     });
@@ -217,11 +217,11 @@ export class Sandbox {
    */
   rewind(moment: StateRef): string[] {
     const { value, lostUploads } = this.toPastValue(moment);
-    this.restoreOnce(value);
+    this.restoreAndRelease(value);
     return lostUploads;
   }
 
-  private restoreOnce(value: SandboxValue): void {
+  private restoreAndRelease(value: SandboxValue): void {
     this.restore(value);
     this.parts.blobs.release(value.blobs);
   }
@@ -256,7 +256,7 @@ export class Sandbox {
     this.history.startAgain(this.resets);
     const { value, lostUploads } =
       moment === undefined ? { value: original.toValue(), lostUploads: [] } : original.toPastValue(moment);
-    this.restoreOnce(value);
+    this.restoreAndRelease(value);
     this.faults.restoreState(original.faults.toState());
     return lostUploads;
   }

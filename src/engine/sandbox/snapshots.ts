@@ -24,7 +24,7 @@ export interface BlobStore {
   /** Weak references to these bytes; the same object until something changes. */
   peek(sandbox: object): unknown;
   /** Captures the remaining bytes of earlier references; `lostUploads` have lost bytes since. */
-  tryRecover(seen: unknown): { captured: unknown; lostUploads: string[] };
+  tryRecover(references: unknown): { captured: unknown; lostUploads: string[] };
   /** Adds a user of captured bytes, which must release them too. */
   hold(captured: unknown): void;
   restore(sandbox: object, captured: unknown): void;

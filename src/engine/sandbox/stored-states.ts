@@ -40,15 +40,18 @@ export interface StoredStates {
 /** @param base the fixture's records */
 export function encodeStates(history: History, base: Root): StoredStates {
   const environments = new Map<Environment, number>();
-  const windows = new Map<StateRef["windows"], number>();
+  const windowTables = new Map<StateRef["windows"], number>();
   const getIndex = <K>(indexes: Map<K, number>, key: K) => {
     if (!indexes.has(key)) indexes.set(key, indexes.size);
     return indexes.get(key)!;
   };
-  const encode = ({ version, now, requests, counted, ...state }: StateRef): StoredState => ({
-    ...{ version, now, requests, ...(counted && { counted }) },
-    environment: getIndex(environments, state.environment),
-    windows: getIndex(windows, state.windows),
+  const encode = ({ version, now, requests, counted, environment, windows }: StateRef): StoredState => ({
+    version,
+    now,
+    requests,
+    ...(counted && { counted }),
+    environment: getIndex(environments, environment),
+    windows: getIndex(windowTables, windows),
   });
   const entries: StoredStates["entries"] = {};
   for (const { sequence, states } of history.entries()) {
@@ -61,74 +64,77 @@ export function encodeStates(history: History, base: Root): StoredStates {
   return {
     oldest,
     steps: steps.map(({ written, draws, root }) => ({
-      written: written.map(({ collection, id, before, after }) => [
-        ...([collection.name, id, before ?? null, after ?? null] as const),
+      written: written.map(({ collection, id, before, after }): StoredStep["written"][number] => [
+        collection.name,
+        id,
+        before ?? null,
+        after ?? null,
       ]),
       draws,
       ...(written.length === 0 && root !== undefined && { tables: encodeTables(root, base) }),
     })),
     environments: [...environments.keys()].map(({ uploads: _uploads, ...facts }) => facts),
-    windows: [...windows.keys()].map((table) => RateWindows.from(table).toJSON()),
+    windows: [...windowTables.keys()].map((table) => RateWindows.from(table).toJSON()),
     entries,
   };
 }
 
 /**
  * Adds the states to a history whose entries have been restored.
- * @param present the world that they lead to; @param uploads references to its half-finished uploads
+ * @param currentRoot the world that they lead to; @param uploads references to its half-finished uploads
  * @throws WorldDocumentError
  */
 export function decodeStates(
   history: History,
-  { oldest, entries, ...statesDocument }: StoredStates,
-  {
-    collections,
-    base,
-    present,
-    uploads,
-  }: {
-    collections: readonly AnyCollection[];
-    base: Root;
-    present: Root;
-    uploads: unknown;
-  },
+  stored: StoredStates,
+  context: { collections: readonly AnyCollection[]; base: Root; currentRoot: Root; uploads: unknown },
 ): void {
-  const shareRecord = shareRecords(present, base);
-  const steps = statesDocument.steps.map(
+  const { oldest } = stored;
+  const { collections, base, currentRoot, uploads } = context;
+  const shareRecord = shareRecords(currentRoot, base);
+  const steps = stored.steps.map(
     ({ written, draws, tables }): Step => ({
       written: written.map(([name, id, before, after]) => ({
-        ...{ collection: present.tables.get(name)!.collection, id },
-        ...{ before: shareRecord(name, id, before), after: shareRecord(name, id, after) },
+        collection: currentRoot.tables.get(name)!.collection,
+        id,
+        before: shareRecord(name, id, before),
+        after: shareRecord(name, id, after),
       })),
       draws,
       root: tables && {
-        tables: decodeTables(shareTables(tables, present, shareRecord), collections, base),
+        tables: decodeTables(shareTables(tables, currentRoot, shareRecord), collections, base),
         draws,
       },
     }),
   );
-  const environments = statesDocument.environments.map((facts): Environment => ({ ...facts, uploads }));
-  const windows = statesDocument.windows.map((json) => RateWindows.parse(json).table);
-  const decode = ({ environment, windows: windowsIndex, counted, ...state }: StoredState): StateRef => ({
-    ...{ ...state, counted },
-    ...{ environment: environments[environment]!, windows: windows[windowsIndex]! },
+  const environments = stored.environments.map((facts): Environment => ({ ...facts, uploads }));
+  const windowTables = stored.windows.map((json) => RateWindows.parse(json).table);
+  const decode = ({ version, now, requests, counted, environment, windows }: StoredState): StateRef => ({
+    version,
+    now,
+    requests,
+    counted,
+    environment: environments[environment]!,
+    windows: windowTables[windows]!,
   });
   const { versions } = history;
-  versions.restore(oldest, steps, present);
+  versions.restore(oldest, steps, currentRoot);
   history.restoreStates((sequence) => {
-    const entry = entries[sequence];
+    const entry = stored.entries[sequence];
     if (entry === undefined) return undefined;
-    const { before, after, from, to, start, end, whole } = entry;
-    const written = steps.slice(from - oldest, to - oldest).flatMap((step) => step.written);
-    const statesDocument = { before: decode(before), after: decode(after), from, to, start, end };
-    return { versions, ...statesDocument, written: whole ? undefined : written };
+    const { from, to, start, end } = entry;
+    const written = entry.whole
+      ? undefined
+      : steps.slice(from - oldest, to - oldest).flatMap((step) => step.written);
+    const [before, after] = [decode(entry.before), decode(entry.after)];
+    return { versions, before, after, from, to, written, start, end };
   });
 }
 
 type ShareRecord = (collection: string, id: string, record: StoredRecord | null) => StoredRecord | undefined;
 
 /** Makes equal records one object, since differences between versions are found by identity. */
-function shareRecords(present: Root, base: Root): ShareRecord {
+function shareRecords(currentRoot: Root, base: Root): ShareRecord {
   const recordsByText = new Map<string, StoredRecord>();
   const add = (name: string, record: StoredRecord | undefined): void => {
     if (record !== undefined) recordsByText.set(`${name}\u0000${JSON.stringify(record)}`, record);
@@ -137,7 +143,7 @@ function shareRecords(present: Root, base: Root): ShareRecord {
     if (record === null) return undefined;
     const key = `${name}\u0000${JSON.stringify(record)}`;
     if (!recordsByText.has(key)) {
-      for (const root of [base, present]) add(name, root.tables.get(name)?.get(id));
+      for (const root of [base, currentRoot]) add(name, root.tables.get(name)?.get(id));
       if (!recordsByText.has(key)) recordsByText.set(key, record);
     }
     return recordsByText.get(key);
@@ -146,11 +152,11 @@ function shareRecords(present: Root, base: Root): ShareRecord {
 
 function shareTables(
   tables: Record<string, TableDocument>,
-  present: Root,
+  currentRoot: Root,
   shareRecord: ShareRecord,
 ): Record<string, TableDocument> {
   const shareAll = (name: string, records: readonly StoredRecord[]) => {
-    const { collection } = present.tables.get(name)!;
+    const { collection } = currentRoot.tables.get(name)!;
     return records.map((record) => shareRecord(name, collection.getId(record), record)!);
   };
   const documents = Object.entries(tables).map(([name, table]) => [

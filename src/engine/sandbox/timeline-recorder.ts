@@ -7,7 +7,7 @@ import type { ChangeSource, Environment, HistoryEntry, StateRef, WorldChange } f
 import type { RateWindows } from "./rate-windows.ts";
 
 /** The parts of a sandbox that a state refers to. */
-export interface RecordedSandbox {
+interface RecordedSandbox {
   readonly world: World;
   readonly windows: RateWindows;
   /** References to half-finished uploads. */
@@ -264,7 +264,7 @@ function toStateBeforeRequest(
   return {
     requests: number,
     counted,
-    ...(uploads !== undefined && { environment: { ...environment, uploads: uploads.seen } }),
+    ...(uploads !== undefined && { environment: { ...environment, uploads: uploads.before } }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { HistoryEntry } from "./history-entry.ts";
 import type { EntryHead, JournalEntry } from "./journal-entry.ts";
 
 /** An event in a sandbox: a request or a delivery, a change of the world, or both. */
-export interface TimelineEntry extends EntryHead {
+interface TimelineEntry extends EntryHead {
   change: HistoryEntry | undefined;
 }
 

@@ -37,9 +37,9 @@ async function attempt(answer: OutboundResult, fault?: Partial<DeliveryFault>) {
     },
     held: new HeldExchanges(),
     settings: () => ({ service_name: "Acme", webhook_timeout_seconds: 2 }),
-    fault(facts: DeliveryFacts) {
+    findFault(facts: DeliveryFacts) {
       asked.push(facts);
-      return fault && { decision: "fault:inline/f", holds_ms: 0, answer: undefined, reasons: [], ...fault };
+      return fault && { decision: "fault:inline/f", delay_ms: 0, answer: undefined, reasons: [], ...fault };
     },
   };
   return { sent, asked, ...(await sendAttempt(parts, { row, plan, at: 0 }, signal)) };
@@ -81,7 +81,7 @@ describe("an attempt to deliver", () => {
   });
 
   it("loses the time of a fault that only delays, and counts that time [interfaces 6]", async () => {
-    const { sent, answer } = await attempt(answered, { holds_ms: 20 });
+    const { sent, answer } = await attempt(answered, { delay_ms: 20 });
     expect(sent).toMatchObject([{ timeoutMs: 1980 }]);
     expect(answer).toStrictEqual({ response_code: 503, duration_ms: 60, fault: "fault:inline/f" });
   });

@@ -37,7 +37,7 @@ export interface CompletedAttempt {
 }
 
 /** An attempt before it is made. */
-export interface AttemptStart extends Pick<CompletedAttempt, "row" | "plan"> {
+interface AttemptStart extends Pick<CompletedAttempt, "row" | "plan"> {
   /** Milliseconds since 1970 on the sandbox's clock. */
   at: number;
 }
@@ -58,14 +58,14 @@ export interface AttemptOutcome {
 export interface AttemptParts {
   outbound: OutboundClient;
   settings: () => { service_name: string; webhook_timeout_seconds: number };
-  fault: (facts: DeliveryFacts) => DeliveryFault | undefined;
+  findFault: (facts: DeliveryFacts) => DeliveryFault | undefined;
   /** Contains the attempts that a rule holds. */
   held: HeldExchanges;
 }
 
 /** Sends one attempt, unless a fault replaces its receiver. A receiver's failure is an outcome, not an error. */
 export async function sendAttempt(
-  { outbound, settings, fault, held }: AttemptParts,
+  { outbound, settings, findFault, held }: AttemptParts,
   { row, plan, at }: AttemptStart,
   signal: AbortSignal,
 ): Promise<{ answer: Omit<AttemptOutcome, "at" | "url">; exchange: AttemptExchange }> {
@@ -79,7 +79,7 @@ export async function sendAttempt(
     signature: sign(plan.secret, body),
     serviceName: service_name,
   });
-  let deliveryFault = fault({ event: plan.event, webhook_id, delivery_id });
+  let deliveryFault = findFault({ event: plan.event, webhook_id, delivery_id });
   let heldRelease: Release<unknown> | undefined;
   if (deliveryFault?.hold !== undefined) {
     const message = toHeldMessage({ row, plan, at }, request_headers, body);
@@ -89,17 +89,17 @@ export async function sendAttempt(
   }
   const simulated = deliveryFault && (await simulateReceiver(deliveryFault, timeoutMs, signal));
   const held_ms = heldRelease?.held_ms ?? 0;
-  const appliedFault = deliveryFault && {
+  const exchangeFault = deliveryFault && {
     fault: toAppliedFault(deliveryFault, simulated, held_ms),
     held: heldRelease?.reason,
   };
-  const decision = deliveryFault === undefined ? {} : { fault: deliveryFault.decision };
+  const answerFault = deliveryFault && { fault: deliveryFault.decision };
   if (simulated !== undefined)
     return {
-      answer: { ...simulated, ...decision },
-      exchange: { request_headers, ...NO_RESPONSE, ...appliedFault },
+      answer: { ...simulated, ...answerFault },
+      exchange: { request_headers, response_headers: {}, response_body: EMPTY_BYTES, ...exchangeFault },
     };
-  const delay = deliveryFault?.holds_ms ?? 0;
+  const delay = deliveryFault?.delay_ms ?? 0;
   const answer = await outbound.send({
     url: plan.url,
     method: "POST",
@@ -114,14 +114,29 @@ export async function sendAttempt(
       response_code: answer.response_code,
       duration_ms: answer.duration_ms + delay,
       ...failure,
-      ...decision,
+      ...answerFault,
     },
     exchange: {
       request_headers,
       response_headers: answer.headers,
       response_body: answer.body,
-      ...appliedFault,
+      ...exchangeFault,
     },
+  };
+}
+
+/** The fields of an attempt's journal entry that do not depend on its outcome. @param url where it is sent */
+export function describeAttempt(row: Outgoing, { event, number: attempt }: AttemptPlan, url: string) {
+  const { delivery_id, webhook_id, kind } = row;
+  const { origin, pathname, search } = new URL(url);
+  return {
+    id: `${delivery_id}.${attempt}`,
+    operation: null,
+    method: "POST",
+    path: pathname,
+    query: search.slice(1),
+    principal: null,
+    delivery: { event, webhook_id, delivery_id, attempt, kind, origin, error: undefined },
   };
 }
 
@@ -130,21 +145,16 @@ function toHeldMessage(
   request_headers: AttemptExchange["request_headers"],
   body: Uint8Array,
 ): HeldMessage {
-  const { delivery_id, webhook_id, kind } = row;
-  const { origin, pathname, search } = new URL(plan.url);
   return {
-    ...{ id: `${delivery_id}.${plan.number}`, at, operation: null, method: "POST", path: pathname },
-    ...{ query: search.slice(1), principal: null, status: 0, response_headers: [], response_body: undefined },
+    ...describeAttempt(row, plan, plan.url),
+    at,
+    status: 0,
     request_headers: Object.entries(request_headers).flat(),
     request_body: body,
-    delivery: {
-      ...{ event: plan.event, webhook_id, delivery_id, attempt: plan.number, kind, origin },
-      error: undefined,
-    },
+    response_headers: [],
+    response_body: undefined,
   };
 }
-
-const NO_RESPONSE = { response_headers: {}, response_body: EMPTY_BYTES };
 
 const ATTEMPTS: Record<Outgoing["kind"], string> = {
   first: "The first attempt",
@@ -177,13 +187,13 @@ export function toChange(
  * must be called. Never rejects; an abort only ends the wait.
  */
 export async function simulateReceiver(
-  { holds_ms, answer }: DeliveryFault,
+  { delay_ms, answer }: DeliveryFault,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<{ response_code: number; duration_ms: number; error?: string } | undefined> {
-  const duration_ms = Math.round(Math.min(holds_ms, timeoutMs));
-  if (duration_ms > 0) await sleep(duration_ms, signal);
-  if (holds_ms >= timeoutMs) {
+  const duration_ms = Math.round(Math.min(delay_ms, timeoutMs));
+  if (duration_ms > 0) await sleepUntilAborted(duration_ms, signal);
+  if (delay_ms >= timeoutMs) {
     const error = `timed out after ${timeoutMs / 1000} s: a fault held the answer back`;
     return { response_code: 0, duration_ms, error };
   }
@@ -191,19 +201,19 @@ export async function simulateReceiver(
 }
 
 function toAppliedFault(
-  { decision, holds_ms }: DeliveryFault,
+  { decision, delay_ms }: DeliveryFault,
   simulated: { response_code: number; duration_ms: number } | undefined,
   held_ms: number,
 ): AppliedFault {
   return {
     by: decision.slice("fault:".length),
-    delay_ms: held_ms + (simulated?.duration_ms ?? Math.round(holds_ms)),
+    delay_ms: held_ms + (simulated?.duration_ms ?? Math.round(delay_ms)),
     replaced: simulated === undefined ? "nothing" : simulated.response_code === 0 ? "connection" : "response",
   };
 }
 
 /** Resolves early, without an error, when the signal aborts. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+export function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
   const { setTimeout, clearTimeout } = platform().timers;
   return new Promise((resolve) => {
     const wake = () => {

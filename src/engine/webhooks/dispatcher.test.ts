@@ -147,7 +147,7 @@ describe("the sender of deliveries", () => {
     };
     for (const [given, sent] of [
       [{ rules: { plan: broken("plan") } }, 0],
-      [{ fault: broken("fault") }, 0],
+      [{ findFault: broken("fault") }, 0],
       [{ rules: { record: broken("record") } }, 1],
     ] as const) {
       const { left, made, errors, sandbox } = senderStand(given);

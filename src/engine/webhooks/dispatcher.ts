@@ -18,7 +18,7 @@ import { DeliveryQueue, type Job, MAX_SENDING_PER_SANDBOX, Semaphore } from "./d
 import { type Outgoing, outgoing } from "./outgoing.ts";
 
 /** A port: how attempts change records, see `resources/webhooks/deliveries.ts`. */
-export interface DeliveryRules {
+interface DeliveryRules {
   plan(world: WorldReader, row: Outgoing): AttemptPlan | undefined;
   record(
     tx: Transaction,
@@ -28,7 +28,7 @@ export interface DeliveryRules {
   discard(tx: Transaction, row: Outgoing): void;
 }
 
-export interface DispatcherParts extends AttemptParts {
+interface DispatcherParts extends AttemptParts {
   /** Shared by all sandboxes of a server. */
   budget: Semaphore;
   settings: () => ReturnType<AttemptParts["settings"]> & { retry_schedule: readonly (string | number)[] };
@@ -45,7 +45,7 @@ export interface DispatcherParts extends AttemptParts {
  * queue, so a restore only has to read it again. Webhooks do not wait for each other; the number of attempts under
  * way is bounded per webhook (`DeliveryQueue`), per sandbox and in all.
  */
-export class Dispatcher {
+class Dispatcher {
   private readonly parts: DispatcherParts;
   /** The world of this dispatcher; set at its first commit. */
   private world!: ObservedWorld;
@@ -226,15 +226,15 @@ export class Dispatcher {
 }
 
 /** The part of a sandbox that the sender reads. */
-export interface SendingSandbox extends Pick<AttemptParts, "held"> {
+interface SendingSandbox extends Pick<AttemptParts, "held"> {
   readonly settings: Settings;
 }
 
 export interface DeliveriesParts<S extends SendingSandbox> {
   outbound: OutboundClient;
   rules: DeliveryRules & { queueRetry(tx: Transaction, delivery_id: string): string | undefined };
-  /** interfaces 6: `match: { event, webhook }`; the result is the behaviour of the receiver. */
-  fault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
+  /** The fault of a rule with `match: { event, webhook }`, in place of the receiver's own behaviour (interfaces 6). */
+  findFault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
   /** Called once an attempt's outcome is recorded. */
   onAttempt: (sandbox: S, attempt: CompletedAttempt) => void;
@@ -253,7 +253,7 @@ export interface Deliveries<S extends SendingSandbox> {
 
 /** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
 export function createDeliveries<S extends SendingSandbox>(parts: DeliveriesParts<S>): Deliveries<S> {
-  const { outbound, rules, fault, onError, onAttempt, waitUntilReadyToSend = async () => {} } = parts;
+  const { outbound, rules, findFault, onError, onAttempt, waitUntilReadyToSend = async () => {} } = parts;
   const budget = new Semaphore();
   const dispatchers = new WeakMap<S, Dispatcher>();
   return {
@@ -263,7 +263,7 @@ export function createDeliveries<S extends SendingSandbox>(parts: DeliveriesPart
         budget,
         rules,
         settings: () => sandbox.settings,
-        fault: (facts) => fault(sandbox, facts),
+        findFault: (facts) => findFault(sandbox, facts),
         held: sandbox.held,
         onError,
         onAttempt: (attempt) => onAttempt(sandbox, attempt),

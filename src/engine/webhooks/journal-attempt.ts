@@ -2,7 +2,7 @@ import { toUtf8 } from "../bytes.ts";
 import type { HistoryEntry } from "../sandbox/history-entry.ts";
 import type { AnsweredRequest } from "../sandbox/journal-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
-import type { CompletedAttempt } from "./attempt.ts";
+import { type CompletedAttempt, describeAttempt } from "./attempt.ts";
 import { classify } from "./schedule.ts";
 
 /** Bytes of a receiver's answer that the journal stores. */
@@ -17,23 +17,17 @@ export function toJournalEntry(
   { world, nextStep }: { world: WorldReader; nextStep: string },
 ): AnsweredRequest {
   const { row, plan, outcome, exchange } = attempt;
-  const { delivery_id, webhook_id, kind } = row;
-  const { origin, pathname, search } = new URL(outcome.url);
+  const described = describeAttempt(row, plan, outcome.url);
   const body = toUtf8(plan.body);
   const isDelivered = classify(outcome.response_code) === "success";
   return {
-    id: `${delivery_id}.${plan.number}`,
+    ...described,
     number: undefined,
     at: world.toEpoch(outcome.at),
     committed_at: undefined,
-    operation: null,
-    method: "POST",
-    path: pathname,
-    query: search.slice(1),
     status: outcome.response_code,
     code: null,
     duration_ms: outcome.duration_ms,
-    principal: null,
     api_key: null,
     decision: outcome.fault ?? (isDelivered ? "delivered" : "failed"),
     fault: exchange.fault,
@@ -47,15 +41,7 @@ export function toJournalEntry(
     ),
     response_body: new Uint8Array(exchange.response_body.subarray(0, MAX_ANSWER_BYTES)),
     streamed: undefined,
-    delivery: {
-      event: plan.event,
-      webhook_id,
-      delivery_id,
-      attempt: plan.number,
-      kind,
-      origin,
-      error: outcome.error,
-    },
+    delivery: { ...described.delivery, error: outcome.error },
   };
 }
 

@@ -3,7 +3,7 @@ import { ClosedObject, Instant, Timestamp } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 
-/** G15: an e-mail that the emulated service would have sent. */
+/** An e-mail that the emulated service would have sent (G15). */
 export const Email = Type.Object({
   id: Type.String(),
   to: Type.String(),

@@ -11,7 +11,7 @@ interface Made {
   responseCode: number;
 }
 
-/** Runs a delivery to its end by asking only `settleAttempt`; a bound catches a schedule that never ends. */
+/** Runs a delivery to its end by `evaluateAttempt` alone; a bound catches a schedule that never ends. */
 function runDelivery(firstAt: number, answers: readonly { responseCode: number; took: number }[]) {
   const attempts: Made[] = [];
   let due: number | null = firstAt;

@@ -1,13 +1,13 @@
 /** Milliseconds from the end of one attempt to the next (6.4, G24): 1m, 5m, 15m, 1h, 6h. */
 export const DEFAULT_RETRY_SCHEDULE: readonly number[] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
 
-/** 6.4: the first attempt and five retries, even with a longer `retry_schedule`. */
+/** The first attempt and five retries, even with a longer `retry_schedule` (6.4). */
 const MAX_SCHEDULED_ATTEMPTS = 6;
 
 /** The meaning of an answer for its delivery (3.3). */
-export type AttemptClass = "success" | "disabled" | "retry";
+type AttemptClass = "success" | "disabled" | "retry";
 
-export interface ScheduledAttempt {
+interface ScheduledAttempt {
   /** Delays in milliseconds, the first one before retry 1. */
   schedule?: readonly number[];
   /** Attempts the schedule has made so far, this one included; redeliveries do not count. */
@@ -16,7 +16,7 @@ export interface ScheduledAttempt {
   endedAt: number;
 }
 
-export interface AttemptEvaluation {
+interface AttemptEvaluation {
   status: "success" | "failed";
   /** 410: the webhook becomes inactive, and all its pending retries are cancelled. */
   disablesWebhook: boolean;
@@ -25,8 +25,8 @@ export interface AttemptEvaluation {
 }
 
 /**
- * Sorts a response code into success (2xx), disabled (410) and retry (all else, 3xx included
- * because redirects are not followed, and 0 for an attempt without an answer). 3.3, 6.4, G24.
+ * Sorts a response code into success (2xx), disabled (410) and retry: all else, 3xx included because redirects are not
+ * followed, and 0 for an attempt without an answer (3.3, 6.4, G24).
  */
 export function classify(responseCode: number): AttemptClass {
   if (responseCode >= 200 && responseCode <= 299) return "success";
@@ -34,9 +34,8 @@ export function classify(responseCode: number): AttemptClass {
 }
 
 /**
- * The instant of the next scheduled attempt after a failed one, or null after the last. G24: the delay
- * counts from the end of the attempt before, not from the first one. Instants are plain epoch
- * milliseconds, so neither time zone nor daylight saving can move them.
+ * The instant of the next scheduled attempt after a failed one, or null after the last. The delay counts from the end of
+ * the attempt before, not from the first one (G24).
  */
 export function scheduleRetry({
   schedule = DEFAULT_RETRY_SCHEDULE,

@@ -1,10 +1,10 @@
 import { toHex } from "../bytes.ts";
 import { hmac } from "../platform.ts";
 
-/** 6.2: the header that carries the signature, in the case it is sent. */
+/** The header with the signature, spelled as it is sent (6.2). */
 export const SIGNATURE_HEADER = "X-Service-Signature";
 
-export interface DeliveryHeaders {
+interface DeliveryHeaders {
   event: string;
   deliveryId: string;
   signature: string;

@@ -4,7 +4,7 @@ import { simulateReceiver } from "./attempt.ts";
 
 const fault = (fields: Partial<DeliveryFault>): DeliveryFault => ({
   decision: "fault:inline/test",
-  holds_ms: 0,
+  delay_ms: 0,
   answer: undefined,
   reasons: [],
   ...fields,
@@ -20,9 +20,9 @@ describe("a simulated receiver [interfaces 6]", () => {
   });
 
   it("calls the receiver after a delay, and is timed out after 0.005 s if the delay exceeds the timeout [interfaces 6]", async () => {
-    expect(await simulateReceiver(fault({ holds_ms: 1 }), 1000, never)).toBeUndefined();
-    for (const holds_ms of [60_000, Number.POSITIVE_INFINITY]) {
-      expect(await simulateReceiver(fault({ holds_ms }), 5, never)).toMatchObject({
+    expect(await simulateReceiver(fault({ delay_ms: 1 }), 1000, never)).toBeUndefined();
+    for (const delay_ms of [60_000, Number.POSITIVE_INFINITY]) {
+      expect(await simulateReceiver(fault({ delay_ms }), 5, never)).toMatchObject({
         response_code: 0,
         duration_ms: 5,
         error: expect.stringContaining("timed out after 0.005 s"),
@@ -33,7 +33,7 @@ describe("a simulated receiver [interfaces 6]", () => {
   it("stops waiting when the attempt is cancelled [interfaces 6]", async () => {
     const controller = new AbortController();
     const waiting = simulateReceiver(
-      fault({ holds_ms: Number.POSITIVE_INFINITY }),
+      fault({ delay_ms: Number.POSITIVE_INFINITY }),
       60_000,
       controller.signal,
     );

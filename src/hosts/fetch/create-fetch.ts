@@ -11,7 +11,7 @@ import { breakAnswer } from "./fetch-wire.ts";
 export const IN_PROCESS_ORIGIN = "http://understudy.test";
 
 /** Each resolves with undefined if the caller has left. */
-export interface FetchRoutes {
+interface FetchRoutes {
   api(request: PlainRequest): Promise<CompleteAnswer | undefined>;
   /** Answers requests below `/_control`. */
   control(request: PlainRequest): Promise<CompleteAnswer | undefined>;
@@ -64,29 +64,22 @@ async function answerReceiver({ receiver }: FetchRoutes, fetchRequest: FetchRequ
   // `rejectOnAbort` ends the wait when the caller aborts.
   if (answer === "hang") return new Promise(() => {});
   const { status, headers, body } = answer;
-  const list = Object.entries(headers).flatMap(([name, value]) =>
+  const headerList = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => [name, one]),
   );
-  return toResponse(
-    {
-      status,
-      headers: list,
-      body,
-      length: body.length,
-      stream: undefined,
-      has_events: false,
-      wire: undefined,
-    },
-    { method: fetchRequest.method, signal: fetchRequest.signal },
-  );
+  return toResponse({ status, headers: headerList, body, stream: undefined }, fetchRequest);
 }
 
 /** Sends requests to this process's own engine, for hosts that do not listen. */
 export function createSendInProcess(fetch: SandboxFetch): SendToSelf {
   return async ({ method, target, headers, body }, signal) => {
-    const sent = headers.filter(([name]) => name!.toLowerCase() !== "host") as [string, string][];
-    const init = { method, headers: sent, body: body as Uint8Array<ArrayBuffer>, ...(signal && { signal }) };
-    const answer = await fetch(new Request(IN_PROCESS_ORIGIN + target, init));
+    const request = new Request(IN_PROCESS_ORIGIN + target, {
+      method,
+      headers: headers.filter(([name]) => name!.toLowerCase() !== "host") as [string, string][],
+      body: body as Uint8Array<ArrayBuffer>,
+      ...(signal && { signal }),
+    });
+    const answer = await fetch(request);
     return {
       status: answer.status,
       headers: [...answer.headers].flat(),

@@ -8,7 +8,7 @@ export const unstreamedBodies = new WeakMap<Response, string | Uint8Array>();
 
 /** Converts an answer of the engine for the caller of `fetch`. */
 export function toResponse(
-  { status, headers, body, stream }: CompleteAnswer,
+  { status, headers, body, stream }: Pick<CompleteAnswer, "status" | "headers" | "body" | "stream">,
   request: Pick<Request, "method" | "signal">,
 ): Response {
   const isEmpty = request.method === "HEAD" || isBodyless(status);

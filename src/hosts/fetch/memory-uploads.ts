@@ -2,6 +2,7 @@ import { concatBytes, EMPTY_BYTES, fromBase64, toBase64 } from "../../engine/byt
 import { ApiError } from "../../engine/contract/errors.ts";
 import type { ByteStore, FileDigest, FormSpace, WriteOutcome } from "../../engine/contract/services.ts";
 import { crc32c, formatCrc32c } from "../../engine/crc32c.ts";
+import { getOrAdd } from "../../engine/maps.ts";
 import { digest } from "../../engine/platform.ts";
 import type { StorableUploads, StoredUploads, UploadsDocument } from "../../engine/sandbox/snapshots.ts";
 
@@ -14,7 +15,7 @@ interface Blob {
 type CapturedBlobs = ReadonlyMap<string, Blob>;
 
 /** Stores pieces of uploads by name, such as an IndexedDB. */
-export interface PieceStore {
+interface PieceStore {
   /** Stores a piece when the next rows are stored. */
   put(name: string, piece: Uint8Array): void;
   get(name: string): Promise<Uint8Array | undefined>;
@@ -26,7 +27,8 @@ export class MemoryUploads implements StorableUploads {
   private readonly sandboxes = new WeakMap<object, MemoryBytes>();
   /** Names of pieces, for the store. */
   private readonly names = new WeakMap<Uint8Array, string>();
-  private readonly stored = new Set<string>();
+  /** Names of the pieces that the store has. */
+  private readonly storedNames = new Set<string>();
   private pieces: PieceStore | undefined;
   private readonly limit: number;
 
@@ -36,9 +38,7 @@ export class MemoryUploads implements StorableUploads {
   }
 
   forSandbox(sandbox: object): MemoryBytes {
-    const bytes = this.sandboxes.get(sandbox) ?? new MemoryBytes(this.limit);
-    this.sandboxes.set(sandbox, bytes);
-    return bytes;
+    return getOrAdd(this.sandboxes, sandbox, () => new MemoryBytes(this.limit));
   }
 
   discard(sandbox: object): void {
@@ -55,8 +55,8 @@ export class MemoryUploads implements StorableUploads {
   }
 
   /** The bytes exist as long as something refers to them. */
-  tryRecover(seen: unknown): { captured: unknown; lostUploads: string[] } {
-    return { captured: seen, lostUploads: [] };
+  tryRecover(references: unknown): { captured: unknown; lostUploads: string[] } {
+    return { captured: references, lostUploads: [] };
   }
 
   /** Does nothing: memory stays as long as it is referenced. */
@@ -97,8 +97,8 @@ export class MemoryUploads implements StorableUploads {
   async sync(captured: unknown): Promise<void> {
     for (const part of listParts(captured)) {
       const name = this.getName(part);
-      if (!this.stored.has(name)) this.pieces?.put(name, part);
-      this.stored.add(name);
+      if (!this.storedNames.has(name)) this.pieces?.put(name, part);
+      this.storedNames.add(name);
     }
   }
 
@@ -120,7 +120,7 @@ export class MemoryUploads implements StorableUploads {
       for (const { file } of parts) {
         const part = (await this.pieces?.get(file)) ?? EMPTY_BYTES;
         this.names.set(part, file);
-        this.stored.add(file);
+        this.storedNames.add(file);
         blob = extendBlob(blob, part);
       }
       if (blob.crc === crc) captured.set(id, blob);
@@ -130,13 +130,11 @@ export class MemoryUploads implements StorableUploads {
   }
 
   sweep(): void {
-    this.pieces?.removeAllBut(this.stored);
+    this.pieces?.removeAllBut(this.storedNames);
   }
 
   private getName(part: Uint8Array): string {
-    const name = this.names.get(part) ?? `blob-${crypto.randomUUID()}`;
-    this.names.set(part, name);
-    return name;
+    return getOrAdd(this.names, part, () => `blob-${crypto.randomUUID()}`);
   }
 }
 

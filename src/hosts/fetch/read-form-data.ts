@@ -15,9 +15,9 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
   const form = await parse(body, type);
   const parts = new FormParts(spec);
   const { sentTexts, files } = parts;
-  let reserved = 0;
-  for (const [sent, value] of form) {
-    const name = parts.toDeclaredName(sent);
+  let reservedBytes = 0;
+  for (const [sentName, value] of form) {
+    const name = parts.toDeclaredName(sentName);
     const file = parts.findFileSpec(name);
     if (typeof value === "string") parts.addText(name, value);
     else if (parts.isJsonField(name, value.name)) parts.addText(name, await value.text());
@@ -25,16 +25,16 @@ export const readFormData: ReadForm = async ({ headers, body }, spec, { space, s
     else if (file === undefined) sentTexts[name] = "";
     else if (value.size > 0 || value.name !== "") {
       const mime_type = value.type || UNKNOWN_TYPE;
-      const key = parts.nameFile(name, { filename: value.name, type: mime_type });
+      const key = parts.createFileKey(name, { filename: value.name, type: mime_type });
       const limit_bytes = file.limit(settings);
       if (value.size > limit_bytes)
         throw new ApiError("PAYLOAD_TOO_LARGE", { details: { field: name, limit_bytes } });
       space.reserve(value.size);
-      reserved += value.size;
+      reservedBytes += value.size;
       files[key] = toReceivedFile(value, mime_type);
     }
   }
-  return { fields: parts.toFields(), sentTexts, files, cleanUp: () => space.release(reserved) };
+  return { fields: parts.toFields(), sentTexts, files, cleanUp: () => space.release(reservedBytes) };
 };
 
 async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<FormData> {
@@ -45,8 +45,8 @@ async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<For
     return await new Response(bytes, { headers: { "content-type": type } }).formData();
   } catch {
     // Browsers do not report the reason.
-    const isWhole = /--\s*$/.test(toLatin1(bytes.subarray(-8)));
-    const reason = isWhole ? "Malformed part header" : "Unexpected end of form";
+    const isComplete = /--\s*$/.test(toLatin1(bytes.subarray(-8)));
+    const reason = isComplete ? "Malformed part header" : "Unexpected end of form";
     throw invalidInput("body", null, `the multipart form cannot be read: ${reason}`);
   }
 }

@@ -156,8 +156,11 @@ function readHeader(bytes: Uint8Array): ImageHeader {
   }
   if (head.startsWith("GIF8"))
     return {
-      ...{ format: "gif", width: view.getUint16(6, true), height: view.getUint16(8, true) },
-      ...{ hasAlpha: true, isAnimated: false },
+      format: "gif",
+      width: view.getUint16(6, true),
+      height: view.getUint16(8, true),
+      hasAlpha: true,
+      isAnimated: false,
     };
   if (head.startsWith("RIFF")) return { format: "webp", ...readWebp(view, head.slice(12, 16)) };
   if (head.startsWith("\xff\xd8"))

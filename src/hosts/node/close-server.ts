@@ -28,7 +28,7 @@ export class Connections {
   }
 
   /** How many requests wait for the first byte of their response. */
-  get countUnanswered(): number {
+  get unansweredCount(): number {
     let count = 0;
     for (const response of this.responses.values())
       if (response !== undefined && !response.closed && !response.headersSent) count += 1;
@@ -51,7 +51,7 @@ export class Connections {
   async close(endStreams: () => void, closingPorts: readonly Promise<void>[]): Promise<void> {
     // A connection that was busy when the server closed is kept alive after its response.
     const sweep = setInterval(() => this.server.closeIdleConnections(), SWEEP_MS);
-    const cut = setTimeout(() => this.server.closeAllConnections(), GRACE_MS);
+    const forceClose = setTimeout(() => this.server.closeAllConnections(), GRACE_MS);
     this.isClosing = true;
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeIdleConnections();
@@ -59,7 +59,7 @@ export class Connections {
     endStreams();
     await Promise.all([closed, ...closingPorts]);
     clearInterval(sweep);
-    clearTimeout(cut);
+    clearTimeout(forceClose);
   }
 
   /** Closes connections without a request: Node does not count one with incomplete headers as idle. */

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Express } from "express";
 
-/** The request and response classes of the server that the application belongs to. */
-export interface ServerClasses {
-  Req: { prototype: IncomingMessage };
-  Res: { prototype: ServerResponse };
+/** The request and response classes of one server. */
+export interface MessageClasses {
+  Req: typeof IncomingMessage;
+  Res: typeof ServerResponse;
 }
 
 /**
@@ -16,12 +16,12 @@ export interface ServerClasses {
  * docs/decisions/0003 has the figures.
  */
 export class ExpressServer {
-  private readonly classes: ServerClasses;
+  private readonly classes: MessageClasses;
   private readonly build: (app: Express) => void;
   private loading: Promise<Express> | undefined;
 
   /** @param build adds the routes */
-  constructor(classes: ServerClasses, build: (app: Express) => void) {
+  constructor(classes: MessageClasses, build: (app: Express) => void) {
     this.classes = classes;
     this.build = build;
   }

@@ -1,11 +1,12 @@
 import type { Server } from "node:http";
 import { Connections } from "./close-server.ts";
+import type { MessageClasses } from "./express-server.ts";
 import { createAddressPolicy } from "./outbound/address-policy.ts";
 import { createOutbound, createTargetResolver, type Outbound } from "./outbound/outbound.ts";
 import { OwnAddress } from "./own-address.ts";
 import { WireBreaker } from "./perform-wire.ts";
 import { SandboxOrigins } from "./sandbox-origins.ts";
-import { type Certificate, createClasses, createNodeServer, type NodeClasses } from "./server.ts";
+import { type Certificate, createMessageClasses, createNodeServer } from "./server.ts";
 import { Sites } from "./sites.ts";
 
 interface NetworkOptions {
@@ -19,7 +20,7 @@ interface NetworkOptions {
 
 /** The server's sockets: where clients reach it, and how it reaches receivers. */
 export class NodeNetwork {
-  readonly classes: NodeClasses = createClasses();
+  readonly messageClasses: MessageClasses = createMessageClasses();
   readonly server: Server;
   readonly connections: Connections;
   readonly origins: SandboxOrigins;
@@ -29,7 +30,7 @@ export class NodeNetwork {
   private readonly targets: Parameters<typeof createOutbound>[0];
 
   constructor({ certificate, publicUrl, trustProxy, policy, isOwnHost }: NetworkOptions) {
-    this.server = createNodeServer(this.classes, certificate);
+    this.server = createNodeServer(this.messageClasses, certificate);
     this.connections = new Connections(this.server);
     this.origins = new SandboxOrigins(this.server, this.connections);
     this.ownAddress = new OwnAddress(this.server);

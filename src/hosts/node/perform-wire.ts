@@ -87,13 +87,13 @@ function openWire(
 }
 
 /** Status line and headers as `sendCompleteAnswer` would have written them; the connection ends with this answer. */
-function renderHead({ status, headers, passed }: CompleteAnswer, length: number): Buffer {
+function renderHead({ status, headers, forwarded }: CompleteAnswer, length: number): Buffer {
   // Names and values alternate in `headers`.
   const allHeaders = headers.filter(
     (_, index) => !/^(content-length|trailer)$/i.test(headers[index - (index % 2)]!),
   );
   allHeaders.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");
-  const statusLine = `HTTP/1.1 ${status} ${passed?.reason ?? STATUS_CODES[status] ?? "Unknown"}`;
+  const statusLine = `HTTP/1.1 ${status} ${forwarded?.reason ?? STATUS_CODES[status] ?? "Unknown"}`;
   const lines = allHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
   return Buffer.from(`${statusLine}\r\n${lines}\r\n`, "latin1");
 }

@@ -26,9 +26,8 @@ const FORM_OVERHEAD = 2 * FIELD_BYTES;
  * Receives a multipart body with busboy, which streams: files of any size are written to disk, under generated names.
  */
 export const readForm: ReadForm = async (request, spec, storage) => {
-  if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"]))) {
+  if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"])))
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
-  }
   checkLength(request, spec, storage.settings);
   const { default: busboy } = await import("busboy");
   const folder = await mkdtemp(join(storage.space.folder, "form-"));
@@ -60,14 +59,14 @@ class FormReader {
   readonly parts: FormParts;
   private readonly request: Received;
   private readonly storage: { space: FormSpace; settings: Settings; folder: string };
-  private readonly writing: Promise<void>[] = [];
+  private readonly pendingParts: Promise<void>[] = [];
   private readonly outputs: WriteStream[] = [];
-  private readonly withoutFilename: string[] = [];
+  private readonly namesWithoutFilename: string[] = [];
   private readonly stop = new AbortController();
   /** The headers of the part that busboy reads. */
   private head = "";
   private fieldBytes = 0;
-  private reserved = 0;
+  private reservedBytes = 0;
   private isReleased = false;
 
   constructor(request: Received, spec: FormSpec, storage: FormReader["storage"]) {
@@ -80,8 +79,8 @@ class FormReader {
   release(): void {
     this.isReleased = true;
     for (const out of this.outputs) out.destroy();
-    this.storage.space.release(this.reserved);
-    this.reserved = 0;
+    this.storage.space.release(this.reservedBytes);
+    this.reservedBytes = 0;
   }
 
   read(busboy: typeof busboyType): Promise<void> {
@@ -95,13 +94,13 @@ class FormReader {
       };
       attempt(() => {
         const form = this.createParser(busboy);
-        form.on("field", (sent, value, info) => attempt(() => this.addField(sent, value, info)));
-        form.on("file", (sent, stream, { filename }) =>
+        form.on("field", (sentName, value, info) => attempt(() => this.addField(sentName, value, info)));
+        form.on("file", (sentName, stream, { filename }) =>
           attempt(() => {
             // The bytes of a file that is not stored must be read too, so that the form continues.
             stream.on("error", () => {});
             stream.resume();
-            this.addFile(this.parts.toDeclaredName(sent), stream, filename)?.catch(reject);
+            this.addFile(this.parts.toDeclaredName(sentName), stream, filename)?.catch(reject);
           }),
         );
         for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
@@ -110,7 +109,7 @@ class FormReader {
           );
         form.on("error", (error) => reject(createUnreadableError((error as Error).message)));
         form.on("close", () => {
-          Promise.all(this.writing).then(() => {
+          Promise.all(this.pendingParts).then(() => {
             this.dropEmptyFiles();
             resolve();
           }, reject);
@@ -144,10 +143,10 @@ class FormReader {
     }
   }
 
-  private addField(sent: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
-    this.fieldBytes += Buffer.byteLength(value) + sent.length;
-    if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw createTooLargeError(sent, FIELD_BYTES);
-    this.parts.addText(this.parts.toDeclaredName(sent), value);
+  private addField(sentName: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
+    this.fieldBytes += Buffer.byteLength(value) + sentName.length;
+    if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw createTooLargeError(sentName, FIELD_BYTES);
+    this.parts.addText(this.parts.toDeclaredName(sentName), value);
   }
 
   private async readField(name: string, stream: NodeJS.ReadableStream): Promise<void> {
@@ -169,7 +168,7 @@ class FormReader {
   ): Promise<void> | undefined {
     if (this.parts.isJsonField(name, filename)) {
       const reading = this.readField(name, stream);
-      this.writing.push(reading);
+      this.pendingParts.push(reading);
       return reading;
     }
     const file = this.parts.findFileSpec(name);
@@ -182,8 +181,8 @@ class FormReader {
     if (filename === "") return undefined;
     // A part without a type is treated as one of an unknown type; busboy assumes text/plain.
     const mime_type = CONTENT_TYPE.exec(this.head)?.[1] ?? UNKNOWN_TYPE;
-    const key = this.parts.nameFile(name, { filename, type: mime_type });
-    const path = join(this.storage.folder, `file-${this.writing.length}`);
+    const key = this.parts.createFileKey(name, { filename, type: mime_type });
+    const path = join(this.storage.folder, `file-${this.pendingParts.length}`);
     const receivedFile: ReceivedFile = {
       filename: filename ?? name,
       mime_type,
@@ -192,20 +191,20 @@ class FormReader {
       digest: (algorithm) => digestFiles([{ path, length: receivedFile.size }], algorithm),
     };
     this.parts.files[key] = receivedFile;
-    if (filename === undefined) this.withoutFilename.push(key);
+    if (filename === undefined) this.namesWithoutFilename.push(key);
     const storing = this.store(stream, receivedFile, {
       path,
       name,
       limit: file.limit(this.storage.settings),
     });
-    this.writing.push(storing);
+    this.pendingParts.push(storing);
     return storing;
   }
 
   /** Drops empty files without a name, which browsers send for an input without a chosen file. */
   private dropEmptyFiles(): void {
     const { files } = this.parts;
-    for (const name of this.withoutFilename) if (files[name]?.size === 0) delete files[name];
+    for (const name of this.namesWithoutFilename) if (files[name]?.size === 0) delete files[name];
   }
 
   private store(
@@ -241,7 +240,7 @@ class FormReader {
   private reserve(bytes: number): void {
     if (this.isReleased) return;
     this.storage.space.reserve(bytes);
-    this.reserved += bytes;
+    this.reservedBytes += bytes;
   }
 }
 

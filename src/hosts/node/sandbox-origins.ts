@@ -13,7 +13,7 @@ export class SandboxOrigins {
   private readonly connections: Connections;
   private readonly portServers = new Map<string, SocketServer>();
   /** Sandboxes by port, while a connection to the port is open. */
-  private readonly names = new Map<number, string>();
+  private readonly sandboxesByPort = new Map<number, string>();
   private isClosed = false;
 
   constructor(server: Server, connections: Connections) {
@@ -31,28 +31,28 @@ export class SandboxOrigins {
 
   /** Whether a port is that of a sandbox. */
   has(port: number): boolean {
-    return this.names.has(port);
+    return this.sandboxesByPort.has(port);
   }
 
   /** The sandbox whose port a connection came to; undefined for the server's own port. */
   findSandbox({ localPort }: Socket): string | undefined {
-    return this.names.size === 0 ? undefined : this.names.get(localPort!);
+    return this.sandboxesByPort.size === 0 ? undefined : this.sandboxesByPort.get(localPort!);
   }
 
   /** Opens a free port, on the address that the server is bound to. @throws NoPortError */
   async open(sandbox: string): Promise<void> {
     const portServer = createServer((socket) => this.server.emit("connection", socket));
-    const bound = this.server.address() as AddressInfo | null;
-    if (bound === null) throw new NoPortError("the server listens on no port itself");
+    const serverAddress = this.server.address() as AddressInfo | null;
+    if (serverAddress === null) throw new NoPortError("the server listens on no port itself");
     await new Promise<void>((resolve, reject) => {
       portServer.once("error", (cause) => reject(new NoPortError(cause.message, { cause })));
-      portServer.listen({ host: bound.address, port: 0 }, resolve);
+      portServer.listen({ host: serverAddress.address, port: 0 }, resolve);
     });
     const { port } = portServer.address() as AddressInfo;
     if (this.isClosed) return void portServer.close();
     this.portServers.set(sandbox, portServer);
-    this.names.set(port, sandbox);
-    portServer.once("close", () => this.names.delete(port));
+    this.sandboxesByPort.set(port, sandbox);
+    portServer.once("close", () => this.sandboxesByPort.delete(port));
   }
 
   /** Closes the port of a sandbox that is gone; requests in progress are still answered. */

@@ -16,11 +16,11 @@ export function sendCompleteAnswer(
   response: ServerResponse,
   answer: CompleteAnswer,
 ): undefined | Promise<void> {
-  const { status, headers, body, length, stream, passed } = answer;
+  const { status, headers, body, length, stream, forwarded } = answer;
   if (!response.destroyed && !response.headersSent) {
     if (!request.complete) drainRequest(request);
-    if (passed === undefined) response.writeHead(status, headers);
-    else writePassedHead(response, status, passed.reason, headers);
+    if (forwarded === undefined) response.writeHead(status, headers);
+    else writeForwardedHead(response, status, forwarded.reason, headers);
     // A body with as many characters as bytes is ASCII, and is sent as it is. Other texts are sent as bytes: with a UTF-8
     // text, Node would send the head as UTF-8 too.
     if (stream === undefined)
@@ -36,7 +36,7 @@ export function sendCompleteAnswer(
  * Writes the head of another server's answer: the reason phrase only if it is valid in HTTP, and `Trailer` and
  * `Transfer-Encoding` only if the client gets chunks, since Node throws for them otherwise.
  */
-export function writePassedHead(
+export function writeForwardedHead(
   response: ServerResponse,
   status: number,
   reason: string,
@@ -50,13 +50,13 @@ export function writePassedHead(
     status !== 304 &&
     !headers.some((name, at) => at % 2 === 0 && /^content-length$/i.test(name));
   const isSent = (name: string) => isChunked || !/^(trailer|transfer-encoding)$/i.test(name);
-  const sent = headers.filter((_, at) => isSent(headers[at - (at % 2)]!));
-  if (findUnsendableHeader({ reason }) === undefined) response.writeHead(status, reason, sent);
-  else response.writeHead(status, sent);
+  const sentHeaders = headers.filter((_, at) => isSent(headers[at - (at % 2)]!));
+  if (findUnsendableHeader({ reason }) === undefined) response.writeHead(status, reason, sentHeaders);
+  else response.writeHead(status, sentHeaders);
 }
 
 /** Adds the trailers of another server's answer. Node sends them only if the answer is chunked. */
-export function addPassedTrailers(response: ServerResponse, trailers: readonly string[]): void {
+export function addForwardedTrailers(response: ServerResponse, trailers: readonly string[]): void {
   const pairs: [string, string][] = [];
   for (let i = 0; i < trailers.length; i += 2) pairs.push([trailers[i]!, trailers[i + 1]!]);
   response.addTrailers(pairs);
@@ -71,7 +71,7 @@ export function sendHead(response: ServerResponse): void {
 async function sendStream(
   response: ServerResponse,
   stream: NonNullable<CompleteAnswer["stream"]>,
-  { has_events, passed }: CompleteAnswer,
+  { has_events, forwarded }: CompleteAnswer,
 ): Promise<void> {
   const clientLeft = new AbortController();
   if (response.destroyed) clientLeft.abort();
@@ -84,7 +84,7 @@ async function sendStream(
       if (clientLeft.signal.aborted) break;
       if (!response.write(chunk)) await once(response, "drain", { signal: clientLeft.signal });
     }
-    if (passed !== undefined) addPassedTrailers(response, passed.trailers());
+    if (forwarded !== undefined) addForwardedTrailers(response, forwarded.trailers());
     response.end();
   } catch (error) {
     if (!clientLeft.signal.aborted) response.destroy(error as Error);

@@ -6,7 +6,7 @@ import { handleRequest } from "../../engine/pipeline/engine.ts";
 import type { EngineParts } from "../../engine/pipeline/engine-parts.ts";
 import { readAddress } from "../../engine/pipeline/plain-http.ts";
 import { handleTogether } from "./batches.ts";
-import type { ExpressServer } from "./express-server.ts";
+import type { ExpressServer, MessageClasses } from "./express-server.ts";
 import type { FindSandbox } from "./hooks.ts";
 import { lingerOnClose, rememberTcpSockets } from "./linger.ts";
 import { NodeRequest } from "./node-request.ts";
@@ -15,19 +15,14 @@ import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadab
 import { sendCompleteAnswer } from "./send.ts";
 import type { Sites } from "./sites.ts";
 
-export interface NodeClasses {
-  Req: typeof IncomingMessage;
-  Res: typeof ServerResponse;
-}
-
 /**
  * Request and response classes of one server. Express gives them its prototypes once, instead of swapping those of each
  * request (docs/decisions/0003).
  */
-export function createClasses(): NodeClasses {
+export function createMessageClasses(): MessageClasses {
   return {
     Req: class extends IncomingMessage {},
-    Res: class extends ServerResponse {} as NodeClasses["Res"],
+    Res: class extends ServerResponse {} as MessageClasses["Res"],
   };
 }
 
@@ -41,7 +36,7 @@ export interface Certificate {
 const HANDSHAKE_MS = 5_000;
 
 /** Creates a server that `answerRequests` connects. With a certificate it uses HTTPS only. */
-export function createNodeServer({ Req, Res }: NodeClasses, certificate?: Certificate): Server {
+export function createNodeServer({ Req, Res }: MessageClasses, certificate?: Certificate): Server {
   const options = {
     IncomingMessage: Req,
     ServerResponse: Res,
@@ -88,7 +83,7 @@ function continueOnRead(request: IncomingMessage, response: ServerResponse): voi
   };
 }
 
-export interface RequestParts {
+interface RequestParts {
   engine: EngineParts;
   findSandbox: FindSandbox;
   /** Refuses a browser that uses a foreign name for this server; false for any other client. */
@@ -125,8 +120,8 @@ async function answerRequest(
     return application.handle(request, response);
   if (refuseForeignHost(request, response)) return;
   const address = readAddress(nodeRequest);
-  const found = findSandbox(address.sandbox, { request, response });
-  const sandbox = found instanceof Promise ? await found : found;
+  const lookup = findSandbox(address.sandbox, { request, response });
+  const sandbox = lookup instanceof Promise ? await lookup : lookup;
   if (sandbox === "answered") return;
   const answer = await handleRequest(engine, nodeRequest, { sandbox, address });
   if (answer === undefined) return;

@@ -4,14 +4,14 @@ import { type Site, toBaseUrl } from "../../engine/pipeline/plain-http.ts";
 import type { OwnAddress } from "./own-address.ts";
 import type { SandboxOrigins } from "./sandbox-origins.ts";
 
-export interface SiteOptions {
+interface SiteOptions {
   /** The base of all URLs that are handed out at the server's own port, without a slash at its end. */
   publicUrl?: string | undefined;
   /** Addresses and CIDR ranges of proxies, whose `Forwarded` and `X-Forwarded-*` are trusted. */
   trustProxy?: readonly string[] | undefined;
 }
 
-/** interfaces 16: `{name}.localhost` names a sandbox. */
+/** `{name}.localhost` names a sandbox (interfaces 16). */
 const NAMED_HOST = /^(.+)\.localhost\.?(?::\d*)?$/i;
 const HOST = /^[A-Za-z0-9._\-:[\]]{1,255}$/;
 

@@ -2,7 +2,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { MAX_ANSWER_HEADER_BYTES } from "../../hosts/node/outbound/upstream.ts";
 import { closeAtOnce, openPort } from "../../hosts/node/own-address.ts";
-import { addPassedTrailers, sendHead, writePassedHead } from "../../hosts/node/send.ts";
+import { addForwardedTrailers, sendHead, writeForwardedHead } from "../../hosts/node/send.ts";
 import {
   type ArchivedBody,
   type ArchivedExchange,
@@ -149,7 +149,7 @@ class Relay {
     this.answer = answer;
     this.headAt = performance.now();
     const { statusCode, statusMessage, rawHeaders } = answer;
-    writePassedHead(outgoing, statusCode!, statusMessage!, listProxied(rawHeaders));
+    writeForwardedHead(outgoing, statusCode!, statusMessage!, listProxied(rawHeaders));
     // An event stream may say nothing for a while.
     sendHead(outgoing);
     answer.on("data", (piece: Buffer) => this.responseBody.add(piece));
@@ -157,7 +157,7 @@ class Relay {
       this.error ??= "the target broke off";
       outgoing.destroy();
     });
-    answer.once("end", () => addPassedTrailers(outgoing, answer.rawTrailers));
+    answer.once("end", () => addForwardedTrailers(outgoing, answer.rawTrailers));
     answer.pipe(outgoing);
   }
 

@@ -14,9 +14,8 @@ export const answerEffect: Effect = {
   check(effect, report) {
     if (effect.body !== undefined && isBodyless(effect.status ?? 200))
       report(["body"], `cannot go with status ${effect.status}, which has no body`);
-    if (effect.headers !== undefined && effect.error === undefined && !definesAnswer(effect)) {
+    if (effect.headers !== undefined && effect.error === undefined && !definesAnswer(effect))
       report(["headers"], "goes with an answer only: add `error`, `status` or `body`");
-    }
   },
   read(effect) {
     if (!definesAnswer(effect)) return {};

@@ -9,10 +9,7 @@ export const MAX_DELAY_MS = 3_600_000;
 
 export const DurationText = withLibraryType(
   "Duration",
-  Type.Unsafe<string | number>({
-    type: ["string", "number"],
-    title: "a duration such as 200ms",
-  }),
+  Type.Unsafe<string | number>({ type: ["string", "number"], title: "a duration such as 200ms" }),
 );
 
 /** Describes the problem of a fault's delay; undefined if there is none. */

@@ -35,7 +35,7 @@ export const dripWire = {
     await wire.finish();
   },
   // A delivery is answered completely in the end.
-  delivery: { holds_ms: (over_ms) => over_ms, failure: undefined },
+  delivery: { getDelay: (over_ms) => over_ms, failure: undefined },
 } as const satisfies WireEffect;
 
 function splitResponse({ head, body }: Pick<Wire, "head" | "body">, over_ms: number): Uint8Array[] {

@@ -37,12 +37,12 @@ export type AnswerPlan =
 /** Wall milliseconds: always the same, or drawn from a log-normal distribution with these percentiles. */
 export type DelayPlan = { fixed_ms: number } | { p50_ms: number; p99_ms: number };
 
-export interface HoldPlan {
+interface HoldPlan {
   /** Wall milliseconds after which it is released by itself. */
   timeout_ms: number;
 }
 
-export interface WirePlan {
+interface WirePlan {
   effect: WireEffect;
   /** Wall milliseconds that the answer takes, for effects that slow it down. */
   over_ms: number;
@@ -76,9 +76,9 @@ export interface WireEffect extends WireFault {
 }
 
 /** The effect of a wire fault at the receiver on an attempt. */
-export interface DeliveryEffect {
+interface DeliveryEffect {
   /** Wall milliseconds by which the attempt is delayed; infinite: until the webhook's timeout. */
-  holds_ms: (over_ms: number) => number;
+  getDelay: (over_ms: number) => number;
   /**
    * Why the attempt gets no answer, in words; then the receiver is not called. Undefined: the attempt gets its answer.
    */

@@ -8,5 +8,5 @@ export const emptyWire = {
     await wire.drain();
     await wire.finish();
   },
-  delivery: { holds_ms: () => 0, failure: "the connection was closed without an answer" },
+  delivery: { getDelay: () => 0, failure: "the connection was closed without an answer" },
 } as const satisfies WireEffect;

@@ -3,6 +3,7 @@ import { CATALOGUE, type ErrorCode } from "../../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../contract/operation.ts";
 import { withLibraryType } from "../../contract/schema.ts";
 import { findNearest } from "../../contract/text.ts";
+import { getOrAdd } from "../../maps.ts";
 import { checkHeaders, Headers, toHeaders } from "./answer.ts";
 import type { AnswerPlan, Effect } from "./effect.ts";
 
@@ -28,9 +29,8 @@ export const errorEffect: Effect = {
     checkHeaders(effect, report);
     if (effect.error === undefined) return;
     for (const key of ["status", "body"] as const) {
-      if (effect[key] !== undefined) {
+      if (effect[key] !== undefined)
         report([key], `cannot go with \`error\`, which has its own; remove one of them`);
-      }
     }
   },
   read({ error, details, headers }) {
@@ -64,12 +64,8 @@ const codesByOperation = new WeakMap<AnyOperation, ReadonlySet<ErrorCode>>();
 
 /** Every code that the operation can answer; an unexpected failure is always among them. */
 export function listDocumentedCodes(operation: AnyOperation): ReadonlySet<ErrorCode> {
-  let codes = codesByOperation.get(operation);
-  if (codes === undefined) {
-    codes = new Set([...listErrorCodes(operation), "INTERNAL_ERROR"]);
-    codesByOperation.set(operation, codes);
-  }
-  return codes;
+  const createSet = () => new Set<ErrorCode>([...listErrorCodes(operation), "INTERNAL_ERROR"]);
+  return getOrAdd(codesByOperation, operation, createSet);
 }
 
 /** `Prefer: code=404` and a 404 alone in a sequence: the first documented code with that status. */

@@ -12,5 +12,5 @@ export const garbageWire = {
     await wire.drain();
     await wire.finish(concatBytes([NOISE, wire.body, NOISE]));
   },
-  delivery: { holds_ms: () => 0, failure: "the answer is not HTTP" },
+  delivery: { getDelay: () => 0, failure: "the answer is not HTTP" },
 } as const satisfies WireEffect;

@@ -4,10 +4,10 @@ import type { WireEffect } from "./effect.ts";
 export const hangWire = {
   name: "hang",
   shows_status: false,
-  holds: true,
+  staysOpen: true,
   async perform(wire) {
     await wire.waitForClientToLeave();
     wire.destroy();
   },
-  delivery: { holds_ms: () => Number.POSITIVE_INFINITY, failure: undefined },
+  delivery: { getDelay: () => Number.POSITIVE_INFINITY, failure: undefined },
 } as const satisfies WireEffect;

@@ -7,5 +7,5 @@ export const resetWire = {
   async perform(wire) {
     wire.reset();
   },
-  delivery: { holds_ms: () => 0, failure: "the connection was reset before an answer" },
+  delivery: { getDelay: () => 0, failure: "the connection was reset before an answer" },
 } as const satisfies WireEffect;

@@ -10,5 +10,5 @@ export const truncateWire = {
     await wire.drain();
     await wire.finish(concatBytes([wire.head, half]));
   },
-  delivery: { holds_ms: () => 0, failure: "the connection was closed in the middle of the answer" },
+  delivery: { getDelay: () => 0, failure: "the connection was closed in the middle of the answer" },
 } as const satisfies WireEffect;

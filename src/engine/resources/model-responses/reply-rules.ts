@@ -3,7 +3,7 @@ import { ApiError, type ErrorCode } from "../../contract/errors.ts";
 import type { Call } from "../../contract/operation.ts";
 import { raiseToLimit } from "../../contract/refusals.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { sleep } from "../../webhooks/attempt.ts";
+import { sleepUntilAborted } from "../../webhooks/attempt.ts";
 import { getRequestsPerMinute, organizations } from "../organizations/schema.ts";
 import { listSpendingFigures } from "../usage/spending.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
@@ -36,7 +36,7 @@ function matches({ match }: ReplyRule, { model, question, file_ids }: MatchedReq
 export async function waitForRule(rule: ReplyRule | undefined, signal: AbortSignal): Promise<void> {
   const delay = parseDuration(rule?.delay ?? 0)!;
   if (delay === 0) return;
-  await sleep(delay, signal);
+  await sleepUntilAborted(delay, signal);
   signal.throwIfAborted();
 }
 

@@ -38,7 +38,7 @@ afterEach(() => {
   cleanup = [];
 });
 
-/** Listens for anybody at all; answers 204, so that a connection let through is seen in the result as well. */
+/** Accepts every connection and answers 204, so that the result also shows a connection that was allowed. */
 async function startListener(address = "127.0.0.1", wanted = 0) {
   let connections = 0;
   const server = net.createServer((socket) => {

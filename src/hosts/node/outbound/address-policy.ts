@@ -3,12 +3,11 @@ import ipaddr from "ipaddr.js";
 
 /** Decides which addresses the sender may connect to (interfaces, section 7). */
 export interface AddressPolicy {
-  readonly mode: "local" | "shared";
   /** Null if the address is allowed, else the reason. Unreadable addresses are refused in shared mode. */
   findRefusal(address: string): string | null;
 }
 
-export interface AddressPolicyOptions {
+interface AddressPolicyOptions {
   /** `local` allows every address; `shared` only public unicast ones and those allowed. */
   mode: "local" | "shared";
   /** CIDR ranges that may be called although they are private, such as `10.1.0.0/16` or `fd00::/8`. */
@@ -43,23 +42,23 @@ export function createAddressPolicy({
   onlyAllowed = false,
 }: AddressPolicyOptions): AddressPolicy {
   const allowedRanges = allow.map(parseRange);
-  const findRefusal = (text: string): string | null => {
-    if (mode === "local") return null;
-    if (net.isIP(text) === 0) return `${text} is not an IP address`;
-    // An IPv4-mapped address is sent as that IPv4 address, so it is treated as one.
-    const address = ipaddr.process(text);
-    if (allowedRanges.some((range) => isWithin(address, range))) return null;
-    return onlyAllowed ? `${address} is in none of the allowed ranges` : findReasonToRefuse(address);
+  return {
+    findRefusal(text) {
+      if (mode === "local") return null;
+      if (net.isIP(text) === 0) return `${text} is not an IP address`;
+      // An IPv4-mapped address is sent as that IPv4 address, so it is treated as one.
+      const address = ipaddr.process(text);
+      if (allowedRanges.some((range) => isWithin(address, range))) return null;
+      return onlyAllowed ? `${address} is in none of the allowed ranges` : findAddressRefusal(address);
+    },
   };
-  return { mode, findRefusal };
 }
 
 function parseRange(text: string): Range {
   try {
     const [address, bits] = ipaddr.parseCIDR(text);
-    if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96) {
+    if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96)
       return [address.toIPv4Address(), bits - 96];
-    }
     return [address, bits];
   } catch {
     throw new Error(
@@ -72,30 +71,30 @@ function isWithin(address: Address, [network, bits]: Range): boolean {
   return address.kind() === network.kind() && address.match([network, bits] as never);
 }
 
-function findReasonToRefuse(address: Address): string | null {
-  if (address instanceof ipaddr.IPv4) return refuseIPv4(address);
+function findAddressRefusal(address: Address): string | null {
+  if (address instanceof ipaddr.IPv4) return findIPv4Refusal(address);
   for (const { name, range, bit } of EMBEDDINGS) {
     if (!isWithin(address, range)) continue;
     const embedded = new ipaddr.IPv4(address.toByteArray().slice(bit / 8, bit / 8 + 4));
-    const reason = refuseIPv4(embedded);
+    const reason = findIPv4Refusal(embedded);
     return reason === null ? null : `${address} is a ${name} address, and ${reason}`;
   }
   const range = address.range();
   if (range !== "unicast") return `${address} is ${describeRange(range)}`;
   // IPv4-compatible, site-local and unassigned addresses: ipaddr.js has no name for all of them.
   if (!isWithin(address, GLOBAL_UNICAST)) return `${address} is not a public address`;
-  return refuseIsatap(address);
+  return findIsatapRefusal(address);
 }
 
 /** ISATAP hosts tunnel to the IPv4 address in their last 32 bits, whatever their prefix. */
-function refuseIsatap(address: ipaddr.IPv6): string | null {
+function findIsatapRefusal(address: ipaddr.IPv6): string | null {
   const [, , , , high, low] = address.parts;
   if (low !== 0x5efe || (high !== 0 && high !== 0x0200)) return null;
-  const reason = refuseIPv4(new ipaddr.IPv4(address.toByteArray().slice(12)));
+  const reason = findIPv4Refusal(new ipaddr.IPv4(address.toByteArray().slice(12)));
   return reason === null ? null : `${address} is an ISATAP address, and ${reason}`;
 }
 
-function refuseIPv4(address: ipaddr.IPv4): string | null {
+function findIPv4Refusal(address: ipaddr.IPv4): string | null {
   const range = address.range();
   if (range !== "unicast") return `${address} is ${describeRange(range)}`;
   if (CLOUD_HOST_ADDRESSES.has(address.toString())) return `${address} belongs to the cloud host`;

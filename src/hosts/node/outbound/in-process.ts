@@ -1,9 +1,6 @@
 import type { OutboundClient } from "../../../engine/contract/services.ts";
 import type { Outbound } from "./outbound.ts";
-import type { OutboundResult } from "./outbound-request.ts";
-
-/** Only the beginning of an answer is read, as over the network. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+import { MAX_ANSWER_BYTES, type OutboundResult } from "./outbound-request.ts";
 
 /** Sends requests within this process if `findReceiver` returns a receiver, and all others by the network. */
 export function deliverInProcess(

@@ -33,15 +33,15 @@ export function createAgents(ca?: string | string[]): OutboundAgents {
   const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN };
   // Created once: reading a list of authorities takes longer than the rest of a handshake.
   const trusted = ca === undefined ? {} : { secureContext: tls.createSecureContext({ ca }) };
-  const agents = {
+  const pooledAgents = {
     "http:": new http.Agent(options),
     "https:": new https.Agent({ ...options, ...trusted }),
   };
-  const single = {
+  const singleUseAgents = {
     "http:": new http.Agent({ keepAlive: false }),
     "https:": new https.Agent({ keepAlive: false, ...trusted }),
   };
-  for (const agent of Object.values(agents)) {
+  for (const agent of Object.values(pooledAgents)) {
     // Node's own method returns whether to keep the socket, although its type says void.
     const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
     agent.keepSocketAlive = (socket) => {
@@ -56,11 +56,12 @@ export function createAgents(ca?: string | string[]): OutboundAgents {
     };
   }
   return {
-    getPooled: (protocol) => agents[protocol],
-    getSingleUse: (protocol) => single[protocol],
+    getPooled: (protocol) => pooledAgents[protocol],
+    getSingleUse: (protocol) => singleUseAgents[protocol],
     allowReuse: (socket) => reusable.add(socket),
     destroy: () => {
-      for (const agent of [...Object.values(agents), ...Object.values(single)]) agent.destroy();
+      for (const agent of [...Object.values(pooledAgents), ...Object.values(singleUseAgents)])
+        agent.destroy();
     },
   };
 }

@@ -4,11 +4,8 @@ import type net from "node:net";
 import type { Duplex } from "node:stream";
 import type { OutboundAgents } from "./outbound-agents.ts";
 import { classifyError, type Failure, toFailure } from "./outbound-failure.ts";
-import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
-import type { ResolvedAddress } from "./resolve-target.ts";
-
-/** Default for the number of bytes read of an answer's body. */
-const MAX_ANSWER_BYTES = 64 * 1024;
+import { MAX_ANSWER_BYTES, type OutboundRequest, type OutboundResult } from "./outbound-request.ts";
+import { type ResolvedAddress, toLookup } from "./resolve-target.ts";
 
 /**
  * Bytes on the wire per byte of answer. Without this limit, a receiver could send chunk extensions and one-byte chunks
@@ -37,7 +34,7 @@ export interface OpenRequest {
   release(): void;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   request: OutboundRequest;
   target: HttpUrl;
   /** Replaces the target's port; Host stays the target's. */
@@ -83,7 +80,7 @@ export function startRequest(
   outgoing.on("error", (error) => {
     if (answer === undefined) settle(wire.explain(error));
     // Simple servers send a body after a 204: bytes after a complete answer are dropped with their connection.
-    else if (!answer.isComplete()) settle(answer.broken(error));
+    else if (!answer.isComplete()) settle(answer.toBrokenFailure(error));
   });
   outgoing.on("close", () => {
     if (!answer) settle(wire.explain(new Error("the connection was closed without an answer")));
@@ -91,11 +88,11 @@ export function startRequest(
   writeBody(outgoing, options.request, leave);
 
   return {
-    describeStage: () => (answer === undefined ? wire.stage() : answer.stage()),
+    describeStage: () => (answer === undefined ? wire.describeStage() : answer.describeStage()),
     isReused: () => outgoing.reusedSocket,
     release: () => {
       wire.stopWatching();
-      if (!(answer?.ended() && outgoing.writableFinished)) outgoing.destroy();
+      if (!(answer?.hasEnded() && outgoing.writableFinished)) outgoing.destroy();
     },
   };
 }
@@ -103,11 +100,7 @@ export function startRequest(
 function openRequest({ request, target, port, addresses, agents }: ConnectionOptions): http.ClientRequest {
   const hostname = target.hostname.replace(/^\[(.*)\]$/, "$1");
   // Host and SNI stay those of the URL; only the address is ours.
-  const lookup: net.LookupFunction = (_hostname, options, callback) => {
-    if (options.all) return callback(null, [...addresses]);
-    const [{ address, family }] = addresses as [ResolvedAddress];
-    callback(null, address, family);
-  };
+  const lookup = toLookup(addresses);
   const { request: start } = target.protocol === "https:" ? https : http;
   const { protocol } = target;
   const { method, headers } = request;
@@ -187,7 +180,7 @@ function watchWire(
     });
   });
   return {
-    stage: () => {
+    describeStage: () => {
       if (stage === "waiting") return "the connection was not made";
       return stage === "connected" ? "the TLS handshake did not finish" : undefined;
     },
@@ -212,9 +205,8 @@ function readInSlices(socket: net.Socket): void {
   socket.push = (bytes: Buffer | null, encoding?: BufferEncoding) => {
     if (bytes === null || bytes.length <= SLICE_BYTES) return push(bytes, encoding);
     let wantsMore = true;
-    for (let start = 0; start < bytes.length && !socket.destroyed; start += SLICE_BYTES) {
+    for (let start = 0; start < bytes.length && !socket.destroyed; start += SLICE_BYTES)
       wantsMore = push(bytes.subarray(start, start + SLICE_BYTES), encoding);
-    }
     return wantsMore;
   };
 }
@@ -252,10 +244,10 @@ function collectAnswer(
   incoming.on("close", () => settle(toBrokenFailure()));
   return {
     toTruncatedResult: () => toResult(incoming, { body: read(), truncated: true }),
-    broken: toBrokenFailure,
+    toBrokenFailure,
     isComplete: () => incoming.complete,
-    ended: () => ended,
-    stage: () => `the body of the answer ${incoming.statusCode} did not end`,
+    hasEnded: () => ended,
+    describeStage: () => `the body of the answer ${incoming.statusCode} did not end`,
   };
 }
 

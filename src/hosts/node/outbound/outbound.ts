@@ -22,7 +22,7 @@ export interface LocalAddress extends ResolvedAddress {
 }
 
 /** The addresses for a URL; `port` replaces the URL's. */
-export interface ResolvedTarget {
+interface ResolvedTarget {
   addresses: readonly ResolvedAddress[];
   port: number | undefined;
   /** Whether it is the sender's own server, which is reached without TLS. */

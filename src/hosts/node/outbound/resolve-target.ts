@@ -1,6 +1,7 @@
 import dns from "node:dns";
 import net from "node:net";
 import { isLocalhost } from "../../../engine/contract/http-url.ts";
+import { getOrAdd } from "../../../engine/maps.ts";
 import type { AddressPolicy } from "./address-policy.ts";
 
 export interface ResolvedAddress {
@@ -44,13 +45,18 @@ async function resolveAddresses(hostname: string, lookup: Lookup): Promise<reado
   const literal = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   const family = net.isIP(literal);
   if (family !== 0) return [{ address: literal, family: family as 4 | 6 }];
-  // RFC 6761: localhost names are this machine; no resolver is used.
+  // Localhost names are this machine, without a resolver (RFC 6761).
   if (isLocalhost(hostname.toLowerCase())) return LOOPBACK;
   const addresses = await lookup(hostname);
-  if (addresses.length === 0) {
+  if (addresses.length === 0)
     throw Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" });
-  }
   return addresses;
+}
+
+/** A lookup for a connection to these addresses, whatever its host name is. */
+export function toLookup(addresses: readonly ResolvedAddress[]): net.LookupFunction {
+  return (_hostname, { all }, callback) =>
+    all ? callback(null, [...addresses]) : callback(null, addresses[0]!.address, addresses[0]!.family);
 }
 
 /**
@@ -76,9 +82,5 @@ export function createSystemLookup(concurrency = 2): Lookup {
     }
   };
 
-  return (hostname) => {
-    const result = running.get(hostname) ?? resolve(hostname);
-    running.set(hostname, result);
-    return result;
-  };
+  return (hostname) => getOrAdd(running, hostname, () => resolve(hostname));
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
-import type net from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { clearTimeout, setTimeout } from "node:timers";
@@ -13,6 +12,7 @@ import {
 import { createAddressPolicy } from "./address-policy.ts";
 import { createTargetResolver } from "./outbound.ts";
 import { classifyError } from "./outbound-failure.ts";
+import { toLookup } from "./resolve-target.ts";
 
 export interface UpstreamOptions {
   /** http or https; its path is put before the path of each request. */
@@ -46,18 +46,18 @@ export function createUpstream(
   mode: "local" | "shared",
 ): Upstream {
   const policy = createAddressPolicy({ mode, allow: allowAddresses, onlyAllowed: true });
-  const locate = createTargetResolver({ policy });
+  const resolveUrl = createTargetResolver({ policy });
   const base = new URL(url);
-  /** RFC 9110, 7.6.3: shows that a request has been here before. */
+  /** Shows that a request has been here before (RFC 9110, 7.6.3). */
   const via = `1.1 understudy-${randomBytes(6).toString("hex")}`;
-  const replaced = new Set(headers.map(([name]) => name.toLowerCase()));
+  const replacedNames = new Set(headers.map(([name]) => name.toLowerCase()));
 
   return {
     url,
     async send({ method, target, rawHeaders, body, signal }): Promise<UpstreamAnswer> {
       const forwarded = listHeaders(
         rawHeaders,
-        (name) => !NOT_SENT.test(name) && !replaced.has(name.toLowerCase()),
+        (name) => !NOT_SENT.test(name) && !replacedNames.has(name.toLowerCase()),
       );
       if (forwarded.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
         throw new UpstreamFailure(508, `${url} sends the requests that it gets back to this server`);
@@ -73,7 +73,7 @@ export function createUpstream(
         : lacksLength
           ? ["Content-Length", "0"]
           : [];
-      const host = replaced.has("host") ? [] : ["Host", base.host];
+      const host = replacedNames.has("host") ? [] : ["Host", base.host];
       const requestHeaders = [
         ...host,
         "Connection",
@@ -91,9 +91,7 @@ export function createUpstream(
         deadline.abort();
       }, timeoutMs);
       try {
-        const { addresses } = await locate(base);
-        const lookup: net.LookupFunction = (_name, { all }, callback) =>
-          all ? callback(null, [...addresses]) : callback(null, addresses[0]!.address, addresses[0]!.family);
+        const { addresses } = await resolveUrl(base);
         const { protocol, port } = base;
         const hostname = base.hostname.replace(/^\[(.*)\]$/, "$1");
         const options = {
@@ -103,7 +101,7 @@ export function createUpstream(
           path,
           method,
           headers: requestHeaders,
-          lookup,
+          lookup: toLookup(addresses),
           agent: false as const,
           maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
         };

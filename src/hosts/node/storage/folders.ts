@@ -97,30 +97,30 @@ function removeOnExit(): void {
  * process that was killed.
  */
 export class TemporaryFolder {
-  private created: string | undefined;
-  private files = 0;
+  private currentPath: string | undefined;
+  private fileCount = 0;
 
   get path(): string {
     // Machines clear their temporary folders, even during the run of a server.
-    if (this.created === undefined || !existsSync(this.created)) {
-      this.created = makeOwnedFolder();
+    if (this.currentPath === undefined || !existsSync(this.currentPath)) {
+      this.currentPath = makeOwnedFolder();
       if (folders.size === 0) process.on("exit", removeOnExit);
       folders.add(this);
     }
-    return this.created;
+    return this.currentPath;
   }
 
   /** Returns an unused path in the folder; the name is independent of the client's. */
   createPath(kind: string): string {
-    this.files += 1;
-    return join(this.path, `${kind}-${String(this.files).padStart(8, "0")}`);
+    this.fileCount += 1;
+    return join(this.path, `${kind}-${String(this.fileCount).padStart(8, "0")}`);
   }
 
   remove(): void {
     if (folders.delete(this) && folders.size === 0) process.off("exit", removeOnExit);
-    if (this.created === undefined) return;
-    rmSync(this.created, { recursive: true, force: true });
-    this.created = undefined;
+    if (this.currentPath === undefined) return;
+    rmSync(this.currentPath, { recursive: true, force: true });
+    this.currentPath = undefined;
   }
 }
 
@@ -129,7 +129,7 @@ const FOLDER_NAME = /^understudy-uploads-([0-9a-f]{12})-(\d{1,10})-(\d{1,20})-[A
 const UNKNOWN_START = "0";
 
 /** Creates a temporary folder whose name says which process owns it. */
-export function makeOwnedFolder(): string {
+function makeOwnedFolder(): string {
   const started = readProcessStart(process.pid) ?? UNKNOWN_START;
   // The system's temporary folder may have been removed, too.
   makeFolder(tmpdir());

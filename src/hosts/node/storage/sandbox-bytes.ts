@@ -206,11 +206,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     return new ApiError("PAYLOAD_TOO_LARGE", {
       message: "The sandbox has no room left for uploads.",
       system_message: `Uploads of this sandbox, and the texts that were read from them, may take ${this.limit} bytes. Register, cancel or reset what is there, or raise the limit.`,
-      details: {
-        limit_bytes: this.limit,
-        used_bytes: this.countUsedBytes(),
-        scope: "sandbox_uploads",
-      },
+      details: { limit_bytes: this.limit, used_bytes: this.countUsedBytes(), scope: "sandbox_uploads" },
     });
   }
 }
@@ -230,7 +226,7 @@ class SegmentWriter {
     if (
       last &&
       last.segment.space === space &&
-      last.length === last.segment.written &&
+      last.length === last.segment.writtenBytes &&
       !last.segment.isBusy
     ) {
       this.segment = last.segment;
@@ -242,14 +238,14 @@ class SegmentWriter {
     const segment = this.segment ?? this.openSegment();
     this.file ??= await open(segment.path, this.isNew ? "w" : "r+", 0o600);
     // By position, so that bytes of a failed write beyond the end do not shift later ones.
-    for (let writtenBytes = 0; writtenBytes < bytes.length; ) {
+    for (let offset = 0; offset < bytes.length; ) {
       const { bytesWritten } = await this.file.write(
         bytes,
-        writtenBytes,
-        bytes.length - writtenBytes,
-        segment.written + writtenBytes,
+        offset,
+        bytes.length - offset,
+        segment.writtenBytes + offset,
       );
-      writtenBytes += bytesWritten;
+      offset += bytesWritten;
     }
     segment.recordWrite(bytes.length);
     const last = value.parts.at(-1);

@@ -17,12 +17,11 @@ export class Segment {
   readonly path: string;
   /** The disk usage of the sandbox that wrote the file; it includes the file until the last sandbox releases it. */
   readonly space: DiskUsage;
-  written = 0;
-  /** Number of its first bytes that are synced to disk. */
-  private synced = 0;
+  writtenBytes = 0;
+  private syncedBytes = 0;
   /** Whether a writer has the file open, which is then removed only after the writer is done. */
   isBusy = false;
-  private holders = 0;
+  private holderCount = 0;
 
   constructor(path: string, space: DiskUsage) {
     this.path = path;
@@ -30,38 +29,38 @@ export class Segment {
   }
 
   retain(): void {
-    this.holders += 1;
+    this.holderCount += 1;
   }
 
   drop(): void {
-    this.holders -= 1;
+    this.holderCount -= 1;
     this.removeIfUnused();
   }
 
   recordWrite(bytes: number): void {
-    this.written += bytes;
+    this.writtenBytes += bytes;
     this.space.used += bytes;
   }
 
   /** Syncs the first `length` bytes to disk; false if they were synced already. */
   async sync(length: number): Promise<boolean> {
-    if (this.synced >= length) return false;
-    const { written } = this;
+    if (this.syncedBytes >= length) return false;
+    const { writtenBytes } = this;
     const file = await open(this.path, "r+");
     try {
       await file.datasync();
     } finally {
       await file.close();
     }
-    this.synced = Math.max(this.synced, written);
+    this.syncedBytes = Math.max(this.syncedBytes, writtenBytes);
     return true;
   }
 
   removeIfUnused(): void {
-    if (this.holders > 0 || this.isBusy) return;
+    if (this.holderCount > 0 || this.isBusy) return;
     rmSync(this.path, { force: true });
-    this.space.used -= this.written;
-    this.written = 0;
+    this.space.used -= this.writtenBytes;
+    this.writtenBytes = 0;
   }
 }
 

@@ -78,12 +78,12 @@ export class UploadStore implements StorableUploads {
     return this.sandboxes.get(sandbox)?.peek();
   }
 
-  tryRecover(seen: unknown): { captured: CapturedBlobs | undefined; lostUploads: string[] } {
+  tryRecover(references: unknown): { captured: CapturedBlobs | undefined; lostUploads: string[] } {
     const captured = new Map<string, Blob>();
     const lostUploads: string[] = [];
-    for (const [id, blob] of (seen as CapturedBlobs | undefined) ?? []) {
+    for (const [id, blob] of (references as CapturedBlobs | undefined) ?? []) {
       // A segment without holders has lost its file, and its length is 0.
-      if (blob.parts.some(({ segment, length }) => segment.written < length)) lostUploads.push(id);
+      if (blob.parts.some(({ segment, length }) => segment.writtenBytes < length)) lostUploads.push(id);
       else {
         retainBlob(blob);
         captured.set(id, blob);
@@ -137,7 +137,7 @@ export class UploadStore implements StorableUploads {
       const storedParts: Blob["parts"][number][] = [];
       for (const { file, length } of parts) {
         const segment = await this.readSegment(file, folder);
-        if (segment !== undefined && segment.written >= length) storedParts.push({ segment, length });
+        if (segment !== undefined && segment.writtenBytes >= length) storedParts.push({ segment, length });
       }
       if (storedParts.length < parts.length) {
         warn(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
@@ -199,7 +199,7 @@ export class UploadStore implements StorableUploads {
       }
     }
     let bytes = 0;
-    for (const { written } of segments) bytes += written;
+    for (const { writtenBytes } of segments) bytes += writtenBytes;
     return bytes;
   }
 

@@ -1,4 +1,3 @@
-import { ApiError } from "../contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { UpstreamFailure } from "./engine-parts.ts";
@@ -9,10 +8,8 @@ import type { Answer } from "./plain-http.ts";
 const DECISION = "upstream";
 
 /** Whether a request may go to the upstream: no operation has its path, for any method (interfaces 18). */
-export function canForward({ engine, unmatched }: Exchange): boolean {
-  return (
-    engine.upstream !== undefined && unmatched instanceof ApiError && unmatched.code === "RESOURCE_NOT_FOUND"
-  );
+export function canForward({ engine, routeError }: Exchange): boolean {
+  return engine.upstream !== undefined && routeError?.code === "RESOURCE_NOT_FOUND";
 }
 
 /** Sends a request that neither an operation nor a rule answers to the upstream. @throws EarlyResponse with its answer */
@@ -36,7 +33,7 @@ async function send(exchange: Exchange): Promise<void> {
       headers: {},
       content_type: undefined,
       body: undefined,
-      passed: answer,
+      forwarded: answer,
       ...(method !== "HEAD" && { stream: () => answer.body }),
     });
   } catch (error) {
