@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
 import { createApi } from "../engine/contract/api.ts";
+import type { UnusableScenario } from "../engine/sandbox/fault-types.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { LoadedFixture, SavedState } from "../engine/sandbox/sandbox-value.ts";
 import { SandboxImage } from "./sandbox-image.ts";
@@ -23,7 +24,7 @@ function stand(wall = 0) {
         restoredSandboxes.push({ ...options, fixture, savedState });
         const faults = {
           ...made.plain.faults,
-          restoreState(state: unknown): readonly string[] {
+          restoreState(state: unknown): readonly UnusableScenario[] {
             restored.push(state);
             return [];
           },
@@ -160,16 +161,16 @@ describe("a restored sandbox", () => {
     );
   });
 
-  it("reports missing scenarios, and is released again if it fails [interfaces 6]", async () => {
+  it("reports missing scenarios, and is deleted again if it fails [interfaces 6]", async () => {
     const { restorer, rows, parts, said, deleted, plain } = stand();
     const { restoreSaved } = parts.sandboxes;
-    const restore = (restoreState: () => readonly string[]) => {
+    const restore = (restoreState: () => readonly UnusableScenario[]) => {
       parts.sandboxes.restoreSaved = (...given) => {
         restoreSaved(...given);
         return { ...plain, faults: { ...plain.faults, restoreState } } as unknown as Sandbox;
       };
     };
-    restore(() => ["lost"]);
+    restore(() => [{ scenario: "lost", reason: "no longer exists" }]);
     await restorer.restoreRows("default", rows());
     expect(said).toContain("The scenario lost was active in sandbox default, but no longer exists.");
     expect(deleted).toEqual([]);

@@ -142,9 +142,8 @@ export class SandboxRestorer {
     const base = fixture.buildRoot(about.seed);
     const value = await this.loadValue(name, present, { base, api, folder });
     const snapshots = new Map<string, SandboxValue>();
-    for (const snap of sortBySavedOrder(about.snapshots, Object.keys(saved.snapshots))) {
+    for (const snap of sortBySavedOrder(about.snapshots, Object.keys(saved.snapshots)))
       snapshots.set(snap, await this.loadValue(name, saved.snapshots[snap]!, { base, api, folder }));
-    }
     const clock = toCurrentClock(present.facts.clock, value.world.clock.at, wallClock());
     const currentValue = { ...value, world: { ...value.world, clock } };
     const { seed, settings } = about;
@@ -156,9 +155,8 @@ export class SandboxRestorer {
     });
     uploads.release(value.blobs);
     try {
-      for (const missingScenario of (faults && sandbox.faults.restoreState(faults)) ?? []) {
-        log.warn(`The scenario ${missingScenario} was active in sandbox ${name}, but no longer exists.`);
-      }
+      for (const { scenario, reason } of (faults && sandbox.faults.restoreState(faults)) ?? [])
+        log.warn(`The scenario ${scenario} was active in sandbox ${name}, but ${reason}.`);
     } catch (error) {
       sandboxes.delete(name);
       throw error;

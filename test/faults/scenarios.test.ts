@@ -28,6 +28,35 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+describe("a scenario that is invalid at a restart", () => {
+  it("is inactive, with a warning, and its sandbox keeps its data [interfaces 2]", async () => {
+    const store = mkdtempSync(join(tmpdir(), "worlds-"));
+    const said: string[] = [];
+    const log = {
+      info() {},
+      warn: (text: string) => said.push(text),
+      error: (text: string) => said.push(text),
+    };
+    const start = () =>
+      startReference({ scenariosFolder: folder, persist: { folder: store }, log: log as never });
+    const before = await start();
+    await before.call(undefined, "POST", `${CONTROL}/snapshots`, { name: "kept" });
+    await activate(before, "mine");
+    await before.close();
+    scenario("mine", "rules:\n  - { id: a, effect: { status: 99999 } }\n");
+    const after = await start();
+    expect((await after.call(undefined, "GET", CONTROL)).body.scenarios).toEqual([]);
+    expect((await after.call(undefined, "GET", `${CONTROL}/snapshots/kept`)).status).toBe(200);
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^The scenario mine was active in sandbox default, but cannot be used: \S*mine\.yaml:2:/,
+      ),
+    ]);
+    await after.close();
+    rmSync(store, { recursive: true });
+  });
+});
+
 describe("a scenario over the control API", () => {
   it("is activated with others in one call, the user's own beside shipped ones [interfaces 4]", async () => {
     await activate(api, "mine");

@@ -1,12 +1,15 @@
+import { DocumentError } from "../documents/document-error.ts";
 import { getOrAdd } from "../maps.ts";
-import type {
-  DeliveryFacts,
-  DeliveryFault,
-  FaultFacts,
-  FaultInjector,
-  FaultState,
-  FaultVerdict,
-  StagedRequest,
+import {
+  type DeliveryFacts,
+  type DeliveryFault,
+  type FaultFacts,
+  type FaultInjector,
+  type FaultState,
+  type FaultVerdict,
+  type StagedRequest,
+  UnknownScenarioError,
+  type UnusableScenario,
 } from "../sandbox/fault-types.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/clock.ts";
@@ -20,6 +23,7 @@ import { SandboxScenarios } from "./refusal-scenarios.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { type Rule, UNDECLARED_OPERATION } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
+import type { Scenario } from "./scenario.ts";
 
 interface FaultParts extends RequestFaultParts {
   /** Rules that are active in every sandbox, after all others, and cannot be switched off. */
@@ -116,17 +120,24 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     return { first: this.initialScenarios, ...this.rules.toState(), numbered: this.lastRuleNumber };
   }
 
-  restoreState(state: FaultState): string[] {
-    const { library } = this;
-    const available = state.active.filter((name) => library.has(name));
+  restoreState(state: FaultState): UnusableScenario[] {
+    const scenarios = new Map<string, Scenario>();
+    const unusable: UnusableScenario[] = [];
+    for (const name of new Set([...state.active, ...state.first])) {
+      try {
+        scenarios.set(name, this.library.getLastGood(name));
+      } catch (error) {
+        unusable.push({ scenario: name, reason: explainUnusable(error) });
+      }
+    }
     this.rules.restoreState(
       state,
-      available.map((name) => library.getLastGood(name)),
+      state.active.flatMap((name) => scenarios.get(name) ?? []),
     );
     this.lastRuleNumber = state.numbered;
-    this.initialScenarios = state.first.filter((name) => library.has(name));
+    this.initialScenarios = state.first.filter((name) => scenarios.has(name));
     this.updateSubscription();
-    return state.active.filter((name) => !available.includes(name));
+    return unusable;
   }
 
   close(): void {
@@ -183,6 +194,13 @@ export class SandboxFaults implements FaultInjector, RuleObserver {
     while (this.hasRule(id));
     return id;
   }
+}
+
+/** @throws any other error */
+function explainUnusable(error: unknown): string {
+  if (error instanceof UnknownScenarioError) return "no longer exists";
+  if (error instanceof DocumentError) return `cannot be used: ${error.format()}`;
+  throw error;
 }
 
 export interface FaultOptions extends Omit<FaultParts, "base"> {

@@ -150,6 +150,12 @@ export interface FaultState {
   numbered: number;
 }
 
+/** A saved scenario whose file is gone or invalid; `reason` completes the sentence "it was active, but …". */
+export interface UnusableScenario {
+  scenario: string;
+  reason: string;
+}
+
 export interface SandboxRules {
   /** Grows with every change of `FaultInjector.toState()`: other active rules, or their progress. */
   readonly revision: number;
@@ -191,8 +197,8 @@ export interface FaultInjector {
   /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces 4). */
   reset(): void;
   toState(): FaultState;
-  /** Returns the scenarios that no longer exist; all others are active as before. */
-  restoreState(state: FaultState): readonly string[];
+  /** Returns the scenarios that cannot be active again; all others are active as before. */
+  restoreState(state: FaultState): readonly UnusableScenario[];
   close(): void;
 }
 
