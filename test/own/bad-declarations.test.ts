@@ -1,6 +1,13 @@
 import { expect, it } from "vitest";
 import { createSandbox } from "../../src/client/engine.ts";
-import { defineCollection, defineOperation, id, integer, string } from "../../src/client/operations.ts";
+import {
+  defineCollection,
+  defineEvent,
+  defineOperation,
+  id,
+  integer,
+  string,
+} from "../../src/client/operations.ts";
 
 const list = (more: object = {}) =>
   defineOperation({ id: "notes.list", method: "GET", path: "/v1/notes", handle: () => ({}), ...more });
@@ -36,6 +43,23 @@ it.each<[string, object[], string]>([
     [list({ path: "/v1/notes/{id}", params: { id: [] } })],
     "id is [], not a schema",
   ],
+  ["parameters that are null", [list({ params: null })], "params is null, not a schema"],
+  [
+    "a parameter that is null",
+    [list({ path: "/v1/notes/{id}", params: { id: null } })],
+    "id is null, not a schema",
+  ],
+  ["a query parameter that is null", [list({ query: { limit: null } })], "limit is null, not a schema"],
+  ["a body that is null", [list({ method: "POST", body: null })], "body is null, not a schema"],
+  ["a response that is null", [list({ response: null })], "response is null, not a schema"],
+  ["a summary that is a number", [list({ summary: 5 })], "has the summary 5, which is not a text"],
+  ["errors that are a text", [list({ errors: "LIMIT" })], 'has the errors "LIMIT", which are not a list'],
+  ["an event that is null", [list({ emit: null })], "emits null, which is not an event"],
+  [
+    "an event about nothing",
+    [defineEvent({ name: "note.made", about: null as never, data: [] }), list()],
+    "the event note.made needs `about`, a collection",
+  ],
 ])(
   "declarations with %s are refused in one sentence [interfaces 18]",
   async (_what, declarations, sentence) => {
@@ -54,3 +78,19 @@ it.each([undefined, null, 5, "notes", {}, { name: "notes" }, { fields: {} }])(
     expect(() => defineCollection(declaration as never)).toThrow("defineCollection takes a name and fields");
   },
 );
+
+it("an operation with an empty summary can change the world [interfaces 18]", async () => {
+  const notes = defineCollection({ name: "notes", fields: { text: string() } });
+  const create = defineOperation({
+    id: "notes.create",
+    method: "POST",
+    path: "/v1/notes",
+    summary: "",
+    uses: { notes },
+    handle: ({ world }) => world.notes.insert({ text: "new" }),
+  });
+  const sandbox = await createSandbox({ operations: [notes, create] });
+  const headers = { "api-key": sandbox.credentials.usr_dan };
+  expect((await sandbox.fetch("/v1/notes", { method: "POST", headers })).status).toBe(200);
+  await sandbox.close();
+});

@@ -43,14 +43,27 @@ export function toOperation(
   if (typeof path !== "string" || !/^(\/([\w.~-]+|\{\w+\}))+$/.test(path) || path.startsWith("/_"))
     throw createError(`has the path ${JSON.stringify(path)}; one is as in /v1/notes/{note_id}`);
   if (typeof declaration.handle !== "function") throw createError("has no `handle`");
+  for (const key of ["summary", "description"] as const)
+    if (declaration[key] !== undefined && typeof declaration[key] !== "string")
+      throw createError(`has the ${key} ${JSON.stringify(declaration[key])}, which is not a text`);
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const duplicate = names.find((name, at) => names.indexOf(name) < at);
   if (duplicate !== undefined) throw createError(`has the parameter ${duplicate} twice in its path`);
+  const subject = { noun: "the operation", name: id };
+  checkKeys(declaration, OPERATION_KEYS, subject);
+  for (const key of ["params", "query", "body", "response"] as const) {
+    const schemaOrFields = declaration[key];
+    if (schemaOrFields === undefined) continue;
+    const isObject = typeof schemaOrFields === "object" && schemaOrFields !== null;
+    const hasFields = isObject && (key === "params" || key === "query");
+    checkFields(
+      hasFields ? schemaOrFields : { [key]: isObject ? toSchema(schemaOrFields) : schemaOrFields },
+      subject,
+    );
+  }
   const undeclared = Object.keys(declaration.params ?? {}).find((name) => !names.includes(name));
   if (undeclared !== undefined)
     throw createError(`declares the parameter ${undeclared}, which its path does not have`);
-  const subject = { noun: "the operation", name: id };
-  checkKeys(declaration, OPERATION_KEYS, subject);
   checkParameters(declaration.params ?? {}, { lists: false }, subject);
   checkParameters(declaration.query ?? {}, { lists: true }, subject);
   const { status } = declaration;
@@ -58,30 +71,20 @@ export function toOperation(
     throw createError(`has the status ${JSON.stringify(status)}; that of a success is 200 to 399`);
   if (status !== undefined && isBodyless(status) && declaration.response !== undefined)
     throw createError(`has a response, and the status ${status}, which has no body`);
-  for (const key of ["params", "query", "body", "response"] as const) {
-    const schemaOrFields = declaration[key];
-    if (schemaOrFields === undefined) continue;
-    if (typeof schemaOrFields !== "object") checkFields({ [key]: schemaOrFields }, subject);
-    checkFields(
-      key === "params" || key === "query" ? schemaOrFields : { [key]: toSchema(schemaOrFields) },
-      subject,
-    );
-  }
   const params = {
     ...Object.fromEntries(names.map((name) => [name, Type.String({ minLength: 1 })])),
     ...declaration.params,
   };
-  const unknownCode = (declaration.errors ?? []).find((code) => CATALOGUE[code] === undefined);
+  const { errors: codes = [] } = declaration;
+  if (!Array.isArray(codes as unknown))
+    throw createError(`has the errors ${JSON.stringify(codes)}, which are not a list`);
+  const unknownCode = codes.find((code) => CATALOGUE[code] === undefined);
   if (unknownCode !== undefined)
     throw createError(`has the error ${unknownCode}, which is not a code of the catalogue`);
-  const event =
-    eventOrName === undefined
-      ? undefined
-      : eventsByName.get(typeof eventOrName === "string" ? eventOrName : eventOrName.name);
+  const eventName = typeof eventOrName === "string" ? eventOrName : eventOrName?.name;
+  const event = eventsByName.get(eventName ?? "");
   if (eventOrName !== undefined && event === undefined)
-    throw createError(
-      `emits ${typeof eventOrName === "string" ? eventOrName : eventOrName!.name}, which is not an event`,
-    );
+    throw createError(`emits ${eventName ?? JSON.stringify(eventOrName)}, which is not an event`);
   const { authorize, errors } = toAccess(access, names);
   const response = declaration.response && inlineRecords(toSchema(declaration.response));
   const declared: AnyOperation = operation({
@@ -90,14 +93,14 @@ export function toOperation(
     sourceFile: source.files?.get(declaration) ?? source.source,
     method,
     path,
-    summary: declaration.summary ?? `Call ${id}`,
+    summary: declaration.summary || `Call ${id}`,
     ...(declaration.description && { description: declaration.description }),
     ...(names.length > 0 && { params: toObject(params) }),
     ...(declaration.query && { query: toObject(declaration.query) }),
     ...(declaration.body && {
       body: { kind: "json" as const, schema: inlineRecords(toSchema(declaration.body)) },
     }),
-    errors: [...new Set<DeclaredError>([...errors, ...(declaration.errors ?? [])])],
+    errors: [...new Set<DeclaredError>([...errors, ...codes])],
     success: toSuccesses(declaration.status, response),
     ...(declaration.reads !== undefined && { reads: declaration.reads }),
     ...(access === "public" && { credentials: false }),

@@ -138,7 +138,7 @@ function toEvent(
   collectionsByName: ReadonlyMap<string, AnyCollection>,
   factories: NonNullable<Resource["factories"]>,
 ): AnyEvent {
-  if (about === undefined || !Array.isArray(data))
+  if (typeof about?.name !== "string" || !Array.isArray(data))
     throw new OwnOperationError(
       `the event ${name} needs \`about\`, a collection, and \`data\`, a list of its fields`,
       { subject: name },
