@@ -27,7 +27,7 @@ export async function openRegistry({ fixture, departments }) {
       world.transact((tx) => tx.update(collection, MOVED, { member_count: ++touches }));
     },
     reset: (name) => named(name).reset(),
-    snapshot: (name, snapshot) => named(name).snapshots.set(snapshot, named(name).value()),
+    snapshot: (name, snapshot) => named(name).snapshots.set(snapshot, named(name).toValue()),
     restore: (name, snapshot) => named(name).restore(named(name).snapshots.get(snapshot)),
     fork: (name, as) => sandboxes.fork(named(name), as),
     remove: (name) => sandboxes.delete(name),

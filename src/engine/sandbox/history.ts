@@ -179,7 +179,8 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     for (const entry of this.entries()) {
       if (this.stateBytes <= maxBytes) break;
       if (entry.states === undefined) continue;
-      this.releaseStatesFor(entry);
+      this.stateBytes -= estimateStateBytes(entry.states);
+      entry.releaseStates();
       this.touch(entry);
     }
     this.releaseVersions();
@@ -229,17 +230,12 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   protected evictExcess(): void {
     const isOver = this.size > this.limit;
     while (this.size > this.limit) {
-      this.releaseStatesFor(this.oldest);
+      const { states } = this.oldest;
+      if (states !== undefined) this.stateBytes -= estimateStateBytes(states);
       this.dropOldest();
     }
     if (isOver) this.releaseVersions();
     this.releaseStates(MAX_STATE_BYTES);
-  }
-
-  private releaseStatesFor(entry: HistoryEntry): void {
-    if (entry.states === undefined) return;
-    this.stateBytes -= estimateStateBytes(entry.states);
-    entry.releaseStates();
   }
 
   /** Releases the versions before those of the oldest entry that has states. */

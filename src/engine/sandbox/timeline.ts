@@ -48,7 +48,8 @@ export class Timeline {
   /** Adds the request or delivery to an entry, which need not be the newest. */
   attach(entry: EntryHead, exchange: JournalEntry): void {
     entry.exchange = exchange;
-    if (entry !== this.log.at(-1)) this.oldestIndexes.exchange = 0;
+    const index = this.log.findLastIndex((one) => one === entry);
+    this.oldestIndexes.exchange = Math.min(this.oldestIndexes.exchange, index);
   }
 
   /** The oldest entry that still has this part. */

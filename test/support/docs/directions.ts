@@ -30,8 +30,10 @@ const DAN = "ak_danMemberAcme00000000000000000000000000";
 const ADA = "ak_adaOwnerAcme000000000000000000000000000";
 const SECRET = "whsec_0123456789abcdef";
 const DOCS = "node_modules/understudy-sandbox/docs";
+/** A recording with one exchange, which is written after the client has the answer. */
 const RECORDED = `npx understudy record --target http://127.0.0.1:4747 --out traffic.har
-curl -s -o models.json -H 'api-key: ${DAN}' http://127.0.0.1:4749/v1/models`;
+curl -s -o models.json -H 'api-key: ${DAN}' http://127.0.0.1:4749/v1/models
+until grep -q /v1/models traffic.har; do sleep 0.1; done`;
 
 /** The sample receiver on the port that pages write, once it listens. */
 const RECEIVER = `PORT=3000 WEBHOOK_SECRET=${SECRET} node ${DOCS}/receivers/node/receiver.mjs > receiver.log 2>&1 &
