@@ -46,7 +46,7 @@ export const START_FLAGS = {
   "max-sandboxes": {
     type: "number",
     minimum: 1,
-    describe: "With --shared: maximum number of sandboxes, for a fleet of all its nodes [default: 1000]",
+    describe: "With --shared: maximum number of sandboxes, in a fleet on all nodes together [default: 1000]",
   },
   https: { type: "boolean", describe: "Serve HTTPS, with a generated certificate for localhost" },
   cert: { type: "string", describe: "With --https: certificate (PEM) to use instead" },
@@ -73,7 +73,8 @@ export const START_FLAGS = {
   "upstream-header": {
     type: "string",
     array: true,
-    describe: 'Header of those requests, such as "Authorization: Bearer KEY"; replaces the client\'s',
+    describe:
+      'Header of the requests to the upstream, such as "Authorization: Bearer KEY"; replaces the client\'s',
   },
   "allow-upstream": {
     type: "string",

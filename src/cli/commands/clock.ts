@@ -125,7 +125,8 @@ const pending = sandboxCommand({
 
 const advance = sandboxCommand({
   command: "advance [by]",
-  describe: "Move forward and run what becomes due: by 90s, 5m, 6h, 2d, PT5M, to an instant, or to `next`",
+  describe:
+    "Move the clock by 90s, 5m, 6h, 2d or PT5M, to an instant, or to the `next` timer, and run what becomes due",
   options: {
     kind: text("With `next`: to the next timer of this kind, such as webhook.retry"),
     "until-delivered": flag("Run retries until none is pending; exit 1 if a delivery failed for good"),
@@ -156,7 +157,7 @@ const advance = sandboxCommand({
 
 const set = sandboxCommand({
   command: "set <instant>",
-  describe: "Go to an instant and run what becomes due on the way; the mode stays",
+  describe: "Set the time to a later instant and run what becomes due; the mode stays",
   async run({ instant }, sandbox) {
     // Not a PUT of the clock: that needs the mode, and accepts no instant for the mode real.
     const advanced = await sandbox.clock.advance({ to: instant });

@@ -19,7 +19,7 @@ export const triggerCommand = sandboxCommand({
     count: number("How many events", { default: 1 }),
     rate: text("With --count: the maximum per second, such as 5/s"),
     duplicate: flag("Deliver each twice, with the same id and bytes, as if an answer was lost"),
-    shuffle: flag("With --count: deliver in another order than that of the events"),
+    shuffle: flag("With --count: deliver the events in another order"),
     expect: choice(["success"], "Exit 1 if an attempt fails, or if no webhook receives the event"),
   },
   examples: [

@@ -16,7 +16,7 @@ export const verifyCommand = command({
     timeout: number("Seconds that the whole run may take", { default: 600 }),
   },
   examples: [
-    ["$0 verify --target http://127.0.0.1:4747 --key ak_… --write", "An Understudy, in full"],
+    ["$0 verify --target http://127.0.0.1:4747 --key ak_… --write", "An Understudy server, in full"],
     [
       "$0 verify --target https://api.example.com --key ak_… --use transcription_id=trans_… --report html=out.html",
       "The real service, reading only",

@@ -64,8 +64,8 @@ export function renderApiPage({ paths, components }: ApiDocument): string {
   });
   return `# The API
 
-Every operation of the emulated API, generated from the [OpenAPI document](openapi.json), which has every detail
-(\`understudy openapi\` prints it). Scenarios, journal and coverage use the same operation ids.
+Every operation of the emulated API, generated from the [OpenAPI document](openapi.json), which has every detail.
+Scenarios, journal and coverage use the same operation ids.
 
 - A summary ends with links to its section of the [reference](reference/service-api.md) and to our [assumptions](reference/assumptions.md).
 - Fields: \`*\` is required; no type means text; \`org_…\` is an id with this prefix; "date" is an ISO 8601 date (the whole UTC day)
